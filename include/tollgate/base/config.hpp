@@ -1,0 +1,17 @@
+#pragma once
+
+/// What the whole library is compiled with.
+///
+/// Header-only is the default. Define `TOLLGATE_SEPARATE_COMPILATION` for every translation unit, and include
+/// `<tollgate/impl/src.hpp>` in exactly one, to compile the bodies of everything that is no template once.
+
+#define TOLLGATE_VERSION_MAJOR 0
+#define TOLLGATE_VERSION_MINOR 1
+#define TOLLGATE_VERSION_PATCH 0
+#define TOLLGATE_VERSION "0.1.0"
+
+#if defined(TOLLGATE_SEPARATE_COMPILATION)
+#define TOLLGATE_DECL
+#else
+#define TOLLGATE_DECL inline
+#endif

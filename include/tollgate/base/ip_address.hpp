@@ -1,0 +1,74 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tollgate {
+
+/// An IPv4 or IPv6 address as 16 bytes in network order; an IPv4 address is kept as `::ffff:a.b.c.d` (RFC 4291 section
+/// 2.5.5.2), so that the two spellings of one host are one address.
+class ip_address {
+public:
+    /// `::`, which no peer has.
+    constexpr ip_address() noexcept = default;
+
+    static constexpr ip_address v4(std::uint8_t a, std::uint8_t b, std::uint8_t c, std::uint8_t d) noexcept {
+        ip_address made;
+        made.bytes_ = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, a, b, c, d};
+        return made;
+    }
+    static constexpr ip_address from_bytes(const std::array<std::uint8_t, 16>& bytes) noexcept {
+        ip_address made;
+        made.bytes_ = bytes;
+        return made;
+    }
+
+    /// Dotted decimal of four parts without leading zeros, or RFC 4291 text; no port, brackets or zone.
+    static TOLLGATE_DECL std::optional<ip_address> parse(std::string_view text) noexcept;
+
+    [[nodiscard]] constexpr bool is_v4() const noexcept {
+        for (std::size_t i = 0; i < 10; ++i)
+            if (bytes_[i] != 0) return false;
+        return bytes_[10] == 0xff && bytes_[11] == 0xff;
+    }
+    [[nodiscard]] constexpr const std::array<std::uint8_t, 16>& bytes() const noexcept { return bytes_; }
+
+    /// Canonical text: dotted decimal for IPv4, RFC 5952 for IPv6.
+    [[nodiscard]] TOLLGATE_DECL std::string to_text() const;
+
+    friend constexpr auto operator<=>(const ip_address&, const ip_address&) noexcept = default;
+
+private:
+    std::array<std::uint8_t, 16> bytes_{};
+};
+
+/// A CIDR block such as `10.0.0.0/8` or `2001:db8::/32`; a bare address is a block of one.
+struct ip_network {
+    ip_address first;
+    unsigned prefix_bits = 128;  ///< of the 16-byte form: an IPv4 /8 is 104
+
+    /// Empty for anything else, and for host bits that are set below the prefix (`10.0.0.1/8`): most often a typing error.
+    static TOLLGATE_DECL std::optional<ip_network> parse(std::string_view text) noexcept;
+
+    [[nodiscard]] constexpr bool contains(const ip_address& address) const noexcept {
+        for (unsigned bit = 0; bit < prefix_bits; bit += 8) {
+            const unsigned left = prefix_bits - bit;
+            const unsigned mask = left >= 8 ? 0xffU : (0xffU << (8 - left)) & 0xffU;
+            if (((first.bytes()[bit / 8] ^ address.bytes()[bit / 8]) & mask) != 0) return false;
+        }
+        return true;
+    }
+};
+
+}  // namespace tollgate
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/base/ip_address.ipp>
+#endif

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+
+/// Every bound of the library that is not a setting, with its reason.
+namespace tollgate::limits {
+
+inline constexpr std::size_t target_bytes_max = 8 * 1024;        // RFC 9112 section 3 asks for 8000 at the least
+inline constexpr std::size_t header_bytes_default = 16 * 1024;   // nginx, h11: 8-16 KiB for the whole header section
+inline constexpr std::size_t field_count_max = 100;              // Apache's LimitRequestFields; browsers send about 20
+inline constexpr std::size_t body_bytes_default = 64 * 1024;     // the largest legitimate body is a target_url of 2 KiB
+inline constexpr std::size_t chunk_line_bytes_max = 256;         // a size of 16 hex digits and room for an extension
+inline constexpr std::size_t chunk_overhead_bytes_max = 16 * 1024;  // chunk lines and trailers of one body: no endless framing
+
+inline constexpr std::size_t json_depth_max = 64;                // Go's, Rails' and GitHub's order of magnitude
+inline constexpr std::size_t json_members_max = 256;             // top-level members; our largest object has 9
+inline constexpr std::size_t form_members_max = 64;              // a browser form of ours has under 20
+
+inline constexpr std::size_t target_url_bytes_max = 2048;        // what browsers and proxies agree to carry
+inline constexpr std::size_t event_name_bytes_max = 128;         // noun.verb; svix and Gitea stay under it
+inline constexpr std::size_t event_data_bytes_max = 256 * 1024;  // svix' and Stripe's bound on a payload
+inline constexpr std::size_t token_description_bytes_max = 255;  // a line that a person reads
+inline constexpr std::size_t service_name_bytes_max = 32;        // a path segment
+inline constexpr std::size_t scope_text_bytes_max = 1024;        // all scopes of one credential: 30 services, read and write
+inline constexpr std::size_t secret_text_bytes_max = 55;         // one SHA-256 block with its padding
+inline constexpr std::size_t token_username_bytes_max = 32;
+inline constexpr std::size_t path_parameters_max = 8;            // captures of one route
+inline constexpr std::size_t hooks_per_event_max = 20;           // for one account and event: GitHub's bound
+
+}  // namespace tollgate::limits

@@ -1,0 +1,122 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace tollgate {
+
+/// A moment in UTC, to the millisecond. Always an argument: nothing below the clock policy asks what time it is.
+using instant = std::chrono::sys_time<std::chrono::milliseconds>;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+/// Whole seconds since 1970 as stores keep them.
+[[nodiscard]] constexpr std::int64_t to_unix_seconds(instant at) noexcept {
+    return std::chrono::floor<seconds>(at).time_since_epoch().count();
+}
+[[nodiscard]] constexpr std::int64_t to_unix_milliseconds(instant at) noexcept { return at.time_since_epoch().count(); }
+[[nodiscard]] constexpr instant from_unix_milliseconds(std::int64_t count) noexcept { return instant{milliseconds{count}}; }
+[[nodiscard]] constexpr instant from_unix_seconds(std::int64_t count) noexcept { return instant{seconds{count}}; }
+
+/// The next whole second at or after `at`: what a client may safely wait for.
+[[nodiscard]] constexpr instant round_up_to_seconds(instant at) noexcept { return std::chrono::ceil<seconds>(at); }
+
+/// `YYYY-MM-DDTHH:MM:SSZ` (ISO 8601, RFC 3339), 20 characters; fractions of a second are cut off.
+/// Holds for years 0 to 9999; a moment outside is shown as the nearest one inside.
+struct iso8601_text {
+    std::array<char, 20> characters;
+    [[nodiscard]] constexpr std::string_view view() const noexcept { return {characters.data(), characters.size()}; }
+};
+[[nodiscard]] constexpr iso8601_text to_iso8601(instant at) noexcept;
+
+/// `Sun, 06 Nov 1994 08:49:37 GMT` (IMF-fixdate, RFC 9110 section 5.6.7), 29 characters.
+struct http_date_text {
+    std::array<char, 29> characters;
+    [[nodiscard]] constexpr std::string_view view() const noexcept { return {characters.data(), characters.size()}; }
+};
+[[nodiscard]] constexpr http_date_text to_http_date(instant at) noexcept;
+
+namespace detail {
+
+struct civil_time {
+    int year, month, day, hour, minute, second, weekday;
+};
+
+constexpr civil_time to_civil(instant at) noexcept {
+    using namespace std::chrono;
+    constexpr instant first = sys_days{year{0} / January / 1};
+    constexpr instant last = sys_days{year{9999} / December / 31} + hours{24} - milliseconds{1};
+    const instant inside = at < first ? first : at > last ? last : at;
+    const auto day_start = floor<days>(inside);
+    const year_month_day date{day_start};
+    const hh_mm_ss clock{floor<std::chrono::seconds>(inside - day_start)};
+    return {static_cast<int>(date.year()),
+            static_cast<int>(static_cast<unsigned>(date.month())),
+            static_cast<int>(static_cast<unsigned>(date.day())),
+            static_cast<int>(clock.hours().count()),
+            static_cast<int>(clock.minutes().count()),
+            static_cast<int>(clock.seconds().count()),
+            static_cast<int>(weekday{day_start}.c_encoding())};
+}
+
+constexpr char* put_two(char* out, int value) noexcept {
+    *out++ = static_cast<char>('0' + value / 10);
+    *out++ = static_cast<char>('0' + value % 10);
+    return out;
+}
+
+constexpr char* put_text(char* out, std::string_view text) noexcept {
+    for (char c : text) *out++ = c;
+    return out;
+}
+
+}  // namespace detail
+
+constexpr iso8601_text to_iso8601(instant at) noexcept {
+    const auto civil = detail::to_civil(at);
+    iso8601_text made{};
+    char* out = made.characters.data();
+    out = detail::put_two(out, civil.year / 100);
+    out = detail::put_two(out, civil.year % 100);
+    *out++ = '-';
+    out = detail::put_two(out, civil.month);
+    *out++ = '-';
+    out = detail::put_two(out, civil.day);
+    *out++ = 'T';
+    out = detail::put_two(out, civil.hour);
+    *out++ = ':';
+    out = detail::put_two(out, civil.minute);
+    *out++ = ':';
+    out = detail::put_two(out, civil.second);
+    *out = 'Z';
+    return made;
+}
+
+constexpr http_date_text to_http_date(instant at) noexcept {
+    constexpr std::string_view day_names = "SunMonTueWedThuFriSat";
+    constexpr std::string_view month_names = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    const auto civil = detail::to_civil(at);
+    http_date_text made{};
+    char* out = made.characters.data();
+    out = detail::put_text(out, day_names.substr(static_cast<std::size_t>(civil.weekday) * 3, 3));
+    out = detail::put_text(out, ", ");
+    out = detail::put_two(out, civil.day);
+    *out++ = ' ';
+    out = detail::put_text(out, month_names.substr(static_cast<std::size_t>(civil.month - 1) * 3, 3));
+    *out++ = ' ';
+    out = detail::put_two(out, civil.year / 100);
+    out = detail::put_two(out, civil.year % 100);
+    *out++ = ' ';
+    out = detail::put_two(out, civil.hour);
+    *out++ = ':';
+    out = detail::put_two(out, civil.minute);
+    *out++ = ':';
+    out = detail::put_two(out, civil.second);
+    detail::put_text(out, " GMT");
+    return made;
+}
+
+}  // namespace tollgate
