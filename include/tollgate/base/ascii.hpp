@@ -13,6 +13,13 @@ namespace tollgate {
 
 [[nodiscard]] constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
+/// What a hexadecimal digit of either case stands for; -1 for any other character.
+[[nodiscard]] constexpr int hex_value(char c) noexcept {
+    if (is_digit(c)) return c - '0';
+    const char lower = ascii_lower(c);
+    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
 /// Equal without regard to the case of ASCII letters (RFC 9110 section 5.1 for field names, 11.1 for auth-scheme).
 [[nodiscard]] constexpr bool ascii_iequals(std::string_view a, std::string_view b) noexcept {
     if (a.size() != b.size()) return false;

@@ -1,0 +1,171 @@
+#pragma once
+
+#include <tollgate/base/ascii.hpp>
+#include <tollgate/base/ip_address.hpp>
+
+namespace tollgate {
+namespace detail {
+
+/// A decimal number without sign, leading zero or more digits than `largest` has; -1 for anything else.
+constexpr int parse_small_number(std::string_view text, int largest) noexcept {
+    if (text.empty() || text.size() > 3 || (text.size() > 1 && text.front() == '0')) return -1;
+    int value = 0;
+    for (char c : text) {
+        if (!is_digit(c)) return -1;
+        value = value * 10 + (c - '0');
+    }
+    return value <= largest ? value : -1;
+}
+
+/// Four decimal parts, written to `out[0..3]`. A leading zero is refused because others read it as octal.
+constexpr bool parse_dotted_decimal(std::string_view text, std::uint8_t* out) noexcept {
+    for (int part = 0; part < 4; ++part) {
+        const auto end = part < 3 ? text.find('.') : text.size();
+        if (end == std::string_view::npos) return false;
+        const int value = parse_small_number(text.substr(0, end), 255);
+        if (value < 0) return false;
+        out[part] = static_cast<std::uint8_t>(value);
+        text.remove_prefix(part < 3 ? end + 1 : end);
+    }
+    return true;
+}
+
+/// One to four hexadecimal digits; -1 for anything else.
+constexpr int parse_hex_group(std::string_view text) noexcept {
+    if (text.empty() || text.size() > 4) return -1;
+    int value = 0;
+    for (char c : text) {
+        const int digit = hex_value(c);
+        if (digit < 0) return -1;
+        value = value * 16 + digit;
+    }
+    return value;
+}
+
+/// RFC 4291 section 2.2: groups, at most one `::` that stands for at least one group, and perhaps a dotted decimal end.
+constexpr std::optional<std::array<std::uint8_t, 16>> parse_ipv6(std::string_view text) noexcept {
+    constexpr std::size_t no_gap = 17;
+    std::array<std::uint8_t, 16> bytes{};
+    std::size_t filled = 0;
+    std::size_t gap = no_gap;
+
+    if (text.substr(0, 2) == "::") {
+        gap = 0;
+        text.remove_prefix(2);
+    }
+    while (!text.empty()) {
+        if (filled == bytes.size()) return std::nullopt;
+        const auto end = text.find(':');
+        const std::string_view group = text.substr(0, end);
+        if (end == std::string_view::npos && group.find('.') != std::string_view::npos) {
+            if (filled > 12 || !parse_dotted_decimal(group, bytes.data() + filled)) return std::nullopt;
+            filled += 4;
+            break;
+        }
+        const int value = parse_hex_group(group);
+        if (value < 0) return std::nullopt;
+        bytes[filled++] = static_cast<std::uint8_t>(value >> 8);
+        bytes[filled++] = static_cast<std::uint8_t>(value & 0xff);
+        if (end == std::string_view::npos) break;
+
+        text.remove_prefix(end + 1);
+        if (text.empty()) return std::nullopt;  // a single colon ends nothing
+        if (text.front() == ':') {
+            if (gap != no_gap) return std::nullopt;
+            gap = filled;
+            text.remove_prefix(1);
+        }
+    }
+    if (gap == no_gap) return filled == bytes.size() ? std::optional{bytes} : std::nullopt;
+    if (filled == bytes.size()) return std::nullopt;
+
+    const std::size_t shift = bytes.size() - filled;
+    for (std::size_t i = filled; i-- > gap;) {
+        bytes[i + shift] = bytes[i];
+        bytes[i] = 0;
+    }
+    return bytes;
+}
+
+struct group_run {
+    unsigned first = 8;
+    unsigned length = 0;
+};
+
+/// The groups that `::` replaces by RFC 5952 section 4.2: the longest run of two or more zeros, the first of equals.
+constexpr group_run longest_zero_run(const std::array<unsigned, 8>& groups) noexcept {
+    group_run longest;
+    for (unsigned first = 0; first < groups.size();) {
+        unsigned end = first;
+        while (end < groups.size() && groups[end] == 0) ++end;
+        if (end - first >= 2 && end - first > longest.length) longest = {first, end - first};
+        first = end + 1;
+    }
+    return longest;
+}
+
+inline std::string ipv4_text(const std::uint8_t* bytes) {
+    std::string text = std::to_string(bytes[0]);
+    for (int part = 1; part < 4; ++part) text.append(1, '.').append(std::to_string(bytes[part]));
+    return text;
+}
+
+inline void append_hex_group(std::string& text, unsigned group) {
+    bool leading = true;
+    for (int shift = 12; shift >= 0; shift -= 4) {
+        const unsigned digit = (group >> shift) & 0xf;
+        leading = leading && digit == 0 && shift != 0;
+        if (!leading) text += "0123456789abcdef"[digit];
+    }
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL std::optional<ip_address> ip_address::parse(std::string_view text) noexcept {
+    if (text.find(':') != std::string_view::npos) {
+        const auto bytes = detail::parse_ipv6(text);
+        return bytes ? std::optional{from_bytes(*bytes)} : std::nullopt;
+    }
+    std::uint8_t parts[4];
+    if (!detail::parse_dotted_decimal(text, parts)) return std::nullopt;
+    return v4(parts[0], parts[1], parts[2], parts[3]);
+}
+
+TOLLGATE_DECL std::string ip_address::to_text() const {
+    if (is_v4()) return detail::ipv4_text(bytes_.data() + 12);
+
+    std::array<unsigned, 8> groups{};
+    for (std::size_t i = 0; i < groups.size(); ++i) groups[i] = bytes_[2 * i] * 256U + bytes_[2 * i + 1];
+    const auto zeros = detail::longest_zero_run(groups);
+
+    std::string text;
+    for (unsigned i = 0; i < groups.size(); ++i) {
+        if (i == zeros.first) {
+            text += "::";
+            i += zeros.length - 1;
+            continue;
+        }
+        if (!text.empty() && text.back() != ':') text += ':';
+        detail::append_hex_group(text, groups[i]);
+    }
+    return text;
+}
+
+TOLLGATE_DECL std::optional<ip_network> ip_network::parse(std::string_view text) noexcept {
+    const auto slash = text.find('/');
+    const std::string_view address_text = text.substr(0, slash);
+    const auto first = ip_address::parse(address_text);
+    if (!first) return std::nullopt;
+    if (slash == std::string_view::npos) return ip_network{*first, 128};
+
+    const bool dotted = address_text.find(':') == std::string_view::npos;
+    const int prefix = detail::parse_small_number(text.substr(slash + 1), dotted ? 32 : 128);
+    if (prefix < 0) return std::nullopt;
+
+    const unsigned prefix_bits = static_cast<unsigned>(prefix) + (dotted ? 96 : 0);
+    for (unsigned bit = prefix_bits; bit < 128; ++bit)
+        if ((first->bytes()[bit / 8] >> (7 - bit % 8) & 1) != 0) return std::nullopt;
+    return ip_network{*first, prefix_bits};
+}
+
+}  // namespace tollgate
