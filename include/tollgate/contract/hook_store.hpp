@@ -1,0 +1,34 @@
+#pragma once
+
+#include <tollgate/base/outcome.hpp>
+#include <tollgate/domain/hook.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+namespace tollgate {
+
+/// Keeps webhooks. Every verb is one atomic intent, and durable (as far as the store is) when it returns.
+///
+/// Thread rule: callable from many threads at once. Blocking: allowed if the store declares
+/// `static constexpr bool blocking = true`. Errors: a `problem`; nothing is thrown.
+///
+/// Exemplar: `memory_store`, `sqlite_store`. An adapter of one's own is right when it passes
+/// `tollgate/store/suite.hpp`.
+template <class S>
+concept hook_store = requires(S& s, const new_hook& made, const account_ref& account, const service_name& service, hook_id id,
+                              std::size_t hooks_per_event_max) {
+    // A hook with a new id; ids are never used again. problem_kind::invalid when the account has `hooks_per_event_max`
+    // hooks for this event already: counted and created in one step, so that parallel calls cannot pass the bound.
+    { s.create_hook(made, hooks_per_event_max) } -> std::same_as<outcome<hook_id>>;
+    // The account's hooks, oldest first.
+    { s.hooks_of(account) } -> std::same_as<outcome<std::vector<hook>>>;
+    // Which account of this service a hook belongs to, which never changes; none when there is no such hook.
+    { s.account_of_hook(service, id) } -> std::same_as<outcome<std::optional<account_ref>>>;
+    // Whether the account had such a hook; it is gone when this returns.
+    { s.delete_hook(account, id) } -> std::same_as<outcome<bool>>;
+};
+
+}  // namespace tollgate

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <tollgate/base/outcome.hpp>
+#include <tollgate/domain/account.hpp>
+#include <tollgate/domain/balance.hpp>
+#include <tollgate/domain/quota.hpp>
+
+#include <concepts>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace tollgate {
+
+/// The integrator's users: what the process that Tollgate is a guest of knows about them already.
+///
+/// Thread rule: every function may be called from many threads at once. Blocking: allowed if the directory declares
+/// `static constexpr bool blocking = true`. Errors: a `problem`; `problem_kind::not_found` for a user who is gone, whose
+/// credentials then no longer let anyone in. Nothing is thrown.
+///
+/// Exemplar:
+///
+///     struct shop_directory {
+///         outcome<balance> balance_of(user_id user);
+///         outcome<std::vector<account>> accounts_of(user_id user, std::string_view service);
+///         outcome<std::optional<quota>> quota_of(user_id user);
+///     };
+///
+/// A directory may also have `outcome<bool> has_account(user_id, const account_ref&)`, where asking for one account is
+/// cheaper than listing them all.
+template <class D>
+concept user_directory = requires(D& d, user_id user, std::string_view service) {
+    // What the user has, in the currency of their settings.
+    { d.balance_of(user) } -> std::same_as<outcome<balance>>;
+    // The user's accounts at one service, in a stable order; empty when there are none or the service is not known.
+    { d.accounts_of(user, service) } -> std::same_as<outcome<std::vector<account>>>;
+    // The user's own rate limit; none for the default. Asked on every request, so it should be quick and without heap
+    // memory; what it says counts at once.
+    { d.quota_of(user) } -> std::same_as<outcome<std::optional<quota>>>;
+};
+
+/// Whether the account is one of the user's.
+template <user_directory D>
+[[nodiscard]] outcome<bool> has_account(D& directory, user_id user, const account_ref& wanted) {
+    if constexpr (requires { { directory.has_account(user, wanted) } -> std::same_as<outcome<bool>>; }) {
+        return directory.has_account(user, wanted);
+    } else {
+        auto accounts = directory.accounts_of(user, wanted.service.view());
+        if (!accounts) return std::move(accounts).error();
+        for (const account& each : *accounts)
+            if (each.id == wanted.account) return true;
+        return false;
+    }
+}
+
+}  // namespace tollgate

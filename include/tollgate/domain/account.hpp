@@ -1,0 +1,30 @@
+#pragma once
+
+#include <tollgate/base/ids.hpp>
+#include <tollgate/base/inline_text.hpp>
+#include <tollgate/base/limits.hpp>
+
+#include <string>
+
+namespace tollgate {
+
+/// The path segment that names a product, such as `sitesmaker`.
+using service_name = inline_text<limits::service_name_bytes_max>;
+
+/// One user's account at one service.
+struct account {
+    account_id id;
+    std::string name;
+    bool admin = false;
+};
+
+/// An account id means something only together with its service: each counts its own.
+struct account_ref {
+    service_name service;
+    account_id account;
+
+    friend bool operator==(const account_ref&, const account_ref&) noexcept = default;
+    friend auto operator<=>(const account_ref&, const account_ref&) noexcept = default;
+};
+
+}  // namespace tollgate

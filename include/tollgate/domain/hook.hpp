@@ -1,0 +1,40 @@
+#pragma once
+
+#include <tollgate/base/ids.hpp>
+#include <tollgate/base/time.hpp>
+#include <tollgate/domain/account.hpp>
+
+#include <string>
+
+namespace tollgate {
+
+/// How a hook came to be.
+enum class hook_source { api, manual };
+
+[[nodiscard]] constexpr std::string_view to_text(hook_source source) noexcept {
+    return source == hook_source::api ? "api" : "manual";
+}
+
+/// Where the payloads of one event of one account go.
+struct hook {
+    hook_id id;
+    account_ref account;
+    std::string event;
+    hook_source source = hook_source::api;
+    std::string type;        ///< the payload format's name
+    std::string target_url;  ///< byte for byte as it was given
+    instant created_at;
+};
+
+/// What is needed to make one. `secret` signs deliveries, so it is kept as it is; it is shown once and never listed.
+struct new_hook {
+    account_ref account;
+    std::string event;
+    hook_source source = hook_source::api;
+    std::string type;
+    std::string target_url;
+    std::string secret;
+    instant created_at;
+};
+
+}  // namespace tollgate
