@@ -7,6 +7,7 @@
 #include <cstring>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 
 namespace tollgate {
 
@@ -19,12 +20,15 @@ class inline_text {
 public:
     static constexpr std::size_t bytes_max = Capacity;
 
-    constexpr inline_text() noexcept = default;
+    constexpr inline_text() noexcept { clear_unused(); }
 
     /// Empty when `text` is longer than `Capacity`.
     static constexpr std::optional<inline_text> from(std::string_view text) noexcept;
 
-    constexpr inline_text(const inline_text& other) noexcept { assign(other.view()); }
+    constexpr inline_text(const inline_text& other) noexcept {
+        clear_unused();
+        assign(other.view());
+    }
     constexpr inline_text& operator=(const inline_text& other) noexcept;
 
     [[nodiscard]] constexpr std::string_view view() const noexcept { return {bytes_.data(), size_}; }
@@ -42,6 +46,11 @@ public:
 
 private:
     constexpr void assign(std::string_view text) noexcept;
+
+    /// A constant may hold no byte without a value; at run time nothing is done.
+    constexpr void clear_unused() noexcept {
+        if (std::is_constant_evaluated()) bytes_.fill('\0');
+    }
 
     std::uint16_t size_ = 0;
     std::array<char, Capacity> bytes_;  // not initialised on purpose: only the first size_ bytes are ever read

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <tollgate/base/ascii.hpp>
+#include <tollgate/base/inline_text.hpp>
+#include <tollgate/base/limits.hpp>
+
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace tollgate {
+
+/// Money as its digits: the text of a JSON number (RFC 8259 section 6) without an exponent. Nothing here calculates, and
+/// nothing rounds: what a directory gives arrives at the client with exactly these digits, in a binary float never.
+class decimal {
+public:
+    static constexpr std::size_t bytes_max = limits::decimal_text_bytes_max;
+
+    /// `0`.
+    constexpr decimal() noexcept { text_.append("0"); }
+
+    /// A literal such as `"12.50"`, checked while compiling.
+    consteval decimal(const char* literal) {
+        if (!is_decimal(literal)) throw "a decimal is the text of a JSON number without an exponent";
+        text_.append(literal);
+    }
+
+    /// Empty for text that is no JSON number (`+1`, `.5`, `1.`, `01`, ` 1`), has an exponent, or is longer than `bytes_max`.
+    /// A negative zero is kept: it is a JSON number, and the digits are the directory's to choose.
+    static constexpr std::optional<decimal> parse(std::string_view text) noexcept;
+
+    /// `from_minor_units(-350, 2)` is -3.50: for those who count in cents. Precondition: digits <= 18.
+    static constexpr decimal from_minor_units(std::int64_t amount, unsigned digits) noexcept;
+
+    [[nodiscard]] constexpr std::string_view text() const noexcept { return text_.view(); }
+
+    /// The same digits: `0.1` and `0.10` differ.
+    friend constexpr bool operator==(const decimal& a, const decimal& b) noexcept { return a.text() == b.text(); }
+
+private:
+    static constexpr bool is_decimal(std::string_view text) noexcept;
+
+    inline_text<bytes_max> text_;
+};
+
+constexpr bool decimal::is_decimal(std::string_view text) noexcept {
+    if (text.size() > bytes_max) return false;
+    const auto skip_digits = [&text]() noexcept {
+        std::size_t count = 0;
+        while (count < text.size() && is_digit(text[count])) ++count;
+        text.remove_prefix(count);
+        return count;
+    };
+    if (!text.empty() && text.front() == '-') text.remove_prefix(1);
+    const bool leading_zero = !text.empty() && text.front() == '0';
+    const std::size_t whole = skip_digits();
+    if (whole == 0 || (leading_zero && whole > 1)) return false;
+    if (text.empty()) return true;
+    if (text.front() != '.') return false;
+    text.remove_prefix(1);
+    return skip_digits() > 0 && text.empty();
+}
+
+constexpr std::optional<decimal> decimal::parse(std::string_view text) noexcept {
+    if (!is_decimal(text)) return std::nullopt;
+    decimal made;
+    made.text_.clear();
+    made.text_.append(text);
+    return made;
+}
+
+constexpr decimal decimal::from_minor_units(std::int64_t amount, unsigned digits) noexcept {
+    assert(digits <= 18);
+    char reversed[bytes_max]{};
+    std::size_t size = 0;
+    // Negated as unsigned, because the smallest number has no positive twin.
+    std::uint64_t left = amount < 0 ? 0 - static_cast<std::uint64_t>(amount) : static_cast<std::uint64_t>(amount);
+    for (unsigned place = 0; place <= digits || left != 0; ++place, left /= 10) {
+        if (place == digits && digits != 0) reversed[size++] = '.';
+        reversed[size++] = static_cast<char>('0' + left % 10);
+    }
+    if (amount < 0) reversed[size++] = '-';
+
+    decimal made;
+    made.text_.clear();
+    while (size > 0) made.text_.append({&reversed[--size], 1});
+    return made;
+}
+
+}  // namespace tollgate

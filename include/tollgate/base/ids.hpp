@@ -1,0 +1,70 @@
+#pragma once
+
+#include <tollgate/base/ascii.hpp>
+
+#include <cassert>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string_view>
+
+namespace tollgate {
+
+/// What names one stored thing: a number from 1 to 9223372036854775807. `Tag` keeps a hook's number from being taken for
+/// an account's. There is no "no id" value; where an id may be missing, say `std::optional`.
+template <class Tag>
+class id {
+public:
+    /// Precondition: value > 0.
+    explicit constexpr id(std::int64_t value) noexcept : value_{value} { assert(value > 0); }
+
+    /// For numbers that come from elsewhere, such as a row of a table: empty when the number is not positive.
+    static constexpr std::optional<id> from(std::int64_t value) noexcept {
+        return value > 0 ? std::optional{id{value}} : std::nullopt;
+    }
+
+    /// Digits only, without sign, space or leading zero: one id has one spelling, so every other one is a 404.
+    static constexpr std::optional<id> parse(std::string_view text) noexcept;
+
+    [[nodiscard]] constexpr std::int64_t value() const noexcept { return value_; }
+
+    friend constexpr auto operator<=>(const id&, const id&) noexcept = default;
+
+private:
+    std::int64_t value_;
+};
+
+using user_id = id<struct user_tag>;
+using account_id = id<struct account_tag>;  ///< unique within its service
+using hook_id = id<struct hook_tag>;
+using token_id = id<struct token_tag>;  ///< a personal token
+using application_id = id<struct application_tag>;
+using grant_id = id<struct grant_tag>;  ///< what one user allowed one application
+using event_id = id<struct event_tag>;
+using delivery_id = id<struct delivery_tag>;  ///< one event on its way to one hook
+
+template <class Tag>
+constexpr std::optional<id<Tag>> id<Tag>::parse(std::string_view text) noexcept {
+    constexpr std::uint64_t largest = std::numeric_limits<std::int64_t>::max();
+    constexpr std::size_t digits_max = 19;  // as many as `largest` has: the sum below cannot overflow 64 bits
+    if (text.empty() || text.size() > digits_max || text.front() == '0') return std::nullopt;
+    std::uint64_t value = 0;
+    for (char c : text) {
+        if (!is_digit(c)) return std::nullopt;
+        value = value * 10 + static_cast<std::uint64_t>(c - '0');
+    }
+    if (value > largest) return std::nullopt;
+    return id{static_cast<std::int64_t>(value)};
+}
+
+}  // namespace tollgate
+
+template <class Tag>
+struct std::hash<tollgate::id<Tag>> {
+    [[nodiscard]] std::size_t operator()(const tollgate::id<Tag>& named) const noexcept {
+        return std::hash<std::int64_t>{}(named.value());
+    }
+};
