@@ -1,0 +1,98 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/limits.hpp>
+#include <tollgate/http/fields.hpp>
+#include <tollgate/http/request.hpp>
+#include <tollgate/http/status.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace tollgate::http {
+
+/// Bounds of one request; what is beyond one of them is answered at once, not after a time-out.
+struct parser_settings {
+    std::size_t target_bytes_max = limits::target_bytes_max;      ///< more: 414
+    std::size_t header_bytes_max = limits::header_bytes_default;  ///< all field lines and the empty one behind them; more: 431
+    std::size_t field_count_max = limits::field_count_max;        ///< more: 431; at most `field_lines::size_max`
+    std::size_t body_bytes_max = limits::body_bytes_default;      ///< more: `body_state::too_large`, which is no refusal
+
+    /// The longest message that is ever waited for: how large a host's buffer may have to grow.
+    [[nodiscard]] constexpr std::size_t message_bytes_max() const noexcept;
+};
+
+/// Where a message stands after the bytes that came so far.
+enum class parse_step : std::uint8_t {
+    needs_more,     ///< call again when there are more bytes
+    head_complete,  ///< the same, but said once, when the head is known and (part of) the body is still to come
+    complete,       ///< the request is filled; `consumed()` says where the next message begins
+    refused,        ///< answer with `refused_status()` and close: what follows cannot be told from a request
+};
+
+/// One HTTP/1.1 or HTTP/1.0 request out of bytes (RFC 9112). No input or output, no clock, no allocation.
+///
+/// The rules between a parser and its host:
+///
+/// 1. The host owns the bytes. Each `step` gets all of them from the first byte of the message on, those already seen
+///    included, and bytes of later messages may follow. The buffer may have moved since the last call (it grew); the
+///    bytes in it may not have changed, but for those that the parser itself rewrote.
+/// 2. The parser writes into the buffer: a chunked body is decoded in place, in front of what is still undecoded.
+/// 3. The request holds views of the buffer. They are good after `complete`, until the host touches the buffer. Between
+///    steps nobody else looks at the request, and the same request is passed to every step of one message.
+/// 4. A byte is looked at twice at the most, however the message was cut into steps, and the outcome does not depend on
+///    the cuts.
+/// 5. Every refusal is the client's fault and final: no later step says anything else until `start`.
+/// 6. A body over its bound is no refusal, so that the handler can still say who was asking: the request is complete at
+///    once, with `body_state::too_large` and no body. `keep_alive()` is false then.
+/// 7. What two parties could read in two ways is refused, never repaired: doubled or odd lengths, bare CR or LF, folded
+///    lines, blanks around names, any coding but one `chunked`.
+///
+/// An idle connection needs no parser: take one (and a request) out of a pool with the first byte of a message.
+class request_parser {
+public:
+    request_parser() noexcept = default;
+    explicit request_parser(const parser_settings& settings) noexcept : settings_{settings} {}
+
+    /// Ready for the first byte of a message.
+    void start() noexcept;
+
+    /// Goes on with the message that begins at `bytes[0]`. Fills `into`, which it clears with the first step.
+    [[nodiscard]] parse_step step(std::span<char> bytes, request& into) noexcept;
+
+    /// After `complete`: how many bytes the message took.
+    [[nodiscard]] std::size_t consumed() const noexcept { return at_; }
+
+    /// After `head_complete`, if the length was declared: how many bytes the whole message has, so that the host can make
+    /// room once; otherwise 0.
+    [[nodiscard]] std::size_t message_bytes() const noexcept { return message_bytes_; }
+
+    /// After `head_complete` or `complete`: whether another message may follow on this connection (RFC 9112 section 9.3).
+    [[nodiscard]] bool keep_alive() const noexcept { return keep_alive_; }
+
+    /// After `head_complete`: whether the client waits for `100 Continue` before it sends the body (RFC 9110 section 10.1.1)
+    /// and has not begun to send it anyway.
+    [[nodiscard]] bool expects_continue() const noexcept { return expects_continue_; }
+
+    /// After `refused`: what to answer with, and a sentence for the client, of static storage.
+    [[nodiscard]] status refused_status() const noexcept { return refused_status_; }
+    [[nodiscard]] std::string_view refused_reason() const noexcept { return refused_reason_; }
+
+private:
+    parser_settings settings_;
+    std::size_t at_ = 0;
+    std::size_t message_bytes_ = 0;
+    std::string_view refused_reason_;
+    status refused_status_ = status::bad_request;
+    bool keep_alive_ = false;
+    bool expects_continue_ = false;
+};
+
+constexpr std::size_t parser_settings::message_bytes_max() const noexcept {
+    constexpr std::size_t request_line_rest = 64;  // an empty line before it, the method, two spaces, the version, CRLF
+    return request_line_rest + target_bytes_max + header_bytes_max + body_bytes_max + limits::chunk_overhead_bytes_max;
+}
+
+}  // namespace tollgate::http
