@@ -1,0 +1,50 @@
+#pragma once
+
+#include "fixed_answer.hpp"
+
+#include <array>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace benchmark {
+
+/// The least that an honest HTTP/1.1 server without bodies does: find where each request ends, and answer all that came in
+/// one read with one write. Shared by the raw epoll server and by the plain Asio one, so that they differ in I/O alone.
+class fixed_batch {
+public:
+    [[nodiscard]] char* free_space() noexcept { return received_.data() + size_; }
+    [[nodiscard]] std::size_t free_bytes() const noexcept { return received_.size() - size_; }
+
+    /// Takes `count` bytes written to `free_space()`; returns what to send, which is of static storage and may be empty.
+    std::string_view answer(std::size_t count) noexcept {
+        size_ += count;
+        std::size_t begin = 0;
+        std::size_t requests = 0;
+        while (const void* found = memmem(received_.data() + begin, size_ - begin, "\r\n\r\n", 4)) {
+            begin = static_cast<std::size_t>(static_cast<const char*>(found) - received_.data()) + 4;
+            ++requests;
+        }
+        size_ -= begin;
+        if (size_ != 0 && begin != 0) std::memmove(received_.data(), received_.data() + begin, size_);
+        return messages(requests);
+    }
+
+private:
+    static constexpr std::size_t received_bytes_max = 8 * 1024;
+    static constexpr std::size_t shortest_request_bytes = 18;  // "GET / HTTP/1.1", two line ends
+
+    static std::string_view messages(std::size_t count) {
+        static const std::string all = [] {
+            std::string text;
+            for (std::size_t i = 0; i < received_bytes_max / shortest_request_bytes + 1; ++i) text += message;
+            return text;
+        }();
+        return {all.data(), count * message.size()};
+    }
+
+    std::array<char, received_bytes_max> received_;
+    std::size_t size_ = 0;
+};
+
+}  // namespace benchmark

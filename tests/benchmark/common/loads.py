@@ -1,0 +1,106 @@
+"""What is asked of a running contender, and what it cost: each function is one figure of the table."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import subprocess
+import tempfile
+import time
+
+from common.processes import BENCHMARK, BIN, LOAD_CORE, Failed, Server, pinned, running
+from contenders import Contender
+
+CONNECTIONS = 64
+DEPTH = 16               # requests in one piece, when pipelined
+SLACK_SECONDS = 20       # what a load may take beyond its own time before it is ended
+
+
+def _client(server: Server, *words: object, seconds: float = 60) -> int:
+    """Runs `load_client` to its end and returns how many requests were answered."""
+    command = [BIN / "load_client", "tls" if server.contender.tls else "plain", str(server.port),
+               server.authorization, *map(str, words)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, preexec_fn=pinned(LOAD_CORE))
+    except subprocess.TimeoutExpired:
+        raise Failed(f"{server.contender.name}: {words[0]} took over {seconds} s") from None
+    if done.returncode != 0:
+        raise Failed(f"{server.contender.name}: {words[0]}: {done.stderr[-300:].strip()} {server.errors()}")
+    return int(done.stdout)
+
+
+def _wrk(server: Server, depth: int, seconds: int) -> int:
+    scheme = "https" if server.contender.tls else "http"
+    command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "--timeout", "10s", "-s",
+               BENCHMARK / "common" / "load.lua", "-H", "User-Agent: benchmark",
+               "-H", f"Authorization: {server.authorization}",
+               f"{scheme}://127.0.0.1:{server.port}/v1/user/balance", "--", str(depth)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds + SLACK_SECONDS,
+                              preexec_fn=pinned(LOAD_CORE))
+    except subprocess.TimeoutExpired:
+        raise Failed(f"{server.contender.name}: wrk did not end") from None
+    if done.returncode != 0 or not done.stdout:
+        raise Failed(f"{server.contender.name}: wrk: {done.stderr[-300:].strip()}")
+    told = json.loads(done.stdout.splitlines()[-1])
+    if told["failures"] != 0 or told["requests"] == 0:
+        raise Failed(f"{server.contender.name}: {told['failures']} of {told['requests']} requests failed")
+    return told["requests"]
+
+
+def requests_per_cpu_second(contender: Contender, depth: int, seconds: int) -> float:
+    """Requests answered for each second of CPU that the server used while wrk kept it busy."""
+    with running(contender) as server:
+        _client(server, "rounds", CONNECTIONS, 20)  # warm: caches, allocator, lazy initialisation
+        before = server.cpu_seconds()
+        answered = _wrk(server, depth, seconds)
+        return answered / (server.cpu_seconds() - before)
+
+
+def handshakes_per_cpu_second(contender: Contender, seconds: float) -> float:
+    """Full TLS 1.3 handshakes, each with one request and a close, for each second of the server's CPU."""
+    with running(contender) as server:
+        _client(server, "rounds", CONNECTIONS, 1)
+        before = server.cpu_seconds()
+        done = _client(server, "handshakes", int(seconds * 1000), seconds=seconds + SLACK_SECONDS)
+        return done / (server.cpu_seconds() - before)
+
+
+def bytes_per_idle_connection(contender: Contender, connections: int, settle_seconds: float) -> float:
+    """Growth of the server's resident memory by connections that asked once and then say nothing."""
+    with running(contender) as server:
+        _client(server, "rounds", CONNECTIONS, 20)
+        before = server.resident_bytes()
+        command = [BIN / "load_client", "tls" if contender.tls else "plain", str(server.port), server.authorization,
+                   "idle", str(connections)]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              preexec_fn=pinned(LOAD_CORE)) as client:
+            try:
+                if not client.stdout.readline():
+                    raise Failed(f"{contender.name}: idle: {client.stderr.read()[-300:].strip()} {server.errors()}")
+                time.sleep(settle_seconds)  # a server may give buffers back only after a while
+                return (server.resident_bytes() - before) / connections
+            finally:
+                client.kill()
+
+
+def _instructions_of(run_under) -> int:
+    """All user-space instructions that callgrind counted while `run_under(tool)` ran. Counters of the processor would be
+    quicker, but virtual machines seldom have them; and these repeat to the instruction."""
+    with tempfile.TemporaryDirectory() as place:
+        counted = pathlib.Path(place) / "callgrind.out"
+        run_under(("valgrind", "--tool=callgrind", "-q", f"--callgrind-out-file={counted}"))
+        for line in counted.read_text().splitlines():
+            if line.startswith(("summary:", "totals:")):
+                return int(line.split()[1])
+    raise Failed("callgrind counted nothing")
+
+
+def instructions_per_request(contender: Contender, rounds: int) -> float:
+    """The difference between a run and one with twice the requests, so that starting and stopping drop out."""
+    def ask(times: int):
+        def run_under(tool):
+            with running(contender, tool) as server:
+                _client(server, "rounds", CONNECTIONS, times, seconds=120)
+        return run_under
+    return (_instructions_of(ask(2 * rounds)) - _instructions_of(ask(rounds))) / (rounds * CONNECTIONS)

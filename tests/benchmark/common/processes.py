@@ -1,0 +1,152 @@
+"""Starting contenders, each pinned to the server's core, and reading what they cost."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import pathlib
+import resource
+import signal
+import socket
+import subprocess
+import time
+
+from contenders import Contender
+
+BENCHMARK = pathlib.Path(__file__).resolve().parent.parent
+BUILD = BENCHMARK.parent.parent / "build" / "benchmark"
+BIN = BUILD / "bin"
+
+START_SECONDS_MAX = 30   # a debugging tool such as valgrind starts slowly
+STOP_SECONDS_MAX = 15
+
+_cores = sorted(os.sched_getaffinity(0))
+SERVER_CORE, LOAD_CORE = _cores[0], _cores[-1]
+
+
+class Failed(Exception):
+    """A contender or a load did not do what it was asked to."""
+
+
+def raise_descriptor_limit() -> int:
+    """Thousands of idle connections need as many descriptors on both sides; returns how many there may be."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return hard
+
+
+def pinned(core: int):
+    """For `preexec_fn`: a child that stays on one core."""
+    return lambda: os.sched_setaffinity(0, {core})
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def certificate() -> tuple[pathlib.Path, pathlib.Path]:
+    """A self-signed P-256 certificate and its key, made once for each build directory."""
+    made, key = BUILD / "certificate.pem", BUILD / "key.pem"
+    if not made.exists():
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                        "-days", "3650", "-subj", "/CN=127.0.0.1", "-keyout", key, "-out", made],
+                       check=True, capture_output=True, timeout=60)
+    return made, key
+
+
+def _nginx_command(port: int, tls: bool) -> list[str]:
+    """One process without a master, which does nothing but return the fixed answer."""
+    place = BUILD / f"nginx_{port}"
+    place.mkdir(parents=True, exist_ok=True)
+    cert, key = certificate() if tls else ("", "")
+    secure = f"ssl_certificate {cert}; ssl_certificate_key {key}; ssl_protocols TLSv1.3;" if tls else ""
+    temporary = " ".join(f"{kind}_temp_path {place}/{kind};" for kind in
+                         ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+    settings = place / "nginx.conf"
+    settings.write_text(f"""
+daemon off; master_process off; pid {place}/pid; error_log stderr crit;
+events {{ worker_connections 16384; }}
+http {{
+    access_log off; {temporary}
+    keepalive_requests 1000000000; keepalive_timeout 300s; tcp_nodelay on;
+    server {{
+        listen 127.0.0.1:{port}{" ssl" if tls else ""}; {secure}
+        location = /v1/user/balance {{
+            default_type application/json;
+            return 200 '{{"id":1,"balance":1234.56,"currency":"EUR"}}';
+        }}
+    }}
+}}
+""")
+    return ["nginx", "-e", "stderr", "-c", str(settings)]
+
+
+class Server:
+    """A running contender."""
+
+    def __init__(self, contender: Contender, tool: tuple[str, ...] = ()):
+        self.contender = contender
+        self.port = free_port()
+        self.authorization = "Basic " + "dG9sbGdhdGU6" * 6  # of a real one's length; bare handlers do not read it
+        if contender.program == "nginx":
+            command = _nginx_command(self.port, contender.tls)
+        else:
+            command = [str(BIN / contender.program), str(self.port)]
+            command += [str(path) for path in certificate()] if contender.tls else []
+        self._errors = (BUILD / f"{contender.name}.stderr").open("w+")
+        self._process = subprocess.Popen([*tool, *command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                         stderr=self._errors, text=True, preexec_fn=pinned(SERVER_CORE))
+        self.pid = self._process.pid
+
+    def wait_until_ready(self) -> None:
+        end = time.monotonic() + START_SECONDS_MAX
+        while True:
+            if self._process.poll() is not None or time.monotonic() > end:
+                raise Failed(f"{self.contender.name} does not start: {self.errors()}")
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), timeout=1):
+                break
+            time.sleep(0.02)
+        if self.contender.announces:
+            self.authorization = self._process.stdout.readline().strip()
+
+    def errors(self) -> str:
+        self._errors.flush()
+        self._errors.seek(0)
+        return self._errors.read()[-400:].strip()
+
+    def cpu_seconds(self) -> float:
+        """User and system time of all its threads, as /proc/PID/stat sums them, but in nanoseconds instead of ticks."""
+        clock = ctypes.c_int()
+        if ctypes.CDLL(None).clock_getcpuclockid(self.pid, ctypes.byref(clock)) != 0:
+            raise Failed(f"{self.contender.name} is gone: {self.errors()}")
+        return time.clock_gettime(clock.value)
+
+    def resident_bytes(self) -> int:
+        for line in pathlib.Path(f"/proc/{self.pid}/status").read_text().splitlines():
+            if line.startswith("VmRSS:"):
+                return int(line.split()[1]) * 1024
+        raise Failed(f"{self.contender.name} is gone: {self.errors()}")
+
+    def stop(self) -> None:
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGTERM)
+            try:
+                self._process.wait(STOP_SECONDS_MAX)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+        self._process.stdout.close()
+        self._errors.close()
+
+
+@contextlib.contextmanager
+def running(contender: Contender, tool: tuple[str, ...] = ()):
+    server = Server(contender, tool)
+    try:
+        server.wait_until_ready()
+        yield server
+    finally:
+        server.stop()

@@ -1,0 +1,42 @@
+"""The Markdown of the results."""
+
+from __future__ import annotations
+
+import datetime
+import pathlib
+import platform
+import subprocess
+
+ABSENT = "–"
+
+
+def machine_line() -> str:
+    """Date, processor, kernel and compiler: what a figure means nothing without."""
+    model = next((line.split(":", 1)[1].strip() for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+                  if line.startswith("model name")), platform.machine())
+    cores = sum(line.startswith("processor") for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines())
+    compiler = subprocess.run(["c++", "--version"], capture_output=True, text=True).stdout.splitlines()[0]
+    return (f"{datetime.date.today().isoformat()}; {model}, {cores} cores; Linux {platform.release()}; {compiler}, "
+            f"`-O2 -DNDEBUG`; server on one core, load on {'another' if cores > 1 else 'the same'}.")
+
+
+def count(value: float | None) -> str:
+    return ABSENT if value is None else f"{value:,.0f}"
+
+
+def thousands(value: float | None) -> str:
+    return ABSENT if value is None else f"{value / 1000:,.1f} k"
+
+
+def ratio(value: float | None) -> str:
+    return ABSENT if value is None else f"{value:.2f}"
+
+
+def kibibytes(value: float | None) -> str:
+    return ABSENT if value is None else f"{value / 1024:.1f} KiB"
+
+
+def table(columns: list[str], rows: list[list[str]]) -> str:
+    """The first column holds words, the others numbers."""
+    lines = [columns, ["---"] + ["--:"] * (len(columns) - 1), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)

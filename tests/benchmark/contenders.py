@@ -1,0 +1,33 @@
+"""Who takes part: one line each. A new contender is a program in `CMakeLists.txt` and a line here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+PLAIN_REFERENCE = "raw_epoll"       # ratios of plain HTTP are to the limit of what a server can reach
+TLS_REFERENCE = "plain_asio_tls"    # ratios of TLS are to Asio's own way of doing it
+
+
+@dataclass(frozen=True)
+class Contender:
+    name: str                       # for --only
+    title: str                      # in the table
+    program: str                    # in the build's bin directory, or "nginx"
+    tls: bool = False
+    pipelined: bool = True          # answers requests that it received in one piece
+    idle: bool = True               # can hold thousands of connections
+    announces: bool = False         # prints the Authorization value to ask with, as its first line
+
+
+CONTENDERS = (
+    Contender("raw_epoll", "raw epoll, fixed answer (the limit)", "raw_epoll"),
+    Contender("plain_asio", "plain Asio, fixed answer", "plain_asio"),
+    Contender("nginx", "nginx, `return 200`", "nginx"),
+    Contender("restinio", "RESTinio, bare handler", "restinio"),
+    Contender("pistache", "Pistache, bare handler", "pistache"),
+    Contender("beast", "Boost.Beast, bare handler", "beast"),
+    # It reads ahead into a buffer that it drops with each request; and it holds a thread for each connection.
+    Contender("cpp_httplib", "cpp-httplib, bare handler", "cpp_httplib", pipelined=False, idle=False),
+    Contender("plain_asio_tls", "plain Asio + `asio::ssl::stream`, fixed answer", "plain_asio", tls=True),
+    Contender("nginx_tls", "nginx, `return 200`", "nginx", tls=True),
+)
