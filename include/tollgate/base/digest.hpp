@@ -1,0 +1,88 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <optional>
+#include <string_view>
+
+namespace tollgate {
+
+/// A SHA-256 digest (FIPS 180-4): what is kept of a secret, and what a secret is looked up by.
+class digest {
+public:
+    static constexpr std::size_t size_bytes = 32;
+
+    /// All zero, which is the digest of no text that anybody knows.
+    constexpr digest() noexcept = default;
+
+    static constexpr digest from_bytes(const std::array<std::uint8_t, size_bytes>& bytes) noexcept {
+        digest made;
+        made.bytes_ = bytes;
+        return made;
+    }
+    /// From the 32 bytes a store keeps; empty for any other number of bytes.
+    static inline std::optional<digest> from(std::string_view raw) noexcept;
+
+    [[nodiscard]] constexpr const std::array<std::uint8_t, size_bytes>& bytes() const noexcept { return bytes_; }
+    /// The same 32 bytes as stores and encoders take them. A view of this object.
+    [[nodiscard]] std::string_view raw() const noexcept { return {reinterpret_cast<const char*>(bytes_.data()), size_bytes}; }
+
+    /// Takes as long whatever the bytes are, so that time tells nobody how much of a guess was right.
+    friend inline bool operator==(const digest& a, const digest& b) noexcept;
+
+private:
+    std::array<std::uint8_t, size_bytes> bytes_{};
+};
+
+/// The digest of `text`, of any length. Any thread; costs one small allocation inside OpenSSL 3.0.
+///
+/// Throws std::runtime_error when OpenSSL fails: without memory, or set up without SHA-256. There is no digest to go on
+/// with then, and a made-up one would compare; so it is met where std::bad_alloc is, at the edge of `handle`.
+[[nodiscard]] TOLLGATE_DECL digest sha256(std::string_view text);
+
+struct keyed_message {
+    std::string_view key;
+    std::string_view message;
+};
+
+/// RFC 2104 with SHA-256. Throws as `sha256` does.
+[[nodiscard]] TOLLGATE_DECL digest hmac_sha256(const keyed_message& input);
+
+/// For text such as signatures and form tokens: its time depends on the sizes alone, which are no secret.
+[[nodiscard]] TOLLGATE_DECL bool equal_in_constant_time(std::string_view a, std::string_view b) noexcept;
+
+inline std::optional<digest> digest::from(std::string_view raw) noexcept {
+    if (raw.size() != size_bytes) return std::nullopt;
+    digest made;
+    std::memcpy(made.bytes_.data(), raw.data(), size_bytes);
+    return made;
+}
+
+inline bool operator==(const digest& a, const digest& b) noexcept {
+    using words = std::array<std::uint64_t, digest::size_bytes / sizeof(std::uint64_t)>;
+    const auto x = std::bit_cast<words>(a.bytes_);
+    const auto y = std::bit_cast<words>(b.bytes_);
+    return ((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3])) == 0;
+}
+
+}  // namespace tollgate
+
+template <>
+struct std::hash<tollgate::digest> {
+    /// The bytes of a digest are spread evenly already, so the first few are as good a hash as any.
+    [[nodiscard]] std::size_t operator()(const tollgate::digest& of) const noexcept {
+        std::size_t first = 0;
+        std::memcpy(&first, of.bytes().data(), sizeof first);
+        return first;
+    }
+};
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/base/digest.ipp>
+#endif
