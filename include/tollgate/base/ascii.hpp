@@ -35,15 +35,24 @@ namespace tollgate {
     return text;
 }
 
+/// Which bytes are in a set, one load each. A table is a constant of its namespace, never a local: a local one is built
+/// again on the stack with every call.
+using byte_set = std::array<bool, 256>;
+
+[[nodiscard]] constexpr byte_set make_byte_set(std::string_view members) noexcept {
+    byte_set made{};
+    for (char c : members) made[static_cast<unsigned char>(c)] = true;
+    return made;
+}
+
+namespace detail {
+inline constexpr byte_set token_chars =
+    make_byte_set("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+}
+
 /// tchar of RFC 9110 section 5.6.2.
 [[nodiscard]] constexpr bool is_token_char(char c) noexcept {
-    constexpr auto table = [] {
-        std::array<bool, 256> allowed{};
-        for (char d : std::string_view{"!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"})
-            allowed[static_cast<unsigned char>(d)] = true;
-        return allowed;
-    }();
-    return table[static_cast<unsigned char>(c)];
+    return detail::token_chars[static_cast<unsigned char>(c)];
 }
 
 }  // namespace tollgate

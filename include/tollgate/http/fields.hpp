@@ -6,7 +6,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
+#include <type_traits>
 
 namespace tollgate::http {
 
@@ -61,6 +63,9 @@ public:
     /// The same by name, in any case; walks the lines.
     [[nodiscard]] std::string_view find(std::string_view name) const noexcept;
 
+    /// The bytes that the lines are views of have moved: what was at address `from` is at `to` now.
+    void relocate(std::uintptr_t from, const char* to) noexcept;
+
     [[nodiscard]] const field* begin() const noexcept { return lines_.data(); }
     [[nodiscard]] const field* end() const noexcept { return lines_.data() + size_; }
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
@@ -78,25 +83,86 @@ private:
     static_assert(size_max <= UINT8_MAX);
 };
 
+namespace detail {
+
+/// A lower-case name of 4 to 17 bytes as two words that may overlap, so that a field name on the wire is told in any case
+/// by two comparisons: this runs for every field line of every request.
+class known_name {
+public:
+    consteval known_name(const char* lower, field_id id) : text_{lower}, id_{id} {
+        if (text_.size() < 4 || text_.size() > 17) throw "two words and one byte hold at the most 17";
+        const std::size_t word_size = text_.size() < 8 ? 4 : 8;
+        for (std::size_t i = 0; i < word_size; ++i) {
+            set(head_, head_fold_, i, text_[i]);
+            set(tail_, tail_fold_, i, text_[text_.size() - word_size + i]);
+        }
+    }
+
+    /// `id` if `name`, which has as many bytes as the known one, is the same in any case; otherwise `other`.
+    [[nodiscard]] constexpr field_id match(std::string_view name) const noexcept {
+        if (std::is_constant_evaluated()) return ascii_iequals(name, text_) ? id_ : field_id::other;
+        // Only where the known name has a letter is a case folded, so that no other byte can pass for one of the name's.
+        const bool same = text_.size() < 8 ? matches<std::uint32_t>(name.data()) : matches<std::uint64_t>(name.data());
+        return same ? id_ : field_id::other;
+    }
+
+private:
+    using word_bytes = std::array<char, 8>;
+
+    static constexpr void set(word_bytes& word, word_bytes& fold, std::size_t i, char c) noexcept {
+        word[i] = c;
+        fold[i] = c >= 'a' && c <= 'z' ? 'a' - 'A' : '\0';
+    }
+
+    template <class Word>
+    [[nodiscard]] bool matches(const char* name) const noexcept {
+        const auto load = [](const char* at) {
+            Word word;
+            std::memcpy(&word, at, sizeof word);
+            return word;
+        };
+        const std::size_t size = text_.size();
+        const bool middle = size <= 16 || ascii_lower(name[8]) == text_[8];
+        return (load(name) | load(head_fold_.data())) == load(head_.data()) &&
+               (load(name + size - sizeof(Word)) | load(tail_fold_.data())) == load(tail_.data()) && middle;
+    }
+
+    std::string_view text_;
+    field_id id_;
+    word_bytes head_{}, head_fold_{}, tail_{}, tail_fold_{};
+};
+
+}  // namespace detail
+
 constexpr field_id to_field_id(std::string_view name) noexcept {
-    const auto is = [name](std::string_view lower, field_id id) { return ascii_iequals(name, lower) ? id : field_id::other; };
+    using detail::known_name;
+    constexpr known_name host{"host", field_id::host};
+    constexpr known_name expect{"expect", field_id::expect};
+    constexpr known_name origin{"origin", field_id::origin};
+    constexpr known_name cookie{"cookie", field_id::cookie};
+    constexpr known_name referer{"referer", field_id::referer};
+    constexpr known_name forwarded{"forwarded", field_id::forwarded};
+    constexpr known_name user_agent{"user-agent", field_id::user_agent};
+    constexpr known_name connection{"connection", field_id::connection};
+    constexpr known_name content_type{"content-type", field_id::content_type};
+    constexpr known_name authorization{"authorization", field_id::authorization};
+    constexpr known_name content_length{"content-length", field_id::content_length};
+    constexpr known_name x_forwarded_for{"x-forwarded-for", field_id::x_forwarded_for};
+    constexpr known_name transfer_encoding{"transfer-encoding", field_id::transfer_encoding};
     switch (name.size()) {
-        case 4: return is("host", field_id::host);
+        case 4: return host.match(name);
         case 6: {
             const char initial = ascii_lower(name.front());
-            if (initial == 'e') return is("expect", field_id::expect);
-            if (initial == 'o') return is("origin", field_id::origin);
-            return is("cookie", field_id::cookie);
+            return (initial == 'e' ? expect : initial == 'o' ? origin : cookie).match(name);
         }
-        case 7: return is("referer", field_id::referer);
-        case 9: return is("forwarded", field_id::forwarded);
-        case 10: return ascii_lower(name.front()) == 'u' ? is("user-agent", field_id::user_agent)
-                                                         : is("connection", field_id::connection);
-        case 12: return is("content-type", field_id::content_type);
-        case 13: return is("authorization", field_id::authorization);
-        case 14: return is("content-length", field_id::content_length);
-        case 15: return is("x-forwarded-for", field_id::x_forwarded_for);
-        case 17: return is("transfer-encoding", field_id::transfer_encoding);
+        case 7: return referer.match(name);
+        case 9: return forwarded.match(name);
+        case 10: return (ascii_lower(name.front()) == 'u' ? user_agent : connection).match(name);
+        case 12: return content_type.match(name);
+        case 13: return authorization.match(name);
+        case 14: return content_length.match(name);
+        case 15: return x_forwarded_for.match(name);
+        case 17: return transfer_encoding.match(name);
         default: return field_id::other;
     }
 }
@@ -109,6 +175,17 @@ inline bool field_lines::add(field_id id, std::string_view name, std::string_vie
     lines_[size_].value = value;
     ++size_;
     return true;
+}
+
+/// `view` of the same bytes where they are now. Addresses as numbers: the old place may be gone, and a pointer into it with it.
+[[nodiscard]] inline std::string_view relocated(std::string_view view, std::uintptr_t from, const char* to) noexcept {
+    if (view.data() == nullptr) return view;
+    return {to + (reinterpret_cast<std::uintptr_t>(view.data()) - from), view.size()};
+}
+
+inline void field_lines::relocate(std::uintptr_t from, const char* to) noexcept {
+    for (std::size_t i = 0; i < size_; ++i)
+        lines_[i] = {relocated(lines_[i].name, from, to), relocated(lines_[i].value, from, to)};
 }
 
 inline std::string_view field_lines::find(std::string_view name) const noexcept {

@@ -32,6 +32,18 @@ struct request {
     std::string_view body;
     ip_address peer;               ///< the other end of the connection, whatever a field claims
 
+    /// Whom the client means to ask: `host` or `host:port` (RFC 9112 section 3.3). Empty if it did not say (HTTP/1.0).
+    [[nodiscard]] std::string_view authority() const noexcept {
+        return target.authority.empty() ? fields.find(field_id::host) : target.authority;
+    }
+
+    /// The bytes that all of it is views of have moved: what was at address `from` is at `to` now.
+    void relocate(std::uintptr_t from, const char* to) noexcept {
+        for (std::string_view* view : {&method_name, &target.path, &target.query, &target.authority, &body})
+            *view = relocated(*view, from, to);
+        fields.relocate(from, to);
+    }
+
     /// Ready for the next request on the same memory; `peer` and `secure` belong to the connection and stay.
     void clear() noexcept {
         method = http::method::get;

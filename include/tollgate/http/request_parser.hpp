@@ -2,7 +2,8 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/limits.hpp>
-#include <tollgate/http/fields.hpp>
+#include <tollgate/http/chunked_body.hpp>
+#include <tollgate/http/field_line.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/status.hpp>
 
@@ -54,13 +55,14 @@ enum class parse_step : std::uint8_t {
 class request_parser {
 public:
     request_parser() noexcept = default;
-    explicit request_parser(const parser_settings& settings) noexcept : settings_{settings} {}
+    /// A bound over 1 GiB is taken for 1 GiB, so that no sum of bounds and offsets can wrap around.
+    TOLLGATE_DECL explicit request_parser(const parser_settings& settings) noexcept;
 
     /// Ready for the first byte of a message.
-    void start() noexcept;
+    TOLLGATE_DECL void start() noexcept;
 
     /// Goes on with the message that begins at `bytes[0]`. Fills `into`, which it clears with the first step.
-    [[nodiscard]] parse_step step(std::span<char> bytes, request& into) noexcept;
+    [[nodiscard]] TOLLGATE_DECL parse_step step(std::span<char> bytes, request& into) noexcept;
 
     /// After `complete`: how many bytes the message took.
     [[nodiscard]] std::size_t consumed() const noexcept { return at_; }
@@ -81,11 +83,41 @@ public:
     [[nodiscard]] std::string_view refused_reason() const noexcept { return refused_reason_; }
 
 private:
+    /// The piece of the message that the next byte belongs to.
+    enum class stage : std::uint8_t { nothing, method, target, version, fields, known_length, chunked, complete, refused };
+
+    // Each reads its piece and moves on to the next stage; `needs_more` is its word for "not all there yet".
+    [[nodiscard]] parse_step begin(std::string_view bytes, request& into) noexcept;
+    [[nodiscard]] parse_step read_method(std::string_view bytes, request& into) noexcept;
+    [[nodiscard]] parse_step read_target(std::string_view bytes, request& into) noexcept;
+    [[nodiscard]] parse_step read_version(std::string_view bytes, request& into) noexcept;
+    [[nodiscard]] parse_step read_fields(std::string_view bytes, request& into) noexcept;
+    [[nodiscard]] parse_step read_known_length(std::string_view bytes, request& into) noexcept;
+    [[nodiscard]] parse_step read_chunked(std::span<char> bytes, request& into) noexcept;
+
+    [[nodiscard]] parse_step judge_target(std::string_view text, request& into) noexcept;
+    [[nodiscard]] parse_step judge_absolute_target(std::string_view text, request& into) noexcept;
+    [[nodiscard]] parse_step judge_head(std::string_view bytes, request& into) noexcept;
+    [[nodiscard]] parse_step judge_transfer_encoding(const request& into) noexcept;
+    [[nodiscard]] parse_step judge_content_length(const request& into) noexcept;
+    [[nodiscard]] parse_step judge_expectation(const request& into) noexcept;
+    void judge_connection(const request& into) noexcept;
+
+    [[nodiscard]] parse_step go_on(stage next, std::size_t at) noexcept;
+    [[nodiscard]] parse_step finish_too_large(request& into) noexcept;
+    [[nodiscard]] parse_step refuse(std::string_view reason, status with = status::bad_request) noexcept;
+
     parser_settings settings_;
-    std::size_t at_ = 0;
+    std::uintptr_t base_ = 0;        // where the message's first byte was in the last step
+    std::size_t at_ = 0;             // where the piece that is being read begins
+    std::size_t seen_ = 0;           // everything of it before this offset was looked at
+    std::size_t section_begin_ = 0;  // of the field lines
     std::size_t message_bytes_ = 0;
+    detail::field_line_reader lines_;
+    detail::chunked_body chunks_;
     std::string_view refused_reason_;
     status refused_status_ = status::bad_request;
+    stage stage_ = stage::nothing;
     bool keep_alive_ = false;
     bool expects_continue_ = false;
 };
@@ -96,3 +128,7 @@ constexpr std::size_t parser_settings::message_bytes_max() const noexcept {
 }
 
 }  // namespace tollgate::http
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/http/request_parser.ipp>
+#endif

@@ -10,12 +10,13 @@ struct target {
     std::string_view path;       ///< begins with `/`, or is `*` (OPTIONS); of an absolute-form target only its path
     std::string_view query;      ///< behind the `?`, without it
     bool has_query = false;      ///< tells `/a?` from `/a`
+    std::string_view authority;  ///< of an absolute-form target, which then replaces `Host`; otherwise empty
 
     /// Origin-form and asterisk-form text cut at the first `?`.
     static constexpr target from(std::string_view text) noexcept {
         const auto mark = text.find('?');
-        if (mark == std::string_view::npos) return {text, {}, false};
-        return {text.substr(0, mark), text.substr(mark + 1), true};
+        if (mark == std::string_view::npos) return {text, {}, false, {}};
+        return {text.substr(0, mark), text.substr(mark + 1), true, {}};
     }
 };
 

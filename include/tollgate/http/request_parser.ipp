@@ -1,0 +1,300 @@
+#pragma once
+
+#include <tollgate/http/request_parser.hpp>
+
+#include <tollgate/base/ascii.hpp>
+#include <tollgate/http/authority.hpp>
+#include <tollgate/http/scan.hpp>
+
+#include <algorithm>
+#include <charconv>
+
+namespace tollgate::http {
+
+namespace detail {
+
+inline constexpr std::size_t method_bytes_max = 32;  // the longest registered one has 17; longer cannot be one of ours
+
+/// Whether a comma-separated field value holds this member, in any case (RFC 9110 section 5.6.1).
+[[nodiscard]] constexpr bool list_holds(std::string_view list, std::string_view member) noexcept {
+    for (;;) {
+        const auto comma = list.find(',');
+        if (ascii_iequals(trim_ows(list.substr(0, comma)), member)) return true;
+        if (comma == std::string_view::npos) return false;
+        list.remove_prefix(comma + 1);
+    }
+}
+
+/// Whether any line of a field that may come several times holds this member.
+[[nodiscard]] inline bool lines_hold(const field_lines& lines, field_id id, std::string_view member) noexcept {
+    if (lines.count(id) == 1) return list_holds(lines.find(id), member);
+    for (const field& line : lines)
+        if (to_field_id(line.name) == id && list_holds(line.value, member)) return true;
+    return false;
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL request_parser::request_parser(const parser_settings& settings) noexcept : settings_{settings} {
+    constexpr std::size_t bytes_max = 1024 * 1024 * 1024;
+    for (std::size_t* bound : {&settings_.target_bytes_max, &settings_.header_bytes_max, &settings_.body_bytes_max})
+        *bound = (std::min)(*bound, bytes_max);
+}
+
+TOLLGATE_DECL void request_parser::start() noexcept {
+    stage_ = stage::nothing;
+    at_ = seen_ = 0;
+    message_bytes_ = 0;
+    keep_alive_ = false;
+    expects_continue_ = false;
+}
+
+TOLLGATE_DECL parse_step request_parser::step(std::span<char> bytes, request& into) noexcept {
+    const std::string_view text{bytes.data(), bytes.size()};
+    const auto base = reinterpret_cast<std::uintptr_t>(bytes.data());
+    if (base != base_ && stage_ != stage::nothing) into.relocate(base_, bytes.data());
+    base_ = base;
+
+    // Each case falls into the next one when its piece is complete, so that a message which came whole is read in one go.
+    parse_step result = parse_step::complete;
+    switch (stage_) {
+        case stage::nothing:
+            if (result = begin(text, into); result != parse_step::complete) return result;
+            [[fallthrough]];
+        case stage::method:
+            if (result = read_method(text, into); result != parse_step::complete) return result;
+            [[fallthrough]];
+        case stage::target:
+            if (result = read_target(text, into); result != parse_step::complete) return result;
+            [[fallthrough]];
+        case stage::version:
+            if (result = read_version(text, into); result != parse_step::complete) return result;
+            [[fallthrough]];
+        case stage::fields:
+            if (result = read_fields(text, into); result != parse_step::complete) return result;
+            if (stage_ == stage::complete) return result;
+            result = stage_ == stage::chunked ? read_chunked(bytes, into) : read_known_length(text, into);
+            return result == parse_step::needs_more ? parse_step::head_complete : result;
+        case stage::known_length: return read_known_length(text, into);
+        case stage::chunked: return read_chunked(bytes, into);
+        case stage::complete: return parse_step::complete;
+        case stage::refused: break;
+    }
+    return parse_step::refused;
+}
+
+/// One empty line before a request is tolerated (RFC 9112 section 2.2): old clients send one behind a body.
+TOLLGATE_DECL parse_step request_parser::begin(std::string_view bytes, request& into) noexcept {
+    if (bytes.empty()) return parse_step::needs_more;
+    into.clear();
+    std::size_t first = 0;
+    if (bytes[0] == '\r') [[unlikely]] {
+        if (bytes.size() < 2) return parse_step::needs_more;
+        if (bytes[1] != '\n') return refuse(detail::to_reason(detail::line_result::bare_cr));
+        first = 2;
+    }
+    return go_on(stage::method, first);
+}
+
+TOLLGATE_DECL parse_step request_parser::read_method(std::string_view bytes, request& into) noexcept {
+    const std::size_t bound = at_ + detail::method_bytes_max + 1;
+    const char* const end = detail::find_token_end(bytes.data() + seen_, bytes.data() + (std::min)(bytes.size(), bound));
+    seen_ = static_cast<std::size_t>(end - bytes.data());
+    if (seen_ == bound) return refuse("The request method is not one that this server knows.", status::not_implemented);
+    if (seen_ == bytes.size()) return parse_step::needs_more;
+    if (*end != ' ' || seen_ == at_) [[unlikely]] {
+        if (*end == '\x16' && seen_ == 0) return refuse("A TLS handshake came to a port that speaks plain HTTP.");
+        return refuse("The request line does not begin with a method and one space.");
+    }
+    into.method_name = bytes.substr(at_, seen_ - at_);
+    into.method = to_method(into.method_name);
+    return go_on(stage::target, seen_ + 1);
+}
+
+TOLLGATE_DECL parse_step request_parser::read_target(std::string_view bytes, request& into) noexcept {
+    const std::size_t bound = at_ + settings_.target_bytes_max + 1;
+    const char* const end = detail::find_target_end(bytes.data() + seen_, bytes.data() + (std::min)(bytes.size(), bound));
+    seen_ = static_cast<std::size_t>(end - bytes.data());
+    if (seen_ == bound) return refuse("The request target is too long.", status::uri_too_long);
+    if (seen_ == bytes.size()) return parse_step::needs_more;
+    if (*end != ' ') [[unlikely]] {
+        if (*end == '#') return refuse("The request target holds a fragment.");
+        if (*end == '\r' || *end == '\n') return refuse("The request line has no HTTP version.");
+        return refuse("The request target holds a byte that must be percent-encoded.");
+    }
+    const std::string_view text = bytes.substr(at_, seen_ - at_);
+    if (text.starts_with('/') && into.method != method::connect) [[likely]] into.target = target::from(text);
+    else if (const auto judged = judge_target(text, into); judged != parse_step::complete) return judged;
+    return go_on(stage::version, seen_ + 1);
+}
+
+/// The forms of RFC 9112 section 3.2 other than origin-form. CONNECT and its authority-form are for proxies.
+TOLLGATE_DECL parse_step request_parser::judge_target(std::string_view text, request& into) noexcept {
+    if (into.method == method::connect) return refuse("This server is no proxy: CONNECT is not served.");
+    if (text.empty()) return refuse("There is more than one space between the method and the request target.");
+    if (text == "*") {
+        if (into.method != method::options) return refuse("The request target * goes with OPTIONS alone.");
+        into.target = target::from(text);
+        return parse_step::complete;
+    }
+    return judge_absolute_target(text, into);
+}
+
+TOLLGATE_DECL parse_step request_parser::judge_absolute_target(std::string_view text, request& into) noexcept {
+    constexpr std::string_view reason = "The request target is neither a path nor an absolute http or https URL.";
+    const auto colon = text.find(':');
+    if (colon == std::string_view::npos || text.substr(colon, 3) != "://") return refuse(reason);
+    const std::string_view scheme = text.substr(0, colon);
+    if (!ascii_iequals(scheme, "http") && !ascii_iequals(scheme, "https")) return refuse(reason);
+
+    const std::string_view rest = text.substr(colon + 3);
+    const auto authority_bytes = (std::min)(rest.find_first_of("/?"), rest.size());
+    if (!is_authority(rest.substr(0, authority_bytes))) return refuse("The request target does not name a valid host.");
+    into.target = target::from(rest.substr(authority_bytes));
+    into.target.authority = rest.substr(0, authority_bytes);
+    // An empty path is `/` (RFC 9112 section 3.2.1): the one in front of the authority, for it is a view of the buffer too.
+    if (into.target.path.empty()) into.target.path = text.substr(colon + 2, 1);
+    return parse_step::complete;
+}
+
+TOLLGATE_DECL parse_step request_parser::read_version(std::string_view bytes, request& into) noexcept {
+    constexpr std::string_view newer = "HTTP/1.1\r\n";
+    constexpr std::string_view older = "HTTP/1.0\r\n";
+    const std::string_view text = bytes.substr(at_, newer.size());
+    if (text == newer) [[likely]] into.version = version::http_1_1;
+    else if (text == older) into.version = version::http_1_0;
+    else if (newer.starts_with(text) || older.starts_with(text)) return parse_step::needs_more;
+    else return refuse("The request line does not end in HTTP/1.1 or HTTP/1.0 and CRLF.");
+    section_begin_ = at_ + newer.size();
+    lines_.start(section_begin_);
+    return go_on(stage::fields, section_begin_);
+}
+
+TOLLGATE_DECL parse_step request_parser::read_fields(std::string_view bytes, request& into) noexcept {
+    const std::size_t bound = section_begin_ + settings_.header_bytes_max;
+    const std::size_t bytes_end = (std::min)(bytes.size(), bound);
+    for (;;) {
+        field_id id;
+        field line;
+        const auto result = lines_.read(bytes.data(), bytes_end, id, line);
+        if (result == detail::line_result::field) [[likely]] {
+            if (into.fields.size() < settings_.field_count_max && into.fields.add(id, line.name, line.value)) continue;
+            return refuse("There are too many header fields.", status::header_fields_too_large);
+        }
+        if (result == detail::line_result::section_end) break;
+        if (result != detail::line_result::unfinished) return refuse(detail::to_reason(result));
+        if (bytes.size() < bound) return parse_step::needs_more;
+        return refuse("The header fields are too large.", status::header_fields_too_large);
+    }
+    at_ = lines_.at();
+    return judge_head(bytes, into);
+}
+
+/// What the fields say together: for whom it is, where it ends, what becomes of the connection.
+TOLLGATE_DECL parse_step request_parser::judge_head(std::string_view bytes, request& into) noexcept {
+    const std::size_t hosts = into.fields.count(field_id::host);
+    if (hosts > 1) return refuse("There is more than one Host field.");
+    if (hosts == 0 && into.version == version::http_1_1) return refuse("There is no Host field.");
+    if (hosts == 1 && !is_authority(into.fields.find(field_id::host))) return refuse("The Host field is not a host and an optional port.");
+
+    keep_alive_ = into.version == version::http_1_1;
+    if (into.fields.count(field_id::connection) != 0) judge_connection(into);
+
+    stage_ = stage::complete;
+    if (into.fields.count(field_id::transfer_encoding) != 0) {
+        if (const auto judged = judge_transfer_encoding(into); judged != parse_step::complete) return judged;
+    } else if (into.fields.count(field_id::content_length) != 0) {
+        if (const auto judged = judge_content_length(into); judged != parse_step::complete) return judged;
+    }
+    if (into.fields.count(field_id::expect) != 0) {
+        if (const auto judged = judge_expectation(into); judged != parse_step::complete) return judged;
+        expects_continue_ = into.version == version::http_1_1 && stage_ != stage::complete && bytes.size() == at_;
+    }
+    if (stage_ == stage::known_length && message_bytes_ - at_ > settings_.body_bytes_max) return finish_too_large(into);
+    return parse_step::complete;
+}
+
+/// Exactly one `chunked`, nothing else, and no Content-Length beside it: RFC 9112 section 6.1 lets a server refuse the
+/// combination, and every parser that tried to repair it has been smuggled through.
+TOLLGATE_DECL parse_step request_parser::judge_transfer_encoding(const request& into) noexcept {
+    if (into.version == version::http_1_0) return refuse("HTTP/1.0 has no Transfer-Encoding.");
+    if (into.fields.count(field_id::content_length) != 0) return refuse("There are both Transfer-Encoding and Content-Length.");
+    if (into.fields.count(field_id::transfer_encoding) != 1 ||
+        !ascii_iequals(into.fields.find(field_id::transfer_encoding), "chunked"))
+        return refuse("The Transfer-Encoding is not exactly one chunked.");
+    chunks_.start(at_);
+    stage_ = stage::chunked;
+    return parse_step::complete;
+}
+
+/// One line of plain decimal digits. Lists of equal lengths and leading zeros are legal or harmless to some and a different
+/// number to others, so they are refused (RFC 9112 section 6.3).
+TOLLGATE_DECL parse_step request_parser::judge_content_length(const request& into) noexcept {
+    if (into.fields.count(field_id::content_length) != 1) return refuse("There is more than one Content-Length field.");
+    const std::string_view text = into.fields.find(field_id::content_length);
+    std::uint64_t length = 0;
+    const bool digits_only = !text.empty() && is_digit(text.front()) && (text.front() != '0' || text.size() == 1);
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), length);
+    if (!digits_only || read.ec != std::errc{} || read.ptr != text.data() + text.size())
+        return refuse("The Content-Length is not a plain decimal number.");
+    if (length == 0) return parse_step::complete;
+    // A length near the top of 64 bits must not wrap around; any that is over the bound is as good as another.
+    message_bytes_ = at_ + static_cast<std::size_t>((std::min)(length, std::uint64_t{settings_.body_bytes_max} + 1));
+    stage_ = stage::known_length;
+    return parse_step::complete;
+}
+
+TOLLGATE_DECL parse_step request_parser::judge_expectation(const request& into) noexcept {
+    if (into.fields.count(field_id::expect) == 1 && ascii_iequals(into.fields.find(field_id::expect), "100-continue"))
+        return parse_step::complete;
+    return refuse("The only expectation that this server meets is 100-continue.", status::expectation_failed);
+}
+
+TOLLGATE_DECL void request_parser::judge_connection(const request& into) noexcept {
+    if (detail::lines_hold(into.fields, field_id::connection, "close")) keep_alive_ = false;
+    else if (!keep_alive_) keep_alive_ = detail::lines_hold(into.fields, field_id::connection, "keep-alive");
+}
+
+TOLLGATE_DECL parse_step request_parser::read_known_length(std::string_view bytes, request& into) noexcept {
+    if (bytes.size() < message_bytes_) return parse_step::needs_more;
+    into.body = bytes.substr(at_, message_bytes_ - at_);
+    at_ = message_bytes_;
+    stage_ = stage::complete;
+    return parse_step::complete;
+}
+
+TOLLGATE_DECL parse_step request_parser::read_chunked(std::span<char> bytes, request& into) noexcept {
+    switch (chunks_.step(bytes, settings_.body_bytes_max)) {
+        case detail::chunk_step::needs_more: return parse_step::needs_more;
+        case detail::chunk_step::refused: return refuse(chunks_.refused_reason(), chunks_.refused_status());
+        case detail::chunk_step::too_large: at_ = chunks_.at(); return finish_too_large(into);
+        case detail::chunk_step::complete: break;
+    }
+    into.body = {bytes.data() + chunks_.begin(), chunks_.size()};
+    at_ = chunks_.at();
+    stage_ = stage::complete;
+    return parse_step::complete;
+}
+
+TOLLGATE_DECL parse_step request_parser::go_on(stage next, std::size_t at) noexcept {
+    stage_ = next;
+    at_ = seen_ = at;
+    return parse_step::complete;
+}
+
+TOLLGATE_DECL parse_step request_parser::finish_too_large(request& into) noexcept {
+    into.body_state = body_state::too_large;
+    keep_alive_ = false;
+    stage_ = stage::complete;
+    return parse_step::complete;
+}
+
+TOLLGATE_DECL parse_step request_parser::refuse(std::string_view reason, status with) noexcept {
+    refused_reason_ = reason;
+    refused_status_ = with;
+    keep_alive_ = false;
+    stage_ = stage::refused;
+    return parse_step::refused;
+}
+
+}  // namespace tollgate::http
