@@ -1,0 +1,197 @@
+#pragma once
+
+#include <tollgate/api/openapi.hpp>
+#include <tollgate/api/routes.hpp>
+#include <tollgate/api/settings.hpp>
+#include <tollgate/contract/hook_store.hpp>
+#include <tollgate/contract/token_store.hpp>
+#include <tollgate/contract/user_directory.hpp>
+#include <tollgate/http/handler.hpp>
+#include <tollgate/pipeline/route_table.hpp>
+#include <tollgate/pipeline/run.hpp>
+#include <tollgate/policy/default_policies.hpp>
+
+#include <array>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace tollgate {
+
+namespace pipeline {
+
+template <class Authenticators, class Store>
+inline constexpr bool all_authenticate_over = false;
+template <class... A, class Store>
+inline constexpr bool all_authenticate_over<std::tuple<A...>, Store> = (authenticator_over<policy_type<A>, Store> && ...);
+
+/// The path of a URL such as `https://api.example.com/v1`, without a slash at its end.
+[[nodiscard]] inline std::string path_of(std::string_view url) {
+    const auto authority = url.find("://");
+    const auto path = authority == std::string_view::npos ? authority : url.find('/', authority + 3);
+    if (path == std::string_view::npos) return {};
+    url.remove_prefix(path);
+    while (url.ends_with('/')) url.remove_suffix(1);
+    return std::string{url};
+}
+
+}  // namespace pipeline
+
+/// Everything under `{base_url}`: a handler, to be hosted by `server` or by any other HTTP server.
+///
+///     account_api api{settings, users, store};
+///     account_api api{settings, users, store, default_policies().with_limiter(night_limiter{})};
+///     account_api api{settings, users, store, default_policies(), account_routes() + my_routes};
+///
+/// Users and store are the integrator's and must outlive it. Thread rule: `handle` may be called from many threads at once.
+/// Blocking: exactly if the users, the store or the limiter block.
+template <class Users, class Store, class Policies = decltype(default_policies()), class Table = decltype(account_routes())>
+class account_api {
+    static constexpr bool users_fit = user_directory<Users>;
+    static constexpr bool store_fits = token_store<Store> && hook_store<Store>;
+    static constexpr bool authenticators_fit =
+        pipeline::all_authenticate_over<decltype(Policies::authenticators), Store>;
+    static_assert(users_fit, "tollgate: this is no user_directory; read tollgate/contract/user_directory.hpp");
+    static_assert(store_fits, "tollgate: this is no token_store and hook_store; read tollgate/contract/token_store.hpp and "
+                              "tollgate/contract/hook_store.hpp");
+    static_assert(!store_fits || authenticators_fit,
+                  "tollgate: one of these is no authenticator over this store; read tollgate/contract/authenticator.hpp");
+    static constexpr bool fits = users_fit && store_fits && authenticators_fit;
+
+public:
+    static constexpr bool blocking =
+        http::handler_blocks<Users>() || http::handler_blocks<Store>() || http::handler_blocks<policy_type<decltype(Policies::limiter)>>();
+
+    /// Throws std::invalid_argument for a base_url or auth_url that is no absolute URL.
+    account_api(api_settings settings, Users& users, Store& store, Policies policies = default_policies(),
+                Table table = account_routes());
+
+    // Routes and endpoints point into it.
+    account_api(const account_api&) = delete;
+    account_api& operator=(const account_api&) = delete;
+
+    void handle(const http::request& asked, http::response& out) noexcept;
+    void handle(const http::refusal& refused, http::response& out) noexcept;
+
+    /// For tests, and for hosts that have no response to use again.
+    [[nodiscard]] http::response handle(const http::request& asked) noexcept {
+        http::response out;
+        handle(asked, out);
+        return out;
+    }
+
+    /// The API's OpenAPI 3.1 description: what `{base_url}/openapi.json` answers with.
+    [[nodiscard]] const std::string& openapi() const noexcept { return openapi_; }
+
+    // What the pipeline and the endpoints read.
+    [[nodiscard]] const api_settings& settings() const noexcept { return settings_; }
+    [[nodiscard]] Users& users() const noexcept { return users_; }
+    [[nodiscard]] Store& store() const noexcept { return store_; }
+    [[nodiscard]] Policies& policies() noexcept { return policies_; }
+    [[nodiscard]] const Table& table() const noexcept { return table_; }
+    [[nodiscard]] std::span<const pipeline::route_line> lines() const noexcept { return lines_; }
+    [[nodiscard]] std::string_view root() const noexcept { return root_; }
+    [[nodiscard]] std::string_view docs_url() const noexcept { return docs_url_; }
+
+    /// Calls the endpoint that a router found.
+    [[nodiscard]] outcome<void> call_route(api_call<account_api>& call, const route_match& match, const service* of_service) const;
+
+private:
+    void answer_thrown(std::string_view what, const http::request& asked, pipeline::judgement& found, http::response& out) noexcept;
+
+    api_settings settings_;
+    Users& users_;
+    Store& store_;
+    Policies policies_;
+    Table table_;
+    std::array<pipeline::route_line, Table::size> lines_;
+    std::vector<route_pattern> patterns_;
+    std::string root_;
+    std::string docs_url_;
+    std::string openapi_;
+};
+
+template <class Users, class Store, class Policies, class Table>
+account_api<Users, Store, Policies, Table>::account_api(api_settings settings, Users& users, Store& store, Policies policies, Table table)
+    : settings_{std::move(settings)},
+      users_{users},
+      store_{store},
+      policies_{std::move(policies)},
+      table_{std::move(table)},
+      root_{pipeline::path_of(settings_.base_url)},
+      docs_url_{settings_.auth_url + "/docs/"} {
+    for (const auto* url : {&settings_.base_url, &settings_.auth_url})
+        if (!url->starts_with("https://") && !url->starts_with("http://"))
+            throw std::invalid_argument{"tollgate: '" + *url + "' is no absolute http or https URL"};
+    std::size_t next = 0;
+    table_.for_each([&](const auto& each) {
+        lines_[next++] = pipeline::to_line(each);
+        patterns_.push_back({each.method, each.path});
+    });
+    policy(policies_.router).build(patterns_);
+    openapi_ = make_openapi(settings_, table_);
+}
+
+template <class Users, class Store, class Policies, class Table>
+outcome<void> account_api<Users, Store, Policies, Table>::call_route(api_call<account_api>& call, const route_match& match,
+                                                                      const service* of_service) const {
+    using endpoint_call = outcome<void> (*)(const Table&, api_call<account_api>&, const route_match&, const service*);
+    // One function a line of the table, found by its number.
+    static constexpr auto calls = []<std::size_t... I>(std::index_sequence<I...>) {
+        return std::array<endpoint_call, sizeof...(I)>{
+            [](const Table& table, api_call<account_api>& to, const route_match& found, const service* named) {
+                const auto& each = std::get<I>(table.routes);
+                using route_type = std::remove_cvref_t<decltype(each)>;
+                return pipeline::call_endpoint(each, to, found, named,
+                                               std::make_index_sequence<route_type::parameters.count>{});
+            }...};
+    }(std::make_index_sequence<Table::size>{});
+    return calls[match.route](table_, call, match, of_service);
+}
+
+template <class Users, class Store, class Policies, class Table>
+void account_api<Users, Store, Policies, Table>::handle(const http::request& asked, http::response& out) noexcept {
+    if constexpr (fits) {
+        pipeline::judgement found;
+        try {
+            pipeline::run(*this, asked, found, out);
+        } catch (const std::exception& thrown) {
+            answer_thrown(thrown.what(), asked, found, out);
+        } catch (...) {
+            answer_thrown("something that is no std::exception", asked, found, out);
+        }
+    }
+}
+
+template <class Users, class Store, class Policies, class Table>
+void account_api<Users, Store, Policies, Table>::handle(const http::refusal& refused, http::response& out) noexcept {
+    if constexpr (fits) {
+        try {
+            pipeline::run(*this, refused, out);
+        } catch (...) {
+            // Only the heap throws here: without it there is a status, and nothing to say it with.
+            out.clear();
+            out.set_status(refused.status);
+        }
+    }
+}
+
+template <class Users, class Store, class Policies, class Table>
+void account_api<Users, Store, Policies, Table>::answer_thrown(std::string_view what, const http::request& asked,
+                                                               pipeline::judgement& found, http::response& out) noexcept {
+    try {
+        pipeline::answer_thrown(*this, what, asked, found, out);
+    } catch (...) {
+        out.clear();
+        out.set_status(http::status::internal_server_error);
+    }
+}
+
+}  // namespace tollgate

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <span>
+
+namespace tollgate {
+
+/// Gives random bytes that nobody can guess: what every secret is made of.
+///
+/// Exemplar:
+///
+///     struct only_for_tests {
+///         bool fill(std::span<std::byte> bytes) const noexcept {
+///             for (std::byte& each : bytes) each = std::byte{7};
+///             return true;
+///         }
+///     };
+template <class R>
+concept random_source = requires(const R& r, std::span<std::byte> bytes) {
+    // Fills all of `bytes`, or returns false: then the request fails with 500, and no weak secret is made. Called from many
+    // threads at once.
+    { r.fill(bytes) } noexcept -> std::same_as<bool>;
+};
+
+}  // namespace tollgate

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <tollgate/base/limits.hpp>
+#include <tollgate/http/method.hpp>
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace tollgate {
+
+/// One line of a route table: `/{service}/{account}/hooks` has a literal segment and two parameters. Of static storage.
+struct route_pattern {
+    http::method method;
+    std::string_view path;  ///< begins with `/`; below the base URL's path
+};
+
+/// A few methods, as `Allow` lists them.
+class method_set {
+public:
+    constexpr void add(http::method m) noexcept { bits_ |= bit(m); }
+    [[nodiscard]] constexpr bool contains(http::method m) const noexcept { return (bits_ & bit(m)) != 0; }
+    [[nodiscard]] constexpr bool empty() const noexcept { return bits_ == 0; }
+
+private:
+    static constexpr std::uint16_t bit(http::method m) noexcept {
+        return static_cast<std::uint16_t>(1U << static_cast<unsigned>(m));
+    }
+    std::uint16_t bits_ = 0;
+};
+
+/// What a router says of one path.
+struct route_match {
+    enum class kind : std::uint8_t { unknown_path, other_method, found };
+
+    kind result = kind::unknown_path;
+    std::uint16_t route = 0;      ///< found: which line of the table
+    std::uint8_t captured = 0;    ///< found: how many parameters
+    method_set allowed;           ///< other_method: what the path does answer to
+    std::array<std::string_view, limits::path_parameters_max> captures;  ///< found: views of the path, left to right
+};
+
+/// Finds the route for a method and a path.
+///
+/// Exemplar: `segment_router`.
+template <class R>
+concept router = requires(R& building, const R& built, std::span<const route_pattern> patterns, http::method m,
+                          std::string_view path) {
+    // Called once, before any `find`, with the whole table. A literal segment goes before a parameter.
+    building.build(patterns);
+    // `path` is below the base URL's path, as sent, nothing decoded. An empty segment, a percent sign or a dot segment
+    // never matches. HEAD is asked for as GET. Called from many threads at once.
+    { built.find(m, path) } noexcept -> std::same_as<route_match>;
+};
+
+}  // namespace tollgate

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <tollgate/domain/scope.hpp>
+
+#include <concepts>
+#include <string_view>
+
+namespace tollgate {
+
+/// Decides whether what a credential was granted covers what a route asks for.
+///
+/// Exemplar:
+///
+///     struct exact_scopes {
+///         bool covers(const scope_set& granted, std::string_view required) const noexcept {
+///             return granted.contains(required);
+///         }
+///     };
+template <class C>
+concept scope_checker = requires(const C& c, const scope_set& granted, std::string_view required) {
+    // `required` is one scope. Called from many threads at once.
+    { c.covers(granted, required) } noexcept -> std::same_as<bool>;
+};
+
+}  // namespace tollgate

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <tollgate/contract/rate_limiter.hpp>
+#include <tollgate/pipeline/judgement.hpp>
+#include <tollgate/pipeline/refused.hpp>
+
+#include <optional>
+
+namespace tollgate::pipeline {
+
+/// What requests are counted against when their caller has no quota of their own.
+struct default_quotas {
+    quota anonymous;
+    quota user;
+};
+
+/// Counts the request: against the caller, whichever of their credentials it carries, else against the client's address.
+/// One that was not judged for a fault of ours is not counted.
+template <rate_limiter Limiter>
+void count(Limiter& limiter, const default_quotas& defaults, judgement& found) {
+    if (found.standing == standing::known)
+        found.window = limiter.take(limit_key::of(found.who->user), found.own_quota.value_or(defaults.user), found.now);
+    else if (found.standing == standing::undecided)
+        found.window = limiter.peek(limit_key::of(found.client), defaults.anonymous, found.now);
+    else
+        found.window = limiter.take(limit_key::of(found.client), defaults.anonymous, found.now);
+}
+
+/// 429 for one that its window has no room for.
+[[nodiscard]] inline std::optional<refused> require_room(const judgement& found) noexcept {
+    if (found.window.admitted || found.standing == standing::undecided) return std::nullopt;
+    return refused{http::status::too_many_requests, "API rate limit exceeded. Wait until the time in X-RateLimit-Reset.",
+                   about_rate_limits};
+}
+
+}  // namespace tollgate::pipeline

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <tollgate/base/problem.hpp>
+#include <tollgate/http/status.hpp>
+
+#include <string_view>
+
+namespace tollgate::pipeline {
+
+/// A page of the documentation: `{auth_url}/docs/{slug}/`. Every Error object leads to one of these.
+struct topic {
+    std::string_view slug;
+};
+
+inline constexpr topic about_requests{"requests"};
+inline constexpr topic about_authentication{"authentication"};
+inline constexpr topic about_scopes{"scopes"};
+inline constexpr topic about_rate_limits{"rate-limits"};
+inline constexpr topic about_errors{"errors"};
+
+/// Why a stage stops a request, in the client's words.
+struct refused {
+    http::status status;
+    std::string_view message;  ///< of static storage
+    topic documentation = about_errors;
+};
+
+[[nodiscard]] constexpr http::status to_status(problem_kind kind) noexcept {
+    switch (kind) {
+        case problem_kind::malformed: return http::status::bad_request;
+        case problem_kind::unauthorized: return http::status::unauthorized;
+        case problem_kind::forbidden: return http::status::forbidden;
+        case problem_kind::not_found: return http::status::not_found;
+        case problem_kind::invalid: return http::status::unprocessable_content;
+        case problem_kind::conflict: return http::status::conflict;
+        case problem_kind::unavailable: return http::status::service_unavailable;
+        case problem_kind::internal: break;
+    }
+    return http::status::internal_server_error;
+}
+
+[[nodiscard]] constexpr topic to_topic(http::status status) noexcept {
+    switch (status) {
+        case http::status::unauthorized: return about_authentication;
+        case http::status::forbidden: return about_scopes;
+        case http::status::too_many_requests: return about_rate_limits;
+        case http::status::bad_request:
+        case http::status::request_timeout:
+        case http::status::content_too_large:
+        case http::status::uri_too_long:
+        case http::status::unsupported_media_type:
+        case http::status::expectation_failed:
+        case http::status::header_fields_too_large: return about_requests;
+        default: return about_errors;
+    }
+}
+
+}  // namespace tollgate::pipeline

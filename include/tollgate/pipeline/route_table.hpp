@@ -1,0 +1,203 @@
+#pragma once
+
+#include <tollgate/base/outcome.hpp>
+#include <tollgate/contract/router.hpp>
+#include <tollgate/domain/service_catalog.hpp>
+#include <tollgate/http/method.hpp>
+#include <tollgate/pipeline/path_parameter.hpp>
+#include <tollgate/pipeline/path_pattern.hpp>
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace tollgate {
+
+/// Who may call a route. Every route says one of these; there is no default.
+struct access_rule {
+    enum class kind : std::uint8_t {
+        open,           ///< anybody
+        any_caller,     ///< anybody with good credentials
+        scope,          ///< whoever was granted `scope`
+        service_read,   ///< whoever was granted the read scope of the path's `{service}`
+        service_write,  ///< whoever was granted the write scope of the path's `{service}`
+    };
+    kind who;
+    std::string_view scope{};  ///< of static storage
+};
+
+/// A rule that takes its scope from the path: for routes with a `{service}`.
+struct service_access_rule {
+    access_rule::kind who;
+    constexpr operator access_rule() const noexcept { return {who}; }
+};
+
+inline constexpr access_rule open_to_all{access_rule::kind::open};
+inline constexpr access_rule any_caller{access_rule::kind::any_caller};
+inline constexpr service_access_rule read_of_service{access_rule::kind::service_read};
+inline constexpr service_access_rule write_of_service{access_rule::kind::service_write};
+[[nodiscard]] constexpr access_rule needs_scope(std::string_view scope) noexcept { return {access_rule::kind::scope, scope}; }
+
+/// What OpenAPI and the documentation say of a route. All of it is of static storage.
+struct route_notes {
+    std::string_view operation{};        ///< operationId, such as `listHooks`
+    std::string_view summary{};          ///< one line
+    unsigned success_status = 200;
+    std::string_view success_schema{};   ///< JSON Schema of the answer; empty: no body
+    std::string_view request_schema{};   ///< JSON Schema of the body; empty: none is read
+};
+
+/// One line of the table.
+template <fixed_text Pattern, class Endpoint>
+struct route {
+    static constexpr std::string_view path = Pattern.view();
+    static constexpr pipeline::pattern_parameters parameters = pipeline::parameters_of<Pattern>();
+
+    http::method method;
+    access_rule access;
+    Endpoint endpoint;
+    route_notes notes;
+};
+
+namespace pipeline {
+
+// Stands where an endpoint was forgotten, so that the compiler stops at one message.
+struct no_endpoint {};
+
+template <fixed_text Pattern>
+consteval bool has_service_parameter() {
+    constexpr auto parameters = parameters_of<Pattern>();
+    for (std::size_t i = 0; i < parameters.count; ++i)
+        if (parameters.names[i] == "service") return true;
+    return false;
+}
+
+template <fixed_text Pattern, class Access, class Endpoint>
+[[nodiscard]] constexpr auto make_route(http::method m, Access access, Endpoint endpoint, route_notes notes) {
+    constexpr bool has_rule = std::is_convertible_v<Access, access_rule>;
+    constexpr bool has_service = !std::is_same_v<Access, service_access_rule> || has_service_parameter<Pattern>();
+    static_assert(has_rule,
+                  "tollgate: a route names who may call it, before its endpoint: open_to_all, any_caller, needs_scope(...), "
+                  "read_of_service or write_of_service; read tollgate/pipeline/route_table.hpp");
+    static_assert(has_service,
+                  "tollgate: read_of_service and write_of_service are for paths with a {service}; "
+                  "read tollgate/pipeline/route_table.hpp");
+    if constexpr (has_rule && has_service)
+        return route<Pattern, Endpoint>{m, access, std::move(endpoint), notes};
+    else
+        return route<Pattern, no_endpoint>{m, open_to_all, {}, notes};
+}
+
+}  // namespace pipeline
+
+/// `on_get<"/{service}/{account}/hooks">(read_of_service, endpoint, {.summary = "..."})`
+///
+/// The endpoint is called as `endpoint(call, parameters...)` with one argument for each name in braces, and returns
+/// `outcome<void>`: done, or the problem to answer with. HEAD and OPTIONS need no routes of their own.
+template <fixed_text Pattern, class Access, class Endpoint = pipeline::no_endpoint>
+[[nodiscard]] constexpr auto on_get(Access access, Endpoint endpoint = {}, route_notes notes = {}) {
+    return pipeline::make_route<Pattern>(http::method::get, access, std::move(endpoint), notes);
+}
+template <fixed_text Pattern, class Access, class Endpoint = pipeline::no_endpoint>
+[[nodiscard]] constexpr auto on_post(Access access, Endpoint endpoint = {}, route_notes notes = {}) {
+    return pipeline::make_route<Pattern>(http::method::post, access, std::move(endpoint), notes);
+}
+template <fixed_text Pattern, class Access, class Endpoint = pipeline::no_endpoint>
+[[nodiscard]] constexpr auto on_put(Access access, Endpoint endpoint = {}, route_notes notes = {}) {
+    return pipeline::make_route<Pattern>(http::method::put, access, std::move(endpoint), notes);
+}
+template <fixed_text Pattern, class Access, class Endpoint = pipeline::no_endpoint>
+[[nodiscard]] constexpr auto on_patch(Access access, Endpoint endpoint = {}, route_notes notes = {}) {
+    return pipeline::make_route<Pattern>(http::method::patch, access, std::move(endpoint), notes);
+}
+template <fixed_text Pattern, class Access, class Endpoint = pipeline::no_endpoint>
+[[nodiscard]] constexpr auto on_delete(Access access, Endpoint endpoint = {}, route_notes notes = {}) {
+    return pipeline::make_route<Pattern>(http::method::delete_, access, std::move(endpoint), notes);
+}
+
+/// Routes in the order they were written. Add one's own to the account API's:
+///
+///     account_routes() + route_table{on_get<"/itemplatform/{account}/items">(read_of_service, list_items)}
+template <class... Routes>
+struct route_table {
+    std::tuple<Routes...> routes;
+
+    constexpr explicit route_table(Routes... each) : routes{std::move(each)...} {}
+    constexpr explicit route_table(std::tuple<Routes...> all) : routes{std::move(all)} {}
+
+    static constexpr std::size_t size = sizeof...(Routes);
+
+    template <class Visit>
+    constexpr void for_each(Visit&& visit) const {
+        std::apply([&](const Routes&... each) { (visit(each), ...); }, routes);
+    }
+};
+
+template <class... A, class... B>
+[[nodiscard]] constexpr route_table<A..., B...> operator+(route_table<A...> first, route_table<B...> second) {
+    return route_table<A..., B...>{std::tuple_cat(std::move(first.routes), std::move(second.routes))};
+}
+
+namespace pipeline {
+
+inline constexpr std::size_t no_capture = limits::path_parameters_max;
+
+/// What the pipeline needs of a route without knowing its type.
+struct route_line {
+    access_rule access;
+    std::size_t service_capture = no_capture;  ///< which capture is `{service}`
+    bool reads_body = false;                   ///< its method has a body that means something
+};
+
+template <fixed_text Pattern, class Endpoint>
+[[nodiscard]] constexpr route_line to_line(const route<Pattern, Endpoint>& from) noexcept {
+    route_line made{from.access, no_capture,
+                    from.method == http::method::post || from.method == http::method::put || from.method == http::method::patch};
+    for (std::size_t i = 0; i < from.parameters.count; ++i)
+        if (from.parameters.names[i] == "service") made.service_capture = i;
+    return made;
+}
+
+template <std::string_view const& Name>
+consteval auto to_fixed_text() {
+    char characters[Name.size() + 1]{};
+    for (std::size_t i = 0; i < Name.size(); ++i) characters[i] = Name[i];
+    return fixed_text<Name.size() + 1>{characters};
+}
+
+template <class Route, std::size_t Index>
+struct parameter_of {
+    static constexpr std::string_view name = Route::parameters.names[Index];
+    static constexpr bool is_service = name == "service";
+    using reader = path_parameter<to_fixed_text<name>()>;
+    using type = std::conditional_t<is_service, const service&, typename reader::type>;
+};
+
+/// Calls a route's endpoint with what its path captured. A capture that is no such value is a 404.
+template <class Route, class Call, std::size_t... I>
+[[nodiscard]] outcome<void> call_endpoint(const Route& to, Call& call, const route_match& match, const service* of_service,
+                                          std::index_sequence<I...>) {
+    constexpr bool fits = std::is_invocable_r_v<outcome<void>, const decltype(Route::endpoint)&, Call&,
+                                                typename parameter_of<Route, I>::type...>;
+    static_assert(fits || std::is_same_v<decltype(Route::endpoint), no_endpoint>,
+                  "tollgate: an endpoint takes `auto& call` and one parameter for each name in braces of its path, and returns "
+                  "outcome<void>; read tollgate/pipeline/route_table.hpp");
+    if constexpr (fits) {
+        const auto read = [&]<std::size_t At>(std::integral_constant<std::size_t, At>) {
+            if constexpr (parameter_of<Route, At>::is_service) return of_service;
+            else return parameter_of<Route, At>::reader::parse(match.captures[At]);
+        };
+        [[maybe_unused]] const std::tuple values{read(std::integral_constant<std::size_t, I>{})...};
+        if (!(static_cast<bool>(std::get<I>(values)) && ...)) return not_found();
+        return to.endpoint(call, *std::get<I>(values)...);
+    } else {
+        return {};
+    }
+}
+
+}  // namespace pipeline
+}  // namespace tollgate
