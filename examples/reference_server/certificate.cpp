@@ -1,0 +1,123 @@
+#include "certificate.hpp"
+
+#include "data_directory.hpp"
+#include "failure.hpp"
+
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/rand.h>
+#include <openssl/x509v3.h>
+
+#include <ctime>
+#include <memory>
+
+namespace reference {
+
+namespace {
+
+template <auto Free>
+struct freed_by {
+    template <class T>
+    void operator()(T* held) const noexcept {
+        Free(held);
+    }
+};
+using key_ptr = std::unique_ptr<EVP_PKEY, freed_by<EVP_PKEY_free>>;
+using certificate_ptr = std::unique_ptr<X509, freed_by<X509_free>>;
+using bio_ptr = std::unique_ptr<BIO, freed_by<BIO_free>>;
+using extension_ptr = std::unique_ptr<X509_EXTENSION, freed_by<X509_EXTENSION_free>>;
+
+constexpr long day_seconds = 24 * 60 * 60;
+constexpr long lifetime_days = 397;  // browsers take no longer ones
+constexpr long renewal_days = 30;
+
+run_error openssl_error(const std::string& what) {
+    char text[256];
+    ERR_error_string_n(ERR_get_error(), text, sizeof text);
+    return run_error{what + ": " + text};
+}
+
+void require(bool done, const std::string& what) {
+    if (!done) throw openssl_error(what);
+}
+
+void add_extension(X509* to, int id, const char* value) {
+    X509V3_CTX context;
+    X509V3_set_ctx_nodb(&context);
+    X509V3_set_ctx(&context, to, to, nullptr, nullptr, 0);
+    const extension_ptr made{X509V3_EXT_conf_nid(nullptr, &context, id, value)};
+    require(made && X509_add_ext(to, made.get(), -1) == 1, "cannot make a certificate");
+}
+
+void set_random_serial(X509* of) {
+    unsigned char bytes[16];  // CA/Browser Forum: at least 64 random bits
+    require(RAND_bytes(bytes, sizeof bytes) == 1, "no random bytes");
+    bytes[0] &= 0x7f;  // positive
+    const std::unique_ptr<BIGNUM, freed_by<BN_free>> number{BN_bin2bn(bytes, sizeof bytes, nullptr)};
+    require(number && BN_to_ASN1_INTEGER(number.get(), X509_get_serialNumber(of)) != nullptr, "cannot make a certificate");
+}
+
+certificate_ptr make_certificate(EVP_PKEY* key) {
+    certificate_ptr made{X509_new()};
+    require(made && X509_set_version(made.get(), X509_VERSION_3) == 1, "cannot make a certificate");
+    set_random_serial(made.get());
+    X509_gmtime_adj(X509_getm_notBefore(made.get()), -day_seconds);  // a client's clock may be behind
+    X509_gmtime_adj(X509_getm_notAfter(made.get()), lifetime_days * day_seconds);
+    X509_NAME* name = X509_get_subject_name(made.get());
+    const auto* common_name = reinterpret_cast<const unsigned char*>("localhost");
+    require(X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, common_name, -1, -1, 0) == 1 &&
+                X509_set_issuer_name(made.get(), name) == 1 && X509_set_pubkey(made.get(), key) == 1,
+            "cannot make a certificate");
+    // A client that is told to trust this file takes it for its own issuer, hence CA:TRUE; it can sign nothing below itself.
+    add_extension(made.get(), NID_basic_constraints, "critical,CA:TRUE,pathlen:0");
+    add_extension(made.get(), NID_key_usage, "critical,digitalSignature,keyCertSign");
+    add_extension(made.get(), NID_ext_key_usage, "serverAuth");
+    add_extension(made.get(), NID_subject_key_identifier, "hash");
+    add_extension(made.get(), NID_subject_alt_name, "DNS:localhost,IP:127.0.0.1,IP:::1");
+    require(X509_sign(made.get(), key, EVP_sha256()) != 0, "cannot sign a certificate");
+    return made;
+}
+
+template <class Write>
+std::string to_pem(Write&& write) {
+    const bio_ptr memory{BIO_new(BIO_s_mem())};
+    require(memory && write(memory.get()) == 1, "cannot write PEM");
+    char* bytes = nullptr;
+    const long size = BIO_get_mem_data(memory.get(), &bytes);
+    return {bytes, static_cast<std::size_t>(size)};
+}
+
+/// Whether the two files hold a certificate and its key, good for a while yet.
+bool still_good(const certificate_files& files) {
+    const auto certificate_pem = read_private_file(files.certificate);
+    const auto key_pem = read_private_file(files.key);
+    if (!certificate_pem || !key_pem) return false;
+    const auto open = [](const std::string& text) {
+        return bio_ptr{BIO_new_mem_buf(text.data(), static_cast<int>(text.size()))};
+    };
+    const certificate_ptr certificate{PEM_read_bio_X509(open(*certificate_pem).get(), nullptr, nullptr, nullptr)};
+    const key_ptr key{PEM_read_bio_PrivateKey(open(*key_pem).get(), nullptr, nullptr, nullptr)};
+    std::time_t renewal = std::time(nullptr) + renewal_days * day_seconds;
+    const bool good = certificate && key && X509_check_private_key(certificate.get(), key.get()) == 1 &&
+                      X509_cmp_time(X509_get0_notAfter(certificate.get()), &renewal) > 0;
+    ERR_clear_error();
+    return good;
+}
+
+}  // namespace
+
+certificate_files self_signed_certificate(const std::filesystem::path& directory) {
+    const certificate_files files{directory / "self-signed.crt", directory / "self-signed.key"};
+    if (still_good(files)) return files;
+    const key_ptr key{EVP_EC_gen("P-256")};
+    require(key != nullptr, "cannot make a key");
+    const certificate_ptr certificate = make_certificate(key.get());
+    // The key first: a crash between the two leaves a pair that does not fit, which the next start replaces.
+    write_private_file(files.key, to_pem([&key](BIO* to) {
+                           return PEM_write_bio_PrivateKey(to, key.get(), nullptr, nullptr, 0, nullptr, nullptr);
+                       }));
+    write_private_file(files.certificate, to_pem([&certificate](BIO* to) { return PEM_write_bio_X509(to, certificate.get()); }));
+    return files;
+}
+
+}  // namespace reference

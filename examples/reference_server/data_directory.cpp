@@ -1,0 +1,86 @@
+#include "data_directory.hpp"
+
+#include "failure.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace reference {
+
+namespace {
+
+run_error system_error(const std::string& what, const std::filesystem::path& path) {
+    return run_error{what + " '" + path.string() + "': " + std::strerror(errno) + "."};
+}
+
+/// Closes what it holds.
+class descriptor {
+public:
+    explicit descriptor(int number) noexcept : number_{number} {}
+    descriptor(const descriptor&) = delete;
+    descriptor& operator=(const descriptor&) = delete;
+    ~descriptor() {
+        if (number_ >= 0) ::close(number_);
+    }
+    [[nodiscard]] int number() const noexcept { return number_; }
+
+private:
+    int number_;
+};
+
+bool write_all(int to, std::string_view content) {
+    while (!content.empty()) {
+        const auto written = ::write(to, content.data(), content.size());
+        if (written < 0 && errno != EINTR) return false;
+        if (written > 0) content.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return true;
+}
+
+}  // namespace
+
+void make_private_directory(const std::filesystem::path& directory) {
+    // Parents are made like any other directory; the last one is private from the moment it exists.
+    std::error_code ignored;
+    const auto parent = directory.parent_path();
+    if (!parent.empty()) std::filesystem::create_directories(parent, ignored);
+    if (::mkdir(directory.c_str(), S_IRWXU) == 0) return;
+    if (errno != EEXIST) throw system_error("cannot make the directory", directory);
+    if (!std::filesystem::is_directory(directory, ignored)) throw run_error{"'" + directory.string() + "' is no directory."};
+}
+
+void write_private_file(const std::filesystem::path& file, std::string_view content) {
+    const std::filesystem::path unfinished = file.string() + "." + std::to_string(::getpid()) + ".new";
+    {
+        const descriptor out{::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR)};
+        if (out.number() < 0) throw system_error("cannot write", unfinished);
+        if (!write_all(out.number(), content) || ::fsync(out.number()) != 0) {
+            const auto failed = system_error("cannot write", unfinished);
+            ::unlink(unfinished.c_str());
+            throw failed;
+        }
+    }
+    if (::rename(unfinished.c_str(), file.c_str()) != 0) throw system_error("cannot write", file);
+}
+
+std::optional<std::string> read_private_file(const std::filesystem::path& file) {
+    const descriptor in{::open(file.c_str(), O_RDONLY | O_CLOEXEC)};
+    if (in.number() < 0) {
+        if (errno == ENOENT) return std::nullopt;
+        throw system_error("cannot read", file);
+    }
+    std::string content;
+    char piece[4096];
+    while (true) {
+        const auto got = ::read(in.number(), piece, sizeof piece);
+        if (got == 0) return content;
+        if (got < 0 && errno != EINTR) throw system_error("cannot read", file);
+        if (got > 0) content.append(piece, static_cast<std::size_t>(got));
+    }
+}
+
+}  // namespace reference

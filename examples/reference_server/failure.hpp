@@ -1,0 +1,30 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace reference {
+
+/// What ends a command early: a sentence for the person who typed it, and the exit code that scripts go by.
+class failure : public std::runtime_error {
+public:
+    [[nodiscard]] int exit_code() const noexcept { return exit_code_; }
+
+protected:
+    failure(int exit_code, const std::string& sentence) : std::runtime_error{sentence}, exit_code_{exit_code} {}
+
+private:
+    int exit_code_;
+};
+
+/// The command line or the configuration says something that cannot be meant. The sentence begins with the flag or the key.
+struct usage_error : failure {
+    explicit usage_error(const std::string& sentence) : failure{2, sentence} {}
+};
+
+/// All was meant well, and yet it did not work: no such user, a disk that is full, a port that is taken.
+struct run_error : failure {
+    explicit run_error(const std::string& sentence) : failure{1, sentence} {}
+};
+
+}  // namespace reference

@@ -1,0 +1,116 @@
+#include "password_hash.hpp"
+
+#include "failure.hpp"
+#include "text_values.hpp"
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/rand.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace reference {
+
+namespace {
+
+/// OWASP's password storage cheat sheet: N = 2^15, r = 8, p = 3 is worth N = 2^17, p = 1 at a quarter of the memory, which
+/// matters where many people sign in at once.
+struct cost {
+    unsigned log2_n = 15;
+    unsigned r = 8;
+    unsigned p = 3;
+};
+
+constexpr std::size_t salt_bytes = 16;
+constexpr std::size_t hash_bytes = 32;
+constexpr std::uint64_t memory_bytes_max = 256 * 1024 * 1024;  // a hash in the database must not be able to exhaust us
+constexpr std::string_view prefix = "$scrypt$";
+
+using salt = std::array<unsigned char, salt_bytes>;
+using hash = std::array<unsigned char, hash_bytes>;
+
+bool derive(std::string_view password, const salt& with, const cost& at, hash& into) {
+    return EVP_PBE_scrypt(password.data(), password.size(), with.data(), with.size(), std::uint64_t{1} << at.log2_n, at.r, at.p,
+                          memory_bytes_max, into.data(), into.size()) == 1;
+}
+
+template <std::size_t Size>
+std::string encode(const std::array<unsigned char, Size>& bytes) {
+    std::string text(4 * ((Size + 2) / 3) + 1, '\0');  // OpenSSL writes a zero byte behind it
+    const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), bytes.data(), static_cast<int>(Size));
+    text.resize(static_cast<std::size_t>(size));
+    text.erase(text.find_last_not_of('=') + 1);
+    return text;
+}
+
+template <std::size_t Size>
+std::optional<std::array<unsigned char, Size>> decode(std::string_view text) {
+    constexpr std::size_t quads = (Size + 2) / 3;
+    if (text.size() != (Size * 4 + 2) / 3) return std::nullopt;
+    std::string padded{text};
+    padded.resize(quads * 4, '=');
+    std::array<unsigned char, quads * 3> decoded{};
+    if (EVP_DecodeBlock(decoded.data(), reinterpret_cast<const unsigned char*>(padded.data()), static_cast<int>(padded.size())) < 0)
+        return std::nullopt;
+    std::array<unsigned char, Size> bytes{};
+    std::copy_n(decoded.begin(), Size, bytes.begin());
+    return bytes;
+}
+
+/// What stands before `end`, which is removed as well; none when there is no `end`.
+std::optional<std::string_view> take_until(std::string_view& text, char end) {
+    const auto at = text.find(end);
+    if (at == std::string_view::npos) return std::nullopt;
+    const auto taken = text.substr(0, at);
+    text.remove_prefix(at + 1);
+    return taken;
+}
+
+std::optional<unsigned> parse_parameter(std::optional<std::string_view> text, std::string_view name, unsigned most) {
+    if (!text || !text->starts_with(name)) return std::nullopt;
+    const auto value = parse_whole_number(text->substr(name.size()), 1, most);
+    return value ? std::optional{static_cast<unsigned>(*value)} : std::nullopt;
+}
+
+struct parsed_hash {
+    cost at;
+    salt with;
+    hash expected;
+};
+
+std::optional<parsed_hash> parse(std::string_view text) {
+    if (!text.starts_with(prefix)) return std::nullopt;
+    text.remove_prefix(prefix.size());
+    const auto log2_n = parse_parameter(take_until(text, ','), "ln=", 24);
+    const auto r = parse_parameter(take_until(text, ','), "r=", 64);
+    const auto p = parse_parameter(take_until(text, '$'), "p=", 64);
+    const auto encoded_salt = take_until(text, '$');
+    if (!log2_n || !r || !p || !encoded_salt) return std::nullopt;
+    const auto with = decode<salt_bytes>(*encoded_salt);
+    const auto expected = decode<hash_bytes>(text);
+    if (!with || !expected) return std::nullopt;
+    return parsed_hash{{*log2_n, *r, *p}, *with, *expected};
+}
+
+}  // namespace
+
+std::string hash_password(std::string_view password) {
+    constexpr cost now;
+    salt fresh;
+    hash derived;
+    if (RAND_bytes(fresh.data(), static_cast<int>(fresh.size())) != 1) throw run_error{"OpenSSL gives no random bytes."};
+    if (!derive(password, fresh, now, derived)) throw run_error{"scrypt failed: there may be too little memory."};
+    return std::string{prefix} + "ln=" + std::to_string(now.log2_n) + ",r=" + std::to_string(now.r) +
+           ",p=" + std::to_string(now.p) + "$" + encode(fresh) + "$" + encode(derived);
+}
+
+bool verify_password(std::string_view password, std::string_view hash_text) {
+    const auto parsed = parse(hash_text);
+    hash derived;
+    return parsed && derive(password, parsed->with, parsed->at, derived) &&
+           CRYPTO_memcmp(derived.data(), parsed->expected.data(), derived.size()) == 0;
+}
+
+}  // namespace reference

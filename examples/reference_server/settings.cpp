@@ -1,0 +1,202 @@
+#include "settings.hpp"
+
+#include "config_file.hpp"
+#include "failure.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+
+namespace reference {
+
+namespace {
+
+using std::string_view;
+using tollgate::milliseconds;
+using tollgate::seconds;
+
+template <class Value, class Target>
+reading assign(const std::optional<Value>& value, Target& target) {
+    if (!value) return reading::misfit;
+    target = static_cast<Target>(*value);
+    return reading::taken;
+}
+
+template <class Value>
+reading append(const std::optional<Value>& value, std::vector<Value>& target) {
+    if (!value) return reading::misfit;
+    target.push_back(*value);
+    return reading::taken;
+}
+
+reading assign_path(string_view text, std::filesystem::path& target) {
+    if (text.empty() || text.find('\0') != string_view::npos) return reading::misfit;
+    target = text;
+    return reading::taken;
+}
+
+reading assign_toggle(string_view text, bool& target) {
+    if (text != "true" && text != "false") return reading::misfit;
+    target = text == "true";
+    return reading::taken;
+}
+
+/// A time-out of nothing would refuse everybody.
+reading assign_timeout(string_view text, milliseconds& target) {
+    const auto value = parse_duration(text);
+    return value == milliseconds{0} ? reading::misfit : assign(value, target);
+}
+
+reading read_store(string_view text, settings& into) {
+    constexpr string_view sqlite_prefix = "sqlite:";
+    if (text.starts_with("postgres:")) return reading::missing_part;
+    if (text == "memory:") {
+        into.store = location{};
+        return reading::taken;
+    }
+    if (!text.starts_with(sqlite_prefix)) return reading::misfit;
+    text.remove_prefix(sqlite_prefix.size());
+    // SQLite gives `:memory:` and `file:` meanings of their own, under which every connection may see another database.
+    if (text.starts_with(':') || text.starts_with("file:")) return reading::misfit;
+    location there{location::kind::sqlite, {}};
+    const auto done = assign_path(text, there.file);
+    if (done == reading::taken) into.store = there;
+    return done;
+}
+
+reading read_limits(string_view text, settings&) {
+    if (text.starts_with("redis:")) return reading::missing_part;
+    return text == "memory:" ? reading::taken : reading::misfit;
+}
+
+reading read_base_url(string_view text, settings& into) {
+    if (!is_public_url(text) || !text.ends_with("/v1")) return reading::misfit;
+    into.base_url = text;
+    return reading::taken;
+}
+
+reading read_auth_url(string_view text, settings& into) {
+    if (!is_public_url(text)) return reading::misfit;
+    into.auth_url = text;
+    return reading::taken;
+}
+
+reading read_log(string_view text, settings& into) {
+    if (text == "text") into.log = log_form::text;
+    else if (text == "json") into.log = log_form::json;
+    else if (text == "off") into.log = log_form::off;
+    else return reading::misfit;
+    return reading::taken;
+}
+
+constexpr string_view a_path = "a path";
+constexpr string_view a_duration = "a duration such as 500ms, 10s, 5m or 2h";
+constexpr string_view a_quota = "a limit such as 60/hour (N/second, N/minute, N/hour or N/day)";
+constexpr string_view true_or_false = "true or false";
+
+constexpr flag flags[] = {
+    {"data", "DIR", "./tollgate-data", "Holds the SQLite file and the self-signed certificate; made if missing.", a_path,
+     flag_type::text, [](string_view text, settings& into) { return assign_path(text, into.data); }},
+    {"store", "STORE", "", "sqlite:FILE (default: tollgate.db in --data), memory: or postgres:CONNINFO.",
+     "sqlite:FILE, memory: or postgres:CONNINFO", flag_type::text, read_store},
+    {"limits", "LIMITS", "memory:", "Where rate-limit windows live: memory: or redis://HOST:PORT/DB.",
+     "memory: or redis://HOST:PORT/DB", flag_type::text, read_limits},
+    {"listen", "ADDR:PORT", "127.0.0.1:8443", "Where to listen; port 0 is any free one. May be repeated.",
+     "an address and a port such as 127.0.0.1:8443 or [::1]:8443", flag_type::list,
+     [](string_view text, settings& into) { return append(parse_listen_address(text), into.listen); }},
+    {"tls-cert", "FILE", "", "Certificate chain, PEM; read again on SIGHUP. Default: self-signed, in --data.", a_path,
+     flag_type::text, [](string_view text, settings& into) { return assign_path(text, into.tls_cert); }},
+    {"tls-key", "FILE", "", "The certificate's private key, PEM.", a_path, flag_type::text,
+     [](string_view text, settings& into) { return assign_path(text, into.tls_key); }},
+    {"plain", "", "", "HTTP without TLS, for use behind a proxy.", true_or_false, flag_type::toggle,
+     [](string_view text, settings& into) { return assign_toggle(text, into.plain); }},
+    {"threads", "N", "", "I/O threads. Default: one a core.", "a whole number from 1 to 1024", flag_type::number,
+     [](string_view text, settings& into) { return assign(parse_whole_number(text, 1, 1024), into.threads); }},
+    {"base-url", "URL", "", "The API's public address; its path ends in /v1. Default: from --listen.",
+     "an http or https URL whose path ends in /v1", flag_type::text, read_base_url},
+    {"auth-url", "URL", "", "The public address of the pages. Default: from --listen.",
+     "an http or https URL without query, fragment or slash at its end", flag_type::text, read_auth_url},
+    {"trusted-proxy", "CIDR", "", "A proxy whose X-Forwarded-For is believed. May be repeated.",
+     "a CIDR block such as 10.0.0.0/8 or 2001:db8::/32 (or one address)", flag_type::list,
+     [](string_view text, settings& into) { return append(tollgate::ip_network::parse(text), into.trusted_proxies); }},
+    {"anonymous-limit", "LIMIT", "60/hour", "For one client address without valid credentials.", a_quota, flag_type::text,
+     [](string_view text, settings& into) { return assign(parse_quota(text), into.anonymous_limit); }},
+    {"user-limit", "LIMIT", "1000/day", "For one signed-in user who has no quota of their own.", a_quota, flag_type::text,
+     [](string_view text, settings& into) { return assign(parse_quota(text), into.user_limit); }},
+    {"access-token-seconds", "N", "3600", "How long an OAuth access token is valid.", "a whole number from 1 to 31536000",
+     flag_type::number,
+     [](string_view text, settings& into) { return assign(parse_whole_number(text, 1, 31'536'000), into.access_token_lifetime); }},
+    {"allow-private-targets", "", "", "Webhooks may go to private addresses.", true_or_false, flag_type::toggle,
+     [](string_view text, settings& into) { return assign_toggle(text, into.allow_private_targets); }},
+    {"webhook-retry", "LIST", "5s,5m,30m,2h,5h,10h,10h", "Planned waits between the attempts of a delivery.",
+     "a list of durations such as 5s,5m,30m", flag_type::text,
+     [](string_view text, settings& into) { return assign(parse_durations(text), into.webhook_retry); }},
+    {"max-header-bytes", "N", "16384", "A longer header section is refused with 431.", "a whole number from 1024 to 1048576",
+     flag_type::number,
+     [](string_view text, settings& into) { return assign(parse_whole_number(text, 1024, 1 << 20), into.header_bytes_max); }},
+    {"max-body-bytes", "N", "65536", "A longer body is refused with 413.", "a whole number from 1024 to 16777216",
+     flag_type::number,
+     [](string_view text, settings& into) { return assign(parse_whole_number(text, 1024, 1 << 24), into.body_bytes_max); }},
+    {"header-timeout", "DURATION", "10s", "A header section that takes longer is refused with 408.", a_duration,
+     flag_type::text, [](string_view text, settings& into) { return assign_timeout(text, into.header_timeout); }},
+    {"idle-timeout", "DURATION", "60s", "A connection that is silent for longer is closed.", a_duration, flag_type::text,
+     [](string_view text, settings& into) { return assign_timeout(text, into.idle_timeout); }},
+    {"max-connections", "N", "10000", "More are refused with 503.", "a whole number from 1 to 1000000", flag_type::number,
+     [](string_view text, settings& into) { return assign(parse_whole_number(text, 1, 1'000'000), into.connections_max); }},
+    {"demo", "", "", "Seed a demo user, accounts and a token, once.", true_or_false, flag_type::toggle,
+     [](string_view text, settings& into) { return assign_toggle(text, into.demo); }},
+    {"log", "FORM", "text", "One line a request to stderr: text, json or off.", "text, json or off", flag_type::text, read_log},
+};
+
+const flag& find_flag(string_view name) {
+    return *std::find_if(std::begin(flags), std::end(flags), [name](const flag& each) { return each.name == name; });
+}
+
+void read_texts(const flag& which, const std::vector<std::string>& texts, const std::string& origin, settings& into) {
+    for (const std::string& text : texts) {
+        const auto complaint = origin + ": '" + escape_controls(text) + "' ";
+        switch (which.read(text, into)) {
+            case reading::taken: break;
+            case reading::misfit: throw usage_error{complaint + "is not " + std::string{which.expects} + "."};
+            case reading::missing_part: throw usage_error{complaint + "needs a part that this build does not have."};
+        }
+    }
+}
+
+/// What each flag may say is known; here is what they may say together.
+void check_together(const settings& all, const std::function<std::string(string_view)>& name_of) {
+    if (all.tls_cert.empty() != all.tls_key.empty()) {
+        const string_view there = all.tls_cert.empty() ? "tls-key" : "tls-cert";
+        const string_view missing = all.tls_cert.empty() ? "--tls-cert" : "--tls-key";
+        throw usage_error{name_of(there) + " needs " + std::string{missing} + " beside it."};
+    }
+    if (all.listen.empty()) throw usage_error{name_of("listen") + " must name one address at the least."};
+    if (all.plain && !all.tls_cert.empty()) throw usage_error{name_of("plain") + " and --tls-cert exclude each other."};
+}
+
+}  // namespace
+
+std::span<const flag> all_flags() { return flags; }
+
+bool is_shared_flag(string_view name) { return name == "data" || name == "store"; }
+
+settings read_settings(const std::filesystem::path& config_file, std::span<const given_flag> command_line) {
+    struct source {
+        std::vector<std::string> texts;
+        std::string origin;
+    };
+    std::map<string_view, source> chosen;
+    for (const flag& each : flags)
+        if (!each.fallback.empty()) chosen[each.name] = {{std::string{each.fallback}}, "--" + std::string{each.name}};
+    if (!config_file.empty())
+        for (given_flag& each : read_config_file(config_file))
+            chosen[each.name] = {std::move(each.texts), "\"" + std::string{each.name} + "\" in " + config_file.string()};
+    for (const given_flag& each : command_line) chosen[each.name] = {each.texts, "--" + std::string{each.name}};
+
+    settings read;
+    for (const auto& [name, from] : chosen) read_texts(find_flag(name), from.texts, from.origin, read);
+    check_together(read, [&chosen](string_view name) { return chosen[name].origin; });
+    return read;
+}
+
+}  // namespace reference

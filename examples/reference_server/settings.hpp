@@ -1,0 +1,95 @@
+#pragma once
+
+#include "text_values.hpp"
+
+#include <tollgate/base/limits.hpp>
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace reference {
+
+enum class log_form { text, json, off };
+
+/// Where something is kept that has more than one possible home: `sqlite:tollgate.db`, `memory:`.
+struct location {
+    enum class kind { memory, sqlite } kind = kind::memory;
+    std::filesystem::path file;  ///< of `sqlite`
+};
+
+/// Everything that flags and the configuration file can say, checked. See `tollgate-server serve --help`.
+struct settings {
+    std::filesystem::path data = "./tollgate-data";
+    std::optional<location> store;  ///< none: a SQLite file in `data`; see `store_location`
+    std::vector<listen_address> listen;
+    std::filesystem::path tls_cert;  ///< empty, like `tls_key`: a self-signed one in `data`
+    std::filesystem::path tls_key;
+    bool plain = false;
+    unsigned threads = 0;  ///< 0: one a core
+    std::string base_url;  ///< empty: from `listen`
+    std::string auth_url;  ///< empty: from `listen`
+    std::vector<tollgate::ip_network> trusted_proxies;
+    tollgate::quota anonymous_limit;
+    tollgate::quota user_limit;
+    tollgate::seconds access_token_lifetime{3600};
+    bool allow_private_targets = false;
+    std::vector<tollgate::milliseconds> webhook_retry;
+    std::size_t header_bytes_max = tollgate::limits::header_bytes_default;
+    std::size_t body_bytes_max = tollgate::limits::body_bytes_default;
+    tollgate::milliseconds header_timeout{10'000};
+    tollgate::milliseconds idle_timeout{60'000};
+    std::size_t connections_max = 10'000;
+    bool demo = false;
+    log_form log = log_form::text;
+
+    [[nodiscard]] location store_location() const {
+        return store.value_or(location{location::kind::sqlite, data / "tollgate.db"});
+    }
+};
+
+/// The JSON type that a flag has in the configuration file.
+enum class flag_type {
+    text,    ///< a string; on the command line, the word behind the flag
+    number,  ///< a whole number
+    list,    ///< an array of strings; on the command line, the flag may be repeated
+    toggle,  ///< true or false; on the command line, there or not
+};
+
+enum class reading {
+    taken,
+    misfit,        ///< the text is not what the flag expects
+    missing_part,  ///< it names a part of the house that this build does not have
+};
+
+/// One flag, which is one key of the configuration file as well.
+struct flag {
+    std::string_view name;      ///< without the dashes
+    std::string_view value;     ///< what `--help` calls its value
+    std::string_view fallback;  ///< the default as text; empty where it is not one that `read` could take
+    std::string_view meaning;
+    std::string_view expects;   ///< ends the sentence "'x' is not ..."
+    flag_type type = flag_type::text;
+    reading (*read)(std::string_view text, settings& into);
+};
+
+/// Every flag of `serve`, but for `--config` itself.
+[[nodiscard]] std::span<const flag> all_flags();
+
+/// Those that the administrative commands have too.
+[[nodiscard]] bool is_shared_flag(std::string_view name);
+
+/// What one flag was given, as it was written; a toggle is `true` or `false`.
+struct given_flag {
+    std::string_view name;
+    std::vector<std::string> texts;
+};
+
+/// Defaults, below the configuration file (if its path is not empty), below the command line; then what only makes sense
+/// together. Throws `usage_error` that names the flag or the key.
+[[nodiscard]] settings read_settings(const std::filesystem::path& config_file, std::span<const given_flag> command_line);
+
+}  // namespace reference
