@@ -16,6 +16,7 @@ class Contender:
     tls: bool = False
     pipelined: bool = True          # answers requests that it received in one piece
     idle: bool = True               # can hold thousands of connections
+    asks_keep_alive: bool = False   # closes unless the request has the `Connection: keep-alive` of HTTP/1.0
     announces: bool = False         # prints the Authorization value to ask with, as its first line
 
 
@@ -24,7 +25,7 @@ CONTENDERS = (
     Contender("plain_asio", "plain Asio, fixed answer", "plain_asio"),
     Contender("nginx", "nginx, `return 200`", "nginx"),
     Contender("restinio", "RESTinio, bare handler", "restinio"),
-    Contender("pistache", "Pistache, bare handler", "pistache"),
+    Contender("pistache", "Pistache, bare handler", "pistache", pipelined=False, asks_keep_alive=True),
     Contender("beast", "Boost.Beast, bare handler", "beast"),
     # It reads ahead into a buffer that it drops with each request; and it holds a thread for each connection.
     Contender("cpp_httplib", "cpp-httplib, bare handler", "cpp_httplib", pipelined=False, idle=False),

@@ -21,8 +21,9 @@ public:
         size_ += count;
         std::size_t begin = 0;
         std::size_t requests = 0;
-        while (const void* found = memmem(received_.data() + begin, size_ - begin, "\r\n\r\n", 4)) {
-            begin = static_cast<std::size_t>(static_cast<const char*>(found) - received_.data()) + 4;
+        const std::string_view received{received_.data(), size_};
+        for (auto end = received.find("\r\n\r\n"); end != received.npos; end = received.find("\r\n\r\n", begin)) {
+            begin = end + 4;
             ++requests;
         }
         size_ -= begin;

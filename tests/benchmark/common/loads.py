@@ -34,6 +34,7 @@ def _wrk(server: Server, depth: int, seconds: int) -> int:
     command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "--timeout", "10s", "-s",
                BENCHMARK / "common" / "load.lua", "-H", "User-Agent: benchmark",
                "-H", f"Authorization: {server.authorization}",
+               *(["-H", "Connection: keep-alive"] if server.contender.asks_keep_alive else []),
                f"{scheme}://127.0.0.1:{server.port}/v1/user/balance", "--", str(depth)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=seconds + SLACK_SECONDS,
@@ -89,7 +90,7 @@ def _instructions_of(run_under) -> int:
     quicker, but virtual machines seldom have them; and these repeat to the instruction."""
     with tempfile.TemporaryDirectory() as place:
         counted = pathlib.Path(place) / "callgrind.out"
-        run_under(("valgrind", "--tool=callgrind", "-q", f"--callgrind-out-file={counted}"))
+        run_under(("valgrind", "--tool=callgrind", "-q", "--fair-sched=try", f"--callgrind-out-file={counted}"))
         for line in counted.read_text().splitlines():
             if line.startswith(("summary:", "totals:")):
                 return int(line.split()[1])

@@ -12,6 +12,7 @@ int main(int argc, char** argv) {
     httplib::Server server;
     server.new_task_queue = [] { return new httplib::ThreadPool{128}; };
     server.set_keep_alive_max_count(std::numeric_limits<std::size_t>::max());
+    server.set_keep_alive_timeout(60);
     server.set_tcp_nodelay(true);
     server.Get("/v1/user/balance", [](const httplib::Request&, httplib::Response& answer) {
         answer.set_content(benchmark::body.data(), benchmark::body.size(), std::string{benchmark::content_type});

@@ -77,7 +77,7 @@ int main(int argc, char** argv) {
             if (accepted < 0) continue;
             const int on = 1;
             setsockopt(accepted, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-            auto made = std::make_unique<connection>();
+            auto made = std::make_unique_for_overwrite<connection>();
             made->socket = accepted;
             watch(accepted, made.get());
             connections[accepted] = std::move(made);
