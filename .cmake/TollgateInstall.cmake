@@ -1,0 +1,35 @@
+# `find_package(tollgate)` after `cmake --install`. Ask for COMPONENTS sqlite or compiled to be sure that they are there.
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(package_dir "${CMAKE_INSTALL_DATADIR}/cmake/tollgate")
+set(exported tollgate_tollgate)
+if(SQLite3_FOUND)
+    list(APPEND exported tollgate_sqlite)
+endif()
+if(TOLLGATE_BUILD_COMPILED)
+    set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/tollgate")  # a library file makes the package one of this architecture
+    list(APPEND exported tollgate_compiled)
+    if(SQLite3_FOUND)
+        list(APPEND exported tollgate_compiled_sqlite)
+    endif()
+endif()
+
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/tollgate" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT library
+    FILES_MATCHING PATTERN "*.hpp" PATTERN "*.ipp")
+install(TARGETS ${exported} EXPORT tollgate ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT library)
+install(EXPORT tollgate NAMESPACE tollgate:: FILE tollgate-targets.cmake DESTINATION "${package_dir}" COMPONENT library)
+
+configure_package_config_file("${PROJECT_SOURCE_DIR}/.cmake/tollgate-config.cmake.in" tollgate-config.cmake
+    INSTALL_DESTINATION "${package_dir}" NO_SET_AND_CHECK_MACRO)
+if(TOLLGATE_BUILD_COMPILED)
+    write_basic_package_version_file(tollgate-config-version.cmake COMPATIBILITY SameMinorVersion)
+else()
+    write_basic_package_version_file(tollgate-config-version.cmake COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
+endif()
+install(FILES
+    "${CMAKE_CURRENT_BINARY_DIR}/tollgate-config.cmake"
+    "${CMAKE_CURRENT_BINARY_DIR}/tollgate-config-version.cmake"
+    "${PROJECT_SOURCE_DIR}/.cmake/FindAsio.cmake"
+    DESTINATION "${package_dir}" COMPONENT library)

@@ -1,0 +1,42 @@
+# The words with which tests/ and examples/ say what is a test.
+
+set(TOLLGATE_TEST_PREFIX "" CACHE STRING "Put before each name in ctest, to tell build directories apart")
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+
+# tollgate_add_test(NAME COMMAND word... [TIMEOUT seconds] [PROCESSORS count] [LABELS label...])
+#
+# add_test with what every test of ours has: a time-out, and sanitizers that end the program at their first finding.
+function(tollgate_add_test name)
+    cmake_parse_arguments(PARSE_ARGV 1 test "" "TIMEOUT;PROCESSORS" "COMMAND;LABELS")
+    if(NOT test_TIMEOUT)
+        set(test_TIMEOUT 120)
+    endif()
+    if(NOT test_PROCESSORS)
+        set(test_PROCESSORS 1)
+    endif()
+    set(environment
+        "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:check_initialization_order=1"
+        "UBSAN_OPTIONS=print_stacktrace=1"
+        "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1"
+        "PYTHONDONTWRITEBYTECODE=1")
+    set(test_name "${TOLLGATE_TEST_PREFIX}${name}")
+    add_test(NAME "${test_name}" COMMAND ${test_COMMAND} COMMAND_EXPAND_LISTS)
+    set_tests_properties("${test_name}" PROPERTIES
+        TIMEOUT ${test_TIMEOUT} PROCESSORS ${test_PROCESSORS} LABELS "${test_LABELS}" ENVIRONMENT "${environment}")
+endfunction()
+
+# tollgate_add_script_test(NAME SCRIPT [ARGUMENTS word...] [as above]): a Python script, run from the project's root.
+function(tollgate_add_script_test name script)
+    cmake_parse_arguments(PARSE_ARGV 2 test "" "TIMEOUT;PROCESSORS" "ARGUMENTS;LABELS")
+    set(test_TIMEOUT "TIMEOUT;${test_TIMEOUT}")
+    set(test_PROCESSORS "PROCESSORS;${test_PROCESSORS}")
+    tollgate_add_test(${name}
+        COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/${script}" ${test_ARGUMENTS}
+        ${test_TIMEOUT} ${test_PROCESSORS} LABELS ${test_LABELS})
+    set_tests_properties("${TOLLGATE_TEST_PREFIX}${name}" PROPERTIES WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+endfunction()
+
+# What a script is told that calls the compiler by itself.
+set(TOLLGATE_COMPILER_ARGUMENTS
+    --compiler "${CMAKE_CXX_COMPILER}"
+    "--include=$<JOIN:$<TARGET_PROPERTY:tollgate_tollgate,INTERFACE_INCLUDE_DIRECTORIES>,;--include=>")

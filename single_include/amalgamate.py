@@ -1,0 +1,317 @@
+#!/usr/bin/env python3
+"""Writes what is generated from include/tollgate:
+
+    include/tollgate/tollgate.hpp           the umbrella header: includes all others
+    single_include/tollgate/tollgate.hpp    the umbrella header and all it needs, in one file
+    include/tollgate/impl/src.hpp           every body, for tollgate::compiled
+    include/tollgate/impl/src_<wing>.hpp    the bodies of a wing that has its own switch, such as SQLite
+
+    amalgamate.py                     write them
+    amalgamate.py --check             write nothing, exit 1 if one is stale
+    amalgamate.py --forwarders DIR    for each header in the single one, write DIR/tollgate/... that includes it
+
+The rules that make it one pass over the files, each checked below:
+
+ 1. A header includes its bodies (`.ipp`) last, behind `#if !defined(TOLLGATE_SEPARATE_COMPILATION)`, and nowhere else.
+    In the single header all declarations come first, then all bodies behind one switch; headers that only bodies need
+    stay behind it too, so that separate compilation spares them.
+ 2. Of our headers, one `#if` deep, the umbrella alone includes any: wings with a switch of their own
+    (`TOLLGATE_WITH_SQLITE`), after everything else.
+ 3. Includes of other libraries move to the top of their part; those inside an `#if` stay where they are.
+"""
+
+import argparse
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+UMBRELLA = "tollgate/tollgate.hpp"
+SINGLE = ROOT / "single_include" / UMBRELLA
+IMPL = "tollgate/impl/"
+
+FLOORS = ["base", "http", "domain", "contract", "policy", "pipeline", "api", "oauth", "pages", "webhooks", "store", "server"]
+# Wings that need a library of their own stay out unless their macro is defined: macro -> how their headers' names begin.
+SWITCHED = {
+    "TOLLGATE_WITH_SQLITE": "tollgate/store/sqlite",
+    "TOLLGATE_WITH_POSTGRES": "tollgate/store/postgres",
+    "TOLLGATE_WITH_REDIS": "tollgate/store/redis",
+}
+# Suites are for the tests of an adapter, not for the program.
+SUITE = re.compile(r"_suite\.hpp$|/suite/")
+
+INCLUDE = re.compile(r"\s*#\s*include\s*<([^>]+)>")
+OWN = re.compile(r"tollgate/.+\.(hpp|ipp)$")
+CONDITION = re.compile(r"\s*#\s*(if|ifdef|ifndef|else|elif|endif)\b")
+WING = re.compile(r"\s*#\s*if\s+defined\((TOLLGATE_WITH_\w+)\)\s*$")
+BODIES_BEGIN = "#if !defined(TOLLGATE_SEPARATE_COMPILATION)"
+BODIES_SWITCH = "#if !defined(TOLLGATE_SEPARATE_COMPILATION) || defined(TOLLGATE_SOURCE)"
+
+
+class Stop(Exception):
+    """A file that breaks one of the rules; the text names it and its line."""
+
+
+class Source:
+    """One of our files, taken apart: its text without includes, and what it includes where."""
+
+    def __init__(self, name, text):
+        self.name = name
+        self.own = []  # headers of ours, in order
+        self.wings = []  # (macro, header) of those behind a switch
+        self.bodies = []  # .ipp files
+        self.external = []  # headers of others that may move
+        self.text = []
+        self._read(text.splitlines())
+
+    def _read(self, lines):
+        depth = 0
+        wing = None
+        bodies = False
+        for number, line in enumerate(lines, 1):
+            if line.strip() == "#pragma once":
+                continue
+            if line.strip() == BODIES_BEGIN and number < len(lines) and ".ipp>" in lines[number]:
+                bodies = True
+                continue
+            if bodies and line.strip() == "#endif":
+                bodies = False
+                continue
+            included = INCLUDE.match(line)
+            target = included.group(1) if included else None
+            if bodies:
+                if not target or not target.endswith(".ipp"):
+                    self._stop(number, "the block of bodies holds nothing but includes of .ipp files")
+                self.bodies.append(target)
+                continue
+            if target and OWN.match(target):
+                self._own_include(number, target, depth, wing)
+                continue
+            if target and depth == 0:
+                self.external.append(target)
+                continue
+            condition = CONDITION.match(line)
+            if condition and self.name == UMBRELLA:
+                found = WING.match(line)
+                if condition.group(1) == "if" and found:
+                    wing = found.group(1)
+                elif condition.group(1) == "if" and line.strip() == "#if defined(TOLLGATE_SOURCE)":
+                    wing = "TOLLGATE_SOURCE"
+                elif condition.group(1) == "endif" and wing:
+                    wing = None
+                else:
+                    self._stop(number, "the umbrella knows `#if defined(TOLLGATE_WITH_...)` and no other condition")
+                continue
+            if condition and condition.group(1) in ("if", "ifdef", "ifndef"):
+                depth += 1
+            elif condition and condition.group(1) == "endif":
+                depth -= 1
+            self.text.append(line.rstrip())
+        if depth != 0 or bodies:
+            self._stop(len(lines), "an #if without its #endif")
+
+    def _own_include(self, number, target, depth, wing):
+        if target.startswith(IMPL):
+            if wing != "TOLLGATE_SOURCE":
+                self._stop(number, "only the umbrella includes impl/, for TOLLGATE_SOURCE")
+        elif target.endswith(".ipp"):
+            self._stop(number, "an .ipp file is included at the end of its header, behind TOLLGATE_SEPARATE_COMPILATION")
+        elif wing:
+            self.wings.append((wing, target))
+        elif depth != 0:
+            self._stop(number, "only the umbrella includes a header of ours behind a condition")
+        elif self.wings:
+            self._stop(number, "wings with a switch come last")
+        else:
+            self.own.append(target)
+
+    def _stop(self, number, why):
+        raise Stop(f"include/{self.name}:{number}: {why}")
+
+
+class Part:
+    """A run of files in the order in which the preprocessor would meet them."""
+
+    def __init__(self, bodies=False):
+        self.bodies = bodies
+        self.files = []
+        self.external = []
+
+
+class Amalgam:
+    def __init__(self, include_dir, umbrella_text):
+        self.include_dir = include_dir
+        self.sources = {UMBRELLA: Source(UMBRELLA, umbrella_text)}
+        self.placed = set()
+        self.hidden = set()  # what stands among the bodies, out of sight under separate compilation
+        umbrella = self._source(UMBRELLA)
+        self.core = Part()
+        for name in umbrella.own:
+            self._place(name, self.core)
+        self.core_bodies = Part(bodies=True)
+        self.core_body_names = self._place_bodies(self.core, self.core_bodies)
+        # Each wing: (macro, its headers, its bodies, the names of its bodies).
+        self.wings = []
+        for macro in dict.fromkeys(macro for macro, _ in umbrella.wings):
+            headers, bodies = Part(), Part(bodies=True)
+            for wing_macro, name in umbrella.wings:
+                if wing_macro == macro:
+                    self._place(name, headers)
+            self.wings.append((macro, headers, bodies, self._place_bodies(headers, bodies)))
+
+    def headers(self):
+        parts = [self.core, self.core_bodies]
+        for _, headers, bodies, _ in self.wings:
+            parts += [headers, bodies]
+        return [name for part in parts for name in part.files if name.endswith(".hpp")]
+
+    def _source(self, name):
+        if name not in self.sources:
+            if not (self.include_dir / name).is_file():
+                raise Stop(f"include/{name} is included and does not exist")
+            self.sources[name] = Source(name, self._raw(name))
+        return self.sources[name]
+
+    def _place(self, name, part):
+        """Puts a file behind all that it includes."""
+        if name in self.hidden and not part.bodies:
+            raise Stop(f"include/{name}: a header of a wing needs what only bodies needed: let the umbrella include it")
+        if name in self.placed:
+            return
+        self.placed.add(name)
+        if part.bodies:
+            self.hidden.add(name)
+        source = self._source(name)
+        if name.endswith(".ipp") and source.bodies:
+            raise Stop(f"include/{name}: bodies have no bodies")
+        for needed in source.own:
+            self._place(needed, part)
+        part.files.append(name)
+        part.external += source.external
+
+    def _place_bodies(self, headers, bodies):
+        """The bodies of all headers placed so far, and of the headers that these bodies bring, and so on."""
+        names = []
+        waiting = list(headers.files)
+        while waiting:
+            header = waiting.pop(0)
+            for body in self._source(header).bodies:
+                if body in names:
+                    raise Stop(f"include/{header}: {body} has a header already")
+                before = len(bodies.files)
+                self._place(body, bodies)
+                waiting += [name for name in bodies.files[before:] if name.endswith(".hpp")]
+                names.append(body)
+        return names
+
+    def single_header(self):
+        version = re.search(r'#define TOLLGATE_VERSION "([^"]+)"', self._raw("tollgate/base/config.hpp")).group(1)
+        licence = (ROOT / "LICENSE").read_text(encoding="utf-8").strip().splitlines()
+        out = [f"// Tollgate {version}, the whole library in one header. Generated from include/tollgate by",
+               "// single_include/amalgamate.py: change it there.", "//", "// SPDX-License-Identifier: MIT", "//"]
+        out += [f"// {line}".rstrip() for line in licence]
+        out += ["", "#pragma once", ""]
+        seen = self._write(out, self.core, set())
+        out += ["", BODIES_SWITCH, ""]
+        seen_by_bodies = self._write(out, self.core_bodies, seen)
+        out += ["", "#endif  // bodies"]
+        for macro, headers, bodies, _ in self.wings:
+            out += ["", f"#if defined({macro})", ""]
+            seen_by_wing = self._write(out, headers, seen)
+            out += ["", BODIES_SWITCH, ""]
+            self._write(out, bodies, seen_by_bodies | seen_by_wing)
+            out += ["", "#endif  // bodies", "", f"#endif  // {macro}"]
+        text = "\n".join(out) + "\n"
+        return re.sub(r"\n{3,}", "\n\n", text)
+
+    def _raw(self, name):
+        return (self.include_dir / name).read_text(encoding="utf-8")
+
+    def _write(self, out, part, seen):
+        """Appends a part; returns the headers of others that are included behind it."""
+        # The standard library last: a third-party header that forgets one of its includes is found by its own users.
+        external = sorted(set(part.external) - seen, key=lambda name: ("/" not in name and "." not in name, name))
+        out += [f"#include <{name}>" for name in external]
+        for name in part.files:
+            out += ["", f"// <{name}>", ""] + self.sources[name].text
+        return seen | set(external)
+
+    def compiled_sources(self):
+        """The generated headers under impl/, by name."""
+        note = ["// Generated by single_include/amalgamate.py."]
+        guard = ["", "#if !defined(TOLLGATE_SEPARATE_COMPILATION)",
+                 "#error Define TOLLGATE_SEPARATE_COMPILATION for every translation unit of the program.", "#endif"]
+        files = {}
+        core = ["#pragma once", "", "/// Every body of the library. Include it in exactly one translation unit of a program whose translation",
+                "/// units all define `TOLLGATE_SEPARATE_COMPILATION`.", *note]
+        core += [*guard, ""] + [f"#include <{name}>" for name in sorted(self.core_body_names)]
+        for macro, _, _, _ in self.wings:
+            core += ["", f"#if defined({macro})", f"#include <{self._wing_source(macro)}>", "#endif"]
+        files[IMPL + "src.hpp"] = core
+        for macro, _, _, names in self.wings:
+            text = ["#pragma once", "",
+                    f"/// The bodies of what `{macro}` adds, for one translation unit, beside <{IMPL}src.hpp>.", *note]
+            text += [*guard, ""] + [f"#include <{name}>" for name in sorted(names)]
+            files[self._wing_source(macro)] = text
+        return {name: "\n".join(lines) + "\n" for name, lines in files.items()}
+
+    @staticmethod
+    def _wing_source(macro):
+        return f"{IMPL}src_{macro.removeprefix('TOLLGATE_WITH_').lower()}.hpp"
+
+
+def umbrella_text(include_dir):
+    out = ["#pragma once", "", "/// Everything but the databases; those come when their macro is defined (`TOLLGATE_WITH_SQLITE`).",
+           "///", "/// With `TOLLGATE_SEPARATE_COMPILATION` defined everywhere, one translation unit defines `TOLLGATE_SOURCE` too and",
+           "/// gets all bodies; this holds for the single header as well.", "// Generated by single_include/amalgamate.py.", ""]
+    names = [path.relative_to(include_dir).as_posix() for path in sorted(include_dir.glob("tollgate/*/**/*.hpp"))]
+    names = [name for name in names if not name.startswith(IMPL) and not SUITE.search(name)]
+    switched = {name: macro for macro, prefix in SWITCHED.items() for name in names if name.startswith(prefix)}
+    for floor in FLOORS:
+        lines = [f"#include <{name}>" for name in names if name.startswith(f"tollgate/{floor}/") and name not in switched]
+        out += [*lines, ""] if lines else []
+    for macro in dict.fromkeys(switched.values()):
+        out += [f"#if defined({macro})", *(f"#include <{name}>" for name in names if switched.get(name) == macro), "#endif", ""]
+    out += ["#if defined(TOLLGATE_SOURCE)", f"#include <{IMPL}src.hpp>", "#endif"]
+    return "\n".join(out) + "\n"
+
+
+def outputs(include_dir):
+    umbrella = umbrella_text(include_dir)
+    amalgam = Amalgam(include_dir, umbrella)
+    wanted = {ROOT / "include" / name: text for name, text in amalgam.compiled_sources().items()}
+    wanted[ROOT / "include" / UMBRELLA] = umbrella
+    wanted[SINGLE] = amalgam.single_header()
+    return amalgam, wanted
+
+
+def write(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--forwarders", type=pathlib.Path, metavar="DIR")
+    arguments = parser.parse_args()
+    try:
+        amalgam, wanted = outputs(ROOT / "include")
+    except Stop as why:
+        sys.exit(f"amalgamate.py: {why}")
+    if arguments.forwarders:
+        for name in amalgam.headers():
+            write(arguments.forwarders / name, f"#pragma once\n#include <{UMBRELLA}>\n")
+    elif arguments.check:
+        stale = [str(path.relative_to(ROOT)) for path, text in wanted.items()
+                 if not path.is_file() or path.read_text(encoding="utf-8") != text]
+        if stale:
+            sys.exit(f"amalgamate.py: stale: {', '.join(stale)}; run single_include/amalgamate.py and commit the result")
+    else:
+        for path, text in wanted.items():
+            write(path, text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""The pages keep their word: relative links lead somewhere, and a snippet that is shown is a snippet that is compiled.
+
+Before each block of C++ stands `<!-- snippet: FILE -->` or `<!-- snippet: FILE NAME -->`. The block equals that file, or
+its part between the comments `// [NAME]` and `// [/NAME]`, moved to the left margin.
+"""
+
+import re
+import textwrap
+
+import sources
+
+LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|^\[[^\]]+\]:\s*(\S+)", re.MULTILINE)
+IMAGE = re.compile(r"!\[[^\]]*\]\(([^)\s]+)\)")
+FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```\s*$", re.MULTILINE | re.DOTALL)
+MARK = re.compile(r"<!--\s*snippet:\s*(\S+)(?:\s+(\S+))?\s*-->\s*\Z")
+HEADING = re.compile(r"^#+\s+(.*)$", re.MULTILINE)
+
+
+def pages(base):
+    found = [path for path in (base / "README.md", base / "CHANGELOG.md") if path.is_file()]
+    return found + (sources.files(base / "docs", ".md") if (base / "docs").is_dir() else [])
+
+
+def anchors(page):
+    """The names that headings get where the page is shown: lower case, spaces to hyphens, punctuation dropped."""
+    text = FENCE.sub("", sources.read(page))
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in HEADING.findall(text)}
+
+
+def check_links(base, page):
+    text = FENCE.sub("", sources.read(page))
+    targets = [inline or reference for inline, reference in LINK.findall(text)] + IMAGE.findall(text)
+    for target in targets:
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        linked = (page.parent / path).resolve() if path else page
+        if not linked.exists():
+            yield f"{page.relative_to(base)}: the link to {target} leads nowhere"
+        elif anchor and linked.suffix == ".md" and anchor not in anchors(linked):
+            yield f"{page.relative_to(base)}: {target}: no such heading"
+
+
+def snippet(base, file, name):
+    """The text that a mark asks for; a problem instead, as ValueError."""
+    path = base / file
+    if not path.is_file():
+        raise ValueError(f"{file} does not exist")
+    text = sources.read(path)
+    if name:
+        found = re.search(rf"^[ \t]*// \[{re.escape(name)}\]\n(.*?)^[ \t]*// \[/{re.escape(name)}\]$", text,
+                          re.MULTILINE | re.DOTALL)
+        if not found:
+            raise ValueError(f"{file} has no part [{name}]")
+        text = found.group(1)
+    return textwrap.dedent(text).strip("\n")
+
+
+def check_snippets(base, page):
+    text = sources.read(page)
+    for block in FENCE.finditer(text):
+        if block.group(1) not in ("cpp", "c++"):
+            continue
+        line = text.count("\n", 0, block.start()) + 1
+        where = f"{page.relative_to(base)}:{line}"
+        mark = MARK.search(text[:block.start()])
+        if not mark:
+            yield f"{where}: no `<!-- snippet: FILE -->` says which compiled file this block is from"
+            continue
+        try:
+            wanted = snippet(base, *mark.groups())
+        except ValueError as why:
+            yield f"{where}: {why}"
+            continue
+        if block.group(2).strip("\n") != wanted:
+            yield f"{where}: the block differs from {' '.join(filter(None, mark.groups()))}"
+
+
+def check(base):
+    findings = []
+    for page in pages(base):
+        findings += [*check_links(base, page), *check_snippets(base, page)]
+    return findings
+
+
+if __name__ == "__main__":
+    sources.report(check)

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""Includes only go down: reads every include under include/tollgate and names each one that climbs, and each circle."""
+
+import sources
+
+# A directory may include itself and what stands on a lower floor.
+FLOORS = {"base": 0, "http": 1, "domain": 2, "contract": 3, "policy": 4, "pipeline": 5,
+          "api": 6, "oauth": 6, "pages": 6, "webhooks": 6}
+# A wing may include itself and the floors up to this one; no floor and no other wing includes it.
+WINGS = {"store": 3, "server": 1}
+# Made of everything on purpose.
+EXEMPT = ("tollgate/tollgate.hpp", "tollgate/impl/")
+
+
+def place(name):
+    parts = name.split("/")
+    return parts[1] if len(parts) > 2 else ""
+
+
+def may_include(here, there):
+    if here == there:
+        return True
+    if there not in FLOORS:
+        return False
+    if here in WINGS:
+        return FLOORS[there] <= WINGS[here]
+    return FLOORS[there] < FLOORS[here]
+
+
+def includes(base):
+    """name -> the headers of ours that it includes, for every file that has a floor or a wing."""
+    graph = {}
+    for path in sources.files(base / "include", ".hpp", ".ipp"):
+        name = path.relative_to(base / "include").as_posix()
+        if not name.startswith(EXEMPT):
+            graph[name] = sources.OWN_INCLUDE.findall(sources.read(path))
+    return graph
+
+
+def circle(graph):
+    """One circle of includes among headers, or nothing. Bodies are out of it: they come when all declarations are read."""
+    headers = {name: [target for target in targets if target.endswith(".hpp") and target in graph]
+               for name, targets in graph.items() if name.endswith(".hpp")}
+    done = set()
+
+    def walk(name, above):
+        if name in above:
+            return [*above[above.index(name):], name]
+        if name in done:
+            return None
+        for target in headers[name]:
+            found = walk(target, [*above, name])
+            if found:
+                return found
+        done.add(name)
+        return None
+
+    return next(filter(None, (walk(name, []) for name in headers)), None)
+
+
+def check(base):
+    graph = includes(base)
+    findings = []
+    for name, targets in graph.items():
+        here = place(name)
+        if here not in FLOORS and here not in WINGS:
+            findings.append(f"include/{name}: `{here}` is neither a floor nor a wing")
+            continue
+        for target in targets:
+            if target not in graph:
+                exempt = target.startswith(EXEMPT)
+                findings.append(f"include/{name} includes <{target}>, " + ("which is for users" if exempt else "which does not exist"))
+            elif not may_include(here, place(target)):
+                findings.append(f"include/{name} ({here}) climbs to <{target}> ({place(target)})")
+    found = circle(graph)
+    if found:
+        findings.append("a circle of includes: " + " -> ".join(found))
+    return findings
+
+
+if __name__ == "__main__":
+    sources.report(check)

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""What can be said of every file: its place, its size, and words that it must not hold."""
+
+import re
+
+import sources
+
+TOP_LEVEL = {"CMakeLists.txt", "CMakePresets.json", "CHANGELOG.md", "LICENSE", "README.md",
+             "docs", "examples", "include", "single_include", "tests"}
+LINES_MAX = 500
+COLUMNS_MAX = 140  # 120 is the aim; a table or a lambda may stand out a little
+
+UNFINISHED = re.compile(r"\b(" + "|".join(["TO" "DO", "FIX" "ME", "XX" "X"]) + r")\b")
+# Package registries: a build that names one is a build that needs the network.
+REGISTRIES = re.compile("|".join(re.escape(".".join(host)) for host in [
+    ("registry", "npmjs", "org"), ("registry", "yarnpkg", "com"), ("pypi", "org"), ("files", "pythonhosted", "org"),
+    ("crates", "io"), ("rubygems", "org"), ("repo", "maven", "apache", "org"), ("deb", "debian", "org"),
+    ("proxy", "golang", "org"), ("conan", "io")]))
+MACRO = re.compile(r"^\s*#\s*define\s+(\w+)", re.MULTILINE)
+USING_NAMESPACE = re.compile(r"^using namespace ", re.MULTILINE)
+ANONYMOUS = re.compile(r"^\s*namespace\s*\{", re.MULTILINE)
+
+
+def check_top_level(base):
+    for path in sorted(base.iterdir()):
+        if path.name not in TOP_LEVEL and path.name not in sources.SKIPPED and not path.name.startswith("."):
+            yield f"{path.name} does not belong at the top"
+
+
+def check_text(base):
+    generated = base / "single_include" / "tollgate" / "tollgate.hpp"
+    for path in sources.files(base):
+        text = sources.read(path)
+        name = path.relative_to(base)
+        for number, line in enumerate(text.splitlines(), 1):
+            if UNFINISHED.search(line):
+                yield f"{name}:{number}: unfinished: {line.strip()}"
+            if REGISTRIES.search(line):
+                yield f"{name}:{number}: names a package registry"
+            if len(line) > COLUMNS_MAX and path.suffix in (".hpp", ".ipp", ".cpp", ".py") and path != generated:
+                yield f"{name}:{number}: {len(line)} columns, {COLUMNS_MAX} at most"
+
+
+def check_headers(base):
+    for path in sources.files(base / "include", ".hpp", ".ipp"):
+        text = sources.read(path)
+        name = path.relative_to(base)
+        lines = text.count("\n")
+        if lines > LINES_MAX:
+            yield f"{name}: {lines} lines, {LINES_MAX} at most"
+        if "#pragma once" not in text:
+            yield f"{name}: no #pragma once"
+        for macro in MACRO.findall(text):
+            if not macro.startswith("TOLLGATE_"):
+                yield f"{name}: defines {macro}, a macro without TOLLGATE_"
+        if USING_NAMESPACE.search(text):
+            yield f"{name}: a using directive reaches every program that includes it"
+        if ANONYMOUS.search(text):
+            yield f"{name}: an unnamed namespace in a header gives each translation unit another copy"
+
+
+def check(base):
+    return [*check_top_level(base), *check_text(base), *check_headers(base)]
+
+
+if __name__ == "__main__":
+    sources.report(check)

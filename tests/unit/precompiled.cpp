@@ -1,0 +1,1 @@
+// Nothing but the precompiled header, which needs a translation unit to belong to.
