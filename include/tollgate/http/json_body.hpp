@@ -1,0 +1,58 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/outcome.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tollgate::http {
+
+enum class json_kind : std::uint8_t { null, boolean, integer, number, text, object, array };
+
+struct json_member {
+    std::string name;   ///< unescaped
+    json_kind kind = json_kind::null;
+    /// Text: unescaped, valid UTF-8, may hold NUL. Numbers: the digits as sent (`integer` has no fraction and no exponent and
+    /// fits 64 bits, signed or unsigned). `true` or `false`. Of null, an object and an array: empty.
+    std::string value;
+};
+
+/// The members of a JSON object, in the order they came; no name comes twice.
+class json_object {
+public:
+    explicit json_object(std::vector<json_member> members) noexcept : members_{std::move(members)} {}
+
+    /// Null if there is none of this name.
+    [[nodiscard]] const json_member* find(std::string_view name) const noexcept {
+        for (const json_member& member : members_)
+            if (member.name == name) return &member;
+        return nullptr;
+    }
+
+    [[nodiscard]] const json_member* begin() const noexcept { return members_.data(); }
+    [[nodiscard]] const json_member* end() const noexcept { return members_.data() + members_.size(); }
+    [[nodiscard]] std::size_t size() const noexcept { return members_.size(); }
+
+private:
+    std::vector<json_member> members_;
+};
+
+/// One JSON object (RFC 8259), as strictly as a body should be read that is to mean the same to everyone: `malformed` for
+/// anything else than JSON, bytes behind it, a top level that is no object, a name twice in one object at any depth,
+/// nesting deeper than `limits::json_depth_max`, more than `limits::json_members_max` members in one object, bytes that are no
+/// UTF-8. Blanks around it are JSON's; a byte order mark is refused. Nested values are checked and dropped.
+[[nodiscard]] TOLLGATE_DECL outcome<json_object> parse_json_object(std::string_view bytes);
+
+/// Whether `bytes` are one JSON value of any kind under the same rules.
+[[nodiscard]] TOLLGATE_DECL outcome<void> check_json(std::string_view bytes);
+
+}  // namespace tollgate::http
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/http/json_body.ipp>
+#endif

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <tollgate/http/json_body.hpp>
+
+#include <tollgate/base/limits.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace tollgate::http {
+
+namespace detail {
+
+/// Takes nlohmann's events, keeps the top level's members and judges the rest. The parser behind it keeps its own stack on
+/// the heap and does not recurse; `false` stops it, so a bomb is cut off at the bound and not after it has been read.
+class json_judge {
+public:
+    using number_integer_t = nlohmann::json::number_integer_t;
+    using number_unsigned_t = nlohmann::json::number_unsigned_t;
+    using number_float_t = nlohmann::json::number_float_t;
+    using string_t = nlohmann::json::string_t;
+    using binary_t = nlohmann::json::binary_t;
+
+    explicit json_judge(bool object_only) noexcept : object_only_{object_only} {}
+
+    bool null() { return value(json_kind::null, {}); }
+    bool boolean(bool yes) { return value(json_kind::boolean, yes ? "true" : "false"); }
+    bool number_integer(number_integer_t number) { return value(json_kind::integer, std::to_string(number)); }
+    bool number_unsigned(number_unsigned_t number) { return value(json_kind::integer, std::to_string(number)); }
+    bool number_float(number_float_t, const string_t& digits) { return value(json_kind::number, digits); }
+    bool string(string_t& text) { return value(json_kind::text, std::move(text)); }
+    bool binary(binary_t&) { return refuse("The body is not valid JSON."); }
+
+    bool start_object(std::size_t) { return value(json_kind::object, {}) && open(true); }
+    bool start_array(std::size_t) { return value(json_kind::array, {}) && open(false); }
+    bool end_object() { return close(); }
+    bool end_array() { return close(); }
+    bool key(string_t& name);
+
+    bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception&) {
+        return refuse("The body is not valid JSON in UTF-8.");
+    }
+
+    [[nodiscard]] problem why() && { return malformed(std::move(why_)); }
+    [[nodiscard]] json_object members() && { return json_object{std::move(members_)}; }
+
+private:
+    bool value(json_kind kind, std::string text);
+    bool open(bool object);
+    bool close();
+    bool refuse(const char* message);
+
+    bool object_only_;
+    std::string why_;
+    std::vector<json_member> members_;
+    std::vector<std::vector<std::string>> names_;  // of each open object or array, sorted; reused from level to level
+    std::size_t depth_ = 0;
+};
+
+inline bool json_judge::value(json_kind kind, std::string text) {
+    if (depth_ == 0 && object_only_ && kind != json_kind::object) return refuse("The body is not a JSON object.");
+    if (depth_ == 1 && object_only_) {
+        members_.back().kind = kind;
+        members_.back().value = std::move(text);
+    }
+    return true;
+}
+
+inline bool json_judge::open(bool) {
+    if (depth_ == limits::json_depth_max) return refuse("The JSON is nested too deeply.");
+    if (names_.size() == depth_) names_.emplace_back();
+    names_[depth_++].clear();
+    return true;
+}
+
+inline bool json_judge::close() {
+    --depth_;
+    return true;
+}
+
+inline bool json_judge::key(string_t& name) {
+    auto& names = names_[depth_ - 1];
+    if (names.size() == limits::json_members_max) return refuse("A JSON object has too many members.");
+    const auto place = std::lower_bound(names.begin(), names.end(), name);
+    if (place != names.end() && *place == name) return refuse("A JSON object has two members of the same name.");
+    names.insert(place, name);
+    if (depth_ == 1 && object_only_) members_.push_back({std::move(name), json_kind::null, {}});
+    return true;
+}
+
+inline bool json_judge::refuse(const char* message) {
+    why_ = message;
+    return false;
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL outcome<json_object> parse_json_object(std::string_view bytes) {
+    detail::json_judge judge{true};
+    if (!nlohmann::json::sax_parse(bytes.begin(), bytes.end(), &judge)) return std::move(judge).why();
+    return std::move(judge).members();
+}
+
+TOLLGATE_DECL outcome<void> check_json(std::string_view bytes) {
+    detail::json_judge judge{false};
+    if (!nlohmann::json::sax_parse(bytes.begin(), bytes.end(), &judge)) return std::move(judge).why();
+    return {};
+}
+
+}  // namespace tollgate::http

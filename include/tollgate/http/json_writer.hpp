@@ -1,0 +1,180 @@
+#pragma once
+
+#include <tollgate/base/utf8.hpp>
+
+#include <cassert>
+#include <charconv>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tollgate::http {
+
+/// The name of a member that we write: a literal, checked while compiling to need no escape.
+class json_name {
+public:
+    consteval json_name(const char* literal) : text_{literal} {
+        for (char c : text_)
+            if (c < ' ' || c > '~' || c == '"' || c == '\\') throw "a member's name is printable ASCII without quote and backslash";
+    }
+    [[nodiscard]] constexpr std::string_view view() const noexcept { return text_; }
+
+private:
+    std::string_view text_;
+};
+
+/// Writes JSON (RFC 8259) behind what `out` holds, which must outlive it; nothing else is written to `out` meanwhile.
+/// Commas come by themselves. What would be no JSON (a value without a name in an object, an end without a begin) is a
+/// mistake of ours and asserted. Text may be any bytes: what is no UTF-8 arrives as U+FFFD, so the result always is.
+///
+/// Exemplar:
+///
+///     json_writer json{out};
+///     json.begin_object();
+///     json.member("id").integer(7);
+///     json.member("names").begin_array().string("a").string("b").end_array();
+///     json.end_object();
+class json_writer {
+public:
+    static constexpr unsigned depth_max = 64;  // one bit a level, for the assertions; our deepest document has 8
+
+    explicit json_writer(std::string& out) noexcept : out_{&out}, begin_{out.size()} {}
+
+    json_writer& begin_object() { return open('{', true); }
+    json_writer& end_object() { return close('}', true); }
+    json_writer& begin_array() { return open('[', false); }
+    json_writer& end_array() { return close(']', false); }
+
+    /// The name of the next value, in an object.
+    json_writer& member(json_name name);
+
+    json_writer& string(std::string_view value);
+    json_writer& integer(std::integral auto value)
+        requires(!std::same_as<decltype(value), bool> && !std::same_as<decltype(value), char>);
+    json_writer& boolean(bool value) { return raw(value ? "true" : "false"); }
+    json_writer& null() { return raw("null"); }
+
+    /// A number as these characters, which must be one: how money keeps its digits. There is no way to write a float.
+    json_writer& number(std::string_view digits) { return raw(digits); }
+
+    /// A whole value that is JSON already, checked by `check_json`.
+    json_writer& value(std::string_view json) { return raw(json); }
+
+private:
+    json_writer& open(char bracket, bool object);
+    json_writer& close(char bracket, bool object);
+    json_writer& raw(std::string_view token);
+    void separate();
+    void escape(std::string_view value);
+
+    [[nodiscard]] bool in_object() const noexcept { return depth_ != 0 && (objects_ >> (depth_ - 1) & 1) != 0; }
+
+    std::string* out_;
+    std::size_t begin_;            // where the document begins in `out_`
+    std::uint64_t objects_ = 0;    // a bit a level: object or array
+    unsigned depth_ = 0;
+    bool named_ = false;           // a name waits for its value
+};
+
+namespace detail {
+
+/// Whether a byte stands for itself in a JSON string; bytes of 0x80 and above are looked at as UTF-8 first.
+[[nodiscard]] constexpr bool is_plain_json(char c) noexcept { return c >= ' ' && c != '"' && c != '\\' && c != 0x7f; }
+
+}  // namespace detail
+
+/// The comma, if there is a value in front. The last character tells: text ends in a quote, so a bracket or colon at the end
+/// is never a value's.
+inline void json_writer::separate() {
+    if (out_->size() == begin_) return;
+    const char last = out_->back();
+    if (last != '{' && last != '[' && last != ':') out_->push_back(',');
+}
+
+inline json_writer& json_writer::open(char bracket, bool object) {
+    assert(in_object() == named_ && "a member needs a name, and only a member has one");
+    assert(depth_ < depth_max);
+    separate();
+    out_->push_back(bracket);
+    objects_ = (objects_ & ~(std::uint64_t{1} << depth_)) | std::uint64_t{object} << depth_;
+    ++depth_;
+    named_ = false;
+    return *this;
+}
+
+inline json_writer& json_writer::close(char bracket, [[maybe_unused]] bool object) {
+    assert(depth_ != 0 && in_object() == object && !named_ && "every end has its begin");
+    --depth_;
+    out_->push_back(bracket);
+    return *this;
+}
+
+inline json_writer& json_writer::member(json_name name) {
+    assert(in_object() && !named_ && "only an object's members have names");
+    separate();
+    out_->push_back('"');
+    out_->append(name.view()).append("\":", 2);
+    named_ = true;
+    return *this;
+}
+
+inline json_writer& json_writer::raw(std::string_view token) {
+    assert(in_object() == named_ && "a member needs a name, and only a member has one");
+    assert(!token.empty());
+    separate();
+    out_->append(token);
+    named_ = false;
+    return *this;
+}
+
+inline json_writer& json_writer::integer(std::integral auto value)
+    requires(!std::same_as<decltype(value), bool> && !std::same_as<decltype(value), char>)
+{
+    char digits[20];  // of 2^64 - 1, and of -2^63 with its sign
+    const auto done = std::to_chars(digits, digits + sizeof digits, value);
+    return raw({digits, static_cast<std::size_t>(done.ptr - digits)});
+}
+
+inline json_writer& json_writer::string(std::string_view value) {
+    assert(in_object() == named_ && "a member needs a name, and only a member has one");
+    separate();
+    out_->push_back('"');
+    std::size_t plain = 0;
+    while (plain < value.size() && detail::is_plain_json(value[plain])) ++plain;
+    out_->append(value.substr(0, plain));
+    if (plain != value.size()) [[unlikely]] escape(value.substr(plain));
+    out_->push_back('"');
+    named_ = false;
+    return *this;
+}
+
+inline void json_writer::escape(std::string_view value) {
+    constexpr std::string_view hex = "0123456789abcdef";
+    while (!value.empty()) {
+        const char c = value.front();
+        std::size_t taken = utf8_sequence_bytes(value);
+        if (taken == 0) {
+            out_->append("\xef\xbf\xbd");  // U+FFFD for each byte that begins no character
+            taken = 1;
+        } else if (taken > 1 || detail::is_plain_json(c)) {
+            out_->append(value.substr(0, taken));
+        } else {
+            switch (c) {
+                case '"': out_->append("\\\""); break;
+                case '\\': out_->append("\\\\"); break;
+                case '\n': out_->append("\\n"); break;
+                case '\r': out_->append("\\r"); break;
+                case '\t': out_->append("\\t"); break;
+                default:
+                    out_->append("\\u00");
+                    out_->push_back(hex[static_cast<unsigned char>(c) >> 4]);
+                    out_->push_back(hex[static_cast<unsigned char>(c) & 15]);
+            }
+        }
+        value.remove_prefix(taken);
+    }
+}
+
+}  // namespace tollgate::http
