@@ -1,0 +1,38 @@
+#include <tollgate/base/inline_text.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <string>
+
+using namespace tollgate;
+
+TEST_CASE("inline text holds what fits and refuses what does not", "[base][inline_text]") {
+    CHECK(inline_text<3>::from("")->empty());
+    CHECK(inline_text<3>::from("abc")->view() == "abc");
+    CHECK_FALSE(inline_text<3>::from("abcd"));
+    const std::string with_nul{"a\0b", 3};
+    CHECK(inline_text<3>::from(with_nul)->view() == with_nul);
+}
+
+TEST_CASE("appending is all or nothing", "[base][inline_text]") {
+    auto text = *inline_text<4>::from("ab");
+    CHECK(text.append("cd"));
+    CHECK_FALSE(text.append("e"));
+    CHECK(text == "abcd");
+    text.clear();
+    CHECK(text.empty());
+    CHECK(text.append("xy"));
+    CHECK(text == "xy");
+}
+
+TEST_CASE("inline text compares and copies by what it holds", "[base][inline_text]") {
+    const auto a = *inline_text<8>::from("a");
+    auto b = *inline_text<8>::from("bcd");
+    CHECK(a < b);
+    CHECK(a != b);
+    b = a;
+    CHECK(a == b);
+    const auto& alias = b;
+    b = alias;
+    CHECK(b == "a");
+}

@@ -1,0 +1,31 @@
+#include <tollgate/base/time.hpp>
+
+#include <catch2/catch.hpp>
+
+using namespace tollgate;
+
+TEST_CASE("a moment is written as ISO 8601 and as IMF-fixdate", "[base][time]") {
+    struct row {
+        std::int64_t unix_milliseconds;
+        const char* iso8601;
+        const char* http_date;
+    };
+    const auto each = GENERATE(
+        row{0, "1970-01-01T00:00:00Z", "Thu, 01 Jan 1970 00:00:00 GMT"},
+        row{784111777000, "1994-11-06T08:49:37Z", "Sun, 06 Nov 1994 08:49:37 GMT"},  // RFC 9110 section 5.6.7
+        row{784111777999, "1994-11-06T08:49:37Z", "Sun, 06 Nov 1994 08:49:37 GMT"},
+        row{-1, "1969-12-31T23:59:59Z", "Wed, 31 Dec 1969 23:59:59 GMT"},
+        row{951782400000, "2000-02-29T00:00:00Z", "Tue, 29 Feb 2000 00:00:00 GMT"},
+        row{253402300799999, "9999-12-31T23:59:59Z", "Fri, 31 Dec 9999 23:59:59 GMT"},
+        row{253402300800000, "9999-12-31T23:59:59Z", "Fri, 31 Dec 9999 23:59:59 GMT"},
+        row{INT64_MIN / 4, "0000-01-01T00:00:00Z", "Sat, 01 Jan 0000 00:00:00 GMT"});
+    CHECK(to_iso8601(from_unix_milliseconds(each.unix_milliseconds)).view() == each.iso8601);
+    CHECK(to_http_date(from_unix_milliseconds(each.unix_milliseconds)).view() == each.http_date);
+}
+
+TEST_CASE("seconds are rounded down for stores and up for clients", "[base][time]") {
+    CHECK(to_unix_seconds(from_unix_milliseconds(1999)) == 1);
+    CHECK(to_unix_seconds(from_unix_milliseconds(-1)) == -1);
+    CHECK(round_up_to_seconds(from_unix_milliseconds(1001)) == from_unix_seconds(2));
+    CHECK(round_up_to_seconds(from_unix_milliseconds(1000)) == from_unix_seconds(1));
+}

@@ -1,0 +1,12 @@
+#include <tollgate/policy/require_agent.hpp>
+
+#include <catch2/catch.hpp>
+
+using namespace tollgate;
+
+TEST_CASE("a program has to name itself", "[policy][agent]") {
+    CHECK(require_agent{}.accepts("curl/8.0"));
+    CHECK(require_agent{}.accepts(" x "));
+    CHECK_FALSE(require_agent{}.accepts(""));
+    CHECK_FALSE(require_agent{}.accepts(" \t "));
+}

@@ -1,0 +1,82 @@
+#include <tollgate/policy/segment_router.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <string>
+#include <vector>
+
+using namespace tollgate;
+using http::method;
+
+namespace {
+
+const std::vector<route_pattern> patterns{
+    {method::get, "/user/balance"},             // 0
+    {method::get, "/{service}/accounts"},       // 1
+    {method::get, "/{service}/{account}/hooks"},  // 2
+    {method::post, "/{service}/{account}/hooks"},  // 3
+    {method::delete_, "/{service}/hooks/{hook}"},  // 4
+    {method::get, "/{service}/mine/hooks"},     // 5
+};
+
+segment_router built() {
+    segment_router made;
+    made.build(patterns);
+    return made;
+}
+
+std::vector<std::string> captures(const route_match& match) {
+    return {match.captures.begin(), match.captures.begin() + match.captured};
+}
+
+}  // namespace
+
+TEST_CASE("a path finds its route and captures its parameters", "[policy][router]") {
+    struct row {
+        method asked;
+        const char* path;
+        unsigned route;
+        std::vector<std::string> captured;
+    };
+    const auto each = GENERATE(values<row>({
+        {method::get, "/user/balance", 0, {}},
+        {method::get, "/user/accounts", 1, {"user"}},
+        {method::get, "/sitesmaker/accounts", 1, {"sitesmaker"}},
+        {method::get, "/sitesmaker/1/hooks", 2, {"sitesmaker", "1"}},
+        {method::post, "/sitesmaker/1/hooks", 3, {"sitesmaker", "1"}},
+        {method::delete_, "/sitesmaker/hooks/7", 4, {"sitesmaker", "7"}},
+        {method::get, "/sitesmaker/mine/hooks", 5, {"sitesmaker"}},
+    }));
+    const auto match = built().find(each.asked, each.path);
+    REQUIRE(match.result == route_match::kind::found);
+    CHECK(match.route == each.route);
+    CHECK(captures(match) == each.captured);
+}
+
+TEST_CASE("a path of no route is unknown, whatever it could be read as", "[policy][router]") {
+    const auto* path = GENERATE("", "/", "//", "user/balance", "/user/balance/", "//user/balance", "/user//balance",
+                                "/user/balance/.", "/user/./balance", "/x/../user/balance", "/user%2Fbalance", "/%75ser/balance",
+                                "/sitesmaker/accounts/", "/sitesmaker", "/a/b/c/d", "/a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p", "*",
+                                "/User/balance", "/../hooks/1");
+    const auto match = built().find(method::get, path);
+    CHECK(match.result == route_match::kind::unknown_path);
+}
+
+TEST_CASE("another method on a known path learns which ones there are", "[policy][router]") {
+    const auto match = built().find(method::put, "/sitesmaker/1/hooks");
+    REQUIRE(match.result == route_match::kind::other_method);
+    CHECK(match.allowed.contains(method::get));
+    CHECK(match.allowed.contains(method::post));
+    CHECK_FALSE(match.allowed.contains(method::delete_));
+
+    const auto deletion = built().find(method::get, "/sitesmaker/hooks/1");
+    REQUIRE(deletion.result == route_match::kind::other_method);
+    CHECK(deletion.allowed.contains(method::delete_));
+    CHECK(built().find(method::other, "/user/balance").result == route_match::kind::other_method);
+}
+
+TEST_CASE("an empty table knows no path", "[policy][router]") {
+    segment_router none;
+    none.build({});
+    CHECK(none.find(method::get, "/user/balance").result == route_match::kind::unknown_path);
+}
