@@ -40,7 +40,7 @@ private:
     std::array<std::uint8_t, size_bytes> bytes_{};
 };
 
-/// The digest of `text`, of any length. Any thread; costs one small allocation inside OpenSSL 3.0.
+/// The digest of `text`, of any length. Any thread; no heap memory.
 ///
 /// Throws std::runtime_error when OpenSSL fails: without memory, or set up without SHA-256. There is no digest to go on
 /// with then, and a made-up one would compare; so it is met where std::bad_alloc is, at the edge of `handle`.

@@ -4,77 +4,63 @@
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/sha.h>
 
 #include <array>
+#include <climits>
 #include <cstdint>
 #include <stdexcept>
 
 namespace tollgate {
 namespace detail {
 
-/// A SHA-256 of OpenSSL, set up once a thread: looking the algorithm up by its name, as the one-call functions do, costs
-/// as much again as the digest of a secret.
-class openssl_sha256 {
-public:
-    openssl_sha256() {
-        EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
-        context_ = algorithm != nullptr ? EVP_MD_CTX_new() : nullptr;
-        const bool ready = context_ != nullptr && EVP_DigestInit_ex2(context_, algorithm, nullptr) == 1;
-        EVP_MD_free(algorithm);  // the context holds it now
-        if (ready) return;
-        EVP_MD_CTX_free(context_);
-        fail();
-    }
-    openssl_sha256(const openssl_sha256&) = delete;
-    openssl_sha256& operator=(const openssl_sha256&) = delete;
-    ~openssl_sha256() { EVP_MD_CTX_free(context_); }
+[[noreturn]] inline void fail_digest() { throw std::runtime_error{"OpenSSL cannot compute SHA-256"}; }
 
-    digest of(std::string_view first, std::string_view second = {}) {
-        std::array<std::uint8_t, digest::size_bytes> bytes;
-        // Without an algorithm, the initialisation starts the one of the constructor over.
-        if (EVP_DigestInit_ex2(context_, nullptr, nullptr) != 1 || !add(first) || !add(second) ||
-            EVP_DigestFinal_ex(context_, bytes.data(), nullptr) != 1)
-            fail();
-        return digest::from_bytes(bytes);
-    }
+#if !defined(OPENSSL_NO_DEPRECATED_3_0) && OPENSSL_VERSION_MAJOR < 4
 
-    static openssl_sha256& of_this_thread() {
-        thread_local openssl_sha256 made;
-        return made;
-    }
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#endif
 
-private:
-    bool add(std::string_view text) {
-        return text.empty() || EVP_DigestUpdate(context_, text.data(), text.size()) == 1;
-    }
-    [[noreturn]] static void fail() { throw std::runtime_error{"OpenSSL cannot compute SHA-256"}; }
+// Every request has a secret to digest. EVP makes and frees a context on the heap for each (OpenSSL 3.0 to 3.5), which costs
+// more than the digest itself; these older functions, which OpenSSL 3 deprecates and keeps, work where they are put.
+inline bool openssl_sha256(std::string_view text, std::uint8_t* out) noexcept {
+    SHA256_CTX context;
+    return SHA256_Init(&context) == 1 && SHA256_Update(&context, text.data(), text.size()) == 1 &&
+           SHA256_Final(out, &context) == 1;
+}
 
-    EVP_MD_CTX* context_;
-};
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+
+#else
+
+inline bool openssl_sha256(std::string_view text, std::uint8_t* out) noexcept {
+    return EVP_Digest(text.data(), text.size(), out, nullptr, EVP_sha256(), nullptr) == 1;
+}
+
+#endif
 
 }  // namespace detail
 
-TOLLGATE_DECL digest sha256(std::string_view text) { return detail::openssl_sha256::of_this_thread().of(text); }
+TOLLGATE_DECL digest sha256(std::string_view text) {
+    std::array<std::uint8_t, digest::size_bytes> bytes;
+    if (!detail::openssl_sha256(text, bytes.data())) detail::fail_digest();
+    return digest::from_bytes(bytes);
+}
 
 TOLLGATE_DECL digest hmac_sha256(const keyed_message& input) {
-    constexpr std::size_t block_bytes = 64;
-    auto& algorithm = detail::openssl_sha256::of_this_thread();
-
-    const digest shortened = input.key.size() > block_bytes ? algorithm.of(input.key) : digest{};
-    const std::string_view key = input.key.size() > block_bytes ? shortened.raw() : input.key;
-
-    std::array<char, block_bytes> inner;
-    std::array<char, block_bytes> outer;
-    for (std::size_t i = 0; i < block_bytes; ++i) {
-        const auto byte = static_cast<unsigned char>(i < key.size() ? key[i] : '\0');
-        inner[i] = static_cast<char>(byte ^ 0x36);
-        outer[i] = static_cast<char>(byte ^ 0x5c);
-    }
-    const digest first = algorithm.of({inner.data(), inner.size()}, input.message);
-    const digest made = algorithm.of({outer.data(), outer.size()}, first.raw());
-    OPENSSL_cleanse(inner.data(), inner.size());
-    OPENSSL_cleanse(outer.data(), outer.size());
-    return made;
+    std::array<std::uint8_t, digest::size_bytes> bytes;
+    if (input.key.size() > INT_MAX) detail::fail_digest();
+    const auto* message = reinterpret_cast<const unsigned char*>(input.message.data());
+    // An empty key is a key too, but not to OpenSSL when it comes as a null pointer.
+    const void* key = input.key.empty() ? "" : input.key.data();
+    if (HMAC(EVP_sha256(), key, static_cast<int>(input.key.size()), message, input.message.size(), bytes.data(), nullptr) == nullptr)
+        detail::fail_digest();
+    return digest::from_bytes(bytes);
 }
 
 TOLLGATE_DECL bool equal_in_constant_time(std::string_view a, std::string_view b) noexcept {
