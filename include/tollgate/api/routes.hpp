@@ -39,6 +39,7 @@ namespace tollgate {
              .summary = "A new webhook; its signing secret comes in the X-Hook-Secret header.",
              .success_status = 201,
              .success_schema = schemas::created_hook,
+             .success_field = "X-Hook-Secret",
              .request_schema = schemas::new_hook}),
 
         on_delete<"/{service}/hooks/{hook}">(

@@ -49,6 +49,8 @@ public:
 
     /// The name of the next value, in an object.
     json_writer& member(json_name name);
+    /// The same for a name that is no literal, such as a path; escaped as text is.
+    json_writer& member_named(std::string_view name);
 
     json_writer& string(std::string_view value);
     json_writer& integer(std::integral auto value)
@@ -81,7 +83,10 @@ private:
 namespace detail {
 
 /// Whether a byte stands for itself in a JSON string; bytes of 0x80 and above are looked at as UTF-8 first.
-[[nodiscard]] constexpr bool is_plain_json(char c) noexcept { return c >= ' ' && c != '"' && c != '\\' && c != 0x7f; }
+[[nodiscard]] constexpr bool is_plain_json(char c) noexcept {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte >= 0x20 && byte < 0x7f && c != '"' && c != '\\';
+}
 
 }  // namespace detail
 
@@ -116,6 +121,16 @@ inline json_writer& json_writer::member(json_name name) {
     separate();
     out_->push_back('"');
     out_->append(name.view()).append("\":", 2);
+    named_ = true;
+    return *this;
+}
+
+inline json_writer& json_writer::member_named(std::string_view name) {
+    assert(in_object() && !named_ && "only an object's members have names");
+    separate();
+    out_->push_back('"');
+    escape(name);
+    out_->append("\":", 2);
     named_ = true;
     return *this;
 }

@@ -48,6 +48,7 @@ struct route_notes {
     std::string_view summary{};          ///< one line
     unsigned success_status = 200;
     std::string_view success_schema{};   ///< JSON Schema of the answer; empty: no body
+    std::string_view success_field{};    ///< a header field that only this answer has, such as `X-Hook-Secret`
     std::string_view request_schema{};   ///< JSON Schema of the body; empty: none is read
 };
 
