@@ -10,8 +10,7 @@ mark_as_advanced(TOLLGATE_ASIO_REPOSITORY TOLLGATE_ASIO_TAG TOLLGATE_JSON_REPOSI
 set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
 
 # Both are nothing but headers: their own build files are left alone, so that they add no target, test or install rule.
-function(tollgate_fetch_headers target include_dir repository tag)
-    string(MAKE_C_IDENTIFIER "tollgate_${target}" name)
+function(tollgate_fetch_headers name target include_dir repository tag)
     include(FetchContent)
     FetchContent_Declare(${name}
         GIT_REPOSITORY "${repository}" GIT_TAG "${tag}" GIT_SHALLOW ON SOURCE_SUBDIR "no-build-file-here")
@@ -23,13 +22,14 @@ endfunction()
 if(TOLLGATE_FETCH_DEPENDENCIES)
     find_package(Asio 1.22 QUIET)
     if(NOT Asio_FOUND)
-        tollgate_fetch_headers(asio::asio asio/include "${TOLLGATE_ASIO_REPOSITORY}" "${TOLLGATE_ASIO_TAG}")
+        tollgate_fetch_headers(tollgate_fetched_asio asio::asio asio/include "${TOLLGATE_ASIO_REPOSITORY}" "${TOLLGATE_ASIO_TAG}")
     endif()
     if(NOT TARGET nlohmann_json::nlohmann_json)
         find_package(nlohmann_json 3.11 CONFIG QUIET)
     endif()
     if(NOT TARGET nlohmann_json::nlohmann_json)
-        tollgate_fetch_headers(nlohmann_json::nlohmann_json include "${TOLLGATE_JSON_REPOSITORY}" "${TOLLGATE_JSON_TAG}")
+        tollgate_fetch_headers(tollgate_fetched_json nlohmann_json::nlohmann_json include
+            "${TOLLGATE_JSON_REPOSITORY}" "${TOLLGATE_JSON_TAG}")
     endif()
 else()
     find_package(Asio 1.22 REQUIRED)

@@ -4,15 +4,11 @@ import pathlib
 import re
 import sys
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 OWN_INCLUDE = re.compile(r"^\s*#\s*include\s*<(tollgate/[^>]+)>", re.MULTILINE)
 
 # Not ours: made by builds and programs, and never committed.
 SKIPPED = {".git", "build", "node_modules", "__pycache__", "tollgate-data"}
-
-
-def root():
-    """The project's root: the first argument, else two directories up."""
-    return pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parents[2]
 
 
 def files(base, *suffixes):
@@ -37,8 +33,8 @@ def read(path):
 
 
 def report(check):
-    """Runs a check of the root and ends the program: each finding on a line, exit code 1 if there is one."""
-    findings = check(root())
+    """Runs a check of the project and ends the program: each finding on a line, exit code 1 if there is one."""
+    findings = check(ROOT)
     for finding in findings:
         print(finding)
     sys.exit(1 if findings else 0)

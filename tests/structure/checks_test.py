@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""The checks of this directory see what they are for: each is shown a small project that is good, and one that is not."""
+
+import importlib.util
+import pathlib
+import tempfile
+import unittest
+
+import docs_test
+import floors_test
+import layout_test
+import sources
+
+spec = importlib.util.spec_from_file_location("amalgamate", sources.ROOT / "single_include" / "amalgamate.py")
+amalgamate = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(amalgamate)
+
+SEPARATE = "#if !defined(TOLLGATE_SEPARATE_COMPILATION)\n#include <{}>\n#endif\n"
+
+
+class Project(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.base = pathlib.Path(scratch.name)
+        (self.base / "include" / "tollgate").mkdir(parents=True)
+
+    def write(self, name, text):
+        path = self.base / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def header(self, name, *includes, text=""):
+        lines = "".join(f"#include <{include}>\n" for include in includes)
+        self.write(f"include/tollgate/{name}", f"#pragma once\n{lines}{text}")
+
+    def assert_finding(self, check, part):
+        findings = check(self.base)
+        self.assertEqual(len(findings), 1, findings)
+        self.assertIn(part, findings[0])
+
+
+class Floors(Project):
+    def test_down_and_across_one_directory_is_good(self):
+        self.header("base/a.hpp")
+        self.header("base/b.hpp", "tollgate/base/a.hpp")
+        self.header("http/c.hpp", "tollgate/base/b.hpp", "vector")
+        self.header("server/d.hpp", "tollgate/http/c.hpp")
+        self.header("tollgate.hpp", "tollgate/server/d.hpp")
+        self.assertEqual(floors_test.check(self.base), [])
+
+    def test_up_is_not(self):
+        self.header("http/c.hpp")
+        self.header("base/a.hpp", "tollgate/http/c.hpp")
+        self.assert_finding(floors_test.check, "climbs to <tollgate/http/c.hpp>")
+
+    def test_bodies_climb_no_more_than_headers(self):
+        self.header("http/c.hpp")
+        self.header("base/a.ipp", "tollgate/http/c.hpp")
+        self.assert_finding(floors_test.check, "climbs")
+
+    def test_peers_of_one_floor_stay_apart(self):
+        self.header("api/a.hpp")
+        self.header("oauth/b.hpp", "tollgate/api/a.hpp")
+        self.assert_finding(floors_test.check, "climbs")
+
+    def test_no_floor_includes_a_wing(self):
+        self.header("store/a.hpp")
+        self.header("webhooks/b.hpp", "tollgate/store/a.hpp")
+        self.assert_finding(floors_test.check, "climbs")
+
+    def test_a_wing_stays_over_its_floors(self):
+        self.header("domain/a.hpp")
+        self.header("store/b.hpp", "tollgate/domain/a.hpp")
+        self.assertEqual(floors_test.check(self.base), [])
+        self.header("server/c.hpp", "tollgate/domain/a.hpp")
+        self.assert_finding(floors_test.check, "climbs")
+
+    def test_a_circle(self):
+        self.header("base/a.hpp", "tollgate/base/b.hpp")
+        self.header("base/b.hpp", "tollgate/base/c.hpp")
+        self.header("base/c.hpp", "tollgate/base/a.hpp")
+        self.assert_finding(floors_test.check, "a circle of includes")
+
+    def test_bodies_close_no_circle(self):
+        self.header("base/a.hpp", text=SEPARATE.format("tollgate/base/a.ipp"))
+        self.header("base/a.ipp", "tollgate/base/a.hpp")
+        self.assertEqual(floors_test.check(self.base), [])
+
+    def test_a_header_that_is_missing(self):
+        self.header("http/a.hpp", "tollgate/base/b.hpp")
+        self.assert_finding(floors_test.check, "does not exist")
+
+    def test_the_umbrella_is_for_users(self):
+        self.header("tollgate.hpp")
+        self.header("http/a.hpp", "tollgate/tollgate.hpp")
+        self.assert_finding(floors_test.check, "for users")
+
+    def test_a_directory_that_is_no_floor(self):
+        self.header("attic/a.hpp")
+        self.assert_finding(floors_test.check, "neither a floor nor a wing")
+
+
+class Layout(Project):
+    def test_good(self):
+        self.header("base/a.hpp", text="#define TOLLGATE_A 1\nnamespace tollgate {}\n")
+        self.write(".ci/run", "")
+        self.write("build/log", "FIX" "ME")
+        self.assertEqual(layout_test.check(self.base), [])
+
+    def test_bad(self):
+        for name, text, part in (
+            ("src/a.cpp", "", "does not belong at the top"),
+            ("docs/a.md", "TO" "DO: write", "unfinished"),
+            ("tests/a.sh", "npm --registry https://registry" ".npmjs" ".org", "package registry"),
+            ("tests/a.cpp", "x" * 141, "columns"),
+            ("include/tollgate/base/a.hpp", "int a;\n", "no #pragma once"),
+            ("include/tollgate/base/a.hpp", "#pragma once\n" * 501, "501 lines"),
+            ("include/tollgate/base/a.hpp", "#pragma once\n#define A\n", "macro without TOLLGATE_"),
+            ("include/tollgate/base/a.hpp", "#pragma once\nusing namespace std;\n", "using directive"),
+            ("include/tollgate/base/a.hpp", "#pragma once\nnamespace {\n}\n", "unnamed namespace"),
+        ):
+            with self.subTest(part):
+                self.write(name, text)
+                self.assert_finding(layout_test.check, part)
+                (self.base / name).unlink()
+                if name.startswith("src/"):
+                    (self.base / "src").rmdir()
+
+
+class Docs(Project):
+    def test_links(self):
+        self.write("docs/a.md", "# Some Heading\n")
+        self.write("README.md", "[a](docs/a.md) [b](docs/a.md#some-heading) [c](https://example.com/x) ![d](docs)\n")
+        self.assertEqual(docs_test.check(self.base), [])
+        self.write("README.md", "[a](docs/b.md)\n")
+        self.assert_finding(docs_test.check, "leads nowhere")
+        self.write("README.md", "[a](docs/a.md#another)\n")
+        self.assert_finding(docs_test.check, "no such heading")
+
+    def test_snippets(self):
+        self.write("examples/a/main.cpp", "int before;\n    // [part]\n    int a;\n    int b;\n    // [/part]\n")
+        self.write("README.md", "<!-- snippet: examples/a/main.cpp part -->\n```cpp\nint a;\nint b;\n```\n")
+        self.assertEqual(docs_test.check(self.base), [])
+        for page, part in (
+            ("```cpp\nint a;\n```\n", "which compiled file"),
+            ("<!-- snippet: examples/a/main.cpp -->\n```cpp\nint a;\n```\n", "differs"),
+            ("<!-- snippet: examples/a/main.cpp other -->\n```cpp\nint a;\n```\n", "has no part"),
+            ("<!-- snippet: examples/b.cpp -->\n```cpp\nint a;\n```\n", "does not exist"),
+        ):
+            with self.subTest(part):
+                self.write("README.md", page)
+                self.assert_finding(docs_test.check, part)
+
+
+class SingleHeader(Project):
+    def setUp(self):
+        super().setUp()
+        self.header("base/config.hpp", text='#define TOLLGATE_VERSION "1.2.3"\n')
+
+    def single(self):
+        include = self.base / "include"
+        return amalgamate.Amalgam(include, amalgamate.umbrella_text(include)).single_header()
+
+    def assert_refused(self, part):
+        with self.assertRaises(amalgamate.Stop) as stopped:
+            self.single()
+        self.assertIn(part, str(stopped.exception))
+
+    def test_declarations_come_before_bodies(self):
+        self.header("base/a.hpp", "string", text="void a();\n" + SEPARATE.format("tollgate/base/a.ipp"))
+        self.header("base/a.ipp", "tollgate/base/a.hpp", "vector", text="void a() {}\n")
+        self.header("http/b.hpp", "string", text="void b();\n")
+        text = self.single()
+        self.assertEqual(text.count("#include <string>"), 1)
+        order = [text.index(part) for part in ("#include <string>", "void a();", "void b();", amalgamate.BODIES_SWITCH,
+                                               "#include <vector>", "void a() {}")]
+        self.assertEqual(order, sorted(order))
+        self.assertNotIn("#include <tollgate/", text)
+
+    def test_a_wing_has_its_switch(self):
+        self.header("store/sqlite.hpp", text="void s();\n" + SEPARATE.format("tollgate/store/sqlite.ipp"))
+        self.header("store/sqlite.ipp", "tollgate/store/sqlite.hpp", "sqlite3.h", text="void s() {}\n")
+        text = self.single()
+        order = [text.index(part) for part in ("#if defined(TOLLGATE_WITH_SQLITE)", "void s();", "#include <sqlite3.h>",
+                                               "void s() {}", "#endif  // TOLLGATE_WITH_SQLITE")]
+        self.assertEqual(order, sorted(order))
+
+    def test_bodies_included_elsewhere(self):
+        self.header("base/a.hpp", "tollgate/base/a.ipp")
+        self.header("base/a.ipp")
+        self.assert_refused("at the end of its header")
+
+    def test_a_header_behind_a_condition(self):
+        self.header("base/a.hpp", text="#if defined(__linux__)\n#include <tollgate/base/config.hpp>\n#endif\n")
+        self.assert_refused("behind a condition")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""Macros that <windows.h>, X11 and others leave behind do no harm to the tree, nor to the single header.
+
+What we include of others comes first: how they live with such macros is theirs. Then each macro becomes something that
+no code survives, and then our header is included.
+"""
+
+import re
+import sys
+
+import sources
+import toolchain
+
+# Those of <windows.h> that are words a program uses, then those of X11, then what C libraries have defined at times.
+OBJECT_LIKE = """
+    ABSOLUTE ALTERNATE BOOL CALLBACK CONST CreateDirectory CreateEvent CreateFile CreateMutex CreateWindow DELETE
+    DELETE_KEY DIFFERENCE DOMAIN DeleteFile ERROR FALSE FAR GET GetClassName GetCommandLine GetCurrentTime GetMessage
+    GetObject GetTempPath GetUserName IGNORE IN INFINITE IN_PROGRESS InsertMenu LoadLibrary MoveFile NEAR NO_ERROR
+    OPAQUE OPTIONAL OUT PASSTHROUGH PURE READ_CONTROL RELATIVE RemoveDirectory ReportEvent SYNCHRONIZE SendMessage
+    SetPort StartService THIS TRANSPARENT TRUE UNICODE VOID Yield far hyper interface near pascal rad1 small cdecl
+    Always Bool Complex Cursor False GrabModeSync KeyPress None Status Success True Unsorted
+    BSD DEBUG FAIL LINUX OK PUT POST RELEASE VERSION WARNING major minor unix linux
+""".split()
+FUNCTION_LIKE = ["max(a, b)", "min(a, b)"]
+
+POISON = ") tollgate_must_not_use_this_word ("
+
+
+def poisoned(external):
+    lines = [f"#include <{name}>" for name in external]
+    for macro in OBJECT_LIKE:
+        lines += [f"#undef {macro}", f"#define {macro} {POISON}"]
+    for macro in FUNCTION_LIKE:
+        lines += [f"#undef {macro.split('(')[0]}", f"#define {macro} {POISON}"]
+    return "\n".join([*lines, "#include <tollgate/tollgate.hpp>", ""])
+
+
+def main():
+    arguments = toolchain.parser(__doc__).parse_args()
+    single = sources.ROOT / "single_include"
+    text = sources.read(single / "tollgate" / "tollgate.hpp")
+    external = re.findall(r"^#include <([^>]+)>", text, re.MULTILINE)
+    code = poisoned([name for name in external if not name.startswith("tollgate/")])
+
+    def judge(form):
+        name, include = form
+        compiler = toolchain.Compiler(arguments.compiler, [include, *arguments.include[1:]])
+        good, said = compiler.check(code, "-DTOLLGATE_WITH_SQLITE")
+        return None if good else f"{name} is harmed by a macro of others:\n{said}"
+
+    forms = [("the tree", arguments.include[0]), ("the single header", str(single))]
+    findings = list(filter(None, toolchain.in_parallel(arguments.jobs, judge, forms)))
+    print("\n".join(findings) if findings else f"{len(OBJECT_LIKE) + len(FUNCTION_LIKE)} macros do no harm")
+    sys.exit(1 if findings else 0)
+
+
+if __name__ == "__main__":
+    main()

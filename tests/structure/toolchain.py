@@ -1,0 +1,40 @@
+"""Calls the compiler for tests that are about what compiles: a check of syntax and types, nothing is linked."""
+
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import subprocess
+
+WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Wpedantic", "-Werror"]
+# Asking for it again, as -I or -isystem, would take it out of the place where the compiler looks for it.
+IMPLICIT = "/usr/include"
+
+
+class Compiler:
+    def __init__(self, path, includes):
+        self.path = path
+        self.includes = [f"-I{include}" for include in includes[:1]]  # ours first, the others' warnings are theirs
+        self.includes += [f"-isystem{include}" for include in includes[1:] if include != IMPLICIT]
+
+    def check(self, code, *options, directory=None):
+        """Whether `code` compiles, and what the compiler says."""
+        command = [self.path, "-std=c++20", "-fsyntax-only", "-x", "c++", *options, *self.includes, "-"]
+        done = subprocess.run(command, input=code, capture_output=True, text=True, cwd=directory, check=False,
+                              env={**os.environ, "LC_ALL": "C"})
+        return done.returncode == 0, done.stderr
+
+
+def parser(description):
+    made = argparse.ArgumentParser(description=description)
+    made.add_argument("--compiler", required=True)
+    made.add_argument("--include", action="append", default=[], help="the library's directory first")
+    made.add_argument("--jobs", type=int, default=os.cpu_count())
+    made.add_argument("arguments", nargs="*", type=pathlib.Path)
+    return made
+
+
+def in_parallel(jobs, work, items):
+    """What `work` says of each item, in their order."""
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        return list(pool.map(work, items))

@@ -1,0 +1,2 @@
+#define TOLLGATE_SOURCE
+#include <tollgate/tollgate.hpp>
