@@ -1,0 +1,143 @@
+#pragma once
+
+#include <tollgate/base/ascii.hpp>
+#include <tollgate/base/crc32.hpp>
+#include <tollgate/base/secret.hpp>
+
+#include <openssl/crypto.h>
+
+#include <array>
+
+namespace tollgate {
+namespace detail {
+
+inline constexpr std::size_t kind_prefix_bytes = 4;
+inline constexpr std::size_t checksum_digits = 6;         // 62^6 > 2^32
+inline constexpr std::size_t secret_digits = 43;          // 62^43 > 2^256
+inline constexpr std::size_t public_id_digits = 22;       // 62^22 > 2^128
+static_assert(kind_prefix_bytes + secret_digits + checksum_digits == secret_text_bytes);
+
+/// In the order of the enumerators.
+inline constexpr std::array<std::string_view, 6> secret_prefixes{"tgp_", "tga_", "tgr_", "tgc_", "tgs_", "tgw_"};
+inline constexpr std::array<std::string_view, 3> public_id_prefixes{"tgu_", "tgi_", "msg_"};
+
+constexpr std::string_view prefix_of(secret_kind kind) noexcept {
+    return {secret_prefixes[static_cast<std::size_t>(kind)].data(), kind_prefix_bytes};
+}
+constexpr std::string_view prefix_of(public_id_kind kind) noexcept {
+    return {public_id_prefixes[static_cast<std::size_t>(kind)].data(), kind_prefix_bytes};
+}
+
+inline constexpr std::string_view base62_digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+template <std::size_t Digits>
+constexpr std::array<char, Digits> to_base62(std::uint32_t number) noexcept {
+    std::array<char, Digits> digits{};
+    for (std::size_t i = Digits; i-- > 0; number /= 62) digits[i] = base62_digits[number % 62];
+    return digits;
+}
+
+inline constexpr auto base62_values = [] {
+    std::array<std::uint8_t, 256> made{};
+    for (std::size_t i = 0; i < base62_digits.size(); ++i)
+        made[static_cast<unsigned char>(base62_digits[i])] = static_cast<std::uint8_t>(i);
+    return made;
+}();
+
+/// Precondition: at most 10 letters and digits. The sum has more bits than a checksum, so one checksum has one spelling.
+constexpr std::uint64_t from_base62(std::string_view digits) noexcept {
+    std::uint64_t number = 0;
+    for (char c : digits) number = number * 62 + base62_values[static_cast<unsigned char>(c)];
+    return number;
+}
+
+/// A large number, most significant word first, as `Digits` base-62 digits. Always that many, so that all secrets of a
+/// kind are of one length.
+template <std::size_t Digits, std::size_t Words>
+constexpr std::array<char, Digits> to_base62(std::array<std::uint32_t, Words> number) noexcept {
+    std::array<char, Digits> digits{};
+    for (std::size_t i = Digits; i-- > 0;) {
+        std::uint64_t remainder = 0;
+        for (std::uint32_t& word : number) {
+            const std::uint64_t with_carry = remainder << 32 | word;
+            word = static_cast<std::uint32_t>(with_carry / 62);
+            remainder = with_carry % 62;
+        }
+        digits[i] = base62_digits[remainder];
+    }
+    return digits;
+}
+
+template <std::size_t Bytes>
+constexpr std::array<std::uint32_t, Bytes / 4> to_words(std::span<const std::byte, Bytes> bytes) noexcept {
+    std::array<std::uint32_t, Bytes / 4> words{};
+    for (std::size_t i = 0; i < Bytes; ++i) words[i / 4] = words[i / 4] << 8 | std::to_integer<std::uint32_t>(bytes[i]);
+    return words;
+}
+
+template <std::size_t Digits>
+constexpr std::string_view view_of(const std::array<char, Digits>& digits) noexcept { return {digits.data(), Digits}; }
+
+constexpr bool is_alphanumeric(char c) noexcept {
+    const char lower = ascii_lower(c);
+    return is_digit(c) || (lower >= 'a' && lower <= 'z');
+}
+
+/// How many of `Size` characters are no ASCII letters or digits. Arithmetic on bytes without an exit in a loop of known
+/// length, which compilers turn into a handful of vector instructions when the length is a multiple of 16.
+template <std::size_t Size>
+constexpr unsigned count_others(const char* text) noexcept {
+    static_assert(Size % 16 == 0 && Size < 256);
+    unsigned char others = 0;
+    for (std::size_t i = 0; i < Size; ++i) {
+        const auto c = static_cast<unsigned char>(text[i]);
+        const auto letter = static_cast<unsigned char>((c | 0x20) - 'a');
+        const auto digit = static_cast<unsigned char>(c - '0');
+        others = static_cast<unsigned char>(others + ((letter > 25) & (digit > 9)));
+    }
+    return others;
+}
+
+/// The CRC-32 of the digits and the `_` before them, which makes a whole number of the steps that a CRC-32 is taken in.
+inline std::uint32_t checksum_of(std::string_view secret) noexcept {
+    constexpr std::size_t checked_bytes = 1 + secret_digits;
+    static_assert(checked_bytes % 4 == 0);
+    return crc32({secret.data() + kind_prefix_bytes - 1, checked_bytes});
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL secret_text make_secret(secret_kind kind, std::span<const std::byte, 32> random) noexcept {
+    secret_text made;
+    made.append(detail::prefix_of(kind));
+    made.append(detail::view_of(detail::to_base62<detail::secret_digits>(detail::to_words(random))));
+    made.append(detail::view_of(detail::to_base62<detail::checksum_digits>(detail::checksum_of(made))));
+    return made;
+}
+
+TOLLGATE_DECL bool is_well_formed(secret_kind kind, std::string_view text) noexcept {
+    if (text.size() != secret_text_bytes || text.substr(0, detail::kind_prefix_bytes) != detail::prefix_of(kind)) return false;
+
+    // All but the prefix and the character behind it, so that the rest is a whole number of vectors.
+    constexpr std::size_t first = detail::kind_prefix_bytes;
+    if (!detail::is_alphanumeric(text[first]) || detail::count_others<secret_text_bytes - first - 1>(&text[first + 1]) != 0)
+        return false;
+
+    return detail::from_base62(text.substr(secret_text_bytes - detail::checksum_digits)) == detail::checksum_of(text);
+}
+
+TOLLGATE_DECL public_id make_public_id(public_id_kind kind, std::span<const std::byte, 16> random) noexcept {
+    public_id made;
+    made.append(detail::prefix_of(kind));
+    made.append(detail::view_of(detail::to_base62<detail::public_id_digits>(detail::to_words(random))));
+    return made;
+}
+
+TOLLGATE_DECL void secure_wipe(std::span<std::byte> bytes) noexcept { OPENSSL_cleanse(bytes.data(), bytes.size()); }
+
+TOLLGATE_DECL void secure_wipe(std::string& text) noexcept {
+    OPENSSL_cleanse(text.data(), text.size());
+    text.clear();
+}
+
+}  // namespace tollgate

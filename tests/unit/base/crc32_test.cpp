@@ -1,0 +1,17 @@
+#include <tollgate/base/crc32.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <string>
+
+using tollgate::crc32;
+
+TEST_CASE("CRC-32 gives the catalogue's check value, and zlib's of other texts") {
+    CHECK(crc32("123456789") == 0xcbf43926U);
+    CHECK(crc32("") == 0);
+    CHECK(crc32("a") == 0xe8b7be43U);
+    CHECK(crc32("abc") == 0x352441c2U);
+    CHECK(crc32("abcd") == 0xed82cd11U);
+    CHECK(crc32("The quick brown fox jumps over the lazy dog") == 0x414fa339U);
+    CHECK(crc32(std::string(32, '\xff')) == 0xff6cab0bU);
+}
