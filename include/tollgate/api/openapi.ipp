@@ -84,7 +84,7 @@ private:
     void write_security_schemes();
 
     void write_rate_limit_fields();
-    void write_json_content(std::string_view schema);
+    void write_json_content(const json_shape& shape);
     void write_reference(std::string_view kind, std::string_view name);
 
     const api_settings& settings_;
@@ -111,7 +111,7 @@ private:
 
 [[nodiscard]] inline bool applies(const shared_refusal& refusal, const route_description& to) noexcept {
     if (refusal.status == "404") return !to.parameters.empty();
-    if (refusal.status == "415" || refusal.status == "422") return !to.notes.request_schema.empty();
+    if (refusal.status == "415" || refusal.status == "422") return !to.notes.request_body.empty();
     return true;
 }
 
@@ -202,9 +202,9 @@ inline void document::write_parameters(const route_description& of) {
 }
 
 inline void document::write_request_body(const route_description& of) {
-    if (of.notes.request_schema.empty()) return;
+    if (of.notes.request_body.empty()) return;
     json_.member("requestBody").begin_object();
-    write_json_content(of.notes.request_schema);
+    write_json_content(of.notes.request_body);
     json_.end_object();
 }
 
@@ -220,7 +220,7 @@ inline void document::write_responses(const route_description& of) {
         json_.end_object();
     }
     json_.end_object();
-    if (!of.notes.success_schema.empty()) write_json_content(of.notes.success_schema);
+    if (!of.notes.success_body.empty()) write_json_content(of.notes.success_body);
     json_.end_object();
 
     for (const auto& each : refusals) {
@@ -290,7 +290,7 @@ inline void document::write_components() {
             json_.end_object();
         }
         json_.end_object();
-        write_json_content(R"({"$ref":"#/components/schemas/Error"})");
+        write_json_content({R"({"$ref":"#/components/schemas/Error"})"});
         json_.end_object();
     }
     json_.end_object();
@@ -336,9 +336,10 @@ inline void document::write_rate_limit_fields() {
     }
 }
 
-inline void document::write_json_content(std::string_view schema) {
+inline void document::write_json_content(const json_shape& shape) {
     json_.member("content").begin_object().member("application/json").begin_object();
-    json_.member("schema").value(schema);
+    json_.member("schema").value(shape.schema);
+    if (!shape.example.empty()) json_.member("example").value(fill_example(shape, settings_.services));
     json_.end_object().end_object();
 }
 

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <tollgate/base/ids.hpp>
+#include <tollgate/domain/service_catalog.hpp>
 #include <tollgate/pipeline/route_table.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -57,6 +59,21 @@ template <class Table>
         described.push_back(std::move(made));
     });
     return described;
+}
+
+/// A shape's example with an event that the API knows.
+[[nodiscard]] inline std::string fill_example(const json_shape& shape, const service_catalog& services) {
+    constexpr std::string_view place = "{event}";
+    std::string filled{shape.example};
+    const auto at = filled.find(place);
+    if (at == std::string::npos) return filled;
+    std::string_view event = "noun.verb";
+    for (const service& each : services.services()) {
+        if (each.events.empty()) continue;
+        event = each.events.front();
+        break;
+    }
+    return filled.replace(at, place.size(), event);
 }
 
 }  // namespace tollgate

@@ -4,7 +4,7 @@
 #include <tollgate/api/balance_endpoint.hpp>
 #include <tollgate/api/demonstration_endpoint.hpp>
 #include <tollgate/api/hook_endpoints.hpp>
-#include <tollgate/api/schemas.hpp>
+#include <tollgate/api/shapes.hpp>
 #include <tollgate/pipeline/route_table.hpp>
 
 namespace tollgate {
@@ -15,19 +15,19 @@ namespace tollgate {
         on_get<"/user/balance">(
             needs_scope(balance_scope),
             [](auto& call) { return show_balance(call.users(), call.who().user, call.json()); },
-            {.operation = "getBalance", .summary = "What the authenticated user has.", .success_schema = schemas::balance}),
+            {.operation = "getBalance", .summary = "What the authenticated user has.", .success_body = shapes::balance}),
 
         on_get<"/{service}/accounts">(
             read_of_service,
             [](auto& call, const service& at) { return list_accounts(call.users(), call.who().user, at, call.json()); },
-            {.operation = "listAccounts", .summary = "The user's accounts at a service.", .success_schema = schemas::accounts}),
+            {.operation = "listAccounts", .summary = "The user's accounts at a service.", .success_body = shapes::accounts}),
 
         on_get<"/{service}/{account}/hooks">(
             read_of_service,
             [](auto& call, const service& at, account_id of) {
                 return list_hooks(call.users(), call.store(), call.who().user, {at.name, of}, call.json());
             },
-            {.operation = "listHooks", .summary = "The webhooks of an account.", .success_schema = schemas::hooks}),
+            {.operation = "listHooks", .summary = "The webhooks of an account.", .success_body = shapes::hooks}),
 
         on_post<"/{service}/{account}/hooks">(
             read_of_service,
@@ -38,9 +38,9 @@ namespace tollgate {
             {.operation = "createHook",
              .summary = "A new webhook; its signing secret comes in the X-Hook-Secret header.",
              .success_status = 201,
-             .success_schema = schemas::created_hook,
+             .success_body = shapes::created_hook,
              .success_field = "X-Hook-Secret",
-             .request_schema = schemas::new_hook}),
+             .request_body = shapes::new_hook}),
 
         on_delete<"/{service}/hooks/{hook}">(
             read_of_service,
@@ -52,12 +52,12 @@ namespace tollgate {
         on_get<"/testservice/get">(
             open_to_all,
             [](auto& call) { return show_strings({"hello", "from", "get"}, call.json()); },
-            {.operation = "tryGet", .summary = "Answers anybody.", .success_schema = schemas::strings}),
+            {.operation = "tryGet", .summary = "Answers anybody.", .success_body = shapes::strings}),
 
         on_get<"/testservice/auth">(
             any_caller,
             [](auto& call) { return show_strings({"hello", "authenticated", "caller"}, call.json()); },
-            {.operation = "tryAuthentication", .summary = "Answers whoever has good credentials.", .success_schema = schemas::strings}),
+            {.operation = "tryAuthentication", .summary = "Answers whoever has good credentials.", .success_body = shapes::strings}),
 
         on_post<"/testservice/post">(
             open_to_all,
@@ -68,8 +68,8 @@ namespace tollgate {
             },
             {.operation = "tryPost",
              .summary = "Answers anybody; a body is read, and ignored.",
-             .success_schema = schemas::strings,
-             .request_schema = schemas::any_object}),
+             .success_body = shapes::strings,
+             .request_body = shapes::any_object}),
 
         on_get<"/openapi.json">(
             open_to_all,
@@ -77,7 +77,7 @@ namespace tollgate {
                 call.answer().body() = call.openapi();
                 return {};
             },
-            {.operation = "getOpenApi", .summary = "This description, in OpenAPI 3.1.", .success_schema = schemas::any_object}),
+            {.operation = "getOpenApi", .summary = "This description, in OpenAPI 3.1.", .success_body = shapes::any_object}),
     };
 }
 

@@ -42,14 +42,23 @@ inline constexpr service_access_rule read_of_service{access_rule::kind::service_
 inline constexpr service_access_rule write_of_service{access_rule::kind::service_write};
 [[nodiscard]] constexpr access_rule needs_scope(std::string_view scope) noexcept { return {access_rule::kind::scope, scope}; }
 
+/// What a JSON body looks like: its JSON Schema (2020-12), and an example. Empty: there is no body. In the example `{event}`
+/// stands for an event that the API knows.
+struct json_shape {
+    std::string_view schema{};
+    std::string_view example{};
+
+    [[nodiscard]] constexpr bool empty() const noexcept { return schema.empty(); }
+};
+
 /// What OpenAPI and the documentation say of a route. All of it is of static storage.
 struct route_notes {
-    std::string_view operation{};        ///< operationId, such as `listHooks`
-    std::string_view summary{};          ///< one line
+    std::string_view operation{};      ///< operationId, such as `listHooks`
+    std::string_view summary{};        ///< one line
     unsigned success_status = 200;
-    std::string_view success_schema{};   ///< JSON Schema of the answer; empty: no body
-    std::string_view success_field{};    ///< a header field that only this answer has, such as `X-Hook-Secret`
-    std::string_view request_schema{};   ///< JSON Schema of the body; empty: none is read
+    json_shape success_body{};
+    std::string_view success_field{};  ///< a header field that only this answer has, such as `X-Hook-Secret`
+    json_shape request_body{};
 };
 
 /// One line of the table.
