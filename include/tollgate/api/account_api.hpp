@@ -32,16 +32,6 @@ inline constexpr bool all_authenticate_over = false;
 template <class... A, class Store>
 inline constexpr bool all_authenticate_over<std::tuple<A...>, Store> = (authenticator_over<policy_type<A>, Store> && ...);
 
-/// The path of a URL such as `https://api.example.com/v1`, without a slash at its end.
-[[nodiscard]] inline std::string path_of(std::string_view url) {
-    const auto authority = url.find("://");
-    const auto path = authority == std::string_view::npos ? authority : url.find('/', authority + 3);
-    if (path == std::string_view::npos) return {};
-    url.remove_prefix(path);
-    while (url.ends_with('/')) url.remove_suffix(1);
-    return std::string{url};
-}
-
 }  // namespace pipeline
 
 /// Everything under `{base_url}`: a handler, to be hosted by `server` or by any other HTTP server.
@@ -125,7 +115,7 @@ account_api<Users, Store, Policies, Table>::account_api(api_settings settings, U
       store_{store},
       policies_{std::move(policies)},
       table_{std::move(table)},
-      root_{pipeline::path_of(settings_.base_url)},
+      root_{path_of(settings_.base_url)},
       docs_url_{settings_.auth_url + "/docs/"} {
     for (const auto* url : {&settings_.base_url, &settings_.auth_url})
         if (!url->starts_with("https://") && !url->starts_with("http://"))

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tollgate {
@@ -25,5 +26,15 @@ struct api_settings {
 
     std::size_t hooks_per_event_max = limits::hooks_per_event_max;
 };
+
+/// The path of a URL such as `https://api.example.com/v1`, without a slash at its end.
+[[nodiscard]] inline std::string path_of(std::string_view url) {
+    const auto authority = url.find("://");
+    const auto path = authority == std::string_view::npos ? authority : url.find('/', authority + 3);
+    if (path == std::string_view::npos) return {};
+    url.remove_prefix(path);
+    while (url.ends_with('/')) url.remove_suffix(1);
+    return std::string{url};
+}
 
 }  // namespace tollgate
