@@ -130,7 +130,7 @@ add_user read_add_user(const std::string& login, const std::string& currency, co
 set_quota read_set_quota(const std::string& user, const std::string& per_day) {
     const auto requests = parse_whole_number(per_day, 1, requests_per_day_max);
     if (!requests) throw misfit("--per-day", per_day, "a whole number from 1 to 1000000000");
-    return {read_id<tollgate::user_id>("--user", user), *requests};
+    return {read_id<tollgate::user_id>("--user", user), static_cast<std::uint32_t>(*requests)};
 }
 
 add_account read_add_account(const std::string& user, const std::string& service, const std::string& name, bool admin,

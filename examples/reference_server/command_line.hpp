@@ -26,7 +26,7 @@ struct add_user {
 
 struct set_quota {
     tollgate::user_id user;
-    std::uint64_t requests_per_day;
+    std::uint32_t requests_per_day;
 };
 
 struct add_account {

@@ -1,6 +1,8 @@
 #include "text_values.hpp"
 
 #include <tollgate/base/ascii.hpp>
+#include <tollgate/base/utf8.hpp>
+#include <tollgate/http/url.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -11,6 +13,7 @@ namespace reference {
 namespace {
 
 using tollgate::milliseconds;
+using tollgate::utf8_sequence_bytes;
 
 struct unit {
     std::string_view name;
@@ -19,7 +22,7 @@ struct unit {
 
 constexpr std::int64_t day_milliseconds = 24 * 60 * 60 * 1000;
 constexpr std::int64_t duration_milliseconds_max = 366 * day_milliseconds;  // far from where sums of times overflow
-constexpr std::uint64_t quota_requests_max = 1'000'000'000;                 // fits every counter that a limiter keeps
+constexpr std::uint64_t quota_requests_max = 1'000'000'000;                 // fits a quota's 32 bits
 constexpr std::size_t durations_max = 32;                                   // a plan of retries that a person wrote
 
 const unit* find_unit(std::span<const unit> units, std::string_view name) {
@@ -29,28 +32,6 @@ const unit* find_unit(std::span<const unit> units, std::string_view name) {
 
 std::size_t count_leading_digits(std::string_view text) {
     return static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), tollgate::is_digit) - text.begin());
-}
-
-/// How many bytes the UTF-8 sequence at the front of `text` has (RFC 3629 section 4); 0 when there is none.
-std::size_t utf8_sequence_bytes(std::string_view text) {
-    const auto at = [text](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
-    const auto continues = [&at](std::size_t i, unsigned least = 0x80, unsigned most = 0xbf) {
-        return at(i) >= least && at(i) <= most;
-    };
-    const unsigned lead = at(0);
-    if (lead < 0x80) return text.empty() ? 0 : 1;
-    if (lead >= 0xc2 && lead <= 0xdf) return continues(1) ? 2 : 0;
-    if (lead >= 0xe0 && lead <= 0xef) {
-        const unsigned least = lead == 0xe0 ? 0xa0 : 0x80;  // no longer form of what fits into two bytes
-        const unsigned most = lead == 0xed ? 0x9f : 0xbf;   // no surrogates
-        return continues(1, least, most) && continues(2) ? 3 : 0;
-    }
-    if (lead >= 0xf0 && lead <= 0xf4) {
-        const unsigned least = lead == 0xf0 ? 0x90 : 0x80;
-        const unsigned most = lead == 0xf4 ? 0x8f : 0xbf;  // up to U+10FFFF
-        return continues(1, least, most) && continues(2) && continues(3) ? 4 : 0;
-    }
-    return 0;
 }
 
 /// C0 and DEL, and the C1 controls that some terminals obey as well (U+0080 to U+009F, `c2 80` to `c2 9f`).
@@ -94,13 +75,14 @@ std::optional<std::vector<milliseconds>> parse_durations(std::string_view text) 
 }
 
 std::optional<tollgate::quota> parse_quota(std::string_view text) {
-    static constexpr unit units[] = {{"second", 1000}, {"minute", 60'000}, {"hour", 3'600'000}, {"day", day_milliseconds}};
+    static constexpr unit windows[] = {{"second", 1000}, {"minute", 60'000}, {"hour", 3'600'000}, {"day", day_milliseconds}};
     const auto slash = text.find('/');
     if (slash == std::string_view::npos) return std::nullopt;
     const auto requests = parse_whole_number(text.substr(0, slash), 1, quota_requests_max);
-    const unit* window = find_unit(units, text.substr(slash + 1));
+    const unit* window = find_unit(windows, text.substr(slash + 1));
     if (!requests || window == nullptr) return std::nullopt;
-    return tollgate::quota{*requests, milliseconds{window->milliseconds}};
+    return tollgate::quota{static_cast<std::uint32_t>(*requests),
+                           std::chrono::duration_cast<tollgate::seconds>(milliseconds{window->milliseconds})};
 }
 
 std::optional<listen_address> parse_listen_address(std::string_view text) {
@@ -123,15 +105,8 @@ std::string to_text(const listen_address& address) {
 }
 
 bool is_public_url(std::string_view text) {
-    for (std::string_view scheme : {"https://", "http://"}) {
-        if (!text.starts_with(scheme)) continue;
-        const auto rest = text.substr(scheme.size());
-        const auto host = rest.substr(0, rest.find('/'));
-        const bool visible = std::all_of(rest.begin(), rest.end(), [](char c) { return c > ' ' && c <= '~'; });
-        return visible && !host.empty() && host.front() != ':' && !rest.ends_with('/') &&
-               rest.find_first_of("?#@\\\"<>") == std::string_view::npos;
-    }
-    return false;
+    const auto url = tollgate::http::url::parse(text);
+    return url && !url->has_user_info && !url->has_query && !url->has_fragment && !text.ends_with('/');
 }
 
 bool is_line_of_text(std::string_view text, std::size_t bytes_max) {

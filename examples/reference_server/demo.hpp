@@ -1,0 +1,75 @@
+#pragma once
+
+#include "data_directory.hpp"
+#include "password_hash.hpp"
+#include "tokens.hpp"
+
+#include <tollgate/contract/user_directory.hpp>
+#include <tollgate/domain/service_catalog.hpp>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace reference {
+
+/// What the ready line tells of the demo user.
+struct demo {
+    std::string login;
+    std::string password;
+    std::string token_username;
+    std::string token_secret;
+    tollgate::account_id sitesmaker_account;
+    tollgate::account_id itemplatform_account;
+};
+
+[[nodiscard]] nlohmann::ordered_json to_json(const demo& shown);
+
+/// The demo that an earlier start wrote down. Its secrets are in a file of their own in `data`, readable by the owner alone,
+/// because the database has only their hashes and every start shall tell the same. None where there is no such file.
+[[nodiscard]] std::optional<demo> read_demo(const std::filesystem::path& data);
+void write_demo(const std::filesystem::path& data, const demo& kept);
+
+/// A password for a person to type: 16 of 32 characters that are not mistaken for each other.
+[[nodiscard]] std::string make_demo_password();
+
+inline constexpr std::string_view demo_login = "demo";
+
+/// A user, an account at each service, and a token with all scopes: what of it is there is kept, but for the password and the
+/// token, which nobody knows any more.
+template <class Directory, class Store>
+demo renew_demo(Directory& directory, Store& store, const tollgate::service_catalog& services) {
+    const auto password = make_demo_password();
+    const auto hash = hash_password(password);
+    const auto known = expect(directory.find_login(demo_login), "cannot look for the demo user");
+    if (known) expect(directory.set_password_hash(*known, hash), "cannot change the demo user's password");
+    const auto user = known ? *known
+                            : expect(directory.add_user({.login = std::string{demo_login},
+                                                         .password_hash = hash,
+                                                         .currency = *tollgate::currency_code::from("EUR"),
+                                                         .balance = "1234.56"}),
+                                     "cannot add the demo user");
+    const auto account_at = [&](std::string_view service, std::string_view name) {
+        const auto there = expect(directory.accounts_of(user, service), "cannot look for the demo accounts");
+        if (!there.empty()) return there.front().id;
+        return expect(directory.add_account(user, *tollgate::service_name::from(service), name, true), "cannot add a demo account");
+    };
+    const auto site = account_at("sitesmaker", "Demo site");
+    const auto shop = account_at("itemplatform", "Demo shop");
+    tollgate::scope_set scopes;
+    for (const std::string& each : services.scopes()) scopes.add(each);
+    const auto token = issue_token(store, user, "Demo", scopes);
+    return {std::string{demo_login}, password, token.username, token.secret, site, shop};
+}
+
+/// Whether the store still lets the demo's token in.
+template <class Store>
+bool is_alive(const demo& kept, Store& store) {
+    const auto credential = expect(store.find_personal_token(kept.token_username), "cannot read the demo's token");
+    return credential && credential->secret_digest == tollgate::digest_of(kept.token_secret);
+}
+
+}  // namespace reference

@@ -1,0 +1,86 @@
+#include "log_writer.hpp"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <climits>
+#include <utility>
+
+namespace reference {
+
+namespace {
+
+constexpr std::size_t waiting_bytes_max = 1024 * 1024;  // about ten thousand lines: a reader that is merely slow for a moment
+constexpr auto gathering = std::chrono::milliseconds{20};  // one system call for the lines of this long; no person notices
+constexpr int patience_milliseconds = 100;                 // between two looks at whether we are to stop
+
+}  // namespace
+
+log_writer::log_writer(int descriptor) : descriptor_{descriptor}, thread_{[this] { run(); }} {}
+
+log_writer::~log_writer() {
+    {
+        const std::lock_guard lock{mutex_};
+        stopping_ = true;
+    }
+    changed_.notify_one();
+    thread_.join();
+}
+
+void log_writer::write(std::string_view line) noexcept {
+    bool first = false;
+    {
+        const std::lock_guard lock{mutex_};
+        if (waiting_.size() + line.size() > waiting_bytes_max) {
+            ++left_out_;
+            return;
+        }
+        first = waiting_.empty();
+        try {
+            waiting_ += line;
+        } catch (...) {
+            ++left_out_;
+        }
+    }
+    if (first) changed_.notify_one();
+}
+
+void log_writer::run() {
+    std::string lines;
+    std::unique_lock lock{mutex_};
+    while (true) {
+        changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
+        changed_.wait_for(lock, gathering, [this] { return stopping_; });
+        lines.clear();
+        std::swap(lines, waiting_);
+        if (const auto count = std::exchange(left_out_, 0); count > 0)
+            lines += "tollgate-server: " + std::to_string(count) + " log lines were left out\n";
+        const bool last = stopping_;
+        lock.unlock();
+        write_out(lines);
+        lock.lock();
+        if (last && waiting_.empty()) return;
+    }
+}
+
+void log_writer::write_out(std::string_view lines) noexcept {
+    while (!lines.empty()) {
+        // A blocking write to a pipe that nobody reads would outlive the server's stop, hence the look before. A pipe that is
+        // ready takes PIPE_BUF bytes without blocking (POSIX).
+        pollfd ready{descriptor_, POLLOUT, 0};
+        const int count = ::poll(&ready, 1, patience_milliseconds);
+        if (count == 0) {
+            const std::lock_guard lock{mutex_};
+            if (stopping_) return;
+            continue;
+        }
+        const auto written = ::write(descriptor_, lines.data(), (std::min)(lines.size(), std::size_t{PIPE_BUF}));
+        if (written < 0 && errno != EINTR && errno != EAGAIN) return;
+        if (written > 0) lines.remove_prefix(static_cast<std::size_t>(written));
+    }
+}
+
+}  // namespace reference

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+
+namespace reference {
+
+/// Writes lines to a file descriptor from a thread of its own, many with one system call: whoever answers requests only
+/// copies a line. When whoever reads the log does not keep up, lines are left out and counted; serving never waits.
+class log_writer {
+public:
+    /// The descriptor must outlive the writer.
+    explicit log_writer(int descriptor);
+    log_writer(const log_writer&) = delete;
+    log_writer& operator=(const log_writer&) = delete;
+    /// Writes what is left, unless nobody reads it.
+    ~log_writer();
+
+    /// `line` ends in a newline. Any thread.
+    void write(std::string_view line) noexcept;
+
+private:
+    void run();
+    void write_out(std::string_view lines) noexcept;
+
+    int descriptor_;
+    std::mutex mutex_;  // guards all below but the thread
+    std::condition_variable changed_;
+    std::string waiting_;
+    std::uint64_t left_out_ = 0;
+    bool stopping_ = false;
+    std::thread thread_;
+};
+
+}  // namespace reference

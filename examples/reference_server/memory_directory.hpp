@@ -1,0 +1,76 @@
+#pragma once
+
+#include "sqlite_directory.hpp"
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace reference {
+
+/// The directory beside `--store memory:`: it knows the demo's users, and forgets them at the end.
+///
+/// Thread rule: add users and accounts first; then read from any thread.
+class memory_directory {
+public:
+    tollgate::outcome<tollgate::balance> balance_of(tollgate::user_id user) const {
+        const auto found = users_.find(user);
+        if (found == users_.end()) return tollgate::not_found();
+        return tollgate::balance{user, found->second.balance, found->second.currency};
+    }
+
+    tollgate::outcome<std::vector<tollgate::account>> accounts_of(tollgate::user_id user, std::string_view service) const {
+        std::vector<tollgate::account> accounts;
+        for (const held_account& each : accounts_)
+            if (each.owner == user && each.service == service) accounts.push_back(each.shown);
+        return accounts;
+    }
+
+    tollgate::outcome<std::optional<tollgate::quota>> quota_of(tollgate::user_id user) const {
+        if (!users_.contains(user)) return tollgate::not_found();
+        return std::optional<tollgate::quota>{};
+    }
+
+    tollgate::outcome<tollgate::user_id> add_user(new_user made) {
+        const tollgate::user_id id{static_cast<std::int64_t>(users_.size()) + 1};
+        users_.emplace(id, std::move(made));
+        return id;
+    }
+
+    tollgate::outcome<std::optional<tollgate::user_id>> find_login(std::string_view login) const {
+        for (const auto& [id, held] : users_)
+            if (held.login == login) return std::optional{id};
+        return std::optional<tollgate::user_id>{};
+    }
+
+    tollgate::outcome<void> set_password_hash(tollgate::user_id user, std::string_view hash) {
+        const auto found = users_.find(user);
+        if (found == users_.end()) return tollgate::not_found();
+        found->second.password_hash = hash;
+        return {};
+    }
+
+    tollgate::outcome<tollgate::account_id> add_account(tollgate::user_id user, const tollgate::service_name& service,
+                                                        std::string_view name, bool admin) {
+        std::int64_t next = 1;
+        for (const held_account& each : accounts_) next += each.service == service;
+        accounts_.push_back({user, service, {tollgate::account_id{next}, std::string{name}, admin}});
+        return tollgate::account_id{next};
+    }
+
+private:
+    struct held_account {
+        tollgate::user_id owner;
+        tollgate::service_name service;
+        tollgate::account shown;
+    };
+
+    std::map<tollgate::user_id, new_user> users_;
+    std::vector<held_account> accounts_;
+};
+
+static_assert(tollgate::user_directory<memory_directory>);
+
+}  // namespace reference

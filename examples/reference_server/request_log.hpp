@@ -1,0 +1,32 @@
+#pragma once
+
+#include "log_writer.hpp"
+#include "settings.hpp"
+
+#include <tollgate/contract/observer.hpp>
+
+namespace reference {
+
+/// One line a request: when, who, what, and what became of it. Of the request it shows the method, the path and the
+/// User-Agent, never the query, another field or the body, where secrets may be. Control bytes are escaped, so that no
+/// client can write a line of its own.
+class request_log {
+public:
+    /// With `log_form::off` only what went wrong on our side is written.
+    explicit request_log(log_form form);
+
+    void on_request(const tollgate::request_record& record) const noexcept;
+    void on_refusal(const tollgate::http::refusal& refused) const noexcept;
+    void on_problem(const tollgate::problem& why) const noexcept;
+
+private:
+    struct entry;
+    void write(const entry& told) const;
+
+    log_form form_;
+    mutable log_writer out_;  // safe to write to from any thread
+};
+
+static_assert(tollgate::observer<request_log>);
+
+}  // namespace reference

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <tollgate/base/outcome.hpp>
+#include <tollgate/contract/user_directory.hpp>
+#include <tollgate/store/sqlite/pool.hpp>
+#include <tollgate/store/sqlite/row_cache.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace reference {
+
+/// What is needed to make a user.
+struct new_user {
+    std::string login;          ///< unique, in any case
+    std::string password_hash;  ///< of `hash_password`
+    tollgate::currency_code currency;
+    tollgate::decimal balance;
+};
+
+/// Users, their accounts and their quotas, in the SQLite file that the store lives in too, with tables and a schema version
+/// of its own. Several processes may use one file at once: a change by one is seen by the others with their next call, and
+/// yet, while nothing changes, what every request asks for (balance and quota) comes from memory.
+///
+/// Thread rule: any thread. Errors: a `problem`; not_found for a user who is not there.
+class sqlite_directory {
+public:
+    static constexpr bool blocking = true;
+
+    /// Makes the tables if they are not there, and brings older ones up to date.
+    static tollgate::outcome<sqlite_directory> open(const std::filesystem::path& file);
+
+    // The contract `user_directory`.
+    tollgate::outcome<tollgate::balance> balance_of(tollgate::user_id user);
+    tollgate::outcome<std::vector<tollgate::account>> accounts_of(tollgate::user_id user, std::string_view service);
+    tollgate::outcome<std::optional<tollgate::quota>> quota_of(tollgate::user_id user);
+    tollgate::outcome<bool> has_account(tollgate::user_id user, const tollgate::account_ref& wanted);
+
+    /// problem_kind::conflict when the login is taken.
+    tollgate::outcome<tollgate::user_id> add_user(const new_user& made);
+    tollgate::outcome<std::optional<tollgate::user_id>> find_login(std::string_view login);
+    tollgate::outcome<void> set_password_hash(tollgate::user_id user, std::string_view hash);
+    tollgate::outcome<void> set_requests_per_day(tollgate::user_id user, std::uint32_t requests);
+    /// Each service counts its accounts from 1.
+    tollgate::outcome<tollgate::account_id> add_account(tollgate::user_id user, const tollgate::service_name& service,
+                                                        std::string_view name, bool admin);
+
+private:
+    /// Runs a statement that changes one row; not_found when there was none.
+    template <class... Values>
+    tollgate::outcome<void> change_one(tollgate::sqlite::sql text, const Values&... values);
+
+    /// What requests ask of a user.
+    struct user_row {
+        tollgate::decimal balance;
+        tollgate::currency_code currency;
+        std::optional<std::int64_t> requests_per_day;
+    };
+
+    explicit sqlite_directory(tollgate::sqlite::pool connections);
+
+    /// not_found for a user who is not there.
+    tollgate::outcome<user_row> find_user(tollgate::user_id user);
+
+    tollgate::sqlite::pool connections_;
+    std::unique_ptr<tollgate::sqlite::row_cache<tollgate::user_id, user_row>> users_;  // a cache does not move
+};
+
+static_assert(tollgate::user_directory<sqlite_directory>);
+
+}  // namespace reference
