@@ -1,0 +1,69 @@
+#pragma once
+
+#include <tollgate/base/digest.hpp>
+#include <tollgate/base/ids.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <random>
+#include <string_view>
+
+namespace tollgate {
+
+/// A hash whose values nobody outside can foresee, because each table draws its own key: names that a client chooses
+/// cannot be made to share one bucket. The construction is wyhash's: multiply 64 by 64 bits, fold the halves.
+class keyed_hash {
+public:
+    keyed_hash() {
+        std::random_device entropy;
+        for (std::uint64_t& key : keys_) key = std::uint64_t{entropy()} << 32 | entropy();
+    }
+
+    [[nodiscard]] std::size_t operator()(std::string_view text) const noexcept {
+        std::uint64_t state = keys_[0] ^ text.size();
+        const char* next = text.data();
+        std::size_t left = text.size();
+        for (; left > block_bytes; next += block_bytes, left -= block_bytes) state = absorb(state, next);
+        char last[block_bytes]{};
+        if (left != 0) std::memcpy(last, next, left);
+        state = absorb(state, last);
+        return static_cast<std::size_t>(fold(state ^ keys_[2], keys_[1]));
+    }
+
+    template <class Tag>
+    [[nodiscard]] std::size_t operator()(id<Tag> named) const noexcept {
+        return static_cast<std::size_t>(fold(static_cast<std::uint64_t>(named.value()) ^ keys_[0], keys_[1]));
+    }
+
+    /// Nobody chooses the bits of a SHA-256.
+    [[nodiscard]] std::size_t operator()(const digest& of) const noexcept { return std::hash<digest>{}(of); }
+
+private:
+    static constexpr std::size_t block_bytes = 16;
+
+    [[nodiscard]] std::uint64_t absorb(std::uint64_t state, const char* block) const noexcept {
+        std::uint64_t words[2];
+        std::memcpy(words, block, sizeof words);
+        return fold(words[0] ^ keys_[1], words[1] ^ state);
+    }
+
+    [[nodiscard]] static std::uint64_t fold(std::uint64_t a, std::uint64_t b) noexcept {
+#if defined(__SIZEOF_INT128__)
+        __extension__ using wide = unsigned __int128;
+        const wide product = static_cast<wide>(a) * b;
+        return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+#else
+        constexpr std::uint64_t low_half = 0xffff'ffff;
+        const std::uint64_t low = (a & low_half) * (b & low_half), high = (a >> 32) * (b >> 32);
+        const std::uint64_t cross = (a >> 32) * (b & low_half), other = (a & low_half) * (b >> 32);
+        const std::uint64_t middle = (low >> 32) + (cross & low_half) + (other & low_half);
+        return (low & low_half | middle << 32) ^ (high + (cross >> 32) + (other >> 32) + (middle >> 32));
+#endif
+    }
+
+    std::uint64_t keys_[3];
+};
+
+}  // namespace tollgate

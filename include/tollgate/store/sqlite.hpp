@@ -1,0 +1,89 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/outcome.hpp>
+#include <tollgate/contract/hook_store.hpp>
+#include <tollgate/contract/token_store.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tollgate {
+
+struct sqlite_settings {
+    /// Connections that read at the same time; one more writes. A read takes microseconds: more than there are cores gain
+    /// nothing.
+    std::size_t readers_max = 8;
+    /// How long a verb waits for a connection and for other processes that write, before it is a problem (unavailable).
+    milliseconds busy_wait_max{5000};
+    /// Credentials of each kind that are remembered, valid exactly until the next commit of anybody; 0: none. One takes
+    /// 1.2 kB, when it is first used.
+    std::size_t cached_credentials_max = 4096;
+    /// The virtual file system that SQLite uses; empty for the system's own.
+    std::string vfs;
+};
+
+/// A store could not be opened; `what()` is for the operator, and names the file.
+class store_error : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+/// The store on SQLite: one file (and its log beside it), durable when a verb returns, kill -9 and loss of power included.
+/// Any number of processes may use the file at the same time, and see each other's changes at once.
+///
+/// A new file is readable and writable by its owner alone. Tables are named `tollgate_...` and brought up to date when the
+/// file is opened; they may live beside an integrator's own.
+///
+/// Thread rule: any thread. Blocking. Movable; a store that was moved from can only be destroyed or assigned to.
+/// Errors: nothing is thrown except by the constructor; unavailable for what may pass (busy beyond the bound, disk full),
+/// internal for a damaged file.
+class sqlite_store {
+public:
+    static constexpr bool blocking = true;
+
+    /// Throws store_error.
+    explicit TOLLGATE_DECL sqlite_store(const std::string& path, const sqlite_settings& settings = {});
+    /// The same without exceptions.
+    [[nodiscard]] static TOLLGATE_DECL outcome<sqlite_store> open(const std::string& path,
+                                                                  const sqlite_settings& settings = {}) noexcept;
+
+    TOLLGATE_DECL sqlite_store(sqlite_store&&) noexcept;
+    TOLLGATE_DECL sqlite_store& operator=(sqlite_store&&) noexcept;
+    TOLLGATE_DECL ~sqlite_store();
+
+    TOLLGATE_DECL outcome<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept;
+    TOLLGATE_DECL outcome<token_id> create_personal_token(const new_personal_token& made) noexcept;
+    TOLLGATE_DECL outcome<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
+    TOLLGATE_DECL outcome<bool> revoke_personal_token(token_id id) noexcept;
+
+    TOLLGATE_DECL outcome<std::optional<token_credential>> find_access_token(const digest& token) noexcept;
+    TOLLGATE_DECL outcome<void> create_access_token(const new_access_token& made) noexcept;
+    TOLLGATE_DECL outcome<bool> revoke_access_token(const digest& token) noexcept;
+
+    TOLLGATE_DECL outcome<hook_id> create_hook(const new_hook& made, std::size_t hooks_per_event_max) noexcept;
+    TOLLGATE_DECL outcome<std::vector<hook>> hooks_of(const account_ref& account) noexcept;
+    TOLLGATE_DECL outcome<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept;
+    TOLLGATE_DECL outcome<bool> delete_hook(const account_ref& account, hook_id id) noexcept;
+
+private:
+    struct rooms;
+    explicit sqlite_store(std::unique_ptr<rooms> opened) noexcept;
+    static TOLLGATE_DECL outcome<std::unique_ptr<rooms>> open_rooms(const std::string& path, const sqlite_settings& settings);
+
+    std::unique_ptr<rooms> rooms_;
+};
+
+static_assert(token_store<sqlite_store>);
+static_assert(hook_store<sqlite_store>);
+
+}  // namespace tollgate
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/store/sqlite.ipp>
+#endif

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <tollgate/store/contained.hpp>
+#include <tollgate/store/sqlite.hpp>
+#include <tollgate/store/sqlite/access_tokens.hpp>
+#include <tollgate/store/sqlite/hooks.hpp>
+#include <tollgate/store/sqlite/migrations.hpp>
+#include <tollgate/store/sqlite/personal_tokens.hpp>
+#include <tollgate/store/sqlite/pool.hpp>
+#include <tollgate/store/sqlite/schema.hpp>
+
+#include <utility>
+
+namespace tollgate {
+
+/// One room for each family of verbs, all on the same connections.
+struct sqlite_store::rooms {
+    rooms(sqlite::pool opened, const sqlite_settings& settings)
+        : connections{std::move(opened)},
+          personal{connections, settings.cached_credentials_max},
+          access{connections, settings.cached_credentials_max},
+          hooks{connections} {}
+
+    sqlite::pool connections;
+    sqlite::personal_tokens personal;
+    sqlite::access_tokens access;
+    sqlite::hooks hooks;
+};
+
+TOLLGATE_DECL outcome<std::unique_ptr<sqlite_store::rooms>> sqlite_store::open_rooms(const std::string& path,
+                                                                                     const sqlite_settings& settings) {
+    auto connections = sqlite::pool::open(path, {settings.readers_max, settings.busy_wait_max, settings.vfs});
+    if (!connections) return std::move(connections).error();
+    {
+        auto connection = connections->writer();
+        if (!connection) return std::move(connection).error();
+        if (auto done = sqlite::migrate(**connection, sqlite::store_component, sqlite::store_steps); !done) {
+            auto why = std::move(done).error();
+            why.cause += ": " + path;
+            return why;
+        }
+    }
+    return std::make_unique<rooms>(*std::move(connections), settings);
+}
+
+TOLLGATE_DECL sqlite_store::sqlite_store(const std::string& path, const sqlite_settings& settings) {
+    auto opened = open_rooms(path, settings);
+    if (!opened) throw store_error{opened.error().cause.empty() ? opened.error().message : opened.error().cause};
+    rooms_ = *std::move(opened);
+}
+
+TOLLGATE_DECL outcome<sqlite_store> sqlite_store::open(const std::string& path, const sqlite_settings& settings) noexcept {
+    return detail::contained([&]() -> outcome<sqlite_store> {
+        auto opened = open_rooms(path, settings);
+        if (!opened) return std::move(opened).error();
+        return sqlite_store{*std::move(opened)};
+    });
+}
+
+TOLLGATE_DECL sqlite_store::sqlite_store(std::unique_ptr<rooms> opened) noexcept : rooms_{std::move(opened)} {}
+TOLLGATE_DECL sqlite_store::sqlite_store(sqlite_store&&) noexcept = default;
+TOLLGATE_DECL sqlite_store& sqlite_store::operator=(sqlite_store&&) noexcept = default;
+TOLLGATE_DECL sqlite_store::~sqlite_store() = default;
+
+TOLLGATE_DECL outcome<std::optional<token_credential>> sqlite_store::find_personal_token(std::string_view username) noexcept {
+    return detail::contained([&] { return rooms_->personal.find(username); });
+}
+TOLLGATE_DECL outcome<token_id> sqlite_store::create_personal_token(const new_personal_token& made) noexcept {
+    return detail::contained([&] { return rooms_->personal.create(made); });
+}
+TOLLGATE_DECL outcome<std::vector<personal_token>> sqlite_store::personal_tokens_of(user_id user) noexcept {
+    return detail::contained([&] { return rooms_->personal.of(user); });
+}
+TOLLGATE_DECL outcome<bool> sqlite_store::revoke_personal_token(token_id id) noexcept {
+    return detail::contained([&] { return rooms_->personal.revoke(id); });
+}
+
+TOLLGATE_DECL outcome<std::optional<token_credential>> sqlite_store::find_access_token(const digest& token) noexcept {
+    return detail::contained([&] { return rooms_->access.find(token); });
+}
+TOLLGATE_DECL outcome<void> sqlite_store::create_access_token(const new_access_token& made) noexcept {
+    return detail::contained([&] { return rooms_->access.create(made); });
+}
+TOLLGATE_DECL outcome<bool> sqlite_store::revoke_access_token(const digest& token) noexcept {
+    return detail::contained([&] { return rooms_->access.revoke(token); });
+}
+
+TOLLGATE_DECL outcome<hook_id> sqlite_store::create_hook(const new_hook& made, std::size_t hooks_per_event_max) noexcept {
+    return detail::contained([&] { return rooms_->hooks.create(made, hooks_per_event_max); });
+}
+TOLLGATE_DECL outcome<std::vector<hook>> sqlite_store::hooks_of(const account_ref& account) noexcept {
+    return detail::contained([&] { return rooms_->hooks.of(account); });
+}
+TOLLGATE_DECL outcome<std::optional<account_ref>> sqlite_store::account_of_hook(const service_name& service,
+                                                                                hook_id id) noexcept {
+    return detail::contained([&] { return rooms_->hooks.account_of(service, id); });
+}
+TOLLGATE_DECL outcome<bool> sqlite_store::delete_hook(const account_ref& account, hook_id id) noexcept {
+    return detail::contained([&] { return rooms_->hooks.remove(account, id); });
+}
+
+}  // namespace tollgate

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <tollgate/store/sqlite/columns.hpp>
+#include <tollgate/store/sqlite/hooks.hpp>
+#include <tollgate/store/too_many_hooks.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+namespace tollgate::sqlite {
+
+template <>
+struct column<hook_source> {
+    static std::optional<hook_source> read(const cell& from) noexcept {
+        const auto text = from.text();
+        for (const hook_source each : {hook_source::api, hook_source::manual})
+            if (text == to_text(each)) return each;
+        return std::nullopt;
+    }
+    static void write(parameter to, hook_source value) noexcept { to.text(to_text(value)); }
+};
+
+TOLLGATE_DECL outcome<hook_id> hooks::create(const new_hook& made, std::size_t hooks_per_event_max) {
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    // One statement is one transaction, and it holds the write lock from its start: nobody else can count in between.
+    auto done =
+        (*connection)
+            ->run("INSERT INTO tollgate_hooks (service, account, event, source, type, target_url, secret, created_at) "
+                  "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE ?9 > (SELECT count(*) FROM tollgate_hooks "
+                  "WHERE service = ?1 AND account = ?2 AND event = ?3)",
+                  made.account.service, made.account.account, made.event, made.source, made.type, made.target_url,
+                  made.secret, made.created_at,
+                  static_cast<std::int64_t>((std::min)(
+                      hooks_per_event_max, static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max()))));
+    if (!done) return std::move(done).error();
+    if ((*connection)->changes() == 0) return too_many_hooks(hooks_per_event_max);
+    return hook_id{(*connection)->last_insert_id()};
+}
+
+TOLLGATE_DECL outcome<std::vector<hook>> hooks::of(const account_ref& account) {
+    auto connection = connections_.reader();
+    if (!connection) return std::move(connection).error();
+    auto rows = (*connection)
+                    ->prepare("SELECT id, event, source, type, target_url, created_at FROM tollgate_hooks "
+                              "WHERE service = ? AND account = ? ORDER BY id",
+                              account.service, account.account);
+    std::vector<hook> found;
+    for (;;) {
+        auto row = rows.next<hook_id, std::string, hook_source, std::string, std::string, instant>();
+        if (!row) return std::move(row).error();
+        if (!*row) return found;
+        auto& [id, event, source, type, target_url, created_at] = **row;
+        found.push_back({id, account, std::move(event), source, std::move(type), std::move(target_url), created_at});
+    }
+}
+
+TOLLGATE_DECL outcome<std::optional<account_ref>> hooks::account_of(const service_name& service, hook_id id) {
+    auto connection = connections_.reader();
+    if (!connection) return std::move(connection).error();
+    auto row = (*connection)
+                   ->prepare("SELECT account FROM tollgate_hooks WHERE id = ? AND service = ?", id, service)
+                   .next<account_id>();
+    if (!row) return std::move(row).error();
+    if (!*row) return std::optional<account_ref>{};
+    return std::optional{account_ref{service, std::get<0>(**row)}};
+}
+
+TOLLGATE_DECL outcome<bool> hooks::remove(const account_ref& account, hook_id id) {
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    if (auto done = (*connection)
+                        ->run("DELETE FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?", id,
+                              account.service, account.account);
+        !done)
+        return std::move(done).error();
+    return (*connection)->changes() > 0;
+}
+
+}  // namespace tollgate::sqlite

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/outcome.hpp>
+#include <tollgate/domain/personal_token.hpp>
+#include <tollgate/store/sqlite/pool.hpp>
+#include <tollgate/store/sqlite/row_cache.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace tollgate::sqlite {
+
+/// The personal-token verbs of `token_store`, on SQLite.
+class personal_tokens {
+public:
+    personal_tokens(pool& connections, std::size_t cached_max)
+        : connections_{connections}, credentials_{connections.changes(), cached_max} {}
+
+    TOLLGATE_DECL outcome<std::optional<token_credential>> find(std::string_view username);
+    TOLLGATE_DECL outcome<token_id> create(const new_personal_token& made);
+    TOLLGATE_DECL outcome<std::vector<personal_token>> of(user_id user);
+    TOLLGATE_DECL outcome<bool> revoke(token_id id);
+
+private:
+    TOLLGATE_DECL outcome<std::optional<token_credential>> read(const token_username& username);
+
+    pool& connections_;
+    row_cache<token_username, token_credential> credentials_;
+};
+
+}  // namespace tollgate::sqlite
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/store/sqlite/personal_tokens.ipp>
+#endif
