@@ -78,7 +78,7 @@ outcome<hook_request> hook_request::read(const http::json_object& body, const se
     const auto target_url = required_text(body, "target_url");
     if (!target_url) return target_url.error();
     if (target_url->size() > limits::target_url_bytes_max) return invalid("target_url is longer than 2048 bytes.");
-    const auto url = http::parse_url(*target_url);
+    const auto url = http::url::parse(*target_url);
     if (!url) return invalid("target_url is not an absolute http or https URL.");
     if (auto allowed = rule.check(*url); !allowed) return std::move(allowed).error();
     return hook_request{std::string{*event}, std::string{*target_url}};
