@@ -39,4 +39,4 @@ endfunction()
 # What a script is told that calls the compiler by itself.
 set(TOLLGATE_COMPILER_ARGUMENTS
     --compiler "${CMAKE_CXX_COMPILER}"
-    "--include=$<JOIN:$<TARGET_PROPERTY:tollgate_tollgate,INTERFACE_INCLUDE_DIRECTORIES>,;--include=>")
+    --includes "$<JOIN:$<TARGET_PROPERTY:tollgate_tollgate,INTERFACE_INCLUDE_DIRECTORIES>,:>")

@@ -7,10 +7,12 @@ and is refused by the compiler with that text in an error or a note. A file that
 compile without it: then no other mistake is what the compiler refuses.
 """
 
+import pathlib
 import re
 import sys
 
-import toolchain
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "structure"))
+import toolchain  # noqa: E402
 
 EXPECT = re.compile(r"// expect: (.+)")
 
@@ -36,7 +38,7 @@ def judge(compiler, path):
 
 def main():
     arguments = toolchain.parser(__doc__).parse_args()
-    compiler = toolchain.Compiler(arguments.compiler, arguments.include)
+    compiler = toolchain.Compiler(arguments.compiler, arguments.includes)
     cases = arguments.arguments
     findings = list(filter(None, toolchain.in_parallel(arguments.jobs, lambda path: judge(compiler, path), cases)))
     print("\n".join(findings) if findings else f"{len(cases)} misfits are refused")

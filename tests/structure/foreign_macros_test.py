@@ -44,11 +44,11 @@ def main():
 
     def judge(form):
         name, include = form
-        compiler = toolchain.Compiler(arguments.compiler, [include, *arguments.include[1:]])
+        compiler = toolchain.Compiler(arguments.compiler, [include, *arguments.includes[1:]])
         good, said = compiler.check(code, "-DTOLLGATE_WITH_SQLITE")
         return None if good else f"{name} is harmed by a macro of others:\n{said}"
 
-    forms = [("the tree", arguments.include[0]), ("the single header", str(single))]
+    forms = [("the tree", arguments.includes[0]), ("the single header", str(single))]
     findings = list(filter(None, toolchain.in_parallel(arguments.jobs, judge, forms)))
     print("\n".join(findings) if findings else f"{len(OBJECT_LIKE) + len(FUNCTION_LIKE)} macros do no harm")
     sys.exit(1 if findings else 0)

@@ -12,7 +12,7 @@ import toolchain
 
 def main():
     arguments = toolchain.parser(__doc__).parse_args()
-    compiler = toolchain.Compiler(arguments.compiler, arguments.include)
+    compiler = toolchain.Compiler(arguments.compiler, arguments.includes)
     base = sources.ROOT / "include"
     names = [path.relative_to(base).as_posix() for path in sources.files(base, ".hpp", ".ipp")]
 

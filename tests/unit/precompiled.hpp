@@ -1,11 +1,9 @@
 #pragma once
 
-// What nearly every test includes and none of us changes. No header of ours: an edit would then rebuild every test.
+// What nearly every test includes: it halves the time that a test takes to compile. No header of ours, so that an edit does
+// not rebuild every test; neither Asio nor nlohmann/json, which cost each test more than the few that use them save.
 
 #include <catch2/catch.hpp>
-
-#include <asio.hpp>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
