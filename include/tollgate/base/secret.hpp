@@ -42,9 +42,9 @@ static_assert(secret_text_bytes <= secret_text::bytes_max);
 
 /// What a public name names.
 enum class public_id_kind : std::uint8_t {
-    token_username,  ///< `tgu_`, the user name of a personal token
-    client_id,       ///< `tgi_`, an OAuth application (RFC 6749 section 2.2)
-    message,         ///< `msg_`, a webhook's `webhook-id`
+    username,   ///< `tgu_`, the user name of a personal token
+    client_id,  ///< `tgi_`, an OAuth application (RFC 6749 section 2.2)
+    message,    ///< `msg_`, a webhook's `webhook-id`
 };
 
 /// A name that nobody else has and nobody guesses, but no secret: prefix and 22 base-62 digits for 128 random bits.

@@ -37,10 +37,10 @@ struct route_match {
     enum class kind : std::uint8_t { unknown_path, other_method, found };
 
     kind result = kind::unknown_path;
-    std::uint16_t route = 0;      ///< found: which line of the table
-    std::uint8_t captured = 0;    ///< found: how many parameters
+    std::uint16_t route = 0;      ///< found: which line of the table; other_method: one of those that the path fits
+    std::uint8_t captured = 0;    ///< how many parameters that line has
     method_set allowed;           ///< other_method: what the path does answer to
-    std::array<std::string_view, limits::path_parameters_max> captures;  ///< found: views of the path, left to right
+    std::array<std::string_view, limits::path_parameters_max> captures;  ///< that line's: views of the path, left to right
 };
 
 /// Finds the route for a method and a path.

@@ -13,7 +13,7 @@ inline constexpr std::size_t hook_secret_random_bytes = 32;  // the Standard Web
 
 /// What signs a hook's deliveries, in the text form of the Standard Webhooks specification: `whsec_` and base64.
 [[nodiscard]] inline std::string make_hook_secret(std::span<const std::byte, hook_secret_random_bytes> random) {
-    return "whsec_" + to_base64({reinterpret_cast<const char*>(random.data()), random.size()});
+    return "whsec_" + base64_encode({reinterpret_cast<const char*>(random.data()), random.size()});
 }
 
 }  // namespace tollgate

@@ -7,6 +7,7 @@
 #include <tollgate/pipeline/access.hpp>
 #include <tollgate/pipeline/judgement.hpp>
 #include <tollgate/pipeline/refused.hpp>
+#include <tollgate/policy/policy_set.hpp>
 
 #include <algorithm>
 #include <cstdint>

@@ -7,6 +7,7 @@
 #include <tollgate/http/json_writer.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
+#include <tollgate/policy/policy_set.hpp>
 
 #include <cassert>
 

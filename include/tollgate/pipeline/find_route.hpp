@@ -32,14 +32,11 @@ template <router Router>
     const auto method = asked.method == http::method::head ? http::method::get : asked.method;
     found.route = router.find(method, below(root, asked.target.path));
     if (found.route.result == route_match::kind::unknown_path) return nothing_there;
-    if (found.route.result == route_match::kind::found) {
-        const route_line& line = lines[found.route.route];
-        if (line.service_capture == no_capture) return std::nullopt;
-        found.of_service = services.find(found.route.captures[line.service_capture]);
+    if (const auto capture = lines[found.route.route].service_capture; capture != no_capture) {
+        found.of_service = services.find(found.route.captures[capture]);
         if (found.of_service == nullptr) return nothing_there;
-        return std::nullopt;
     }
-    if (method == http::method::options) return std::nullopt;
+    if (found.route.result == route_match::kind::found || method == http::method::options) return std::nullopt;
     return refused{http::status::method_not_allowed, "This path does not answer to this method; see the Allow header.", about_requests};
 }
 

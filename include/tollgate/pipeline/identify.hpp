@@ -6,6 +6,7 @@
 #include <tollgate/http/request.hpp>
 #include <tollgate/pipeline/judgement.hpp>
 #include <tollgate/pipeline/refused.hpp>
+#include <tollgate/policy/policy_set.hpp>
 
 #include <optional>
 #include <string_view>

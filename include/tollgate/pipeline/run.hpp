@@ -10,6 +10,7 @@
 #include <tollgate/pipeline/judgement.hpp>
 #include <tollgate/pipeline/limit.hpp>
 #include <tollgate/pipeline/read_body.hpp>
+#include <tollgate/policy/policy_set.hpp>
 
 #include <optional>
 #include <string>

@@ -56,16 +56,16 @@ TOLLGATE_DECL route_match segment_router::find(http::method m, std::string_view 
         for (std::size_t s = 0; fits && s < count; ++s)
             fits = candidate.segments[s].literal.empty() || candidate.segments[s].literal == segments[s];
         if (!fits) continue;
-        if (candidate.method != m) {
-            match.allowed.add(candidate.method);
-            match.result = route_match::kind::other_method;
-            continue;
-        }
-        match.result = route_match::kind::found;
         match.route = candidate.route;
+        match.captured = 0;
         for (std::size_t s = 0; s < count; ++s)
             if (candidate.segments[s].literal.empty()) match.captures[match.captured++] = segments[s];
-        return match;
+        if (candidate.method == m) {
+            match.result = route_match::kind::found;
+            return match;
+        }
+        match.result = route_match::kind::other_method;
+        match.allowed.add(candidate.method);
     }
     return match;
 }

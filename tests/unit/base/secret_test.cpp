@@ -94,7 +94,7 @@ TEST_CASE("what is kept of a secret is its SHA-256") {
 }
 
 TEST_CASE("a public name is its kind and its digits") {
-    CHECK(make_public_id(public_id_kind::token_username, filled<16>(0)).view() == "tgu_0000000000000000000000");
+    CHECK(make_public_id(public_id_kind::username, filled<16>(0)).view() == "tgu_0000000000000000000000");
     CHECK(make_public_id(public_id_kind::client_id, filled<16>(0xff)).view() == "tgi_7n42DGM5Tflk9n8mt7Fhc7");
     CHECK(make_public_id(public_id_kind::message, filled<16>(1)).view().substr(0, 4) == "msg_");
     CHECK(holds_only_word_characters(make_public_id(public_id_kind::message, filled<16>(0xa5))));

@@ -68,6 +68,7 @@ TEST_CASE("another method on a known path learns which ones there are", "[policy
     CHECK(match.allowed.contains(method::get));
     CHECK(match.allowed.contains(method::post));
     CHECK_FALSE(match.allowed.contains(method::delete_));
+    CHECK(captures(match) == std::vector<std::string>{"sitesmaker", "1"});
 
     const auto deletion = built().find(method::get, "/sitesmaker/hooks/1");
     REQUIRE(deletion.result == route_match::kind::other_method);

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <tollgate/base/encoding.hpp>
+#include <tollgate/base/secret.hpp>
+#include <tollgate/contract/authenticator.hpp>
+#include <tollgate/contract/token_store.hpp>
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+namespace tollgate {
+
+/// `Authorization: Basic` with a personal token: its username, and its secret as the password (RFC 7617).
+struct basic_token {
+    static constexpr std::string_view scheme = "Basic";
+    static constexpr std::string_view challenge = "Basic realm=\"api\", charset=\"UTF-8\"";
+
+    template <credential_source Store>
+    [[nodiscard]] outcome<std::optional<caller>> identify(std::string_view credentials, Store& store, instant now) const;
+
+private:
+    // Longer credentials name no token of ours; the last few bytes are the decoder's, which thinks in groups of three.
+    static constexpr std::size_t decoded_bytes_max = limits::token_username_bytes_max + 1 + limits::secret_text_bytes_max + 4;
+};
+
+template <credential_source Store>
+outcome<std::optional<caller>> basic_token::identify(std::string_view credentials, Store& store, instant now) const {
+    std::array<char, decoded_bytes_max> buffer;
+    const auto decoded_bytes = base64_decode_into(credentials, buffer);
+    if (!decoded_bytes) return std::optional<caller>{};
+    const std::string_view decoded{buffer.data(), *decoded_bytes};
+    const auto colon = decoded.find(':');  // the first one: a username has none, a password may (RFC 7617 section 2)
+    if (colon == std::string_view::npos) return std::optional<caller>{};
+    const auto username = decoded.substr(0, colon);
+    const auto secret = decoded.substr(colon + 1);
+    if (!is_well_formed(secret_kind::personal_token, secret)) return std::optional<caller>{};
+
+    auto found = store.find_personal_token(username);
+    if (!found) return std::move(found).error();
+    if (!*found || (*found)->secret_digest != digest_of(secret)) return std::optional<caller>{};
+    if ((*found)->expires_at && *(*found)->expires_at <= now) return std::optional<caller>{};
+    return std::optional{caller{(*found)->user, (*found)->scopes, credential_kind::personal_token, {}}};
+}
+
+}  // namespace tollgate

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <tollgate/base/secret.hpp>
+#include <tollgate/contract/authenticator.hpp>
+#include <tollgate/contract/token_store.hpp>
+
+#include <optional>
+#include <string_view>
+
+namespace tollgate {
+
+/// `Authorization: Bearer` with an OAuth 2.0 access token (RFC 6750 section 2.1).
+struct bearer_token {
+    static constexpr std::string_view scheme = "Bearer";
+    static constexpr std::string_view challenge = "Bearer realm=\"api\"";
+
+    template <credential_source Store>
+    [[nodiscard]] outcome<std::optional<caller>> identify(std::string_view credentials, Store& store, instant now) const;
+};
+
+template <credential_source Store>
+outcome<std::optional<caller>> bearer_token::identify(std::string_view credentials, Store& store, instant now) const {
+    if (!is_well_formed(secret_kind::access_token, credentials)) return std::optional<caller>{};
+    auto found = store.find_access_token(digest_of(credentials));
+    if (!found) return std::move(found).error();
+    if (!*found || ((*found)->expires_at && *(*found)->expires_at <= now)) return std::optional<caller>{};
+    return std::optional{caller{(*found)->user, (*found)->scopes, credential_kind::access_token, (*found)->application}};
+}
+
+}  // namespace tollgate

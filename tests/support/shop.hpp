@@ -1,0 +1,199 @@
+#pragma once
+
+#include <tollgate/api/account_api.hpp>
+#include <tollgate/base/encoding.hpp>
+#include <tollgate/base/secret.hpp>
+#include <tollgate/store/memory.hpp>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tollgate::test {
+
+/// Stands still until it is told otherwise.
+struct fake_clock {
+    instant* at;
+    [[nodiscard]] instant now() const noexcept { return *at; }
+};
+
+/// Gives 0, 1, 2, ... so that every secret differs and every run is the same; or nothing, when told so.
+struct counting_random {
+    std::uint64_t* next;
+    bool* works;
+    [[nodiscard]] bool fill(std::span<std::byte> bytes) const noexcept {
+        if (!*works) return false;
+        for (std::byte& each : bytes) each = static_cast<std::byte>((*next)++ * 37 % 251);
+        return true;
+    }
+};
+
+/// What an integrator has: a few users with balances and accounts.
+struct shop_directory {
+    struct person {
+        balance has;
+        std::map<std::string, std::vector<account>, std::less<>> accounts;
+        std::optional<quota> own_quota;
+    };
+    std::map<user_id, person> people;
+    std::optional<problem> failure;   // what every function answers, if set
+    bool throws = false;              // whether balance_of throws, as an integrator's code may
+
+    outcome<balance> balance_of(user_id user) {
+        if (throws) throw std::runtime_error{"a secret of the shop's database"};
+        if (failure) return *failure;
+        const auto found = people.find(user);
+        if (found == people.end()) return not_found();
+        return found->second.has;
+    }
+    outcome<std::vector<account>> accounts_of(user_id user, std::string_view service) {
+        if (failure) return *failure;
+        const auto found = people.find(user);
+        if (found == people.end()) return not_found();
+        const auto at = found->second.accounts.find(service);
+        return at == found->second.accounts.end() ? std::vector<account>{} : at->second;
+    }
+    outcome<std::optional<quota>> quota_of(user_id user) {
+        if (failure) return *failure;
+        const auto found = people.find(user);
+        if (found == people.end()) return not_found();
+        return found->second.own_quota;
+    }
+};
+
+inline constexpr user_id ann{1};
+inline constexpr user_id bob{2};
+
+inline api_settings shop_settings() {
+    api_settings made{.base_url = "https://shop.example/v1", .auth_url = "https://shop.example", .services = {}, .trusted_proxies = {}};
+    static_cast<void>(made.services.add("sitesmaker", {"site.created", "site.published"}));
+    static_cast<void>(made.services.add("itemplatform", {"item.created"}));
+    return made;
+}
+
+/// A request as it would stand in a host's memory: owns what the views point to.
+class sent {
+public:
+    sent(http::method method, std::string target) : target_{std::move(target)} {
+        asked_.method = method;
+        asked_.method_name = to_text(method);
+        asked_.target = http::target::from(target_);
+        asked_.peer = ip_address::v4(192, 0, 2, 1);
+        field("Host", "shop.example");
+        field("User-Agent", "test");
+    }
+    sent(const sent&) = delete;
+    sent& operator=(const sent&) = delete;
+
+    sent& field(std::string name, std::string value) {
+        fields_.push_back({std::move(name), std::move(value)});
+        return *this;
+    }
+    sent& without(std::string_view name) {
+        std::erase_if(fields_, [name](const auto& each) { return ascii_iequals(each.first, name); });
+        return *this;
+    }
+    sent& from(ip_address peer) {
+        asked_.peer = peer;
+        return *this;
+    }
+    sent& body(std::string bytes, std::string content_type = "application/json") {
+        body_ = std::move(bytes);
+        if (!content_type.empty()) field("Content-Type", std::move(content_type));
+        return *this;
+    }
+    sent& too_large() {
+        asked_.body_state = http::body_state::too_large;
+        return *this;
+    }
+    sent& basic(std::string_view username, std::string_view secret) {
+        return field("Authorization", "Basic " + base64_encode(std::string{username}.append(":").append(secret)));
+    }
+    sent& bearer(std::string_view token) { return field("Authorization", std::string{"Bearer "}.append(token)); }
+
+    const http::request& asked() {
+        asked_.fields.clear();
+        for (const auto& [name, value] : fields_) asked_.fields.add(name, value);
+        asked_.body = body_;
+        return asked_;
+    }
+
+private:
+    std::string target_;
+    std::vector<std::pair<std::string, std::string>> fields_;
+    std::string body_;
+    http::request asked_;
+};
+
+/// A whole shop: two users, a store, a stopped clock, and the API over them.
+template <class MakePolicies>
+class basic_shop {
+public:
+    instant now = from_unix_seconds(1'700'000'000);
+    std::uint64_t entropy = 0;
+    bool random_works = true;
+    shop_directory users;
+    memory_store store;
+
+    explicit basic_shop(MakePolicies make, api_settings settings = shop_settings())
+        : api{std::move(settings), users, store,
+              make(default_policies().with_clock(fake_clock{&now}).with_random(counting_random{&entropy, &random_works}))} {
+        users.people.insert({ann, {{ann, *decimal::parse("1234.50"), *currency_code::from("EUR")},
+                                   {{"sitesmaker", {{account_id{1}, "Ann's site", true}, {account_id{2}, "Another \"one\"", false}}},
+                                    {"itemplatform", {{account_id{1}, "Ann's items", false}}}},
+                                   {}}});
+        users.people.insert({bob, {{bob, *decimal::parse("0.10"), *currency_code::from("USD")},
+                                   {{"sitesmaker", {{account_id{3}, "Bob's site", true}}}},
+                                   {}}});
+    }
+
+    struct token {
+        token_id id;
+        std::string username;
+        std::string secret;
+    };
+
+    token personal_token(user_id user, std::string_view scopes) {
+        const counting_random random{&entropy, &random_works};
+        std::array<std::byte, 32> secret_bytes;
+        std::array<std::byte, 16> name_bytes;
+        static_cast<void>(random.fill(secret_bytes));
+        static_cast<void>(random.fill(name_bytes));
+        const auto secret = make_secret(secret_kind::personal_token, secret_bytes);
+        const auto username = make_public_id(public_id_kind::username, name_bytes);
+        const auto made = store.create_personal_token(
+            {user, *token_username::from(username), digest_of(secret), "for tests", *scope_set::parse(scopes), now});
+        return {*made, std::string{username.view()}, std::string{secret.view()}};
+    }
+
+    std::string access_token(user_id user, std::string_view scopes, seconds lifetime = seconds{3600}) {
+        const counting_random random{&entropy, &random_works};
+        std::array<std::byte, 32> bytes;
+        static_cast<void>(random.fill(bytes));
+        const auto made = make_secret(secret_kind::access_token, bytes);
+        static_cast<void>(store.create_access_token(
+            {user, application_id{1}, digest_of(made), *scope_set::parse(scopes), now, now + lifetime}));
+        return std::string{made.view()};
+    }
+
+    http::response answer(sent& request) { return api.handle(request.asked()); }
+    http::response answer(sent&& request) { return api.handle(request.asked()); }
+
+    using policies = decltype(std::declval<MakePolicies>()(
+        default_policies().with_clock(std::declval<fake_clock>()).with_random(std::declval<counting_random>())));
+    account_api<shop_directory, memory_store, policies> api;
+};
+
+inline auto make_shop(api_settings settings = shop_settings()) {
+    const auto keep = [](auto all) { return all; };
+    return basic_shop<decltype(keep)>{keep, std::move(settings)};
+}
+
+}  // namespace tollgate::test

@@ -1,0 +1,178 @@
+#include <tollgate/api/account_api.hpp>
+
+#include <support/shop.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <string>
+
+using namespace tollgate;
+using namespace tollgate::test;
+using http::method;
+using http::status;
+
+namespace {
+
+std::string challenges(const http::response& answer) {
+    std::string all;
+    answer.for_each_field([&](std::string_view name, std::string_view value) {
+        if (name == "WWW-Authenticate") all.append(value).append("\n");
+    });
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("a scheme is known in any case, a token only as it is", "[api][identity]") {
+    auto shop = make_shop();
+    const auto token = shop.personal_token(ann, "user:balance");
+    const auto access = shop.access_token(ann, "user:balance");
+    const auto basic = base64_encode(token.username + ":" + token.secret);
+    for (const char* scheme : {"Basic", "basic", "BASIC", "bAsIc"})
+        CHECK(shop.answer(sent{method::get, "/v1/user/balance"}.field("Authorization", std::string{scheme} + " " + basic)).status() == status::ok);
+    for (const char* scheme : {"Bearer", "bearer", "BEARER"})
+        CHECK(shop.answer(sent{method::get, "/v1/user/balance"}.field("Authorization", std::string{scheme} + "  " + access)).status() == status::ok);
+
+    auto other_case = access;
+    for (char& c : other_case) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : ascii_lower(c);
+    CHECK(shop.answer(sent{method::get, "/v1/user/balance"}.bearer(other_case)).status() == status::unauthorized);
+}
+
+TEST_CASE("credentials that let nobody in are a 401, whatever they look like", "[api][identity]") {
+    auto shop = make_shop();
+    const auto token = shop.personal_token(ann, "user:balance");
+    const auto access = shop.access_token(ann, "user:balance");
+    const auto basic = base64_encode(token.username + ":" + token.secret);
+    const std::vector<std::string> values{
+        "Bearer",
+        "Bearer ",
+        "Bearer a b",
+        "Bearer " + access + " ",
+        "Bearer " + access + " x",
+        "Bearer " + access + "=",
+        "Bearer " + token.secret,
+        "Basic",
+        "Basic !!!",
+        "Basic " + basic + "=",
+        "Basic " + basic.substr(0, basic.size() - 1),
+        "Basic " + base64_encode("no colon"),
+        "Basic " + base64_encode("\xff\xfe:\xff"),
+        "Basic " + base64_encode(token.username + ":" + token.secret + "x"),
+        "Basic " + base64_encode(token.username + "::" + token.secret),
+        "Basic " + base64_encode(":" + token.secret),
+        "Basic " + base64_encode(token.username + ":"),
+        "Basic " + base64_encode(token.username + ":" + access),
+        "Basic " + base64_encode("x" + token.username + ":" + token.secret),
+        "Basic " + std::string(100'000, 'A'),
+        "Digest username=\"x\"",
+        "Token abc",
+        basic,
+        "\xff\xfe"};
+    int tried = 0;
+    for (const auto& value : values) {
+        INFO(value.substr(0, 80));
+        // Each from an address of its own: bad credentials are counted against it.
+        const auto from = ip_address::v4(198, 51, 100, static_cast<std::uint8_t>(++tried));
+        const auto answer = shop.answer(sent{method::get, "/v1/user/balance"}.from(from).field("Authorization", value));
+        CHECK(answer.status() == status::unauthorized);
+        CHECK(challenges(answer) == "Basic realm=\"api\", charset=\"UTF-8\"\nBearer realm=\"api\", error=\"invalid_token\"\n");
+        // On an open route too: a program with a dead token learns it at once.
+        CHECK(shop.answer(sent{method::get, "/v1/testservice/get"}.from(from).field("Authorization", value)).status() ==
+              status::unauthorized);
+    }
+}
+
+TEST_CASE("no credentials are no error, but not enough", "[api][identity]") {
+    auto shop = make_shop();
+    for (const char* target : {"/v1/user/balance", "/v1/testservice/auth", "/v1/sitesmaker/accounts"}) {
+        const auto answer = shop.answer(sent{method::get, target});
+        CHECK(answer.status() == status::unauthorized);
+        CHECK(challenges(answer) == "Basic realm=\"api\", charset=\"UTF-8\"\nBearer realm=\"api\"\n");
+    }
+    CHECK(shop.answer(sent{method::get, "/v1/user/balance?access_token=" + shop.access_token(ann, "user:balance")}).status() ==
+          status::unauthorized);
+}
+
+TEST_CASE("two Authorization fields are a 400", "[api][identity]") {
+    auto shop = make_shop();
+    const auto token = shop.personal_token(ann, "user:balance");
+    sent request{method::get, "/v1/user/balance"};
+    request.basic(token.username, token.secret).basic(token.username, token.secret);
+    const auto answer = shop.answer(request);
+    CHECK(answer.status() == status::bad_request);
+    CHECK(answer.find("X-RateLimit-Limit") == "60");
+}
+
+TEST_CASE("an access token works until it expires, and a revoked one no more", "[api][identity]") {
+    auto shop = make_shop();
+    const auto access = shop.access_token(ann, "user:balance", seconds{3600});
+    shop.now += seconds{3600} - milliseconds{1};
+    CHECK(shop.answer(sent{method::get, "/v1/user/balance"}.bearer(access)).status() == status::ok);
+    shop.now += milliseconds{1};
+    CHECK(shop.answer(sent{method::get, "/v1/user/balance"}.bearer(access)).status() == status::unauthorized);
+
+    const auto token = shop.personal_token(ann, "user:balance");
+    CHECK(shop.answer(sent{method::get, "/v1/user/balance"}.basic(token.username, token.secret)).status() == status::ok);
+    REQUIRE(shop.store.revoke_personal_token(token.id));
+    CHECK(shop.answer(sent{method::get, "/v1/user/balance"}.basic(token.username, token.secret)).status() == status::unauthorized);
+}
+
+TEST_CASE("a user who is gone takes their tokens along", "[api][identity]") {
+    auto shop = make_shop();
+    const auto token = shop.personal_token(bob, "user:balance");
+    shop.users.people.erase(bob);
+    CHECK(shop.answer(sent{method::get, "/v1/user/balance"}.basic(token.username, token.secret)).status() == status::unauthorized);
+}
+
+TEST_CASE("a directory that is down is our fault, and its cause is not told", "[api][failure]") {
+    auto shop = make_shop();
+    const auto token = shop.personal_token(ann, "user:balance");
+    shop.users.failure = unavailable("db-7.internal refused");
+    const auto answer = shop.answer(sent{method::get, "/v1/user/balance"}.basic(token.username, token.secret));
+    CHECK(answer.status() == status::service_unavailable);
+    CHECK(answer.find("Retry-After") == "2");
+    CHECK(answer.find("X-RateLimit-Limit") == "60");
+    CHECK(answer.find("X-RateLimit-Remaining") == "60");
+    CHECK(answer.body().find("db-7") == std::string::npos);
+    CHECK(answer.body().find("documentation_url") != std::string::npos);
+}
+
+TEST_CASE("nothing thrown leaves handle", "[api][failure]") {
+    auto shop = make_shop();
+    const auto token = shop.personal_token(ann, "user:balance");
+    shop.users.throws = true;
+    const auto answer = shop.answer(sent{method::get, "/v1/user/balance"}.basic(token.username, token.secret));
+    CHECK(answer.status() == status::internal_server_error);
+    CHECK(answer.find("X-RateLimit-Remaining") == "999");
+    CHECK(answer.body().find("secret") == std::string::npos);
+    CHECK(answer.find("Content-Type") == "application/json");
+}
+
+TEST_CASE("scopes decide what a token reaches", "[api][scopes]") {
+    struct row {
+        const char* granted;
+        const char* target;
+        status expected;
+    };
+    const auto each = GENERATE(values<row>({
+        {"user:balance", "/v1/user/balance", status::ok},
+        {"sitesmaker itemplatform", "/v1/user/balance", status::forbidden},
+        {"user:balance", "/v1/sitesmaker/accounts", status::forbidden},
+        {"sitesmaker:read", "/v1/sitesmaker/accounts", status::ok},
+        {"sitesmaker", "/v1/sitesmaker/accounts", status::ok},
+        {"sitesmaker", "/v1/itemplatform/accounts", status::forbidden},
+        {"sitesmaker:read", "/v1/sitesmaker/1/hooks", status::ok},
+        {"itemplatform:read", "/v1/sitesmaker/1/hooks", status::forbidden},
+        {"", "/v1/sitesmaker/accounts", status::forbidden},
+        {"", "/v1/testservice/auth", status::ok},
+    }));
+    CAPTURE(each.granted, each.target);
+    auto shop = make_shop();
+    const auto token = shop.personal_token(ann, each.granted);
+    const auto answer = shop.answer(sent{method::get, each.target}.basic(token.username, token.secret));
+    CHECK(answer.status() == each.expected);
+    if (each.expected == status::forbidden) {
+        CHECK(challenges(answer).starts_with("Bearer realm=\"api\", error=\"insufficient_scope\", scope=\""));
+        CHECK(answer.body().find("/docs/scopes/") != std::string::npos);
+    }
+}

@@ -1,0 +1,91 @@
+#include <tollgate/api/account_api.hpp>
+
+#include <support/shop.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <string>
+
+using namespace tollgate;
+using namespace tollgate::test;
+using http::method;
+using http::status;
+
+TEST_CASE("a path that no route has is a 404, however it is spelt", "[api][routing]") {
+    auto shop = make_shop();
+    const auto token = shop.personal_token(ann, "user:balance sitesmaker itemplatform");
+    const auto* target = GENERATE("/v1/sitesmaker/accounts/", "/v1//sitesmaker/accounts", "/v2/sitesmaker/accounts", "/v1", "/v1/",
+                                  "/", "/v10/user/balance", "/v1/user%2Fbalance", "/v1/./user/balance", "/v1/x/../user/balance",
+                                  "/v1/testservice/accounts", "/v1/testservice/1/hooks", "/v1/unknown/accounts", "/v1/Sitesmaker/accounts",
+                                  "/V1/user/balance", "/v1/user/balance/x", "//v1/user/balance", "/../v1/user/balance");
+    CAPTURE(target);
+    const auto answer = shop.answer(sent{method::get, target}.basic(token.username, token.secret));
+    CHECK(answer.status() == status::not_found);
+    CHECK(answer.find("X-RateLimit-Limit") == "1000");
+}
+
+TEST_CASE("a query is no part of the path", "[api][routing]") {
+    auto shop = make_shop();
+    CHECK(shop.answer(sent{method::get, "/v1/testservice/get?x=/y"}).status() == status::ok);
+    CHECK(shop.answer(sent{method::get, "/v1/testservice/get?"}).status() == status::ok);
+}
+
+TEST_CASE("another method on a known path is a 405 that says which ones there are", "[api][routing]") {
+    auto shop = make_shop();
+    const auto other = [&](method m, const char* target) { return shop.answer(sent{m, target}); };
+    const auto balance = other(method::post, "/v1/user/balance");
+    CHECK(balance.status() == status::method_not_allowed);
+    CHECK(balance.find("Allow") == "GET, HEAD, OPTIONS");
+    CHECK(other(method::put, "/v1/sitesmaker/1/hooks").find("Allow") == "GET, HEAD, POST, OPTIONS");
+    CHECK(other(method::get, "/v1/sitesmaker/hooks/1").find("Allow") == "DELETE, OPTIONS");
+    CHECK(other(method::other, "/v1/user/balance").status() == status::method_not_allowed);
+    CHECK(other(method::trace, "/v1/user/balance").status() == status::method_not_allowed);
+    CHECK(other(method::post, "/v1/nowhere").status() == status::not_found);
+}
+
+TEST_CASE("OPTIONS is a 204 with Allow, and a 404 where nothing is", "[api][routing]") {
+    auto shop = make_shop();
+    const auto answer = shop.answer(sent{method::options, "/v1/sitesmaker/1/hooks"});
+    CHECK(answer.status() == status::no_content);
+    CHECK(answer.find("Allow") == "GET, HEAD, POST, OPTIONS");
+    CHECK(answer.find("X-RateLimit-Limit") == "60");
+    CHECK(answer.body().empty());
+    CHECK(shop.answer(sent{method::options, "/v1/nowhere"}).status() == status::not_found);
+    CHECK(shop.answer(sent{method::options, "/v1/unknown/accounts"}).status() == status::not_found);
+}
+
+TEST_CASE("HEAD is answered as GET; its host leaves out the body", "[api][routing]") {
+    auto shop = make_shop();
+    const auto head = shop.answer(sent{method::head, "/v1/testservice/get"});
+    CHECK(head.status() == status::ok);
+    CHECK(head.find("Content-Type") == "application/json");
+    CHECK(shop.answer(sent{method::head, "/v1/sitesmaker/hooks/1"}).status() == status::method_not_allowed);
+}
+
+TEST_CASE("the demonstration paths answer with an array of strings", "[api][demonstration]") {
+    auto shop = make_shop();
+    const auto token = shop.personal_token(ann, "");
+    const auto is_array = [](const http::response& answer) {
+        return answer.status() == status::ok && answer.body().starts_with("[\"") && answer.body().ends_with("\"]");
+    };
+    CHECK(is_array(shop.answer(sent{method::get, "/v1/testservice/get"})));
+    CHECK(is_array(shop.answer(sent{method::post, "/v1/testservice/post"})));
+    CHECK(is_array(shop.answer(sent{method::post, "/v1/testservice/post"}.body("{\"a\":1}"))));
+    CHECK(is_array(shop.answer(sent{method::get, "/v1/testservice/auth"}.basic(token.username, token.secret))));
+    CHECK(is_array(shop.answer(sent{method::get, "/v1/testservice/auth"}.bearer(shop.access_token(bob, "")))));
+    CHECK(shop.answer(sent{method::get, "/v1/testservice/auth"}).status() == status::unauthorized);
+}
+
+TEST_CASE("a base URL may have any path, or none", "[api][routing]") {
+    for (const auto& [base, target] : {std::pair{"http://api.example/v1", "/v1/testservice/get"},
+                                       std::pair{"http://api.example", "/testservice/get"},
+                                       std::pair{"http://api.example/a/b/v1/", "/a/b/v1/testservice/get"}}) {
+        auto settings = shop_settings();
+        settings.base_url = base;
+        auto shop = make_shop(std::move(settings));
+        CHECK(shop.answer(sent{method::get, target}).status() == status::ok);
+    }
+    auto settings = shop_settings();
+    settings.base_url = "api.example/v1";
+    CHECK_THROWS_AS(make_shop(std::move(settings)), std::invalid_argument);
+}
