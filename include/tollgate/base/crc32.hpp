@@ -1,10 +1,10 @@
 #pragma once
 
+#include <tollgate/base/byte_order.hpp>
+
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
 namespace tollgate {
@@ -43,12 +43,9 @@ inline std::uint32_t crc32(std::string_view text) noexcept {
 
     std::uint32_t value = 0xffffffffU;
     for (; end - next >= 4; next += 4) {
-        std::uint32_t four;
-        std::memcpy(&four, next, sizeof four);
-        if constexpr (std::endian::native == std::endian::big)
-            four = four << 24 | (four << 8 & 0xff0000U) | (four >> 8 & 0xff00U) | four >> 24;
-        value ^= four;
-        value = tables[3][value & 0xff] ^ tables[2][value >> 8 & 0xff] ^ tables[1][value >> 16 & 0xff] ^ tables[0][value >> 24];
+        value ^= load_little_endian_32(next);
+        value = tables[3][value & 0xff] ^ tables[2][value >> 8 & 0xff] ^ tables[1][value >> 16 & 0xff] ^
+                tables[0][value >> 24];
     }
     for (; next != end; ++next) value = (value >> 8) ^ tables[0][(value ^ static_cast<unsigned char>(*next)) & 0xff];
     return ~value;

@@ -26,8 +26,24 @@ namespace tollgate {
     return 0;
 }
 
+namespace detail {
+
+/// Most text is ASCII most of the time: eight characters of it are passed in one step.
+constexpr bool begins_with_eight_ascii(std::string_view text) noexcept {
+    if (text.size() < 8) return false;
+    unsigned seen = 0;
+    for (std::size_t i = 0; i < 8; ++i) seen |= static_cast<unsigned char>(text[i]);
+    return seen < 0x80;
+}
+
+}  // namespace detail
+
 [[nodiscard]] constexpr bool is_utf8(std::string_view text) noexcept {
     while (!text.empty()) {
+        if (detail::begins_with_eight_ascii(text)) {
+            text.remove_prefix(8);
+            continue;
+        }
         const std::size_t bytes = utf8_sequence_bytes(text);
         if (bytes == 0) return false;
         text.remove_prefix(bytes);
