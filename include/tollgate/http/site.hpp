@@ -23,7 +23,7 @@ template <handler H>
     return {std::move(prefix), {}, target};
 }
 
-/// `mounted({.host = "api.example.com", .prefix = "/v1"}, api)`: at this path, on this host.
+/// `mounted(place{.host = "api.example.com", .prefix = "/v1"}, api)`: at this path, on this host.
 struct place {
     std::string host;
     std::string prefix;

@@ -1,0 +1,76 @@
+#include <tollgate/http/site.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <string>
+
+using namespace tollgate;
+
+namespace {
+
+struct named_handler {
+    std::string name;
+    void handle(const http::request&, http::response& out) noexcept { out.body() = name; }
+    void handle(const http::refusal& why, http::response& out) noexcept {
+        out.set_status(why.status);
+        out.body() = name;
+    }
+};
+
+struct blocking_handler : named_handler {
+    static constexpr bool blocking = true;
+};
+
+std::string asked(auto& site, std::string_view path, std::string_view host = "example.com") {
+    http::request request;
+    request.target = http::target::from(path);
+    request.fields.add("Host", host);
+    http::response answer;
+    site.handle(request, answer);
+    return answer.body();
+}
+
+}  // namespace
+
+TEST_CASE("the first mount that a path is below answers", "[http][site]") {
+    named_handler docs{"docs"};
+    named_handler api{"api"};
+    named_handler rest{"rest"};
+    http::site site{http::mounted("/docs", docs), http::mounted("/v1", api), http::mounted("", rest)};
+    CHECK(asked(site, "/docs") == "docs");
+    CHECK(asked(site, "/docs/errors/") == "docs");
+    CHECK(asked(site, "/v1?x") == "api");
+    CHECK(asked(site, "/v1/user/balance") == "api");
+    CHECK(asked(site, "/v10") == "rest");
+    CHECK(asked(site, "/Docs") == "rest");
+    CHECK(asked(site, "*") == "rest");
+}
+
+TEST_CASE("the last mount answers for what none fits, and for refusals", "[http][site]") {
+    named_handler docs{"docs"};
+    named_handler api{"api"};
+    http::site site{http::mounted("/docs", docs), http::mounted("/v1", api)};
+    CHECK(asked(site, "/elsewhere") == "api");
+    http::response answer;
+    site.handle(http::refusal{http::status::bad_request, "no", {}}, answer);
+    CHECK(answer.body() == "api");
+    CHECK(answer.status() == http::status::bad_request);
+}
+
+TEST_CASE("a mount may be for one host", "[http][site]") {
+    named_handler api{"api"};
+    named_handler rest{"rest"};
+    http::site site{http::mounted(http::place{.host = "api.example.com", .prefix = ""}, api), http::mounted("", rest)};
+    CHECK(asked(site, "/", "api.example.com") == "api");
+    CHECK(asked(site, "/", "API.example.com:8443") == "api");
+    CHECK(asked(site, "/", "api.example.com.evil") == "rest");
+    CHECK(asked(site, "/", "[::1]") == "rest");
+    CHECK(asked(site, "/", "[::1]:80") == "rest");
+    CHECK(asked(site, "/", "") == "rest");
+}
+
+TEST_CASE("a site blocks if one of its handlers does", "[http][site]") {
+    static_assert(!http::site<named_handler>::blocking);
+    static_assert(http::site<named_handler, blocking_handler>::blocking);
+    static_assert(http::handler<http::site<named_handler>>);
+}

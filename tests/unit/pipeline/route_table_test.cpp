@@ -1,0 +1,100 @@
+#include <tollgate/pipeline/route_table.hpp>
+
+#include <tollgate/api/account_api.hpp>
+
+#include <support/shop.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+using namespace tollgate;
+using namespace tollgate::test;
+using http::method;
+using http::status;
+
+namespace {
+
+// A parameter of one's own: three capital letters.
+struct item_code {
+    std::string letters;
+};
+
+}  // namespace
+
+template <>
+struct tollgate::path_parameter<"code"> {
+    using type = item_code;
+    static std::optional<item_code> parse(std::string_view text) {
+        for (char c : text)
+            if (c < 'A' || c > 'Z') return std::nullopt;
+        return text.size() == 3 ? std::optional{item_code{std::string{text}}} : std::nullopt;
+    }
+};
+
+TEST_CASE("routes of one's own get identification, limits, scopes and errors for nothing", "[pipeline][route_table]") {
+    auto calls = std::make_shared<int>(0);
+    auto own = route_table{
+        on_get<"/{service}/items/{code}">(read_of_service,
+                                          [calls](auto& call, const service& at, const item_code& code) -> outcome<void> {
+                                              ++*calls;
+                                              call.json().string(std::string{at.name.view()} + " " + code.letters);
+                                              return {};
+                                          }),
+        on_put<"/{service}/items/{code}">(write_of_service,
+                                          [](auto& call, const service&, const item_code&) -> outcome<void> {
+                                              const auto body = call.body();
+                                              if (!body) return body.error();
+                                              if (body->find("name") == nullptr) return invalid("name is missing.");
+                                              call.answer().set_status(status::no_content);
+                                              return {};
+                                          }),
+        on_get<"/notes/{name}">(open_to_all,
+                                [](auto& call, std::string_view name) -> outcome<void> {
+                                    call.answer().add("Content-Type", "text/plain");
+                                    call.answer().body() = name;
+                                    return {};
+                                }),
+    };
+    shop_directory users;
+    users.people.insert({ann, {{ann, *decimal::parse("1"), *currency_code::from("EUR")}, {}, {}}});
+    memory_store store;
+    account_api api{shop_settings(), users, store, default_policies(), account_routes() + own};
+
+    const auto token = [&](std::string_view scopes) {
+        static unsigned char next = 0;
+        std::array<std::byte, 32> bytes{};
+        bytes[0] = static_cast<std::byte>(++next);
+        const auto made = make_secret(secret_kind::access_token, bytes);
+        static_cast<void>(store.create_access_token(
+            {ann, application_id{1}, digest_of(made), *scope_set::parse(scopes), instant{}, instant::max()}));
+        return std::string{made.view()};
+    };
+    const auto ask = [&](sent&& request) { return api.handle(request.asked()); };
+
+    const auto found = ask(std::move(sent{method::get, "/v1/sitesmaker/items/ABC"}.bearer(token("sitesmaker:read"))));
+    CHECK(found.body() == "\"sitesmaker ABC\"");
+    CHECK(found.find("X-RateLimit-Limit") == "1000");
+    CHECK(*calls == 1);
+    CHECK(ask(sent{method::get, "/v1/sitesmaker/items/ABC"}).status() == status::unauthorized);
+    CHECK(ask(std::move(sent{method::get, "/v1/itemplatform/items/ABC"}.bearer(token("sitesmaker:read")))).status() == status::forbidden);
+    CHECK(ask(std::move(sent{method::get, "/v1/sitesmaker/items/abc"}.bearer(token("sitesmaker:read")))).status() == status::not_found);
+    CHECK(ask(std::move(sent{method::get, "/v1/nowhere/items/ABC"}.bearer(token("sitesmaker:read")))).status() == status::not_found);
+    CHECK(*calls == 1);
+
+    const auto put = [&](std::string_view scopes, std::string body) {
+        return ask(std::move(sent{method::put, "/v1/sitesmaker/items/ABC"}.bearer(token(scopes)).body(std::move(body))));
+    };
+    CHECK(put("sitesmaker:read", "{}").status() == status::forbidden);
+    CHECK(put("sitesmaker", "{").status() == status::bad_request);
+    CHECK(put("sitesmaker", "{}").status() == status::unprocessable_content);
+    CHECK(put("sitesmaker", "{\"name\":1}").status() == status::no_content);
+
+    const auto note = ask(sent{method::get, "/v1/notes/hello"});
+    CHECK(note.body() == "hello");
+    CHECK(note.find("Content-Type") == "text/plain");
+    CHECK(ask(sent{method::delete_, "/v1/sitesmaker/items/ABC"}).find("Allow") == "GET, HEAD, PUT, OPTIONS");
+    CHECK(api.openapi().find("/{service}/items/{code}") != std::string::npos);
+}
