@@ -4,7 +4,6 @@
 #include <tollgate/base/outcome.hpp>
 #include <tollgate/store/sqlite/database.hpp>
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +15,10 @@ namespace tollgate::sqlite {
 
 /// What a database holds, as a number that no other content has: equal marks, equal content.
 struct change_mark {
-    std::array<std::uint64_t, 6> words{};
+    std::uint64_t counter;   ///< of commits, with the page size and that the index is complete
+    std::uint64_t log_end;   ///< the last frame of the log, and how large the database is
+    std::uint64_t checksum;  ///< over the log up to there
+    std::uint64_t salts;     ///< drawn anew each time the log starts over
 
     friend bool operator==(const change_mark&, const change_mark&) noexcept = default;
 };
@@ -44,35 +46,33 @@ public:
         if (header_ == nullptr) return std::nullopt;
         // Two copies; a writer stores the second first, so that two equal ones are whole (SQLite's walIndexTryHdr).
         const change_mark first = copy(0);
-        const change_mark second = copy(1);
-        if (first != second || !names_content(first)) return std::nullopt;
+        if (first != copy(words_per_copy) || !names_content(first)) return std::nullopt;
         return first;
     }
 
 private:
-    /// The header's layout (struct WalIndexHdr): iVersion, unused, iChange, isInit, bigEndCksum, szPage, mxFrame, nPage,
-    /// aFrameCksum[2], aSalt[2], aCksum[2].
+    /// The header is struct WalIndexHdr: iVersion, unused, iChange, isInit, bigEndCksum, szPage, mxFrame, nPage,
+    /// aFrameCksum[2], aSalt[2], aCksum[2]; 32-bit numbers but for two bytes and a 16-bit number after iChange.
     static constexpr std::size_t words_per_copy = 6;
-    static constexpr std::size_t is_init_offset_bytes = 12;
-    static constexpr std::size_t salts_word = 4;
+    static constexpr std::size_t is_init_offset_bytes = 4;  // within the word of iChange
 
     change_stamp(database connection, std::uint64_t* header) noexcept
         : connection_{std::move(connection)}, header_{header} {}
 
     /// Word by word and in order: another process may be writing.
-    [[nodiscard]] change_mark copy(std::size_t which) const noexcept {
-        change_mark made;
-        for (std::size_t i = 0; i < words_per_copy; ++i)
-            made.words[i] = std::atomic_ref{header_[which * words_per_copy + i]}.load(std::memory_order_acquire);
-        return made;
+    [[nodiscard]] change_mark copy(std::size_t from) const noexcept {
+        const auto load = [this, from](std::size_t word) noexcept {
+            return std::atomic_ref{header_[from + word]}.load(std::memory_order_acquire);
+        };
+        return {.counter = load(1), .log_end = load(2), .checksum = load(3), .salts = load(4)};
     }
 
     /// Salts are zero only while the log is empty and its index new. After a crash at the wrong moment that can be twice
     /// with commits in between, so it names no content.
     [[nodiscard]] static bool names_content(const change_mark& mark) noexcept {
-        char bytes[sizeof mark.words];
-        std::memcpy(bytes, mark.words.data(), sizeof bytes);
-        return bytes[is_init_offset_bytes] != 0 && mark.words[salts_word] != 0;
+        char bytes[sizeof mark.counter];
+        std::memcpy(bytes, &mark.counter, sizeof bytes);
+        return bytes[is_init_offset_bytes] != 0 && mark.salts != 0;
     }
 
     database connection_;
