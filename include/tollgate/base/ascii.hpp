@@ -45,14 +45,14 @@ using byte_set = std::array<bool, 256>;
     return made;
 }
 
+[[nodiscard]] constexpr bool holds(const byte_set& set, char c) noexcept { return set[static_cast<unsigned char>(c)]; }
+
 namespace detail {
 inline constexpr byte_set token_chars =
     make_byte_set("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
 }
 
 /// tchar of RFC 9110 section 5.6.2.
-[[nodiscard]] constexpr bool is_token_char(char c) noexcept {
-    return detail::token_chars[static_cast<unsigned char>(c)];
-}
+[[nodiscard]] constexpr bool is_token_char(char c) noexcept { return holds(detail::token_chars, c); }
 
 }  // namespace tollgate

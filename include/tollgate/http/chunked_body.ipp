@@ -80,8 +80,8 @@ TOLLGATE_DECL bool chunked_body::read_line_byte(char c) noexcept {
             [[fallthrough]];
         case state::value_end:
             return c == '\r' ? go(state::line_lf) : c == ';' ? go(state::extension_begin) : blank && go(state::before_semicolon);
-        case state::value_quoted: return c == '"' ? go(state::value_end) : c == '\\' ? go(state::value_escaped) : !ends_value(c);
-        case state::value_escaped: return !ends_value(c) && go(state::value_quoted);
+        case state::value_quoted: return c == '"' ? go(state::value_end) : c == '\\' ? go(state::value_escaped) : !holds(value_ends, c);
+        case state::value_escaped: return !holds(value_ends, c) && go(state::value_quoted);
         default: return false;
     }
 }

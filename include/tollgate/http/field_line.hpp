@@ -52,10 +52,13 @@ public:
     /// Reads from `bytes` (all of them, from the message's first) not further than `bytes_end`.
     [[nodiscard]] line_result read(const char* bytes, std::size_t bytes_end, field_id& id, field& line) noexcept;
 
+    [[nodiscard]] bool at_line_begin() const noexcept { return seen_ == begin_; }
+
     /// Behind the last line that was read.
     [[nodiscard]] std::size_t at() const noexcept { return begin_; }
 
 private:
+    [[nodiscard]] line_result read_other(const char* begin, const char* at, const char* end) noexcept;
     [[nodiscard]] line_result unfinished(std::size_t seen) noexcept {
         seen_ = seen;
         return line_result::unfinished;
@@ -68,40 +71,42 @@ private:
 
 inline line_result field_line_reader::read(const char* bytes, std::size_t bytes_end, field_id& id, field& line) noexcept {
     const char* const end = bytes + bytes_end;
-    const char* at = bytes + seen_;
-    const char* colon;
-    if (colon_ == 0) [[likely]] {
-        colon = find_token_end(at, end);
+    const char* const begin = bytes + begin_;
+    const char* colon = bytes + colon_;
+    const char* value_end = bytes + seen_;
+    if (colon_ == 0) {
+        colon = find_token_end(value_end, end);
         if (colon == end) return unfinished(bytes_end);
-        if (*colon != ':' || colon == bytes + begin_) [[unlikely]] {
-            if (colon != bytes + begin_) return *colon == ' ' || *colon == '\t' ? line_result::blank_before_colon : line_result::no_name;
-            if (*colon == ' ' || *colon == '\t') return line_result::folded;
-            if (*colon == '\n') return line_result::bare_lf;
-            if (*colon != '\r') return line_result::no_name;
-            if (end - colon < 2) return unfinished(seen_);
-            if (colon[1] != '\n') return line_result::bare_cr;
-            start(begin_ + 2);
-            return line_result::section_end;
+        if (*colon != ':' || colon == begin) return read_other(begin, colon, end);
+        value_end = colon + 1;
+    }
+
+    value_end = find_value_end(value_end, end);
+    if (end - value_end < 2 || value_end[0] != '\r' || value_end[1] != '\n') {
+        if (value_end == end || (*value_end == '\r' && end - value_end < 2)) {
+            colon_ = static_cast<std::size_t>(colon - bytes);
+            return unfinished(static_cast<std::size_t>(value_end - bytes));
         }
-        at = colon + 1;
-    } else {
-        colon = bytes + colon_;
+        return *value_end == '\r' ? line_result::bare_cr : *value_end == '\n' ? line_result::bare_lf : line_result::bad_value;
     }
-
-    const char* value_end = find_value_end(at, end);
-    if (end - value_end < 2) [[unlikely]] {
-        if (value_end != end && *value_end != '\r') return *value_end == '\n' ? line_result::bare_lf : line_result::bad_value;
-        colon_ = static_cast<std::size_t>(colon - bytes);
-        return unfinished(static_cast<std::size_t>(value_end - bytes));
-    }
-    if (value_end[0] != '\r') [[unlikely]] return *value_end == '\n' ? line_result::bare_lf : line_result::bad_value;
-    if (value_end[1] != '\n') [[unlikely]] return line_result::bare_cr;
-
-    line.name = {bytes + begin_, static_cast<std::size_t>(colon - (bytes + begin_))};
+    line.name = {begin, static_cast<std::size_t>(colon - begin)};
     line.value = trim_ows({colon + 1, static_cast<std::size_t>(value_end - (colon + 1))});
     id = to_field_id(line.name);
     start(static_cast<std::size_t>(value_end + 2 - bytes));
     return line_result::field;
+}
+
+/// A line that is no field: the empty one, or a fault at `at`, the first byte that no name has.
+inline line_result field_line_reader::read_other(const char* begin, const char* at, const char* end) noexcept {
+    const bool blank = *at == ' ' || *at == '\t';
+    if (at != begin) return blank ? line_result::blank_before_colon : line_result::no_name;
+    if (blank) return line_result::folded;
+    if (*at == '\n') return line_result::bare_lf;
+    if (*at != '\r') return line_result::no_name;
+    if (end - at < 2) return unfinished(begin_);
+    if (at[1] != '\n') return line_result::bare_cr;
+    start(begin_ + 2);
+    return line_result::section_end;
 }
 
 }  // namespace tollgate::http::detail

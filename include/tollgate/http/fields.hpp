@@ -132,37 +132,40 @@ private:
     word_bytes head_{}, head_fold_{}, tail_{}, tail_fold_{};
 };
 
+inline constexpr known_name host_name{"host", field_id::host};
+inline constexpr known_name expect_name{"expect", field_id::expect};
+inline constexpr known_name origin_name{"origin", field_id::origin};
+inline constexpr known_name cookie_name{"cookie", field_id::cookie};
+inline constexpr known_name referer_name{"referer", field_id::referer};
+inline constexpr known_name forwarded_name{"forwarded", field_id::forwarded};
+inline constexpr known_name user_agent_name{"user-agent", field_id::user_agent};
+inline constexpr known_name connection_name{"connection", field_id::connection};
+inline constexpr known_name content_type_name{"content-type", field_id::content_type};
+inline constexpr known_name authorization_name{"authorization", field_id::authorization};
+inline constexpr known_name content_length_name{"content-length", field_id::content_length};
+inline constexpr known_name x_forwarded_for_name{"x-forwarded-for", field_id::x_forwarded_for};
+inline constexpr known_name transfer_encoding_name{"transfer-encoding", field_id::transfer_encoding};
+
 }  // namespace detail
 
 constexpr field_id to_field_id(std::string_view name) noexcept {
-    using detail::known_name;
-    constexpr known_name host{"host", field_id::host};
-    constexpr known_name expect{"expect", field_id::expect};
-    constexpr known_name origin{"origin", field_id::origin};
-    constexpr known_name cookie{"cookie", field_id::cookie};
-    constexpr known_name referer{"referer", field_id::referer};
-    constexpr known_name forwarded{"forwarded", field_id::forwarded};
-    constexpr known_name user_agent{"user-agent", field_id::user_agent};
-    constexpr known_name connection{"connection", field_id::connection};
-    constexpr known_name content_type{"content-type", field_id::content_type};
-    constexpr known_name authorization{"authorization", field_id::authorization};
-    constexpr known_name content_length{"content-length", field_id::content_length};
-    constexpr known_name x_forwarded_for{"x-forwarded-for", field_id::x_forwarded_for};
-    constexpr known_name transfer_encoding{"transfer-encoding", field_id::transfer_encoding};
+    using namespace detail;
     switch (name.size()) {
-        case 4: return host.match(name);
-        case 6: {
-            const char initial = ascii_lower(name.front());
-            return (initial == 'e' ? expect : initial == 'o' ? origin : cookie).match(name);
-        }
-        case 7: return referer.match(name);
-        case 9: return forwarded.match(name);
-        case 10: return (ascii_lower(name.front()) == 'u' ? user_agent : connection).match(name);
-        case 12: return content_type.match(name);
-        case 13: return authorization.match(name);
-        case 14: return content_length.match(name);
-        case 15: return x_forwarded_for.match(name);
-        case 17: return transfer_encoding.match(name);
+        case 4: return host_name.match(name);
+        case 6:
+            if (const char initial = ascii_lower(name.front()); initial == 'e') return expect_name.match(name);
+            else if (initial == 'o') return origin_name.match(name);
+            return cookie_name.match(name);
+        case 7: return referer_name.match(name);
+        case 9: return forwarded_name.match(name);
+        case 10:
+            if (ascii_lower(name.front()) == 'u') return user_agent_name.match(name);
+            return connection_name.match(name);
+        case 12: return content_type_name.match(name);
+        case 13: return authorization_name.match(name);
+        case 14: return content_length_name.match(name);
+        case 15: return x_forwarded_for_name.match(name);
+        case 17: return transfer_encoding_name.match(name);
         default: return field_id::other;
     }
 }

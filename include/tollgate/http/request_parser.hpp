@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/base/inline_text.hpp>
 #include <tollgate/base/limits.hpp>
 #include <tollgate/http/chunked_body.hpp>
 #include <tollgate/http/field_line.hpp>
@@ -95,9 +96,12 @@ private:
     [[nodiscard]] parse_step read_known_length(std::string_view bytes, request& into) noexcept;
     [[nodiscard]] parse_step read_chunked(std::span<char> bytes, request& into) noexcept;
 
+    [[nodiscard]] std::size_t read_usual_fields(std::string_view bytes, std::size_t at, field_lines& into) const noexcept;
+
     [[nodiscard]] parse_step judge_target(std::string_view text, request& into) noexcept;
     [[nodiscard]] parse_step judge_absolute_target(std::string_view text, request& into) noexcept;
     [[nodiscard]] parse_step judge_head(std::string_view bytes, request& into) noexcept;
+    [[nodiscard]] bool names_good_host(const request& into) noexcept;
     [[nodiscard]] parse_step judge_transfer_encoding(const request& into) noexcept;
     [[nodiscard]] parse_step judge_content_length(const request& into) noexcept;
     [[nodiscard]] parse_step judge_expectation(const request& into) noexcept;
@@ -115,6 +119,7 @@ private:
     std::size_t message_bytes_ = 0;
     detail::field_line_reader lines_;
     detail::chunked_body chunks_;
+    inline_text<64> good_host_;      // the last valid one, if it fits; empty before the first
     std::string_view refused_reason_;
     status refused_status_ = status::bad_request;
     stage stage_ = stage::nothing;

@@ -29,15 +29,20 @@ namespace tollgate::http::detail {
     return at;
 }
 
-[[nodiscard]] constexpr bool ends_value(char c) noexcept {
-    const auto byte = static_cast<unsigned char>(c);
-    return (byte < 0x20 && c != '\t') || byte == 0x7f;
-}
+/// The first colon, if it is among the next few bytes that can be looked at together; otherwise null, which says nothing.
+[[nodiscard]] inline const char* find_near_colon(const char* at, const char* end) noexcept;
 
-[[nodiscard]] constexpr bool ends_target(char c) noexcept {
-    const auto byte = static_cast<unsigned char>(c);
-    return byte <= 0x20 || byte >= 0x7f || c == '#';
-}
+inline constexpr byte_set value_ends = [] {
+    byte_set made{};
+    for (std::size_t byte = 0; byte < made.size(); ++byte) made[byte] = (byte < 0x20 && byte != '\t') || byte == 0x7f;
+    return made;
+}();
+
+inline constexpr byte_set target_ends = [] {
+    byte_set made{};
+    for (std::size_t byte = 0; byte < made.size(); ++byte) made[byte] = byte <= 0x20 || byte >= 0x7f || byte == '#';
+    return made;
+}();
 
 #if defined(__SSE2__)
 
@@ -49,12 +54,12 @@ inline constexpr std::ptrdiff_t block_bytes = 16;
     return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
 }
 
+/// Marks tabs too: so rare in a value that it is cheaper to look closer than to tell them apart in every block.
 [[nodiscard]] inline block_marks mark_value_end(const char* at) noexcept {
     const __m128i bytes = load_block(at);
     const __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1f)), bytes);
-    const __m128i tab = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\t'));
     const __m128i del = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x7f));
-    return static_cast<block_marks>(_mm_movemask_epi8(_mm_or_si128(_mm_andnot_si128(tab, control), del)));
+    return static_cast<block_marks>(_mm_movemask_epi8(_mm_or_si128(control, del)));
 }
 
 [[nodiscard]] inline block_marks mark_target_end(const char* at) noexcept {
@@ -67,10 +72,18 @@ inline constexpr std::ptrdiff_t block_bytes = 16;
            (static_cast<block_marks>(_mm_movemask_epi8(visible)) ^ 0xffffU);
 }
 
-/// The byte of the first mark: marks are exact.
-template <bool (*Ends)(char) noexcept>
+inline const char* find_near_colon(const char* at, const char* end) noexcept {
+    if (end - at < block_bytes) return nullptr;
+    const auto marks = static_cast<block_marks>(_mm_movemask_epi8(_mm_cmpeq_epi8(load_block(at), _mm_set1_epi8(':'))));
+    return marks == 0 ? nullptr : at + std::countr_zero(marks);
+}
+
+/// The first marked byte that is in `Ends`; null if none.
+template <const byte_set& Ends>
 [[nodiscard]] inline const char* first_marked(const char* at, block_marks marks) noexcept {
-    return at + std::countr_zero(marks);
+    for (; marks != 0; marks &= marks - 1)
+        if (const char* found = at + std::countr_zero(marks); holds(Ends, *found)) [[likely]] return found;
+    return nullptr;
 }
 
 #else
@@ -104,32 +117,39 @@ inline constexpr std::ptrdiff_t block_bytes = 8;
     return mark_below(word, 0x21) | mark_equal(word, 0x7f) | mark_equal(word, '#') | (word & all_bytes(0x80));
 }
 
-/// The first byte that `Ends` confirms, in whatever order this processor keeps the bytes of a word; null if none.
-template <bool (*Ends)(char) noexcept>
+inline const char* find_near_colon(const char*, const char*) noexcept { return nullptr; }
+
+/// The first byte that is in `Ends`, in whatever order this processor keeps the bytes of a word; null if none.
+template <const byte_set& Ends>
 [[nodiscard]] inline const char* first_marked(const char* at, block_marks) noexcept {
     for (std::ptrdiff_t i = 0; i < block_bytes; ++i)
-        if (Ends(at[i])) return at + i;
+        if (holds(Ends, at[i])) return at + i;
     return nullptr;
 }
 
 #endif
 
 /// Whole blocks while there are some, then byte by byte.
-template <block_marks (*Marks)(const char*) noexcept, bool (*Ends)(char) noexcept>
+template <block_marks (*Marks)(const char*) noexcept, const byte_set& Ends>
 [[nodiscard]] inline const char* find_end(const char* at, const char* end) noexcept {
-    for (; end - at >= block_bytes; at += block_bytes)
-        if (const block_marks marks = Marks(at); marks != 0)
-            if (const char* found = first_marked<Ends>(at, marks)) return found;
-    while (at != end && !Ends(*at)) ++at;
+    if (end - at >= block_bytes) {
+        const char* const last_block = end - block_bytes;
+        do {
+            if (const block_marks marks = Marks(at); marks != 0)
+                if (const char* found = first_marked<Ends>(at, marks)) return found;
+            at += block_bytes;
+        } while (at <= last_block);
+    }
+    while (at != end && !holds(Ends, *at)) ++at;
     return at;
 }
 
 inline const char* find_value_end(const char* at, const char* end) noexcept {
-    return find_end<mark_value_end, ends_value>(at, end);
+    return find_end<mark_value_end, value_ends>(at, end);
 }
 
 inline const char* find_target_end(const char* at, const char* end) noexcept {
-    return find_end<mark_target_end, ends_target>(at, end);
+    return find_end<mark_target_end, target_ends>(at, end);
 }
 
 }  // namespace tollgate::http::detail
