@@ -12,7 +12,8 @@
 
 The rules that make it one pass over the files, each checked below:
 
- 1. A header includes its bodies (`.ipp`) last, behind `#if !defined(TOLLGATE_SEPARATE_COMPILATION)`, and nowhere else.
+ 1. A header includes its bodies (`.ipp`) last, behind `#if !defined(TOLLGATE_SEPARATE_COMPILATION)`, and nowhere else;
+    where two nouns need each other, there may stand the other's header, which brings the bodies of both.
     In the single header all declarations come first, then all bodies behind one switch; headers that only bodies need
     stay behind it too, so that separate compilation spares them.
  2. Of our headers, one `#if` deep, the umbrella alone includes any: wings with a switch of their own
@@ -59,7 +60,7 @@ class Source:
         self.name = name
         self.own = []  # headers of ours, in order
         self.wings = []  # (macro, header) of those behind a switch
-        self.bodies = []  # .ipp files
+        self.bodies = []  # what it includes last, for its bodies
         self.external = []  # headers of others that may move
         self.text = []
         self._read(text.splitlines())
@@ -71,7 +72,7 @@ class Source:
         for number, line in enumerate(lines, 1):
             if line.strip() == "#pragma once":
                 continue
-            if line.strip() == BODIES_BEGIN and number < len(lines) and ".ipp>" in lines[number]:
+            if line.strip() == BODIES_BEGIN and number < len(lines) and "<tollgate/" in lines[number]:
                 bodies = True
                 continue
             if bodies and line.strip() == "#endif":
@@ -80,8 +81,8 @@ class Source:
             included = INCLUDE.match(line)
             target = included.group(1) if included else None
             if bodies:
-                if not target or not target.endswith(".ipp"):
-                    self._stop(number, "the block of bodies holds nothing but includes of .ipp files")
+                if not target or not OWN.match(target):
+                    self._stop(number, "the block of bodies holds nothing but includes of ours")
                 self.bodies.append(target)
                 continue
             if target and OWN.match(target):
@@ -196,12 +197,11 @@ class Amalgam:
         while waiting:
             header = waiting.pop(0)
             for body in self._source(header).bodies:
-                if body in names:
-                    raise Stop(f"include/{header}: {body} has a header already")
                 before = len(bodies.files)
                 self._place(body, bodies)
                 waiting += [name for name in bodies.files[before:] if name.endswith(".hpp")]
-                names.append(body)
+                if body.endswith(".ipp") and body not in names:
+                    names.append(body)
         return names
 
     def single_header(self):

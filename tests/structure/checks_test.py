@@ -87,6 +87,11 @@ class Floors(Project):
         self.header("base/a.ipp", "tollgate/base/a.hpp")
         self.assertEqual(floors_test.check(self.base), [])
 
+    def test_two_nouns_that_need_each_other(self):
+        self.header("base/a.hpp", text=SEPARATE.format("tollgate/base/b.hpp"))
+        self.header("base/b.hpp", "tollgate/base/a.hpp")
+        self.assertEqual(floors_test.check(self.base), [])
+
     def test_a_header_that_is_missing(self):
         self.header("http/a.hpp", "tollgate/base/b.hpp")
         self.assert_finding(floors_test.check, "does not exist")
@@ -177,6 +182,17 @@ class SingleHeader(Project):
                                                "#include <vector>", "void a() {}")]
         self.assertEqual(order, sorted(order))
         self.assertNotIn("#include <tollgate/", text)
+
+    def test_two_nouns_that_need_each_other(self):
+        both = "".join(f"#include <tollgate/base/{name}.ipp>\n" for name in "ab")
+        self.header("base/a.hpp", text="void a();\n" + SEPARATE.format("tollgate/base/b.hpp"))
+        self.header("base/b.hpp", "tollgate/base/a.hpp",
+                    text=f"void b();\n#if !defined(TOLLGATE_SEPARATE_COMPILATION)\n{both}#endif\n")
+        self.header("base/a.ipp", "tollgate/base/b.hpp", text="void a() { b(); }\n")
+        self.header("base/b.ipp", "tollgate/base/b.hpp", text="void b() { a(); }\n")
+        text = self.single()
+        order = [text.index(part) for part in ("void a();", "void b();", amalgamate.BODIES_SWITCH, "void a() {", "void b() {")]
+        self.assertEqual(order, sorted(order))
 
     def test_a_wing_has_its_switch(self):
         self.header("store/sqlite.hpp", text="void s();\n" + SEPARATE.format("tollgate/store/sqlite.ipp"))

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Includes only go down: reads every include under include/tollgate and names each one that climbs, and each circle."""
 
+import re
+
 import sources
 
 # A directory may include itself and what stands on a lower floor.
@@ -8,6 +10,8 @@ FLOORS = {"base": 0, "http": 1, "domain": 2, "contract": 3, "policy": 4, "pipeli
           "api": 6, "oauth": 6, "pages": 6, "webhooks": 6}
 # A wing may include itself and the floors up to this one; no floor and no other wing includes it.
 WINGS = {"store": 3, "server": 1}
+# What a header includes last, for its bodies: all declarations have been read by then, so it closes no circle.
+BODIES = re.compile(r"^#if !defined\(TOLLGATE_SEPARATE_COMPILATION\)\n(?:#include <.*\n)+#endif$", re.MULTILINE)
 # Made of everything on purpose.
 EXEMPT = ("tollgate/tollgate.hpp", "tollgate/impl/")
 
@@ -37,10 +41,13 @@ def includes(base):
     return graph
 
 
-def circle(graph):
-    """One circle of includes among headers, or nothing. Bodies are out of it: they come when all declarations are read."""
-    headers = {name: [target for target in targets if target.endswith(".hpp") and target in graph]
-               for name, targets in graph.items() if name.endswith(".hpp")}
+def circle(base, names):
+    """One circle of includes among headers, or nothing."""
+    headers = {}
+    for name in names:
+        if name.endswith(".hpp"):
+            text = BODIES.sub("", sources.read(base / "include" / name))
+            headers[name] = [target for target in sources.OWN_INCLUDE.findall(text) if target in names]
     done = set()
 
     def walk(name, above):
@@ -72,7 +79,7 @@ def check(base):
                 findings.append(f"include/{name} includes <{target}>, " + ("which is for users" if exempt else "which does not exist"))
             elif not may_include(here, place(target)):
                 findings.append(f"include/{name} ({here}) climbs to <{target}> ({place(target)})")
-    found = circle(graph)
+    found = circle(base, graph)
     if found:
         findings.append("a circle of includes: " + " -> ".join(found))
     return findings
