@@ -1,0 +1,66 @@
+#pragma once
+
+#include <tollgate/base/outcome.hpp>
+#include <tollgate/domain/application.hpp>
+#include <tollgate/domain/grant.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace tollgate {
+
+/// Keeps OAuth applications.
+///
+/// Thread rule, here and below: callable from many threads at once. Blocking: allowed if the store declares
+/// `static constexpr bool blocking = true`. Errors: a `problem`; nothing is thrown. Every verb is one atomic intent, and
+/// durable (as far as the store is) when it returns.
+template <class S>
+concept application_store = requires(S& s, const new_application& made, std::string_view client_id, user_id owner,
+                                     application_id id, const digest& secret, std::size_t applications_per_user_max) {
+    // problem_kind::conflict when the client_id is taken, invalid when the owner has `applications_per_user_max` already.
+    { s.create_application(made, applications_per_user_max) } -> std::same_as<outcome<application_id>>;
+    // None when there is none of this client_id.
+    { s.find_application(client_id) } -> std::same_as<outcome<std::optional<application>>>;
+    // The owner's, oldest first.
+    { s.applications_of(owner) } -> std::same_as<outcome<std::vector<application>>>;
+    // Whether the owner has such an application; the old secret is worth nothing from the moment this returns.
+    { s.replace_client_secret(owner, id, secret) } -> std::same_as<outcome<bool>>;
+    // Whether the owner had such an application. Its codes, grants, access and refresh tokens go with it.
+    { s.delete_application(owner, id) } -> std::same_as<outcome<bool>>;
+};
+
+/// Keeps what users let applications do, and the codes and tokens made of it.
+template <class S>
+concept grant_store = requires(S& s, const new_authorization_code& code, const code_redemption& redemption,
+                               const token_refresh& refresh, const digest& token, user_id user, application_id application,
+                               const scope_set& scopes, instant now, std::size_t rows_max) {
+    // What this user granted this application before; none when nothing, or when it was revoked.
+    { s.granted_scopes(user, application) } -> std::same_as<outcome<std::optional<scope_set>>>;
+    // Keeps the code, and adds its scopes to what the user has granted the application: one step.
+    { s.create_code(code) } -> std::same_as<outcome<void>>;
+    // Redeems a code once: of N calls at the same time, from any number of threads and processes, exactly one is `redeemed`,
+    // and its tokens exist when it returns. A failure leaves the code as it was. A code is remembered after its redemption
+    // at least until it would have expired, so that reuse is seen; reuse revokes the tokens made from it.
+    { s.redeem_code(redemption) } -> std::same_as<outcome<redeemed_code>>;
+    // A new access token out of a refresh token, which stays good: in parallel, too.
+    { s.refresh_access_token(refresh) } -> std::same_as<outcome<refreshed_token>>;
+    // RFC 7009: an access or refresh token of this application. A refresh token takes the access tokens of its grant along.
+    // Whether there was such a token is nobody's business.
+    { s.revoke_oauth_token(application, token) } -> std::same_as<outcome<void>>;
+    // What a user let applications do, oldest first.
+    { s.grants_of(user) } -> std::same_as<outcome<std::vector<grant>>>;
+    // Whether there was such a grant. Codes, access and refresh tokens of this user and application go with it.
+    { s.revoke_grant(user, application) } -> std::same_as<outcome<bool>>;
+    // Forgets what expired before `now`, at most `rows_max` rows; how many they were.
+    { s.sweep_expired(now, rows_max) } -> std::same_as<outcome<std::size_t>>;
+};
+
+/// Exemplar: `memory_store`, `sqlite_store`. An adapter of one's own is right when it passes
+/// `tollgate/store/suite.hpp`.
+template <class S>
+concept oauth_store = application_store<S> && grant_store<S>;
+
+}  // namespace tollgate

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <tollgate/base/outcome.hpp>
+#include <tollgate/domain/session.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <optional>
+
+namespace tollgate {
+
+/// Keeps who is signed in. Only `cookie_sessions` needs one; an integrator with sessions of their own has none.
+///
+/// Thread rule: callable from many threads at once. Blocking: allowed if the store declares
+/// `static constexpr bool blocking = true`. Errors: a `problem`; nothing is thrown.
+template <class S>
+concept session_store = requires(S& s, const stored_session& made, const digest& cookie, user_id user, instant now,
+                                 instant created_before, instant seen_before, std::size_t rows_max) {
+    // problem_kind::conflict when the digest is there already.
+    { s.create_session(made) } -> std::same_as<outcome<void>>;
+    // As it stands; none when there is none.
+    { s.find_session(cookie) } -> std::same_as<outcome<std::optional<stored_session>>>;
+    // Says that the session was used now. No problem when it is gone.
+    { s.touch_session(cookie, now) } -> std::same_as<outcome<void>>;
+    // Whether there was one; it lets nobody in from the moment this returns.
+    { s.end_session(cookie) } -> std::same_as<outcome<bool>>;
+    // All of one user's: for a new password.
+    { s.end_sessions_of(user) } -> std::same_as<outcome<void>>;
+    // Forgets sessions that began before one moment or were last used before another, at most `rows_max`; how many.
+    { s.sweep_sessions(created_before, seen_before, rows_max) } -> std::same_as<outcome<std::size_t>>;
+};
+
+}  // namespace tollgate
