@@ -1,0 +1,79 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/outcome.hpp>
+#include <tollgate/base/time.hpp>
+#include <tollgate/http/handler.hpp>
+#include <tollgate/server/settings.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace asio {
+class any_io_executor;
+}
+
+namespace tollgate {
+
+/// Serves a handler over HTTP/1.1, with or without TLS 1.2 and 1.3.
+///
+///     tollgate::server server{api, {.port = 8443, .tls = {"cert.pem", "key.pem"}}};
+///     server.run();
+///
+/// It has threads of its own, or is a guest on an executor; it installs no signal handlers, and a process may have
+/// several. The handler must outlive it. A handler that blocks is called on worker threads, never on one that serves
+/// sockets. Everything but construction and destruction may be called from any thread at any time; a server may also be
+/// stopped, but not destroyed, from within its own handler. A server runs once: make another one to start again.
+class server {
+public:
+    /// A server with `settings.threads` threads of its own. Nothing is opened before `start`.
+    TOLLGATE_DECL server(http::handler_ref handler, server_settings settings = {});
+
+    /// A guest on `executor`, which may be run by several threads: connections are divided among `settings.threads` parts,
+    /// each of which is used by one thread at a time. The executor's context must outlive the server.
+    TOLLGATE_DECL server(const asio::any_io_executor& executor, http::handler_ref handler, server_settings settings = {});
+
+    server(const server&) = delete;
+    server& operator=(const server&) = delete;
+
+    /// Stops without waiting for requests, but for blocking calls of the handler that are under way.
+    TOLLGATE_DECL ~server();
+
+    /// Returns when connections are accepted. A problem says which setting, address or certificate will not do; nothing
+    /// is left open then. A server that was stopped before does not start: that too is a problem.
+    TOLLGATE_DECL outcome<void> start();
+
+    /// `start`, then `wait`. Returns at once, without a problem, if the server was stopped before.
+    TOLLGATE_DECL outcome<void> run();
+
+    /// Waits until the server has stopped. Not for handlers, nor for threads that a guest needs.
+    TOLLGATE_DECL void wait();
+
+    /// Accepts nothing more and closes idle connections at once; lets requests that are under way end, each answered with
+    /// `Connection: close`, and after `deadline` closes what is left. Returns when all is over and the port is free. Only
+    /// a blocking handler that does not return can hold it up longer.
+    ///
+    /// From within a handler, and for a guest on a thread of its `io_context`, it begins all this and returns at once;
+    /// for a guest whose executor does not run it gives up at the deadline. To stop again, with an earlier deadline for
+    /// instance, does no harm.
+    TOLLGATE_DECL void stop(milliseconds deadline = seconds{10});
+
+    /// Reads certificate and key again, for connections made from now on. With a problem the old ones stay in use.
+    TOLLGATE_DECL outcome<void> reload_certificates();
+
+    /// Where it accepts connections, with the ports it really has. Empty before `start`.
+    [[nodiscard]] TOLLGATE_DECL std::vector<listen_address> endpoints() const;
+    /// The first one's port; 0 before `start`.
+    [[nodiscard]] TOLLGATE_DECL std::uint16_t port() const;
+
+private:
+    class core;
+    std::unique_ptr<core> core_;
+};
+
+}  // namespace tollgate
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/server/server.ipp>
+#endif

@@ -1,0 +1,243 @@
+#pragma once
+
+#include <tollgate/server/lane_group.hpp>
+#include <tollgate/server/server.hpp>
+
+#include <algorithm>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+namespace tollgate {
+
+class server::core {
+public:
+    core(http::handler_ref handler, server_settings settings, std::optional<asio::any_io_executor> executor)
+        : host_{std::make_shared<hosting::host>(handler, std::move(settings))}, executor_{std::move(executor)} {}
+    TOLLGATE_DECL ~core();
+
+    TOLLGATE_DECL outcome<void> start();
+    TOLLGATE_DECL outcome<void> run();
+    TOLLGATE_DECL void wait();
+    TOLLGATE_DECL void stop(milliseconds deadline);
+    TOLLGATE_DECL outcome<void> reload_certificates();
+    TOLLGATE_DECL std::vector<listen_address> endpoints() const;
+
+private:
+    enum class state { fresh, starting, running, stopping, stopped };
+
+    TOLLGATE_DECL outcome<void> open();
+    TOLLGATE_DECL outcome<void> check_settings() const;
+    TOLLGATE_DECL std::unique_ptr<hosting::lane_group> make_lanes() const;
+    TOLLGATE_DECL void drain(milliseconds deadline);
+    /// Ends workers and threads. Precondition: not on one of them.
+    TOLLGATE_DECL void close();
+
+    const std::shared_ptr<hosting::host> host_;
+    const std::optional<asio::any_io_executor> executor_;
+
+    // Never held while a lane or a handler is waited for: a handler may call us.
+    mutable std::mutex mutex_;
+    std::condition_variable state_changed_;
+    state state_ = state::fresh;
+    std::optional<milliseconds> stop_when_started_;
+    std::vector<listen_address> endpoints_;
+
+    std::mutex close_mutex_;                     // of several threads that wait for the end, one brings it about
+    std::unique_ptr<hosting::lane_group> lanes_;  // stays the same from `running` on
+};
+
+TOLLGATE_DECL server::server(http::handler_ref handler, server_settings settings)
+    : core_{std::make_unique<core>(handler, std::move(settings), std::nullopt)} {}
+
+TOLLGATE_DECL server::server(const asio::any_io_executor& executor, http::handler_ref handler, server_settings settings)
+    : core_{std::make_unique<core>(handler, std::move(settings), executor)} {}
+
+TOLLGATE_DECL server::~server() = default;
+
+TOLLGATE_DECL outcome<void> server::start() { return core_->start(); }
+TOLLGATE_DECL outcome<void> server::run() { return core_->run(); }
+TOLLGATE_DECL void server::wait() { core_->wait(); }
+TOLLGATE_DECL void server::stop(milliseconds deadline) { core_->stop(deadline); }
+TOLLGATE_DECL outcome<void> server::reload_certificates() { return core_->reload_certificates(); }
+TOLLGATE_DECL std::vector<listen_address> server::endpoints() const { return core_->endpoints(); }
+
+TOLLGATE_DECL std::uint16_t server::port() const {
+    const auto all = core_->endpoints();
+    return all.empty() ? std::uint16_t{0} : all.front().port;
+}
+
+TOLLGATE_DECL outcome<void> server::core::start() {
+    {
+        const std::lock_guard hold{mutex_};
+        if (state_ != state::fresh) return unavailable("a server starts once, and not after it was stopped");
+        state_ = state::starting;
+    }
+    outcome<void> opened;
+    try {
+        opened = open();
+    } catch (const std::exception& failed) {
+        opened = internal_error(std::string{"the server could not start: "} + failed.what());
+    }
+    if (!opened) {
+        lanes_.reset();
+        host_->workers.stop();
+    }
+
+    std::optional<milliseconds> stop_now;
+    {
+        const std::lock_guard hold{mutex_};
+        stop_now = opened ? stop_when_started_ : std::nullopt;
+        state_ = !opened ? state::stopped : stop_now ? state::stopping : state::running;
+        state_changed_.notify_all();
+    }
+    if (stop_now) drain(*stop_now);
+    return opened;
+}
+
+TOLLGATE_DECL outcome<void> server::core::open() {
+    using namespace hosting;
+    if (auto checked = check_settings(); !checked) return checked;
+    const server_settings& how = host_->settings;
+    if (how.tls.enabled()) {
+        auto made = tls_context::make(how.tls);
+        if (!made) return std::move(made).error();
+        host_->set_tls(*std::move(made));
+    }
+
+    std::vector<listen_address> wanted = how.more_addresses;
+    wanted.insert(wanted.begin(), {how.address, how.port});
+    std::vector<listening_socket> sockets;
+    const auto give_up = [&] {
+        for (const listening_socket& one : sockets) close_socket(one.socket);
+    };
+    for (const listen_address& one : wanted) {
+        auto made = listen_at(one, how.backlog);
+        if (!made) {
+            give_up();
+            return std::move(made).error();
+        }
+        sockets.push_back(*std::move(made));
+    }
+
+    try {
+        lanes_ = make_lanes();
+        if (host_->handler.blocking()) host_->workers.start(how.worker_threads);
+    } catch (...) {
+        give_up();
+        throw;
+    }
+    {
+        const std::lock_guard hold{mutex_};
+        for (const listening_socket& one : sockets) endpoints_.push_back(one.at);
+    }
+    lanes_->listen(sockets);
+    return {};
+}
+
+TOLLGATE_DECL outcome<void> server::core::check_settings() const {
+    const server_settings& how = host_->settings;
+    const std::pair<const char*, milliseconds> times[] = {
+        {"header_timeout", how.header_timeout}, {"body_timeout", how.body_timeout},
+        {"idle_timeout", how.idle_timeout},     {"write_timeout", how.write_timeout},
+        {"handshake_timeout", how.handshake_timeout}, {"linger_timeout", how.linger_timeout}};
+    for (const auto& [name, time] : times)
+        if (time <= milliseconds{0}) return invalid(std::string{"The server setting "} + name + " must be above zero.");
+    const std::pair<const char*, std::size_t> counts[] = {
+        {"header_bytes_max", how.header_bytes_max}, {"connections_max", how.connections_max},
+        {"worker_threads", how.worker_threads},     {"worker_queue_max", how.worker_queue_max}};
+    for (const auto& [name, count] : counts)
+        if (count == 0) return invalid(std::string{"The server setting "} + name + " must be above zero.");
+    return {};
+}
+
+TOLLGATE_DECL std::unique_ptr<hosting::lane_group> server::core::make_lanes() const {
+    using io_executor = asio::io_context::executor_type;
+    const unsigned asked = host_->settings.threads;
+    const std::size_t lanes = asked != 0 ? asked : (std::max)(1U, std::thread::hardware_concurrency());
+    if (!executor_) return std::make_unique<hosting::own_lanes>(host_, lanes);
+    // Nearly every guest has an io_context: its own executor spares each wait the way through a type-erased one.
+    if (const auto* const plain = executor_->target<io_executor>())
+        return std::make_unique<hosting::guest_lanes<io_executor>>(host_, lanes, *plain);
+    return std::make_unique<hosting::guest_lanes<asio::any_io_executor>>(host_, lanes, *executor_);
+}
+
+TOLLGATE_DECL outcome<void> server::core::run() {
+    {
+        const std::lock_guard hold{mutex_};
+        if (state_ == state::stopping || state_ == state::stopped) return {};
+    }
+    if (auto started = start(); !started) return started;
+    wait();
+    return {};
+}
+
+TOLLGATE_DECL void server::core::wait() {
+    {
+        std::unique_lock hold{mutex_};
+        state_changed_.wait(hold, [this] { return state_ == state::stopping || state_ == state::stopped; });
+        if (state_ == state::stopped) return;
+    }
+    lanes_->wait();
+    close();
+}
+
+TOLLGATE_DECL void server::core::stop(milliseconds deadline) {
+    {
+        std::unique_lock hold{mutex_};
+        if (state_ == state::fresh) {
+            state_ = state::stopped;
+            state_changed_.notify_all();
+        }
+        if (state_ == state::starting) {
+            stop_when_started_ = deadline;
+            if (hosting::serving_scope::inside(*host_)) return;
+            state_changed_.wait(hold, [this] { return state_ != state::starting; });
+        }
+        if (state_ == state::stopped) return;
+        state_ = state::stopping;
+        state_changed_.notify_all();
+    }
+    drain(deadline);
+    if (lanes_->needs_this_thread()) return;
+    lanes_->wait(deadline);
+    close();
+}
+
+TOLLGATE_DECL void server::core::drain(milliseconds deadline) {
+    host_->stopping = true;
+    lanes_->drain(deadline);
+}
+
+TOLLGATE_DECL void server::core::close() {
+    const std::lock_guard one_at_a_time{close_mutex_};
+    lanes_->close();
+    host_->workers.stop();
+    const std::lock_guard hold{mutex_};
+    state_ = state::stopped;
+    state_changed_.notify_all();
+}
+
+TOLLGATE_DECL server::core::~core() {
+    if (!lanes_) return;
+    host_->stopping = true;
+    close();
+}
+
+TOLLGATE_DECL outcome<void> server::core::reload_certificates() {
+    auto made = hosting::tls_context::make(host_->settings.tls);
+    if (!made) return std::move(made).error();
+    host_->set_tls(*std::move(made));
+    return {};
+}
+
+TOLLGATE_DECL std::vector<listen_address> server::core::endpoints() const {
+    const std::lock_guard hold{mutex_};
+    return endpoints_;
+}
+
+}  // namespace tollgate
