@@ -6,6 +6,7 @@
 #include <tollgate/http/html_writer.hpp>
 
 #include <array>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,11 +44,13 @@ public:
 private:
     TOLLGATE_DECL void begin_page(std::string_view slug, std::string_view title);
     TOLLGATE_DECL void end_page();
+    TOLLGATE_DECL void begin_table(std::initializer_list<std::string_view> columns);
+    TOLLGATE_DECL void end_table();
     TOLLGATE_DECL void write_operation(const route_description& of);
     TOLLGATE_DECL void write_access(const access_rule& access);
     TOLLGATE_DECL void write_parameters(const route_description& of);
     TOLLGATE_DECL void write_curl(const route_description& of);
-    TOLLGATE_DECL void write_json(const json_shape& shape);
+    TOLLGATE_DECL void write_example(const json_shape& shape);
 
     /// The first line of the table that `wanted` is true of; null when there is none.
     template <class Wanted>

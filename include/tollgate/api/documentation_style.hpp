@@ -31,7 +31,8 @@ body > header > div, .columns { max-width: 74rem; margin: 0 auto; padding: 0 1.5
 body > header > div { display: flex; flex-wrap: wrap; align-items: baseline; gap: .25rem 1rem; padding-block: .9rem; }
 .name { color: var(--ink); font-weight: 650; text-decoration: none; letter-spacing: -.01em; }
 .address { color: var(--quiet); font-size: .875rem; overflow-wrap: anywhere; }
-nav ul { display: flex; flex-wrap: wrap; gap: .25rem; list-style: none; margin: 0; padding: 1rem 0 0; }
+nav ul { display: flex; flex-wrap: wrap; gap: .15rem; list-style: none; margin: 0 -.7rem; padding: 1rem 0 0; }
+nav li { margin: 0; }
 nav a { display: block; padding: .3rem .7rem; border-radius: .4rem; color: var(--ink); text-decoration: none; }
 nav a:hover { background: var(--panel); }
 nav a[aria-current] { background: var(--panel); color: var(--accent); font-weight: 600; }
@@ -40,7 +41,7 @@ body > footer { border-top: 1px solid var(--line); color: var(--quiet); font-siz
 body > footer p { max-width: 74rem; margin: 0 auto; padding: 1.25rem 1.5rem; }
 @media (min-width: 56rem) {
   .columns { display: grid; grid-template-columns: 12rem minmax(0, 1fr); gap: 3.5rem; }
-  nav ul { flex-direction: column; position: sticky; top: 0; padding-top: 2.6rem; margin-left: -.7rem; }
+  nav ul { flex-direction: column; position: sticky; top: 0; padding-top: 2.6rem; margin-right: 0; }
   main { padding-top: 1.6rem; }
 }
 
@@ -55,13 +56,16 @@ code, pre { font-family: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consol
 code { background: var(--panel); border-radius: .25rem; padding: .1em .3em; overflow-wrap: anywhere; }
 pre { background: var(--panel); border: 1px solid var(--line); border-radius: .5rem; padding: .9rem 1rem; margin: 0 0 1.2rem;
   overflow-x: auto; line-height: 1.55; }
-pre code { background: none; padding: 0; overflow-wrap: normal; }
+pre code { background: none; padding: 0; font-size: inherit; overflow-wrap: normal; }
+pre.answer { background: none; }
+pre + pre.answer { margin-top: -.5rem; }
 
 .table { overflow-x: auto; margin: 0 0 1.4rem; }
 table { border-collapse: collapse; width: 100%; font-size: .95rem; }
 th, td { text-align: left; vertical-align: top; padding: .5rem 1rem .5rem 0; border-bottom: 1px solid var(--line); }
 thead th { color: var(--quiet); font-weight: 600; font-size: .85rem; }
-tbody th { font-weight: 600; white-space: nowrap; }
+tbody th { font-weight: 600; }
+td > code { white-space: nowrap; }
 dl.facts { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .4rem 1.5rem; }
 dl.facts dt { color: var(--quiet); }
 dl.facts dd { margin: 0; }
