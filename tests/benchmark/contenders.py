@@ -23,6 +23,9 @@ class Contender:
 CONTENDERS = (
     Contender("raw_epoll", "raw epoll, fixed answer (the limit)", "raw_epoll"),
     Contender("plain_asio", "plain Asio, fixed answer", "plain_asio"),
+    Contender("tollgate_fixed", "**Tollgate's server, fixed handler**", "tollgate_fixed"),
+    Contender("tollgate_memory", "**Tollgate, whole API, memory store**", "tollgate_memory", announces=True),
+    Contender("tollgate_sqlite", "**Tollgate, whole API, SQLite**", "tollgate_sqlite", announces=True),
     Contender("nginx", "nginx, `return 200`", "nginx"),
     Contender("restinio", "RESTinio, bare handler", "restinio"),
     Contender("pistache", "Pistache, bare handler", "pistache", pipelined=False, asks_keep_alive=True),
@@ -30,5 +33,7 @@ CONTENDERS = (
     # It reads ahead into a buffer that it drops with each request; and it holds a thread for each connection.
     Contender("cpp_httplib", "cpp-httplib, bare handler", "cpp_httplib", pipelined=False, idle=False),
     Contender("plain_asio_tls", "plain Asio + `asio::ssl::stream`, fixed answer", "plain_asio", tls=True),
+    Contender("tollgate_fixed_tls", "**Tollgate's server, fixed handler**", "tollgate_fixed", tls=True),
+    Contender("tollgate_memory_tls", "**Tollgate, whole API, memory store**", "tollgate_memory", tls=True, announces=True),
     Contender("nginx_tls", "nginx, `return 200`", "nginx", tls=True),
 )

@@ -1,4 +1,4 @@
-"""What is asked of a running contender, and what it cost: each function is one figure of the table."""
+"""What is asked of a running contender, and what it cost: each function is one figure of a table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import time
 
-from common.processes import BENCHMARK, BIN, LOAD_CORE, Failed, Server, pinned, running
+from common.processes import BENCHMARK, BIN, LOAD_CORE, SERVER_CORE, Failed, Server, pinned, running
 from contenders import Contender
 
 CONNECTIONS = 64
@@ -105,3 +105,20 @@ def instructions_per_request(contender: Contender, rounds: int) -> float:
                 _client(server, "rounds", CONNECTIONS, times, seconds=120)
         return run_under
     return (_instructions_of(ask(2 * rounds)) - _instructions_of(ask(rounds))) / (rounds * CONNECTIONS)
+
+
+def handle_nanoseconds_and_allocations(calls: int) -> tuple[float, float]:
+    """Of one warm `handle` of a balance request, without a server around it."""
+    done = subprocess.run([BIN / "handle_cost", str(calls)], capture_output=True, text=True, timeout=120,
+                          preexec_fn=pinned(SERVER_CORE))
+    if done.returncode != 0:
+        raise Failed(f"handle: {done.stderr[-300:].strip()}")
+    told = json.loads(done.stdout)
+    return told["nanoseconds"], told["allocations"]
+
+
+def handle_instructions(calls: int) -> float:
+    def call(times: int):
+        return lambda tool: subprocess.run([*tool, BIN / "handle_cost", str(times)], check=True, capture_output=True,
+                                           timeout=120)
+    return (_instructions_of(call(2 * calls)) - _instructions_of(call(calls))) / calls

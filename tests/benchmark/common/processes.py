@@ -7,9 +7,11 @@ import ctypes
 import os
 import pathlib
 import resource
+import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 
 from contenders import Contender
@@ -57,10 +59,8 @@ def certificate() -> tuple[pathlib.Path, pathlib.Path]:
     return made, key
 
 
-def _nginx_command(port: int, tls: bool) -> list[str]:
+def _nginx_command(place: pathlib.Path, port: int, tls: bool) -> list[str]:
     """One process without a master, which does nothing but return the fixed answer."""
-    place = BUILD / f"nginx_{port}"
-    place.mkdir(parents=True, exist_ok=True)
     cert, key = certificate() if tls else ("", "")
     secure = f"ssl_certificate {cert}; ssl_certificate_key {key}; ssl_protocols TLSv1.3;" if tls else ""
     temporary = " ".join(f"{kind}_temp_path {place}/{kind};" for kind in
@@ -89,15 +89,16 @@ class Server:
 
     def __init__(self, contender: Contender, tool: tuple[str, ...] = ()):
         self.contender = contender
+        self._place = pathlib.Path(tempfile.mkdtemp(prefix=f"{contender.name}_", dir=BUILD))  # what it writes goes with it
         self.port = free_port()
         self.authorization = "Basic " + "dG9sbGdhdGU6" * 6  # of a real one's length; bare handlers do not read it
         if contender.program == "nginx":
-            command = _nginx_command(self.port, contender.tls)
+            command = _nginx_command(self._place, self.port, contender.tls)
         else:
             command = [str(BIN / contender.program), str(self.port)]
             command += [str(path) for path in certificate()] if contender.tls else []
-        self._errors = (BUILD / f"{contender.name}.stderr").open("w+")
-        self._process = subprocess.Popen([*tool, *command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        self._errors = (self._place / "stderr").open("w+")
+        self._process = subprocess.Popen([*tool, *command], cwd=self._place, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                          stderr=self._errors, text=True, preexec_fn=pinned(SERVER_CORE))
         self.pid = self._process.pid
 
@@ -140,6 +141,7 @@ class Server:
                 self._process.wait()
         self._process.stdout.close()
         self._errors.close()
+        shutil.rmtree(self._place, ignore_errors=True)
 
 
 @contextlib.contextmanager

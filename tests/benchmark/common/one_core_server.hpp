@@ -1,0 +1,26 @@
+#pragma once
+
+#include "fixed_answer.hpp"
+
+#include <tollgate/server/server.hpp>
+
+#include <chrono>
+#include <cstdio>
+
+namespace benchmark {
+
+/// Serves a handler on one core with the arguments that every contender gets, `PORT [CERTIFICATE KEY]`; returns the exit
+/// code for a server that could not start, and otherwise not.
+inline int serve_on_one_core(tollgate::http::handler_ref handler, int argc, char** argv) {
+    tollgate::server_settings settings;
+    settings.port = port_argument(argc, argv);
+    settings.threads = 1;
+    settings.idle_timeout = std::chrono::minutes{5};  // under valgrind a round may take longer than a minute
+    if (argc > 3) settings.tls = {.certificate_file = argv[2], .key_file = argv[3]};
+    tollgate::server server{handler, settings};
+    const auto ended = server.run();
+    if (!ended) std::fprintf(stderr, "%s\n", ended.error().cause.c_str());
+    return 1;
+}
+
+}  // namespace benchmark
