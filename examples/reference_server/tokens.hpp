@@ -30,7 +30,7 @@ std::array<std::byte, Size> random_bytes() {
 /// Throws `run_error`.
 template <tollgate::token_store Store>
 issued_token issue_token(Store& store, tollgate::user_id user, const std::string& description, const tollgate::scope_set& scopes) {
-    const auto username = tollgate::make_public_id(tollgate::public_id_kind::token_username, random_bytes<16>());
+    const auto username = tollgate::make_public_id(tollgate::public_id_kind::username, random_bytes<16>());
     const auto secret = tollgate::make_secret(tollgate::secret_kind::personal_token, random_bytes<32>());
     const auto id = expect(store.create_personal_token({.user = user,
                                                         .username = username,

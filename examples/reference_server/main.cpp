@@ -1,0 +1,37 @@
+#include "admin_commands.hpp"
+#include "command_line.hpp"
+#include "failure.hpp"
+#include "output.hpp"
+#include "serve.hpp"
+#include "services.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <exception>
+#include <type_traits>
+#include <variant>
+
+int main(int count, char** words) {
+    ::umask(S_IRWXG | S_IRWXO);  // what we write is its owner's alone
+    try {
+        const auto services = reference::reference_services();
+        const auto asked = reference::read_command_line(count, words, services);
+        if (!asked) return EXIT_SUCCESS;
+        std::visit(
+            [&]<class Command>(const Command& wanted) {
+                if constexpr (std::is_same_v<Command, reference::serve>) reference::run_server(asked->with, services);
+                else reference::print_line(reference::run(wanted, asked->with));
+            },
+            asked->what);
+        return EXIT_SUCCESS;
+    } catch (const reference::failure& why) {
+        reference::complain(why.what());
+        return why.exit_code();
+    } catch (const std::exception& unexpected) {
+        reference::complain(unexpected.what());
+        return EXIT_FAILURE;
+    }
+}

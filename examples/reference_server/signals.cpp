@@ -1,0 +1,34 @@
+#include "signals.hpp"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <initializer_list>
+
+namespace reference {
+
+signals::signals() {
+    ::signal(SIGPIPE, SIG_IGN);
+    ::sigemptyset(&held_back_);
+    for (const int each : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&held_back_, each);
+    ::pthread_sigmask(SIG_BLOCK, &held_back_, nullptr);
+}
+
+int signals::wait() const {
+    int number = 0;
+    while (::sigwait(&held_back_, &number) != 0) {
+    }
+    return number;
+}
+
+void signals::let_the_next_one_end_the_process() const {
+    sigset_t ending;
+    ::sigemptyset(&ending);
+    for (const int each : {SIGTERM, SIGINT}) {
+        ::signal(each, [](int) { ::_exit(1); });
+        ::sigaddset(&ending, each);
+    }
+    ::pthread_sigmask(SIG_UNBLOCK, &ending, nullptr);
+}
+
+}  // namespace reference

@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""contract.md, items 1 to 6: the agent rule and the rate limits."""
+
+import datetime
+import time
+
+from harness import Case, Server, basic, encode, main
+
+BAD_TOKEN = basic("tgu_nobody", "wrong")
+
+
+def seconds_from_now(reset):
+    at = datetime.datetime.strptime(reset, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=datetime.timezone.utc)
+    return at.timestamp() - time.time()
+
+
+class Agents(Case):
+    """Item 1."""
+
+    def test_missing_empty_and_blank_agents_are_refused_on_every_path(self):
+        with Server("--demo", "--anonymous-limit", "1000/hour", store="memory:") as server:
+            left = 1000
+            for path in ("/v1/user/balance", "/v1/testservice/get", "/v1/nowhere", "/", "/v2/x"):
+                for agent in (None, "", " ", " \t "):
+                    for token in (None, server.demo_token):
+                        with self.subTest(path=path, agent=agent, token=token is not None):
+                            answer = server.ask("GET", path, {"User-Agent": agent}, token=token)
+                            self.assert_error(answer, 403, "User-Agent")
+                            left -= 1
+                            self.assertEqual(str(left), answer.get("X-RateLimit-Remaining"), "counted against the address")
+            self.assert_json(server.ask("GET", "/v1/testservice/get", {"User-Agent": "x"}))
+
+    def test_where_the_window_is_empty_it_is_a_429(self):
+        with Server("--anonymous-limit", "2/hour", store="memory:") as server:
+            for status in (403, 403, 429, 429):
+                self.assert_error(server.ask("GET", "/v1/testservice/get", {"User-Agent": None}), status)
+
+
+class AnonymousWindow(Case):
+    """Item 2."""
+
+    def test_sixty_and_no_more(self):
+        with Server(store="memory:") as server, server.connect() as connection:
+            for number in range(1, 61):
+                answer = connection.ask("GET", "/v1/testservice/get")
+                self.assert_json(answer)
+                self.assertEqual("60", answer.get("X-RateLimit-Limit"))
+                self.assertEqual(str(60 - number), answer.get("X-RateLimit-Remaining"))
+                self.assertEqual(number == 60, answer.get("X-RateLimit-Reset") is not None)
+            for _ in range(3):
+                refused = connection.ask("GET", "/v1/testservice/get")
+                self.assert_error(refused, 429, "rate limit exceeded")
+                self.assertEqual("0", refused.get("X-RateLimit-Remaining"))
+                wait = seconds_from_now(refused.get("X-RateLimit-Reset"))
+                self.assertTrue(3500 < wait <= 3601, wait)
+                self.assertTrue(3500 < int(refused.get("Retry-After")) <= 3600, refused)
+
+    def test_after_the_reset_the_window_is_full_again(self):
+        with Server("--anonymous-limit", "3/second", store="memory:") as server, server.connect() as connection:
+            answer = None
+            for _ in range(50):  # until a whole window was used up within its second, however slow this machine is
+                answer = connection.ask("GET", "/v1/testservice/get")
+                if answer.status == 429:
+                    break
+            self.assert_error(answer, 429)
+            self.assertEqual("1", answer.get("Retry-After"))
+            time.sleep(1.05)
+            answer = connection.ask("GET", "/v1/testservice/get")
+            self.assert_json(answer)
+            self.assertEqual("2", answer.get("X-RateLimit-Remaining"))
+
+    def test_a_refused_request_is_not_counted_and_every_kind_of_answer_is(self):
+        with Server("--anonymous-limit", "6/hour", store="memory:") as server:
+            left = []
+            for method, path in (("GET", "/v1/testservice/get"), ("GET", "/nowhere"), ("GET", "/v1/user/balance"),
+                                 ("DELETE", "/v1/testservice/get"), ("HEAD", "/v1/testservice/get"), ("OPTIONS", "/v1/testservice/get")):
+                left.append(server.ask(method, path).get("X-RateLimit-Remaining"))
+            self.assertEqual(["5", "4", "3", "2", "1", "0"], left)
+            self.assert_error(server.ask("GET", "/nowhere"), 429)
+
+    def test_malformed_http_carries_the_fields_and_is_not_counted(self):
+        with Server("--anonymous-limit", "5/hour", store="memory:") as server:
+            for _ in range(10):
+                with server.connect() as connection:
+                    connection.send(b"GET  / HTTP/1.1\r\n\r\n")
+                    self.assert_error(connection.read(), 400)
+            self.assertEqual("4", server.ask("GET", "/v1/testservice/get").get("X-RateLimit-Remaining"))
+
+
+class UserWindow(Case):
+    """Items 3 and 4."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server("--anonymous-limit", "40/hour")
+        cls.addClassCleanup(cls.server.stop)
+
+    def test_two_tokens_of_one_user_share_a_thousand_and_a_raise_counts_at_once(self):
+        user = self.server.add_user("shared")
+        first, _ = self.server.add_token(user)
+        second, _ = self.server.add_token(user, "user:balance")
+        with self.server.connect() as connection:
+            for number in range(1, 1001):
+                token = first if number % 2 else second
+                answer = connection.ask("GET", "/v1/user/balance", {"Authorization": token})
+                if number in (1, 2, 999, 1000):
+                    self.assert_json(answer)
+                    self.assertEqual("1000", answer.get("X-RateLimit-Limit"))
+                    self.assertEqual(str(1000 - number), answer.get("X-RateLimit-Remaining"))
+            for token in (first, second):
+                refused = connection.ask("GET", "/v1/user/balance", {"Authorization": token})
+                self.assert_error(refused, 429)
+                self.assertTrue(86_000 < seconds_from_now(refused.get("X-RateLimit-Reset")) <= 86_401)
+
+            self.assertEqual({"id": user, "per_day": 5000}, self.server.run("user", "quota", "--user", user, "--per-day", 5000))
+            answer = connection.ask("GET", "/v1/user/balance", {"Authorization": second})
+            self.assert_json(answer)
+            self.assertEqual(("5000", "3999"), (answer.get("X-RateLimit-Limit"), answer.get("X-RateLimit-Remaining")))
+
+            self.server.run("user", "quota", "--user", user, "--per-day", 10)
+            self.assert_error(connection.ask("GET", "/v1/user/balance", {"Authorization": first}), 429)
+
+    def test_a_bad_token_drains_the_address_and_leaves_its_owner_alone(self):
+        user = self.server.add_user("owner")
+        made = self.server.run("token", "create", "--user", user, "--description", "x", "--scopes", "user:balance")
+        good = basic(made["username"], made["secret"])
+        guess = basic(made["username"], made["secret"][:-1] + ("a" if made["secret"][-1] != "a" else "b"))
+        before = int(self.server.ask("GET", "/v1/user/balance", token=good).get("X-RateLimit-Remaining"))
+        answer = self.server.ask("GET", "/v1/user/balance", token=guess)
+        while answer.status == 401:
+            self.assertEqual("40", answer.get("X-RateLimit-Limit"), "the address' window")
+            answer = self.server.ask("GET", "/v1/user/balance", token=guess)
+        self.assert_error(answer, 429)
+        self.assert_error(self.server.ask("GET", "/v1/testservice/get"), 429)
+        after = self.server.ask("GET", "/v1/user/balance", token=good)
+        self.assert_json(after)
+        self.assertEqual(str(before - 1), after.get("X-RateLimit-Remaining"))
+
+
+class Proxies(Case):
+    """Item 5."""
+
+    def remaining(self, server, fields):
+        return int(server.ask("GET", "/v1/testservice/get", fields).get("X-RateLimit-Remaining"))
+
+    def test_from_anybody_the_fields_are_ignored(self):
+        for flags in ([], ["--trusted-proxy", "10.0.0.0/8", "--trusted-proxy", "2001:db8::/32"]):
+            with self.subTest(flags=flags), Server(*flags, store="memory:") as server:
+                for number, fields in enumerate(({"X-Forwarded-For": "203.0.113.7"}, {"Forwarded": "for=203.0.113.8"},
+                                                 {"X-Forwarded-For": "203.0.113.9, 203.0.113.10"}), 1):
+                    self.assertEqual(60 - number, self.remaining(server, fields))
+
+    def test_from_a_trusted_proxy_the_right_most_untrusted_address_counts(self):
+        with Server("--trusted-proxy", "127.0.0.0/8", "--trusted-proxy", "2001:db8:1::/48", store="memory:") as server:
+            self.assertEqual(59, self.remaining(server, {"X-Forwarded-For": "203.0.113.7"}))
+            self.assertEqual(58, self.remaining(server, {"X-Forwarded-For": "198.51.100.1, 203.0.113.7"}), "left of it anybody writes")
+            self.assertEqual(57, self.remaining(server, {"X-Forwarded-For": "203.0.113.7, 2001:db8:1::5, 127.0.0.9"}))
+            self.assertEqual(56, self.remaining(server, {"X-Forwarded-For": "::ffff:203.0.113.7"}), "one host, two spellings")
+            self.assertEqual(59, self.remaining(server, {"X-Forwarded-For": "203.0.113.8"}))
+            self.assertEqual(59, self.remaining(server, {}), "the proxy itself")
+
+    def test_an_ipv6_client_counts_by_its_64(self):
+        with Server("--trusted-proxy", "127.0.0.1", store="memory:") as server:
+            self.assertEqual(59, self.remaining(server, {"X-Forwarded-For": "2001:db8:2:3::1"}))
+            self.assertEqual(58, self.remaining(server, {"X-Forwarded-For": "2001:db8:2:3:ffff::2"}))
+            self.assertEqual(59, self.remaining(server, {"X-Forwarded-For": "2001:db8:2:4::1"}))
+
+    def test_an_ipv6_proxy(self):
+        with Server("--trusted-proxy", "::1", store="memory:", listen="[::1]:0") as server:
+            self.assertEqual(59, self.remaining(server, {"X-Forwarded-For": "203.0.113.7"}))
+            self.assertEqual(59, self.remaining(server, {"X-Forwarded-For": "203.0.113.8"}))
+
+
+class ManyAddresses(Case):
+    """Item 6."""
+
+    def test_a_flood_of_addresses_stays_bounded_and_locks_nobody_out(self):
+        def resident_kilobytes(pid):
+            with open(f"/proc/{pid}/status") as status:
+                return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
+
+        addresses, batch = 40_000, 400
+        with Server("--trusted-proxy", "127.0.0.1", "--log", "off", "--demo", store="memory:") as server, server.connect() as connection:
+            def flood(first):
+                for start in range(first, first + addresses, batch):
+                    connection.send(b"".join(
+                        encode("GET", "/v1/testservice/get", {"X-Forwarded-For": f"11.{n >> 16 & 255}.{n >> 8 & 255}.{n & 255}"})
+                        for n in range(start, start + batch)))
+                    for _ in range(batch):
+                        self.assertEqual(200, connection.read().status)
+
+            flood(0)
+            before = resident_kilobytes(server.process.pid)
+            flood(addresses)
+            self.assertLess(resident_kilobytes(server.process.pid) - before, 64 * 1024)
+            self.assert_json(server.ask("GET", "/v1/user/balance", token=server.demo_token))
+            self.assert_json(server.ask("GET", "/v1/testservice/get", {"X-Forwarded-For": "12.0.0.1"}))
+
+
+if __name__ == "__main__":
+    main()
