@@ -1,0 +1,191 @@
+#include <tollgate/api/openapi.hpp>
+
+#include <tollgate/api/routes.hpp>
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <set>
+#include <string>
+#include <string_view>
+
+using namespace tollgate;
+using json = nlohmann::json;
+
+namespace {
+
+api_settings shop_settings() {
+    api_settings settings;
+    settings.base_url = "https://api.example.com/v1";
+    settings.auth_url = "https://example.com";
+    REQUIRE(settings.services.add("sitesmaker", {"site.created"}));
+    REQUIRE(settings.services.add("itemplatform", {"item.created"}));
+    return settings;
+}
+
+/// What a reference such as `#/components/headers/Allow` leads to.
+const json& follow(const json& document, const json& value) {
+    if (!value.contains("$ref")) return value;
+    const auto reference = value["$ref"].get<std::string>();
+    REQUIRE(reference.starts_with("#/"));
+    return document.at(json::json_pointer{reference.substr(1)});
+}
+
+void check_json_content(const json& document, const json& holder) {
+    REQUIRE(holder["content"].size() == 1);
+    const auto& schema = follow(document, holder["content"]["application/json"]["schema"]);
+    REQUIRE(schema.is_object());
+    CHECK(schema.contains("type"));
+}
+
+void check_parameters(std::string_view path, const json& operation) {
+    std::set<std::string> in_path;
+    for (auto begin = path.find('{'); begin != std::string_view::npos; begin = path.find('{', begin + 1))
+        in_path.emplace(path.substr(begin + 1, path.find('}', begin) - begin - 1));
+    std::set<std::string> described;
+    for (const auto& each : operation.value("parameters", json::array())) {
+        CHECK(each["in"] == "path");
+        CHECK(each["required"] == true);
+        CHECK(each["schema"].contains("type"));
+        CHECK(described.insert(each["name"].get<std::string>()).second);
+    }
+    CHECK(described == in_path);
+}
+
+void check_responses(const json& document, const json& operation) {
+    bool has_success = false;
+    for (const auto& [status, referred] : operation["responses"].items()) {
+        const auto& response = follow(document, referred);
+        CHECK_FALSE(response["description"].get<std::string>().empty());
+        for (const char* field : {"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"})
+            CHECK(follow(document, response["headers"][field]).contains("schema"));
+        if (status.front() == '2') {
+            has_success = true;
+            if (response.contains("content")) check_json_content(document, response);
+        } else {
+            check_json_content(document, response);
+            CHECK(response["content"]["application/json"]["schema"]["$ref"] == "#/components/schemas/Error");
+        }
+    }
+    CHECK(has_success);
+}
+
+void check_security(const json& document, const json& operation) {
+    const auto& schemes = document["components"]["securitySchemes"];
+    const auto& known = schemes["oauth"]["flows"]["authorizationCode"]["scopes"];
+    for (const auto& alternative : operation["security"])
+        for (const auto& [scheme, scopes] : alternative.items()) {
+            CHECK(schemes.contains(scheme));
+            for (const auto& scope : scopes) CHECK(known.contains(scope.get<std::string>()));
+        }
+}
+
+/// What OpenAPI 3.1 asks of every document of ours.
+void check_document(const json& document) {
+    CHECK(document["openapi"] == "3.1.0");
+    CHECK(document["info"]["title"].is_string());
+    CHECK(document["info"]["version"].is_string());
+    std::set<std::string> operations;
+    for (const auto& [path, item] : document["paths"].items()) {
+        CHECK(path.front() == '/');
+        for (const auto& [method, operation] : item.items()) {
+            INFO(method << ' ' << path);
+            CHECK(std::set<std::string>{"get", "post", "put", "patch", "delete"}.contains(method));
+            if (operation.contains("operationId")) CHECK(operations.insert(operation["operationId"].get<std::string>()).second);
+            check_parameters(path, operation);
+            check_responses(document, operation);
+            check_security(document, operation);
+            if (operation.contains("requestBody")) check_json_content(document, operation["requestBody"]);
+        }
+    }
+}
+
+std::set<std::string> scopes_of(const json& operation, const char* scheme) {
+    std::set<std::string> found;
+    for (const auto& alternative : operation["security"])
+        if (alternative.contains(scheme))
+            for (const auto& scope : alternative[scheme]) found.insert(scope.get<std::string>());
+    return found;
+}
+
+}  // namespace
+
+TEST_CASE("the account API's description is a whole OpenAPI document") {
+    const auto document = json::parse(make_openapi(shop_settings(), account_routes()));
+    check_document(document);
+    CHECK(document["info"]["version"] == "v1");
+    CHECK(document["servers"][0]["url"] == "https://api.example.com/v1");
+
+    std::size_t operations = 0;
+    for (const auto& item : document["paths"]) operations += item.size();
+    CHECK(operations == decltype(account_routes())::size);
+}
+
+TEST_CASE("OpenAPI tells of the hook endpoints what they take and give") {
+    const auto document = json::parse(make_openapi(shop_settings(), account_routes()));
+    const auto& item = document["paths"]["/{service}/{account}/hooks"];
+    CHECK(item.size() == 2);
+
+    const auto& create = item["post"];
+    CHECK(create["operationId"] == "createHook");
+    CHECK(create["responses"].contains("201"));
+    CHECK(create["responses"]["201"]["headers"].contains("X-Hook-Secret"));
+    CHECK_FALSE(item["get"]["responses"]["200"]["headers"].contains("X-Hook-Secret"));
+    const auto& body = create["requestBody"]["content"]["application/json"];
+    CHECK(body["schema"]["required"] == json({"event", "target_url"}));
+    CHECK(body["example"]["event"] == "site.created");
+    for (const char* status : {"400", "401", "403", "404", "405", "413", "415", "422", "429", "503", "default"})
+        CHECK(create["responses"].contains(status));
+
+    const auto& parameters = create["parameters"];
+    CHECK(parameters[0]["schema"]["enum"] == json({"sitesmaker", "itemplatform"}));
+    CHECK(parameters[1]["schema"]["format"] == "int64");
+
+    const auto& remove = document["paths"]["/{service}/hooks/{hook}"]["delete"];
+    CHECK(remove["responses"].contains("204"));
+    CHECK_FALSE(remove["responses"]["204"].contains("content"));
+    CHECK_FALSE(remove["responses"].contains("422"));
+    CHECK_FALSE(remove.contains("requestBody"));
+}
+
+TEST_CASE("OpenAPI names the scopes that each operation needs") {
+    const auto document = json::parse(make_openapi(shop_settings(), account_routes()));
+    const auto& paths = document["paths"];
+    for (const char* scheme : {"personalToken", "oauth"}) {
+        CHECK(scopes_of(paths["/user/balance"]["get"], scheme) == std::set<std::string>{"user:balance"});
+        CHECK(scopes_of(paths["/{service}/accounts"]["get"], scheme) == std::set<std::string>{"sitesmaker:read", "itemplatform:read"});
+    }
+    CHECK(paths["/testservice/get"]["get"]["security"][0] == json::object());
+    CHECK(paths["/testservice/auth"]["get"]["security"] == json::parse(R"([{"personalToken":[]},{"oauth":[]}])"));
+
+    const auto& schemes = document["components"]["securitySchemes"];
+    CHECK(schemes["personalToken"]["scheme"] == "basic");
+    const auto& flow = schemes["oauth"]["flows"]["authorizationCode"];
+    CHECK(flow["authorizationUrl"] == "https://example.com/en/user/oauth/");
+    CHECK(flow["tokenUrl"] == "https://example.com/user/oauth_token/");
+    CHECK(flow["scopes"].size() == 5);
+}
+
+TEST_CASE("routes of one's own are described as ours are") {
+    const auto routes = account_routes() +
+                        route_table{on_put<"/{service}/{account}/labels/{label}">(
+                            write_of_service, [](auto&, const service&, account_id, std::string_view) -> outcome<void> { return {}; },
+                            {.operation = "putLabel", .summary = "Says \"so\".", .success_status = 204})};
+    const auto document = json::parse(make_openapi(shop_settings(), routes));
+    check_document(document);
+    const auto& put = document["paths"]["/{service}/{account}/labels/{label}"]["put"];
+    CHECK(put["summary"] == "Says \"so\".");
+    CHECK(put["parameters"][2]["schema"]["type"] == "string");
+    CHECK(scopes_of(put, "oauth") == std::set<std::string>{"sitesmaker", "itemplatform"});
+}
+
+TEST_CASE("an API without services has a description too") {
+    api_settings settings;
+    settings.base_url = "http://127.0.0.1:8080/api/v2/";
+    settings.auth_url = "http://127.0.0.1:8080";
+    const auto document = json::parse(make_openapi(settings, account_routes()));
+    check_document(document);
+    CHECK(document["info"]["version"] == "v2");
+    CHECK_FALSE(document["paths"]["/{service}/accounts"]["get"]["parameters"][0]["schema"].contains("enum"));
+    CHECK(document["paths"]["/{service}/accounts"]["get"]["security"].empty());
+}
