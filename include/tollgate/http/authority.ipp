@@ -15,10 +15,6 @@ namespace detail {
 inline constexpr byte_set host_chars =
     make_byte_set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~!$&'()*+;=");
 
-[[nodiscard]] constexpr bool is_hex_digit(char c) noexcept {
-    return is_digit(c) || (ascii_lower(c) >= 'a' && ascii_lower(c) <= 'f');
-}
-
 /// What stands behind the host: nothing, or a colon and a port, which may be empty (RFC 3986 section 3.2.3).
 [[nodiscard]] constexpr bool is_port_part(std::string_view text) noexcept {
     constexpr std::size_t digits_max = 5;
@@ -38,7 +34,7 @@ inline constexpr byte_set host_chars =
     const char* const end = at + text.size();
     for (;;) {
         while (at != end && holds(host_chars, *at)) ++at;
-        if (end - at < 3 || at[0] != '%' || !is_hex_digit(at[1]) || !is_hex_digit(at[2])) break;
+        if (end - at < 3 || at[0] != '%' || hex_value(at[1]) < 0 || hex_value(at[2]) < 0) break;
         at += 3;
     }
     return static_cast<std::size_t>(at - text.data());

@@ -7,13 +7,6 @@
 
 namespace tollgate::http::detail {
 
-/// The value of a hexadecimal digit, or -1.
-[[nodiscard]] constexpr int hex_value(char c) noexcept {
-    if (is_digit(c)) return c - '0';
-    const char lower = ascii_lower(c);
-    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
-
 TOLLGATE_DECL chunk_step chunked_body::step(std::span<char> bytes, std::size_t bytes_max) noexcept {
     while (at_ < bytes.size() && state_ != state::trailers) {
         if (state_ == state::data) {

@@ -5,7 +5,6 @@
 #include <tollgate/base/ascii.hpp>
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/utf8.hpp>
-#include <tollgate/http/chunked_body.hpp>
 
 #include <algorithm>
 #include <optional>

@@ -33,24 +33,26 @@ public:
     bool string(string_t& text) { return value(json_kind::text, std::move(text)); }
     bool binary(binary_t&) { return refuse("The body is not valid JSON."); }
 
-    bool start_object(std::size_t) { return value(json_kind::object, {}) && open(true); }
-    bool start_array(std::size_t) { return value(json_kind::array, {}) && open(false); }
+    bool start_object(std::size_t) { return value(json_kind::object, {}) && open(); }
+    bool start_array(std::size_t) { return value(json_kind::array, {}) && open(); }
     bool end_object() { return close(); }
     bool end_array() { return close(); }
     bool key(string_t& name);
 
-    bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception&) {
-        return refuse("The body is not valid JSON in UTF-8.");
+    bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception& why) {
+        constexpr int number_out_of_range = 406;
+        return refuse(why.id == number_out_of_range ? "A number in the JSON is out of range." : "The body is not valid JSON in UTF-8.");
     }
+
+    bool refuse(const char* message);
 
     [[nodiscard]] problem why() && { return malformed(std::move(why_)); }
     [[nodiscard]] json_object members() && { return json_object{std::move(members_)}; }
 
 private:
     bool value(json_kind kind, std::string text);
-    bool open(bool object);
+    bool open();
     bool close();
-    bool refuse(const char* message);
 
     bool object_only_;
     std::string why_;
@@ -68,7 +70,7 @@ inline bool json_judge::value(json_kind kind, std::string text) {
     return true;
 }
 
-inline bool json_judge::open(bool) {
+inline bool json_judge::open() {
     if (depth_ == limits::json_depth_max) return refuse("The JSON is nested too deeply.");
     if (names_.size() == depth_) names_.emplace_back();
     names_[depth_++].clear();
@@ -95,17 +97,25 @@ inline bool json_judge::refuse(const char* message) {
     return false;
 }
 
+inline bool read_json(std::string_view bytes, json_judge& judge) {
+    // The parser would skip a byte order mark, which RFC 8259 section 8.1 forbids to send.
+    if (bytes.starts_with("\xef\xbb\xbf")) return judge.refuse("The body begins with a byte order mark.");
+    // It would also take a NUL behind the document for its end.
+    if (bytes.find('\0') != std::string_view::npos) return judge.refuse("The body holds a NUL byte.");
+    return nlohmann::json::sax_parse(bytes.begin(), bytes.end(), &judge);
+}
+
 }  // namespace detail
 
 TOLLGATE_DECL outcome<json_object> parse_json_object(std::string_view bytes) {
     detail::json_judge judge{true};
-    if (!nlohmann::json::sax_parse(bytes.begin(), bytes.end(), &judge)) return std::move(judge).why();
+    if (!detail::read_json(bytes, judge)) return std::move(judge).why();
     return std::move(judge).members();
 }
 
 TOLLGATE_DECL outcome<void> check_json(std::string_view bytes) {
     detail::json_judge judge{false};
-    if (!nlohmann::json::sax_parse(bytes.begin(), bytes.end(), &judge)) return std::move(judge).why();
+    if (!detail::read_json(bytes, judge)) return std::move(judge).why();
     return {};
 }
 

@@ -1,0 +1,79 @@
+#include <tollgate/http/response_writer.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <string>
+
+using namespace tollgate;
+using http::framing;
+using http::status;
+
+namespace {
+
+constexpr std::string_view date = "Sun, 06 Nov 1994 08:49:37 GMT";
+
+std::string sent(status with, const std::string& body, const framing& how) {
+    http::response out;
+    out.set_status(with);
+    out.add("X-A", "1");
+    out.body() = body;
+    std::string wire = "kept";
+    http::append_response(out, how, wire);
+    REQUIRE(wire.starts_with("kept"));
+    return wire.substr(4);
+}
+
+}  // namespace
+
+TEST_CASE("a response is a status line, Date, its fields, its length and its body") {
+    CHECK(sent(status::ok, "{}", {.date = date}) ==
+          "HTTP/1.1 200 OK\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\nX-A: 1\r\nContent-Length: 2\r\n\r\n{}");
+    CHECK(sent(status::not_found, "", {.date = date}) ==
+          "HTTP/1.1 404 Not Found\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\nX-A: 1\r\nContent-Length: 0\r\n\r\n");
+    const std::string large(100'000, 'x');
+    CHECK(sent(status::ok, large, {.date = date}).ends_with("\r\nContent-Length: 100000\r\n\r\n" + large));
+}
+
+TEST_CASE("204 and 304 have neither length nor body") {
+    CHECK(sent(status::no_content, "", {.date = date}) ==
+          "HTTP/1.1 204 No Content\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\nX-A: 1\r\n\r\n");
+    CHECK(sent(status::no_content, "never sent", {.date = date}).ends_with("X-A: 1\r\n\r\n"));
+    CHECK(sent(static_cast<status>(304), "", {.date = date}).ends_with("X-A: 1\r\n\r\n"));
+}
+
+TEST_CASE("HEAD gets the length of GET's body and no body") {
+    CHECK(sent(status::ok, "hello", {.date = date, .head_only = true}).ends_with("X-A: 1\r\nContent-Length: 5\r\n\r\n"));
+}
+
+TEST_CASE("Connection is said where the version does not say it") {
+    using http::version;
+    const auto ends = [](const framing& how, const std::string& end) { return sent(status::ok, "", how).ends_with("Content-Length: 0\r\n" + end); };
+    CHECK(ends({.date = date}, "\r\n"));
+    CHECK(ends({.date = date, .keep_alive = false}, "Connection: close\r\n\r\n"));
+    CHECK(ends({.date = date, .version = version::http_1_0}, "Connection: keep-alive\r\n\r\n"));
+    CHECK(ends({.date = date, .version = version::http_1_0, .keep_alive = false}, "Connection: close\r\n\r\n"));
+}
+
+TEST_CASE("every status has its line, listed or not") {
+    for (unsigned code = 200; code < 600; ++code) {
+        const std::string wire = sent(static_cast<status>(code), "", {.date = date});
+        CHECK(wire.starts_with("HTTP/1.1 " + std::to_string(code) + " " + std::string{to_reason(static_cast<status>(code))} + "\r\n"));
+    }
+}
+
+TEST_CASE("responses to a pipeline go one behind the other") {
+    http::response out;
+    std::string wire;
+    for (int i = 0; i < 100; ++i) {
+        out.clear();
+        out.body() = std::to_string(i);
+        http::append_response(out, {.date = date}, wire);
+    }
+    CHECK(wire.find("\r\n\r\n99") == wire.size() - 6);
+}
+
+TEST_CASE("the interim response asks for the body") {
+    std::string wire = "kept";
+    http::append_continue(wire);
+    CHECK(wire == "keptHTTP/1.1 100 Continue\r\n\r\n");
+}
