@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""What was acknowledged is there after kill -9; writers of several processes never lose a write."""
+
+import signal
+import threading
+
+from harness import PLENTY, Case, Server, main, temporary_directory
+
+
+class KillNine(Case):
+    def test_acknowledged_hooks_survive_and_ids_are_not_used_again(self):
+        with temporary_directory() as data:
+            acknowledged, deleted, token, account = {}, set(), None, None
+            for turn in range(4):
+                server = Server("--demo", *PLENTY, data=data)
+                token, account = server.demo_token, server.demo["sitesmaker_account"]
+                path = f"/v1/sitesmaker/{account}/hooks"
+                here = {hook["id"]: hook["url"] for hook in server.ask("GET", path, token=token).json()}
+                for number, url in acknowledged.items():
+                    self.assertEqual(url, here.get(number), f"hook {number} is lost")
+                for number in deleted:
+                    self.assertNotIn(number, here, f"hook {number} is back")
+                for number in list(here):  # make room
+                    self.assertEqual(204, server.ask("DELETE", f"/v1/sitesmaker/hooks/{number}", token=token).status)
+                    acknowledged.pop(number, None)
+                    deleted.add(number)
+                stop = threading.Event()
+
+                def write(event):
+                    with server.connect() as connection:
+                        for n in range(20):
+                            if stop.is_set():
+                                return
+                            url = f"https://example.com/{turn}/{event}/{n}"
+                            try:
+                                answer = connection.ask("POST", path, {"Authorization": token}, {"event": event, "target_url": url})
+                            except OSError:
+                                return
+                            if answer is None:
+                                return
+                            self.assertEqual(201, answer.status, answer)
+                            acknowledged[answer.json()["id"]] = url
+
+                writers = [threading.Thread(target=write, args=(event,)) for event in ("site.created", "site.published", "site.deleted")]
+                for writer in writers:
+                    writer.start()
+                while len(acknowledged) < 5 + 8 * turn:
+                    pass
+                server.signal(signal.SIGKILL)
+                stop.set()
+                for writer in writers:
+                    writer.join()
+                server.wait()
+                server.process.stdout.close()
+                server.process.stderr.close()
+                self.assertFalse(deleted & set(acknowledged), "an id was used again")
+
+
+class Beside(Case):
+    def test_commands_in_parallel_beside_a_server_that_writes(self):
+        with Server("--demo", *PLENTY) as server:
+            done = []
+
+            def administer(name):
+                user = server.add_user(name)
+                done.append((user, server.add_account(user, "sitesmaker"), server.add_token(user)[0]))
+
+            threads = [threading.Thread(target=administer, args=(f"user{n}",)) for n in range(4)]
+            for thread in threads:
+                thread.start()
+            path = f"/v1/sitesmaker/{server.demo['sitesmaker_account']}/hooks"
+            with server.connect() as connection:
+                for n in range(20):
+                    answer = connection.ask("POST", path, {"Authorization": server.demo_token},
+                                            {"event": "site.created", "target_url": "https://example.com/"})
+                    self.assert_json(answer, 201)
+            for thread in threads:
+                thread.join()
+            self.assertEqual(4, len({user for user, _, _ in done}))
+            self.assertEqual(4, len({account for _, account, _ in done}))
+            for user, account, token in done:
+                self.assertEqual(user, self.assert_json(server.ask("GET", "/v1/user/balance", token=token))["id"])
+                (listed,) = self.assert_json(server.ask("GET", "/v1/sitesmaker/accounts", token=token))
+                self.assertEqual(account, listed["id"])
+
+    def test_commands_before_the_first_start_and_after_the_end(self):
+        with temporary_directory() as data:
+            with Server(data=data) as server:
+                server.stop()
+                user = server.add_user("between")
+                token, _ = server.add_token(user)
+            with Server(data=data) as server:
+                self.assertEqual(user, self.assert_json(server.ask("GET", "/v1/user/balance", token=token))["id"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+"""contract.md's last section: HTTP/1.1 that must be refused, over real sockets, plain and TLS. Each is sent whole, byte by
+byte, and with a second request behind it that must not be answered."""
+
+import time
+
+from harness import PLENTY, Case, Server, main
+
+FIELDS = b"Host: localhost\r\nUser-Agent: e2e\r\n"
+FOLLOWER = b"GET /v1/testservice/get HTTP/1.1\r\n" + FIELDS + b"\r\n"
+PATH = b"/v1/testservice/post"
+
+
+def request(fields=b"", body=b"", line=b"POST " + PATH + b" HTTP/1.1", host=b"Host: localhost\r\n"):
+    return line + b"\r\n" + host + b"User-Agent: e2e\r\n" + fields + b"\r\n" + body
+
+
+def length(value, body=b"{}   "):
+    return request(b"Content-Type: application/json\r\nContent-Length:" + value + b"\r\n", body)
+
+
+def coded(fields, body=b"2\r\n{}\r\n0\r\n\r\n"):
+    return request(b"Content-Type: application/json\r\n" + fields, body)
+
+
+def chunked(body):
+    return coded(b"Transfer-Encoding: chunked\r\n", body)
+
+
+def line(text):
+    return request(line=text)
+
+
+REFUSED = {
+    "content-length": [
+        *map(length, (b" -1", b" +5", b" 0x5", b" 1_0", b" 1 0", b" 5abc", b"", b" ", b" 5, 10", b" 5, 5", b" 005", b" 18446744073709551616",
+                      b" 99999999999999999999999", b" 5\x0b", b" \xef\xbc\x95", b" 5.0", b" 5e0")),
+        request(b"Content-Length: 5\r\nContent-Length: 5\r\n", b"{}   "), request(b"Content-Length: 5\r\nContent-Length: 6\r\n", b"{}   "),
+        request(b"Content-Length : 5\r\n", b"{}   "),
+    ],
+    "transfer-encoding": [
+        coded(b"Transfer-Encoding: chunked\r\nContent-Length: 5\r\n"), coded(b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n"),
+        request(b"Transfer-Encoding: chunked\r\n", b"0\r\n\r\n", line=b"POST " + PATH + b" HTTP/1.0"),
+        *(coded(b"Transfer-Encoding:" + value + b"\r\n") for value in (
+            b" gzip", b" identity", b" xchunked", b" chunkedx", b" chunked, chunked", b" chunked, gzip", b" gzip, chunked", b"", b" ", b" ,chunked",
+            b" chunked,", b" chunked;q=1", b" \x0bchunked", b" chunked\x0b", b" \x00chunked", b" \"chunked\"")),
+        coded(b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"), coded(b"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n"),
+        coded(b"Transfer-Encoding : chunked\r\n"), coded(b"Transfer-Encoding:\r\n chunked\r\n"),
+    ],
+    "chunks": [chunked(body) for body in (
+        b"-1\r\n{}\r\n0\r\n\r\n", b"+2\r\n{}\r\n0\r\n\r\n", b"0x2\r\n{}\r\n0\r\n\r\n", b"1_0\r\n{}\r\n0\r\n\r\n", b" 2\r\n{}\r\n0\r\n\r\n", b"\r\n{}\r\n0\r\n\r\n",
+        b"zz\r\n{}\r\n0\r\n\r\n", b"FFFFFFFFFFFFFFFF0\r\n{}\r\n0\r\n\r\n", b"2\r\n{}xx0\r\n\r\n", b"2\r\n{}\n0\r\n\r\n", b"2\n{}\r\n0\r\n\r\n", b"2\r{}\r\n0\r\n\r\n",
+        b"2\r\n{}\r0\r\n\r\n", b"2;" + b"x" * 100_000 + b"\r\n{}\r\n0\r\n\r\n", b"2 \r\n{}\r\n0\r\n\r\n"[:1] + b" x\r\n{}\r\n0\r\n\r\n", b"2;\x00\r\n{}\r\n0\r\n\r\n",
+        b"2\r\n{}\r\n0\r\nbad trailer\r\n\r\n", b"2\r\n{}\r\n0\r\n folded: x\r\n\r\n")],
+    "host": [request(host=value) for value in (
+        b"", b"Host: a\r\nHost: a\r\n", b"Host: a\r\nHost: b\r\n", b"Host:\r\n", b"Host: \r\n", b"Host: user@localhost\r\n", b"Host: a,b\r\n", b"Host: a/b\r\n",
+        b"Host: a b\r\n", b"Host: a:x\r\n", b"Host: [::1\r\n", b"Host: a?b\r\n", b"Host: a#b\r\n")],
+    "fields": [request(value) for value in (
+        b"X: a\x00b\r\n", b"X: a\x01b\r\n", b"X: a\x7fb\r\n", b"X: a\rb\r\n", b"X: a\nb\r\n", b"X: \x0b\r\n", b"X Y: a\r\n", b"X : a\r\n", b": a\r\n", b"X\r\n", b"X@: a\r\n",
+        b"X\xc3\xa9: a\r\n", b"X(: a\r\n", b"X: a\r\n folded\r\n", b"X: a\r\n\tfolded\r\n", b"X: a\n", b"X: a\r", b"X\x00: a\r\n")] + [
+        b"GET / HTTP/1.1\r\n Host: localhost\r\nUser-Agent: e2e\r\n\r\n", b"GET / HTTP/1.1\r\n\tHost: localhost\r\n\r\n", b"GET / HTTP/1.1\nHost: localhost\r\n\r\n",
+        b"GET / HTTP/1.1\rHost: localhost\r\n\r\n", b"GET / HTTP/1.1\r\nHost: localhost\n\n"],
+    "request line": [*map(line, (
+        b"GET  / HTTP/1.1", b"GET /  HTTP/1.1", b"GET\t/ HTTP/1.1", b"GET /\tHTTP/1.1", b" GET / HTTP/1.1", b"GET / HTTP/1.1 ", b"GET / HTTP/1.32", b"GET / HTTP/1.10",
+        b"GET / HTTP/9.9", b"GET / HTTP/2.0", b"GET / HTTP/0.9", b"GET / http/1.1", b"GET / HTTP/1", b"GET / HTTP/1.", b"GET / HTTP /1.1", b"GET /", b"GET", b"GET / XTTP/1.1",
+        b"GET /#fragment HTTP/1.1", b"GET /\xc3\xa9 HTTP/1.1", b"GET /\x00 HTTP/1.1", b"GET /\x7f HTTP/1.1", b"GET x HTTP/1.1", b"GET * HTTP/1.1", b"G@T / HTTP/1.1",
+        b"GET / x HTTP/1.1", b"(GET) / HTTP/1.1", b"GET http:// HTTP/1.1", b"GET ftp://localhost/ HTTP/1.1", b"GET http://user@localhost/ HTTP/1.1")),
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(range(64)), b"\x00\x00\r\n\r\n", b"\r\r\nGET / HTTP/1.1\r\n\r\n"],
+}
+LARGE = [
+    (414, line(b"GET /" + b"x" * 9000 + b" HTTP/1.1")), (414, b"GET /" + b"x" * 100_000), (431, request(b"X: " + b"x" * 17_000 + b"\r\n")),
+    (431, request(b"X: x\r\n" * 101)), (431, b"GET / HTTP/1.1\r\nHost: a\r\nX: " + b"x" * 100_000), (400, b"G" * 100_000),
+]
+
+
+class Malformed(Case):
+    TLS = False
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server(*PLENTY, "--header-timeout", "20s", store="memory:", tls=cls.TLS)
+        cls.addClassCleanup(cls.server.stop)
+
+    def assert_refused(self, sent, statuses, pieces):
+        with self.server.connect() as connection:
+            started = time.monotonic()
+            try:
+                for piece in pieces:
+                    connection.send(piece)
+            except OSError:
+                pass  # refused before the last byte: the answer is waiting all the same
+            answer = connection.read()
+            self.assertIsNotNone(answer, sent[:200])
+            self.assertIn(answer.status, statuses, sent[:200])
+            self.assert_error(answer, answer.status)
+            self.assertEqual("close", answer.get("Connection"))
+            self.assertTrue(connection.ended(), "a second answer, or an open connection")
+            self.assertLess(time.monotonic() - started, 10, "at once, not after a time-out")
+
+    def test_refused_whole_byte_by_byte_and_with_a_follower(self):
+        for kind, samples in REFUSED.items():
+            for sent in samples:
+                with self.subTest(kind=kind, sent=sent[:120]):
+                    statuses = (400, 505) if kind == "request line" else (400, 501) if kind == "transfer-encoding" else (400,)
+                    self.assert_refused(sent, statuses, [sent])
+                    self.assert_refused(sent, statuses, [sent + FOLLOWER])
+                    if len(sent) < 500:
+                        self.assert_refused(sent, statuses, [bytes([byte]) for byte in sent])
+
+    def test_too_much_is_answered_at_once(self):
+        for status, sent in LARGE:
+            with self.subTest(status=status, sent=sent[:60]):
+                self.assert_refused(sent, (status,), [sent])
+                self.assert_refused(sent, (status,), [sent[i:i + 1000] for i in range(0, len(sent), 1000)])
+
+    def test_a_body_is_never_taken_for_a_request(self):
+        body = FOLLOWER * 3
+        cases = [(b"GET /v1/testservice/get HTTP/1.1", b"", 200), (b"DELETE /v1/sitesmaker/hooks/1 HTTP/1.1", b"", 401), (b"HEAD /v1/nowhere HTTP/1.1", b"", 404),
+                 (b"POST /v1/nowhere HTTP/1.1", b"", 404), (b"POST /v1/sitesmaker/1/hooks HTTP/1.1", b"", 401),
+                 (b"POST /v1/testservice/post HTTP/1.1", b"Content-Type: text/plain\r\n", 415), (b"PUT /v1/testservice/get HTTP/1.1", b"", 405)]
+        for line_, fields, status in cases:
+            for framing, sent in ((b"Content-Length: %d\r\n" % len(body), body), (b"Transfer-Encoding: chunked\r\n", b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body))):
+                with self.subTest(line=line_, framing=framing), self.server.connect() as connection:
+                    connection.send(request(fields + framing, sent, line_) + FOLLOWER)
+                    first = connection.read(line_.split()[0].decode())
+                    self.assertEqual(status, first.status)
+                    second = connection.read()  # the follower, or the connection's end
+                    if second is not None:
+                        self.assertEqual(200, second.status)
+                        connection.socket.settimeout(0.2)
+                        with self.assertRaises(OSError):
+                            connection.read() or connection.socket.recv(1)
+                            raise TimeoutError
+
+    def test_a_body_without_an_agent_or_too_large_either(self):
+        body = FOLLOWER * 3
+        for sent, status in ((b"POST " + PATH + b" HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body, 403),
+                             (request(b"Content-Type: application/json\r\nContent-Length: 70000\r\n", (FOLLOWER * 1000)[:70000]), 413)):
+            with self.server.connect() as connection:
+                try:
+                    connection.send(sent)
+                except OSError:
+                    pass
+                self.assert_error(connection.read(), status)
+                self.assertIsNone(connection.read(), "an answer to what was a body")
+
+    def test_what_is_odd_but_right(self):
+        for sent in (request(b"Content-Type: application/json\r\nContent-Length: 2\r\n", b"{}"), chunked(b"2\r\n{}\r\n0\r\n\r\n"), chunked(b"2;a=b;c=\"d\"\r\n{}\r\n0\r\n\r\n"),
+                     chunked(b"0002\r\n{}\r\n000\r\n\r\n"), chunked(b"1\r\n{\r\n1\r\n}\r\n0\r\nX-Trailer: y\r\n\r\n"), coded(b"Transfer-Encoding: CHUNKED\r\n"),
+                     b"\r\n" + request(b"X-Odd: !#$%&'*+-.^_`|~\t \r\nX-Empty:\r\nX-High: \xc3\xa9\r\n")):
+            for pieces in ([sent], [bytes([byte]) for byte in sent]):
+                with self.subTest(sent=sent[:150]), self.server.connect() as connection:
+                    for piece in pieces:
+                        connection.send(piece)
+                    self.assertEqual(200, connection.read().status)
+                    connection.send(FOLLOWER)
+                    self.assertEqual(200, connection.read().status)
+
+    def test_trailers_never_change_the_request(self):
+        sent = coded(b"Transfer-Encoding: chunked\r\n", b"2\r\n{}\r\n0\r\nAuthorization: Basic x\r\nHost: other\r\nContent-Length: 500\r\n\r\n")
+        with self.server.connect() as connection:
+            connection.send(sent + FOLLOWER)
+            self.assertEqual([200, 200], [connection.read().status for _ in range(2)])
+
+    def test_expect_100_continue(self):
+        head = request(b"Content-Type: application/json\r\nContent-Length: 2\r\nExpect: 100-continue\r\n")
+        with self.server.connect() as connection:
+            connection.send(head)
+            self.assertEqual(b"HTTP/1.1 100 Continue\r\n", connection.incoming.readline())
+            self.assertEqual(b"\r\n", connection.incoming.readline())
+            connection.send(b"{}")
+            self.assertEqual(200, connection.read().status)
+        with self.server.connect() as connection:
+            connection.send(request(b"Content-Length: 2\r\nExpect: the impossible\r\n", b"{}"))
+            self.assert_error(connection.read(), 417)
+
+    def test_no_field_that_we_set_can_be_split(self):
+        for path in ("/v1/%0d%0aX-Injected:%201", "/%0d%0a%0d%0aHTTP/1.1%20200%20OK", "/docs%0d%0aX:1"):
+            answer = self.server.ask("GET", path)
+            self.assertEqual(404, answer.status)
+            self.assertFalse({name.lower() for name, _ in answer.fields} & {"x", "x-injected"})
+
+
+class MalformedOverTls(Malformed):
+    TLS = True
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,444 @@
+#!/usr/bin/env python3
+"""What an operator sees: starting, listening, certificates, signals, the demo, the log."""
+
+import hashlib
+import json
+import os
+import signal
+import socket
+import ssl
+import subprocess
+import threading
+import time
+
+import harness
+from harness import ALL_SCOPES, PLENTY, Case, Connection, Server, basic, encode, main, run_command, temporary_directory
+
+
+def peer_certificate(server):
+    with server.connect() as connection:
+        return connection.socket.getpeercert(binary_form=True)
+
+
+def make_certificate(directory, name, common_name):
+    """A pair of PEM files, made by the openssl program."""
+    certificate, key = directory / f"{name}.crt", directory / f"{name}.key"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1", "-subj",
+                    f"/CN={common_name}", "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    return certificate, key
+
+
+class Starting(Case):
+    def test_the_ready_line(self):
+        with Server(tls=True) as server:
+            port = server.address[1]
+            self.assertEqual({"ready": True, "api": f"https://127.0.0.1:{port}/v1", "auth": f"https://127.0.0.1:{port}",
+                              "pid": server.process.pid}, server.ready)
+            self.assertEqual(["ready", "api", "auth", "pid"], list(server.ready))
+
+    def test_the_data_directory_is_its_owners_alone(self):
+        with temporary_directory() as parent, Server("--demo", data=parent / "made" / "here", tls=True) as server:
+            self.assertEqual(0o700, server.data.stat().st_mode & 0o777)
+            for name in ("self-signed.crt", "self-signed.key", "tollgate.db", "demo.json"):
+                self.assertEqual(0o600, (server.data / name).stat().st_mode & 0o777, name)
+
+    def test_several_addresses_ipv4_and_ipv6(self):
+        with Server("--listen", "[::1]:0", "--listen", "127.0.0.2:0", store="memory:", tls=True) as server:
+            with open(f"/proc/{server.process.pid}/net/tcp") as v4, open(f"/proc/{server.process.pid}/net/tcp6") as v6:
+                text = v4.read() + v6.read()
+            inodes = {os.readlink(f"/proc/{server.process.pid}/fd/{fd}")[8:-1] for fd in os.listdir(f"/proc/{server.process.pid}/fd")
+                      if os.readlink(f"/proc/{server.process.pid}/fd/{fd}").startswith("socket:")}
+            rows = [line.split() for line in text.splitlines() if line.split()[3] == "0A"]
+            ports = {row[1].split(":")[0]: int(row[1].split(":")[1], 16) for row in rows if row[9] in inodes}
+            places = {"127.0.0.1": "0100007F", "127.0.0.2": "0200007F", "::1": "00000000000000000000000001000000"}
+            self.assertEqual(set(places.values()), set(ports))
+            for host, key in places.items():
+                with Connection((host, ports[key]), server.tls) as connection:
+                    self.assert_json(connection.ask("GET", "/v1/testservice/get"))
+
+    def test_a_port_that_is_taken(self):
+        with Server(store="memory:") as first:
+            done = run_command("serve", "--plain", "--store", "memory:", "--data", first.data, "--listen", f"127.0.0.1:{first.address[1]}")
+            self.assertEqual((1, ""), (done.returncode, done.stdout))
+            self.assertRegex(done.stderr, r"\A[^\n]+\n\Z")
+            self.assertIn(str(first.address[1]), done.stderr)
+
+    def test_the_port_is_free_again(self):
+        with Server(store="memory:") as first:
+            port = first.address[1]
+            with first.connect() as connection:
+                connection.ask("GET", "/v1/testservice/get")
+                first.stop()
+        with Server(store="memory:", listen=f"127.0.0.1:{port}") as second:
+            self.assertEqual(port, second.address[1])
+            self.assert_json(second.ask("GET", "/v1/testservice/get"))
+
+    def test_public_addresses(self):
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        with Server("--base-url", "https://api.example.com/account/v1", "--auth-url", "https://example.com/auth", store="memory:",
+                    listen=f"127.0.0.1:{port}") as server:
+            self.assertEqual(("https://api.example.com/account/v1", "https://example.com/auth"), (server.ready["api"], server.ready["auth"]))
+            with Connection(("127.0.0.1", port)) as connection:
+                self.assert_json(connection.ask("GET", "/account/v1/testservice/get"))
+                missing = connection.ask("GET", "/v1/testservice/get")
+                self.assert_error(missing, 404)
+                self.assertTrue(missing.json()["documentation_url"].startswith("https://example.com/auth/docs/"))
+                self.assertEqual(200, connection.ask("GET", "/auth/docs/").status)
+
+    def test_two_servers_on_one_store(self):
+        with Server(*PLENTY) as first, Server(*PLENTY, data=first.data) as second:
+            user = first.add_user("both")
+            token, number = first.add_token(user)
+            account = first.add_account(user, "sitesmaker")
+            for server in (first, second):
+                self.assert_json(server.ask("GET", "/v1/user/balance", token=token))
+            made = self.assert_json(first.ask("POST", f"/v1/sitesmaker/{account}/hooks", token=token,
+                                              body={"event": "site.created", "target_url": "https://example.com/"}), 201)
+            self.assertEqual([made["id"]], [hook["id"] for hook in second.ask("GET", f"/v1/sitesmaker/{account}/hooks", token=token).json()])
+            first.run("token", "revoke", "--id", number)
+            for server in (first, second):
+                self.assert_error(server.ask("GET", "/v1/user/balance", token=token), 401)
+
+
+class Certificates(Case):
+    def test_the_self_signed_one_holds_for_its_names_and_is_kept(self):
+        with temporary_directory() as data:
+            fingerprints = []
+            for _ in range(2):
+                with Server(data=data, store="memory:", tls=True) as server:
+                    fingerprints.append(hashlib.sha256(peer_certificate(server)).hexdigest())
+                    for name in ("localhost", "127.0.0.1", "::1"):
+                        with socket.create_connection(server.address) as raw, server.tls.wrap_socket(raw, server_hostname=name):
+                            pass
+                    with self.assertRaises(ssl.SSLCertVerificationError):
+                        with socket.create_connection(server.address) as raw:
+                            server.tls.wrap_socket(raw, server_hostname="example.com")
+            self.assertEqual(*fingerprints)
+
+    def test_a_broken_or_half_pair_is_made_again(self):
+        with temporary_directory() as data:
+            (data / "self-signed.crt").write_text("nonsense")
+            with Server(data=data, store="memory:", tls=True) as server:
+                first = peer_certificate(server)
+            (data / "self-signed.key").unlink()
+            with Server(data=data, store="memory:", tls=True) as server:
+                self.assertNotEqual(first, peer_certificate(server))
+
+    def test_versions(self):
+        with Server(store="memory:", tls=True) as server:
+            for version, ok in ((ssl.TLSVersion.TLSv1_2, True), (ssl.TLSVersion.TLSv1_3, True), (ssl.TLSVersion.TLSv1_1, False)):
+                context = ssl.create_default_context(cafile=str(server.data / "self-signed.crt"))
+                context.set_ciphers("DEFAULT@SECLEVEL=0")
+                context.minimum_version = context.maximum_version = version
+                if ok:
+                    with Connection(server.address, context) as connection:
+                        self.assertEqual(200, connection.ask("GET", "/v1/testservice/get").status)
+                else:
+                    with self.assertRaises((ssl.SSLError, ConnectionError)):
+                        Connection(server.address, context)
+
+    def test_sighup_reads_the_certificate_again_and_keeps_the_old_one_when_it_cannot(self):
+        with temporary_directory() as directory:
+            certificate, key = make_certificate(directory, "pair", "first")
+            flags = ["--tls-cert", certificate, "--tls-key", key]
+            with Server(*flags, store="memory:", tls=True, trusted=False) as server:
+                def seen():
+                    return ssl.DER_cert_to_PEM_cert(peer_certificate(server))
+
+                def wait_for(done):
+                    deadline = time.monotonic() + 20
+                    while not done():
+                        self.assertLess(time.monotonic(), deadline)
+                        time.sleep(0.01)
+
+                first = certificate.read_text()
+                self.assertEqual(first, seen())
+                with server.connect() as before:
+                    before.ask("GET", "/v1/testservice/get")
+                    make_certificate(directory, "pair", "second")
+                    server.signal(signal.SIGHUP)
+                    wait_for(lambda: seen() == certificate.read_text())
+                    self.assertEqual(200, before.ask("GET", "/v1/testservice/get").status, "a connection that is there goes on")
+                second = certificate.read_text()
+                key.write_text("nonsense")
+                server.signal(signal.SIGHUP)
+                self.assertIn("SIGHUP", server.log_after("SIGHUP"))
+                self.assertEqual(second, seen())
+
+    def test_a_pair_that_will_not_do(self):
+        with temporary_directory() as directory:
+            certificate, _ = make_certificate(directory, "one", "one")
+            _, other_key = make_certificate(directory, "two", "two")
+            for pair in ((certificate, other_key), (certificate, directory / "nowhere"), (directory / "nowhere", other_key)):
+                done = run_command("serve", "--store", "memory:", "--data", directory / "d", "--listen", "127.0.0.1:0",
+                                   "--tls-cert", pair[0], "--tls-key", pair[1])
+                self.assertEqual((1, ""), (done.returncode, done.stdout), done)
+                self.assertRegex(done.stderr, r"\A[^\n]+\n\Z")
+
+    def test_plain_talk_to_a_tls_port(self):
+        with Server(store="memory:", tls=True) as server:
+            with Connection(server.address) as connection:
+                connection.send(encode("GET", "/v1/testservice/get"))
+                answer = connection.read()
+                self.assertTrue(answer is None or answer.status == 400)
+            self.assert_json(server.ask("GET", "/v1/testservice/get"))
+
+
+class Signals(Case):
+    def test_each_ends_the_server_with_exit_code_0(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            for tls in (False, True):
+                with Server(tls=tls) as server:
+                    with server.connect() as idle:
+                        idle.ask("GET", "/v1/testservice/get")
+                        started = time.monotonic()
+                        server.signal(number)
+                        self.assertEqual(0, server.wait())
+                        self.assertLess(time.monotonic() - started, 5, "an idle connection holds nothing up")
+                        self.assertTrue(idle.ended())
+
+    def test_what_is_in_flight_is_finished_and_nothing_new_accepted(self):
+        with Server("--demo", *PLENTY, store="memory:") as server, server.connect() as connection:
+            request = encode("POST", "/v1/testservice/post", {"Content-Type": "application/json"}, b'{"a": "' + b"x" * 1000 + b'"}')
+            connection.send(request[:-500])
+            time.sleep(0.05)
+            server.signal(signal.SIGTERM)
+            deadline = time.monotonic() + 20
+            while True:  # the listener closes in a moment
+                try:
+                    socket.create_connection(server.address, 1).close()
+                except ConnectionRefusedError:
+                    break
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.01)
+            self.assertIsNone(server.process.poll(), "it waits for the request")
+            connection.send(request[-500:])
+            answer = connection.read()
+            self.assert_json(answer)
+            self.assertEqual("close", answer.get("Connection"))
+            self.assertTrue(connection.ended())
+            self.assertEqual(0, server.wait())
+
+    def test_a_second_one_ends_it_at_once(self):
+        with Server(store="memory:") as server, server.connect() as connection:
+            connection.send(b"POST /v1/testservice/post HTTP/1.1\r\nHost: x\r\n")
+            time.sleep(0.05)
+            server.signal(signal.SIGTERM)
+            time.sleep(0.2)
+            self.assertIsNone(server.process.poll())
+            started = time.monotonic()
+            server.signal(signal.SIGINT)
+            self.assertEqual(1, server.wait())
+            self.assertLess(time.monotonic() - started, 3)
+
+
+class Demo(Case):
+    NAMES = ["login", "password", "token_username", "token_secret", "sitesmaker_account", "itemplatform_account"]
+
+    def assert_works(self, server):
+        self.assertEqual(["ready", "api", "auth", "pid", "demo"], list(server.ready))
+        self.assertEqual(self.NAMES, list(server.demo))
+        balance = self.assert_json(server.ask("GET", "/v1/user/balance", token=server.demo_token))
+        self.assertEqual("EUR", balance["currency"])
+        for service in ("sitesmaker", "itemplatform"):
+            (account,) = self.assert_json(server.ask("GET", f"/v1/{service}/accounts", token=server.demo_token))
+            self.assertEqual(server.demo[service + "_account"], account["id"])
+
+    def test_it_is_seeded_once(self):
+        with temporary_directory() as data:
+            shown = []
+            for _ in range(3):
+                with Server("--demo", data=data) as server:
+                    self.assert_works(server)
+                    shown.append(server.demo)
+            self.assertEqual(shown[:1] * 3, shown)
+            with Server(data=data) as server:
+                self.assertNotIn("demo", server.ready)
+                pair = basic(shown[0]["token_username"], shown[0]["token_secret"])
+                self.assert_json(server.ask("GET", "/v1/user/balance", token=pair))
+
+    def test_what_was_lost_is_made_anew(self):
+        with temporary_directory() as data:
+            with Server("--demo", data=data) as server:
+                first = server.demo
+                server.run("token", "revoke", "--id", 1)
+            with Server("--demo", data=data) as server:
+                self.assert_works(server)
+                self.assertNotEqual(first["token_secret"], server.demo["token_secret"])
+                second = server.demo
+            for damage in (lambda file: file.unlink(), lambda file: file.write_text("{"), lambda file: file.write_text("[]")):
+                damage(data / "demo.json")
+                with Server("--demo", data=data) as server:
+                    self.assert_works(server)
+                    self.assertNotEqual(second["token_secret"], server.demo["token_secret"])
+                    self.assertEqual(first["sitesmaker_account"], server.demo["sitesmaker_account"])
+
+    def test_in_memory_nothing_is_kept(self):
+        with temporary_directory() as data:
+            secrets = set()
+            for _ in range(2):
+                with Server("--demo", data=data, store="memory:") as server:
+                    self.assert_works(server)
+                    secrets.add(server.demo["token_secret"])
+            self.assertEqual(2, len(secrets))
+            self.assertEqual([], list(data.iterdir()))
+
+    def test_beside_other_users(self):
+        with Server("--demo", *PLENTY) as server:
+            user = server.add_user("second")
+            self.assertEqual(2, user)
+            token, _ = server.add_token(user, ALL_SCOPES)
+            self.assertEqual([], self.assert_json(server.ask("GET", "/v1/sitesmaker/accounts", token=token)))
+            refused = server.ask("GET", f"/v1/sitesmaker/{server.demo['sitesmaker_account']}/hooks", token=token)
+            self.assert_error(refused, 404)
+
+
+class Log(Case):
+    def test_one_line_a_request(self):
+        for form in ("text", "json"):
+            with Server("--demo", "--log", form, *PLENTY, store="memory:") as server:
+                server.ask("GET", "/v1/user/balance?x=1", token=server.demo_token)
+                server.ask("GET", "/nowhere", {"User-Agent": 'quoted " agent'})
+                with server.connect() as connection:
+                    connection.send(b"nonsense\r\n\r\n")
+                    connection.read()
+                server.signal(signal.SIGTERM)
+                server.wait()
+                lines = server.errors.decode().splitlines()
+                self.assertEqual(3, len(lines), lines)
+                if form == "json":
+                    told = [json.loads(line) for line in lines]
+                    self.assertEqual([200, 404, 400], [each["status"] for each in told])
+                    self.assertEqual(("GET", "/v1/user/balance", 1, "127.0.0.1"),
+                                     tuple(told[0][name] for name in ("method", "path", "user", "client")))
+                    self.assertEqual('quoted " agent', told[1]["agent"])
+                else:
+                    for line, status in zip(lines, ("200", "404", "400")):
+                        self.assertRegex(line, rf"^\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\dZ 127\.0\.0\.1 {status} ")
+                    self.assertIn("GET /v1/user/balance ", lines[0])
+
+    def test_off(self):
+        with Server("--log", "off", store="memory:") as server:
+            server.ask("GET", "/v1/testservice/get")
+            server.signal(signal.SIGTERM)
+            server.wait()
+            self.assertEqual(b"", server.errors)
+
+    def test_no_secret_and_no_line_of_a_clients_own(self):
+        for form in ("text", "json"):
+            with Server("--demo", "--log", form, *PLENTY) as server:
+                secret = server.demo["token_secret"]
+                pair = server.demo_token.split()[1]
+                account = server.demo["sitesmaker_account"]
+                server.ask("GET", f"/v1/user/balance?access_token={secret}", token=server.demo_token)
+                server.ask("GET", "/v1/user/balance", {"Cookie": secret, "X-Api-Key": secret, "Referer": f"http://x/?t={secret}"},
+                           token="Bearer " + secret)
+                made = server.ask("POST", f"/v1/sitesmaker/{account}/hooks", token=server.demo_token,
+                                  body={"event": "site.created", "target_url": f"https://example.com/?key={secret}"})
+                server.ask("GET", "/v1/%0a%1b", {"User-Agent": "\x1b[2J\xc2\x9b"})
+                server.ask("GET", "/" + "x" * 5000)
+                with server.connect() as connection:
+                    connection.send(f"GET /v1/?{secret}\x1b HTTP/1.1\r\n{secret}\r\n\r\n".encode())
+                    connection.read()
+                other, _ = server.add_token(server.add_user("other"))
+                server.ask("GET", "/v1/user/balance", token=other)
+                server.signal(signal.SIGTERM)
+                server.wait()
+                text = server.errors.decode()
+                for hidden in (secret, pair, other.split()[1], made.get("X-Hook-Secret"), "access_token", server.demo["password"], "a password"):
+                    self.assertNotIn(hidden, text)
+                self.assertNotRegex(text, "[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+                self.assertEqual(7, len(text.splitlines()), text)
+                self.assertLess(max(map(len, text.splitlines())), 1500)
+
+    def test_nobody_reads_it(self):
+        """A full pipe must hold up neither requests nor the end."""
+        read_end, write_end = os.pipe()
+        with temporary_directory() as data:
+            process = subprocess.Popen([harness.program, "serve", "--plain", "--listen", "127.0.0.1:0", "--data", data,
+                                        "--store", "memory:", *PLENTY], stdout=subprocess.PIPE, stderr=write_end)
+            os.close(write_end)
+            try:
+                port = int(json.loads(process.stdout.readline())["auth"].rsplit(":", 1)[1])
+                with Connection(("127.0.0.1", port)) as connection:
+                    for _ in range(100):
+                        connection.send(encode("GET", "/" + "x" * 400, {"User-Agent": "y" * 120}) * 50)
+                        for _ in range(50):
+                            self.assertEqual(404, connection.read().status)
+                process.send_signal(signal.SIGTERM)
+                self.assertEqual(0, process.wait(20))
+            finally:
+                process.kill()
+                process.wait()
+                process.stdout.close()
+                os.close(read_end)
+
+
+class Bounds(Case):
+    def test_time_outs(self):
+        with Server("--header-timeout", "300ms", "--idle-timeout", "400ms", store="memory:") as server:
+            with server.connect() as slow, server.connect() as idle, server.connect() as silent:
+                slow.send(b"GET /v1/testservice/get HTTP/1.1\r\nHost: x\r\n")
+                self.assertEqual(200, idle.ask("GET", "/v1/testservice/get").status)
+                self.assert_error(slow.read(), 408)
+                self.assertTrue(slow.ended())
+                self.assertTrue(idle.ended(), "closed without a word")
+                silent.read()
+                self.assertTrue(silent.ended())
+
+    def test_too_many_connections(self):
+        with Server("--max-connections", "5", store="memory:") as server:
+            held = [server.connect() for _ in range(5)]
+            for connection in held:
+                self.assert_json(connection.ask("GET", "/v1/testservice/get"))
+            with server.connect() as one_more:
+                self.assert_error(one_more.read(), 503)
+                self.assertTrue(one_more.ended())
+            for connection in held:
+                connection.close()
+            deadline = time.monotonic() + 20
+            while True:
+                with server.connect() as connection:
+                    connection.send(encode("GET", "/v1/testservice/get"))
+                    answer = connection.read()
+                    if answer is not None and answer.status == 200:
+                        break
+                self.assertLess(time.monotonic(), deadline)
+
+    def test_header_section(self):
+        with Server("--max-header-bytes", "2048", store="memory:") as server:
+            self.assert_json(server.ask("GET", "/v1/testservice/get", {"X": "x" * 1500}))
+            with server.connect() as connection:
+                connection.send(encode("GET", "/v1/testservice/get", {"X": "x" * 2100}))
+                self.assert_error(connection.read(), 431)
+                self.assertTrue(connection.ended())
+
+
+class Parallel(Case):
+    def test_many_clients_at_once(self):
+        with Server("--demo", *PLENTY, tls=True) as server:
+            failures = []
+
+            def client(number):
+                try:
+                    with server.connect() as connection:
+                        for turn in range(50):
+                            token = server.demo_token if (number + turn) % 2 else None
+                            fields = {"Authorization": token} if token else {}
+                            answer = connection.ask("GET", "/v1/user/balance", fields)
+                            if answer.status != (200 if token else 401):
+                                failures.append(answer)
+                except Exception as error:  # told by the assertion below, from the main thread
+                    failures.append(error)
+
+            threads = [threading.Thread(target=client, args=(n,)) for n in range(16)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            self.assertEqual([], failures)
+
+
+if __name__ == "__main__":
+    main()
