@@ -1,0 +1,72 @@
+#pragma once
+
+#include <tollgate/store/suite/access_tokens.hpp>
+#include <tollgate/store/suite/hooks.hpp>
+#include <tollgate/store/suite/personal_tokens.hpp>
+#include <tollgate/store/suite/test_case.hpp>
+
+#include <functional>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+/// The tests that our own stores pass, for whoever writes an adapter: an adapter that passes them is right.
+///
+/// They need no test framework. With none:
+///
+///     const bool right = tollgate::store_suite::run(
+///         [] { return my_store{fresh_database()}; },
+///         [](const tollgate::store_suite::verdict& each) {
+///             std::cout << (each.passed ? "passed  " : "FAILED  ") << each.name << ' ' << each.message << '\n';
+///         });
+///
+/// With one, such as Catch2:
+///
+///     for (const auto& each : tollgate::store_suite::cases(make, reopen))
+///         DYNAMIC_SECTION(each.name()) {
+///             const auto verdict = each.run();
+///             INFO(verdict.message);
+///             CHECK(verdict.passed);
+///         }
+///
+/// `make()` gives an empty store, or a pointer of any kind to one; the case destroys it. `reopen()` opens the store that
+/// `make` made last once more, which has been destroyed by then; leave it out where nothing outlives a store. Cases run one
+/// after the other, several start threads.
+namespace tollgate::store_suite {
+
+/// All rules for what the store is: a token_store, a hook_store, or both. `reopen` gives what `make` gives.
+template <class Make>
+[[nodiscard]] auto cases(Make make, std::function<std::invoke_result_t<Make&>()> reopen = {}) {
+    using given = std::invoke_result_t<Make&>;
+    using store = store_given_as<given>;
+    static_assert(token_store<store> || hook_store<store>,
+                  "make() must give a token_store or a hook_store, or a pointer to one: see "
+                  "tollgate/contract/token_store.hpp and tollgate/contract/hook_store.hpp");
+    const auto source = std::make_shared<const store_source<given>>(store_source<given>{std::move(make), std::move(reopen)});
+    std::vector<test_case> all;
+    if constexpr (token_store<store>) {
+        add_personal_token_cases(all, source);
+        add_access_token_cases(all, source);
+    }
+    if constexpr (hook_store<store>) add_hook_cases(all, source);
+    return all;
+}
+
+/// Runs every case, tells `report(const verdict&)` of each, and says whether all passed.
+template <class Make, class Report>
+bool run(Make make, std::function<std::invoke_result_t<Make&>()> reopen, Report report) {
+    bool all_passed = true;
+    for (const test_case& each : cases(std::move(make), std::move(reopen))) {
+        const verdict ended = each.run();
+        all_passed = all_passed && ended.passed;
+        report(ended);
+    }
+    return all_passed;
+}
+template <class Make, class Report>
+bool run(Make make, Report report) {
+    return run(std::move(make), {}, std::move(report));
+}
+
+}  // namespace tollgate::store_suite

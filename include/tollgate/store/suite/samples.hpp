@@ -1,0 +1,89 @@
+#pragma once
+
+#include <tollgate/domain/hook.hpp>
+#include <tollgate/domain/personal_token.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tollgate::store_suite {
+
+/// A moment with milliseconds that a store must not lose.
+inline constexpr instant noon = from_unix_milliseconds(1'700'000'000'123);
+
+/// Different for each `seed`, in every byte.
+[[nodiscard]] inline digest sample_digest(std::uint64_t seed) {
+    std::array<std::uint8_t, digest::size_bytes> bytes{};
+    std::uint64_t state = seed + 1;
+    for (std::uint8_t& each : bytes) {
+        state = state * 6364136223846793005U + 1442695040888963407U;  // Knuth's MMIX
+        each = static_cast<std::uint8_t>(state >> 56);
+    }
+    return digest::from_bytes(bytes);
+}
+
+[[nodiscard]] inline scope_set sample_scopes(std::string_view list) { return scope_set::parse(list).value(); }
+
+[[nodiscard]] inline new_personal_token sample_personal_token(std::string_view username, user_id user = user_id{7}) {
+    return {.user = user,
+            .username = token_username::from(username).value(),
+            .secret_digest = sample_digest(username.size() * 1000 + (username.empty() ? 0 : std::uint64_t(username.back() & 0x7f))),
+            .description = "for the backup script",
+            .scopes = sample_scopes("user:balance sitesmaker:read"),
+            .created_at = noon};
+}
+
+[[nodiscard]] inline new_access_token sample_access_token(std::uint64_t seed, user_id user = user_id{7}) {
+    return {.user = user,
+            .application = application_id{3},
+            .token_digest = sample_digest(seed),
+            .scopes = sample_scopes("sitesmaker"),
+            .created_at = noon,
+            .expires_at = noon + seconds{3600}};
+}
+
+[[nodiscard]] inline account_ref sample_account(std::string_view service = "sitesmaker", std::int64_t account = 42) {
+    return {service_name::from(service).value(), account_id{account}};
+}
+
+[[nodiscard]] inline new_hook sample_hook(const account_ref& account, std::string_view event = "site.published") {
+    return {.account = account,
+            .event = std::string{event},
+            .source = hook_source::api,
+            .type = "webhook",
+            .target_url = "https://example.com/hook",
+            .secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+            .created_at = noon};
+}
+
+/// Text that stores have been seen to damage.
+[[nodiscard]] inline std::vector<std::string> difficult_texts() {
+    return {"",
+            " ",
+            " leading and trailing ",
+            "'; DROP TABLE tokens; --",
+            "\"double\" 'single' `back` \\backslash\\ %s %00 $1 ?1 :name @name",
+            "line\nbreak\r\n\ttab",
+            "Zo\xc3\xab \xe2\x82\xac \xf0\x9f\x94\x91 \xd7\xa9\xd7\x9c\xd7\x95\xd7\x9d",
+            "e\xcc\x81 is not \xc3\xa9",  // not normalised
+            "12", "1e5", "0x10", "NULL", "null", "true", "{}", "{1,2}", "\\N",
+            std::string(255, 'x')};
+}
+
+/// Bytes that a store may refuse, but not change.
+[[nodiscard]] inline std::vector<std::string> refusable_texts() { return {std::string{"a\0b", 3}, std::string{"a\0", 2}}; }
+
+[[nodiscard]] inline std::vector<instant> difficult_times() {
+    return {from_unix_milliseconds(0),
+            from_unix_milliseconds(1),
+            from_unix_milliseconds(999),
+            from_unix_milliseconds(2'147'483'647'999),       // the last millisecond of 32-bit seconds
+            from_unix_milliseconds(4'294'967'296'001),
+            from_unix_milliseconds(253'402'300'799'999)};    // the last of the year 9999
+}
+
+}  // namespace tollgate::store_suite
