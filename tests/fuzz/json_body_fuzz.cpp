@@ -1,0 +1,35 @@
+#include <tollgate/http/json_body.hpp>
+
+#include <tollgate/base/limits.hpp>
+#include <tollgate/base/utf8.hpp>
+#include <tollgate/http/json_writer.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+using namespace tollgate;
+
+/// A body is accepted only if it is accepted as a value; its members are bounded, differ in name, and are UTF-8. What our
+/// writer makes of any text is read back as that text.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    const std::string_view bytes{reinterpret_cast<const char*>(data), size};
+    const auto body = http::parse_json_object(bytes);
+    const auto value = http::check_json(bytes);
+    if (body && !value) std::abort();
+    if (body) {
+        if (body->size() > limits::json_members_max) std::abort();
+        for (const auto& member : *body)
+            if (body->find(member.name) != &member || !is_utf8(member.name) || !is_utf8(member.value)) std::abort();
+    }
+
+    std::string written;
+    http::json_writer json{written};
+    json.begin_object().member("text").string(bytes).end_object();
+    const auto read = http::parse_json_object(written);
+    if (!read || read->find("text") == nullptr) std::abort();
+    if (is_utf8(bytes) && read->find("text")->value != bytes) std::abort();
+    return 0;
+}
