@@ -7,6 +7,7 @@ import tempfile
 import unittest
 
 import docs_test
+import exemplars_test
 import floors_test
 import layout_test
 import sources
@@ -156,6 +157,18 @@ class Docs(Project):
             with self.subTest(part):
                 self.write("README.md", page)
                 self.assert_finding(docs_test.check, part)
+
+
+class Exemplars(Project):
+    def test_in_step(self):
+        self.header("contract/a.hpp", text="/// Exemplar:\n///\n///     struct a {\n///         int b;\n///     };\nint c;\n")
+        self.write(exemplars_test.TEST, "struct a {\n    int b;\n};\n")
+        self.assertEqual(exemplars_test.check(self.base), [])
+
+    def test_changed_in_one_place(self):
+        self.header("contract/a.hpp", text="/// Exemplar:\n///\n///     struct a {};\n")
+        self.write(exemplars_test.TEST, "struct b {};\n")
+        self.assert_finding(exemplars_test.check, "does not stand in")
 
 
 class SingleHeader(Project):

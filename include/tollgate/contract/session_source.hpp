@@ -22,8 +22,8 @@ namespace tollgate {
 ///
 ///     struct site_sessions {
 ///         outcome<std::optional<session>> session_of(const http::request& asked, instant) {
-///             const auto cookie = http::find_cookie(asked, "site");
-///             if (cookie != "ann-is-here") return std::optional<session>{};
+///             const auto cookie = asked.fields.find(http::field_id::cookie);
+///             if (cookie != "site=ann-is-here") return std::optional<session>{};
 ///             return std::optional{session{user_id{1}, "ann", std::string{cookie}}};
 ///         }
 ///         std::string sign_in_url(std::string_view return_to) const {

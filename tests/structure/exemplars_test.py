@@ -1,0 +1,26 @@
+#!/usr/bin/env python3
+"""An exemplar in a header's comment is one that compiles: it stands in tests/unit/contract/exemplars_test.cpp, line by line."""
+
+import re
+
+import sources
+
+TEST = "tests/unit/contract/exemplars_test.cpp"
+CODE = re.compile(r"/// Exemplar:\n///\n((?:///(?:     .*)?\n)+)")
+
+
+def check(base):
+    test = base / TEST
+    compiled = sources.read(test) if test.is_file() else ""
+    findings = []
+    headers = sources.files(base / "include" / "tollgate" / "contract", ".hpp") + [base / "include/tollgate/http/handler.hpp"]
+    for header in filter(lambda path: path.is_file(), headers):
+        for comment in CODE.findall(sources.read(header)):
+            code = "\n".join(line.removeprefix("///     ").removeprefix("///") for line in comment.splitlines()).strip()
+            if code not in compiled:
+                findings.append(f"{header.relative_to(base)}: the exemplar does not stand in {TEST}")
+    return findings
+
+
+if __name__ == "__main__":
+    sources.report(check)

@@ -1,0 +1,347 @@
+#include <tollgate/contract/agent_rule.hpp>
+#include <tollgate/contract/authenticator.hpp>
+#include <tollgate/contract/clock.hpp>
+#include <tollgate/contract/hook_store.hpp>
+#include <tollgate/contract/oauth_store.hpp>
+#include <tollgate/contract/observer.hpp>
+#include <tollgate/contract/password_source.hpp>
+#include <tollgate/contract/random_source.hpp>
+#include <tollgate/contract/rate_limiter.hpp>
+#include <tollgate/contract/router.hpp>
+#include <tollgate/contract/scope_checker.hpp>
+#include <tollgate/contract/session_source.hpp>
+#include <tollgate/contract/session_store.hpp>
+#include <tollgate/contract/target_rule.hpp>
+#include <tollgate/contract/token_store.hpp>
+#include <tollgate/contract/user_directory.hpp>
+
+#include <tollgate/base/encoding.hpp>
+#include <tollgate/http/handler.hpp>
+#include <tollgate/http/url.hpp>
+#include <tollgate/policy/segment_router.hpp>
+#include <tollgate/policy/window_limiter.hpp>
+#include <tollgate/store/memory.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// Every exemplar stands here as it stands in its header's comment (which a test of the sources compares), and keeps its
+// contract. Behind it come near misses: what an integrator may well write, and the concept has to refuse.
+
+namespace exemplars {
+
+using namespace tollgate;
+using std::chrono::days;
+using std::chrono::hours;
+
+struct nothing {};
+
+struct any_agent {
+    bool accepts(std::string_view) const noexcept { return true; }
+};
+static_assert(agent_rule<any_agent>);
+
+struct agent_that_may_throw {
+    bool accepts(std::string_view) const { return true; }
+};
+struct agent_that_is_not_const {
+    bool accepts(std::string_view) noexcept { return true; }
+};
+struct agent_that_answers_with_a_number {
+    int accepts(std::string_view) const noexcept { return 1; }
+};
+static_assert(!agent_rule<nothing>);
+static_assert(!agent_rule<agent_that_may_throw>);
+static_assert(!agent_rule<agent_that_is_not_const>);
+static_assert(!agent_rule<agent_that_answers_with_a_number>);
+
+struct guest_pass {
+    static constexpr std::string_view scheme = "Guest";
+    static constexpr std::string_view challenge = "Guest realm=\"api\"";
+    outcome<std::optional<caller>> identify(std::string_view credentials, auto&, instant) const {
+        if (credentials != "please") return std::optional<caller>{};
+        return std::optional{caller{user_id{1}, *scope_set::parse("user:balance"), credential_kind::other, {}}};
+    }
+};
+static_assert(authenticator_over<guest_pass, memory_store>);
+static_assert(authenticator_over<guest_pass, nothing>);
+
+struct pass_without_challenge {
+    static constexpr std::string_view scheme = "Guest";
+    outcome<std::optional<caller>> identify(std::string_view, auto&, instant) const { return std::optional<caller>{}; }
+};
+struct pass_that_cannot_say_nobody {
+    static constexpr std::string_view scheme = "Guest";
+    static constexpr std::string_view challenge = "Guest";
+    outcome<caller> identify(std::string_view, auto&, instant) const { return not_found(); }
+};
+struct pass_for_another_store {
+    static constexpr std::string_view scheme = "Guest";
+    static constexpr std::string_view challenge = "Guest";
+    outcome<std::optional<caller>> identify(std::string_view, nothing&, instant) const { return std::optional<caller>{}; }
+};
+static_assert(!authenticator_over<pass_without_challenge, memory_store>);
+static_assert(!authenticator_over<pass_that_cannot_say_nobody, memory_store>);
+static_assert(!authenticator_over<pass_for_another_store, memory_store>);
+static_assert(authenticator_over<pass_for_another_store, nothing>);
+
+struct stopped_clock {
+    instant now() const noexcept { return instant{}; }
+};
+static_assert(tollgate::clock<stopped_clock>);
+
+struct clock_of_the_library {
+    std::chrono::system_clock::time_point now() const noexcept { return {}; }
+};
+struct clock_that_ticks_when_read {
+    instant at;
+    instant now() noexcept { return at += seconds{1}; }
+};
+static_assert(!tollgate::clock<nothing>);
+static_assert(!tollgate::clock<clock_of_the_library>);
+static_assert(!tollgate::clock<clock_that_ticks_when_read>);
+
+struct counting_observer {
+    std::atomic<std::uint64_t>* answered;
+    void on_request(const request_record&) const noexcept { ++*answered; }
+    void on_refusal(const http::refusal&) const noexcept { ++*answered; }
+    void on_problem(const problem&) const noexcept {}
+};
+static_assert(observer<counting_observer>);
+
+struct observer_of_requests_alone {
+    void on_request(const request_record&) const noexcept {}
+};
+struct observer_that_may_throw {
+    void on_request(const request_record&) const {}
+    void on_refusal(const http::refusal&) const noexcept {}
+    void on_problem(const problem&) const noexcept {}
+};
+static_assert(!observer<observer_of_requests_alone>);
+static_assert(!observer<observer_that_may_throw>);
+
+struct only_for_tests {
+    bool fill(std::span<std::byte> bytes) const noexcept {
+        for (std::byte& each : bytes) each = std::byte{7};
+        return true;
+    }
+};
+static_assert(random_source<only_for_tests>);
+
+struct source_that_cannot_fail {
+    void fill(std::span<std::byte>) const noexcept {}
+};
+struct source_of_numbers {
+    std::uint64_t operator()() const noexcept { return 7; }
+};
+static_assert(!random_source<source_that_cannot_fail>);
+static_assert(!random_source<source_of_numbers>);
+
+struct night_limiter {
+    window_limiter counted;
+    verdict take(const limit_key& key, quota allowed, instant now) noexcept {
+        return counted.take(key, at_night(now) ? quota{allowed.requests * 10, allowed.window} : allowed, now);
+    }
+    verdict peek(const limit_key& key, quota allowed, instant now) noexcept {
+        return counted.peek(key, at_night(now) ? quota{allowed.requests * 10, allowed.window} : allowed, now);
+    }
+    static bool at_night(instant now) noexcept { return (now.time_since_epoch() % days{1}) < hours{6}; }
+};
+static_assert(rate_limiter<night_limiter>);
+
+struct limiter_that_only_takes {
+    verdict take(const limit_key&, quota, instant) noexcept { return {}; }
+};
+struct limiter_that_says_yes_or_no {
+    bool take(const limit_key&, quota, instant) noexcept { return true; }
+    bool peek(const limit_key&, quota, instant) noexcept { return true; }
+};
+struct limiter_that_may_throw {
+    verdict take(const limit_key&, quota, instant) { return {}; }
+    verdict peek(const limit_key&, quota, instant) { return {}; }
+};
+static_assert(!rate_limiter<limiter_that_only_takes>);
+static_assert(!rate_limiter<limiter_that_says_yes_or_no>);
+static_assert(!rate_limiter<limiter_that_may_throw>);
+
+static_assert(router<segment_router>);
+
+struct router_that_is_never_built {
+    route_match find(http::method, std::string_view) const noexcept { return {}; }
+};
+struct router_that_learns_while_it_finds {
+    void build(std::span<const route_pattern>) {}
+    route_match find(http::method, std::string_view) noexcept { return {}; }
+};
+static_assert(!router<router_that_is_never_built>);
+static_assert(!router<router_that_learns_while_it_finds>);
+
+struct exact_scopes {
+    bool covers(const scope_set& granted, std::string_view required) const noexcept {
+        return granted.contains(required);
+    }
+};
+static_assert(scope_checker<exact_scopes>);
+
+struct scopes_as_text {
+    bool covers(const std::string& granted, std::string_view required) const noexcept {
+        return granted.find(required) != std::string::npos;
+    }
+};
+static_assert(!scope_checker<scopes_as_text>);
+static_assert(!scope_checker<nothing>);
+
+struct site_sessions {
+    outcome<std::optional<session>> session_of(const http::request& asked, instant) {
+        const auto cookie = asked.fields.find(http::field_id::cookie);
+        if (cookie != "site=ann-is-here") return std::optional<session>{};
+        return std::optional{session{user_id{1}, "ann", std::string{cookie}}};
+    }
+    std::string sign_in_url(std::string_view return_to) const {
+        return "/login?next=" + percent_encode(return_to);
+    }
+};
+static_assert(session_source<site_sessions>);
+
+struct sessions_without_a_way_in {
+    outcome<std::optional<session>> session_of(const http::request&, instant) { return std::optional<session>{}; }
+};
+static_assert(!session_source<sessions_without_a_way_in>);
+
+struct partners_only {
+    outcome<void> check(const http::url& target) const {
+        if (target.host == "hooks.partner.example") return {};
+        return invalid("target_url must be at hooks.partner.example.");
+    }
+    bool allows(const ip_address&) const noexcept { return true; }
+};
+static_assert(target_rule<partners_only>);
+
+struct rule_for_texts_alone {
+    outcome<void> check(const http::url&) const { return {}; }
+};
+struct rule_without_words {
+    bool check(const http::url&) const { return true; }
+    bool allows(const ip_address&) const noexcept { return true; }
+};
+static_assert(!target_rule<rule_for_texts_alone>);
+static_assert(!target_rule<rule_without_words>);
+
+struct shop_directory {
+    outcome<balance> balance_of(user_id user);
+    outcome<std::vector<account>> accounts_of(user_id user, std::string_view service);
+    outcome<std::optional<quota>> quota_of(user_id user);
+};
+static_assert(user_directory<shop_directory>);
+
+struct directory_without_quotas {
+    outcome<balance> balance_of(user_id);
+    outcome<std::vector<account>> accounts_of(user_id, std::string_view);
+};
+struct directory_that_throws_instead {
+    balance balance_of(user_id);
+    std::vector<account> accounts_of(user_id, std::string_view);
+    std::optional<quota> quota_of(user_id);
+};
+struct directory_of_plain_numbers {
+    outcome<balance> balance_of(account_id);
+    outcome<std::vector<account>> accounts_of(account_id, std::string_view);
+    outcome<std::optional<quota>> quota_of(account_id);
+};
+static_assert(!user_directory<directory_without_quotas>);
+static_assert(!user_directory<directory_that_throws_instead>);
+static_assert(!user_directory<directory_of_plain_numbers>);
+
+static_assert(token_store<memory_store> && credential_source<memory_store> && hook_store<memory_store>);
+
+/// Enough to let callers in, and no more.
+struct credentials_alone {
+    outcome<std::optional<token_credential>> find_personal_token(std::string_view);
+    outcome<std::optional<token_credential>> find_access_token(const digest&);
+};
+struct hooks_without_a_bound {
+    outcome<hook_id> create_hook(const new_hook&);
+    outcome<std::vector<hook>> hooks_of(const account_ref&);
+    outcome<std::optional<account_ref>> account_of_hook(const service_name&, hook_id);
+    outcome<bool> delete_hook(const account_ref&, hook_id);
+};
+struct hooks_that_are_deleted_by_anybody {
+    outcome<hook_id> create_hook(const new_hook&, std::size_t);
+    outcome<std::vector<hook>> hooks_of(const account_ref&);
+    outcome<std::optional<account_ref>> account_of_hook(const service_name&, hook_id);
+    outcome<bool> delete_hook(hook_id);
+};
+static_assert(credential_source<credentials_alone>);
+static_assert(!token_store<credentials_alone>);
+static_assert(!token_store<nothing>);
+static_assert(!hook_store<hooks_without_a_bound>);
+static_assert(!hook_store<hooks_that_are_deleted_by_anybody>);
+
+struct passwords_that_blame_nobody {
+    outcome<bool> check_password(std::string_view, std::string_view);
+};
+static_assert(!password_source<passwords_that_blame_nobody>);
+static_assert(!session_store<nothing>);
+static_assert(!oauth_store<nothing> && !application_store<nothing> && !grant_store<nothing>);
+
+struct hello {
+    void handle(const http::request&, http::response& out) noexcept { out.body() = "hello"; }
+    void handle(const http::refusal& why, http::response& out) noexcept { out.set_status(why.status); }
+};
+static_assert(http::handler<hello>);
+
+struct hello_without_a_word_for_refusals {
+    void handle(const http::request&, http::response&) noexcept {}
+};
+struct hello_that_may_throw {
+    void handle(const http::request&, http::response&) {}
+    void handle(const http::refusal&, http::response&) noexcept {}
+};
+static_assert(!http::handler<hello_without_a_word_for_refusals>);
+static_assert(!http::handler<hello_that_may_throw>);
+
+}  // namespace exemplars
+
+using namespace tollgate;
+
+TEST_CASE("the night limiter of the exemplar is generous at night") {
+    exemplars::night_limiter limiter{window_limiter{key_capacity{64, 64}, siphash_key{}}};
+    const auto key = limit_key::of(user_id{1});
+    const quota allowed{1, seconds{3600}};
+    CHECK(limiter.take(key, allowed, from_unix_seconds(3 * 3600)).limit == 10);
+    CHECK(limiter.take(limit_key::of(user_id{2}), allowed, from_unix_seconds(12 * 3600)).limit == 1);
+}
+
+TEST_CASE("the guest pass of the exemplar lets in who says please") {
+    exemplars::nothing store;
+    CHECK(*exemplars::guest_pass{}.identify("please", store, instant{}));
+    CHECK_FALSE(*exemplars::guest_pass{}.identify("Please", store, instant{}));
+}
+
+TEST_CASE("the scopes of the exemplar are exact") {
+    const auto granted = *scope_set::parse("sitesmaker");
+    CHECK(exemplars::exact_scopes{}.covers(granted, "sitesmaker"));
+    CHECK_FALSE(exemplars::exact_scopes{}.covers(granted, "sitesmaker:read"));
+}
+
+TEST_CASE("the target rule of the exemplar knows one partner") {
+    CHECK(exemplars::partners_only{}.check(*http::url::parse("https://hooks.partner.example/in")));
+    CHECK_FALSE(exemplars::partners_only{}.check(*http::url::parse("https://hooks.partner.example.evil.example/in")));
+}
+
+TEST_CASE("the sessions of the exemplar know Ann") {
+    http::request asked;
+    CHECK_FALSE(*exemplars::site_sessions{}.session_of(asked, instant{}));
+    asked.fields.add("Cookie", "site=ann-is-here");
+    CHECK((*exemplars::site_sessions{}.session_of(asked, instant{}))->user == user_id{1});
+    CHECK(exemplars::site_sessions{}.sign_in_url("/en/?a=b").starts_with("/login?next="));
+}
