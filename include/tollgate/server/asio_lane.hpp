@@ -228,6 +228,7 @@ public:
     void reclaim() noexcept {
         const auto inside = enter();
         this->fetch();
+        this->look_again();
     }
 
 private:
@@ -235,6 +236,10 @@ private:
 
     void post_fetch() noexcept override {
         post([](asio_lane& self) { self.fetch(); });
+    }
+
+    void post_look_again() noexcept override {
+        post([](asio_lane& self) { self.look_again(); });
     }
 
     void start_ticking() noexcept override {
