@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string_view>
 
 namespace tollgate {
@@ -27,24 +28,32 @@ struct pattern_parameters {
     std::size_t count = 0;
 };
 
-/// Reads a pattern; compiling stops at one that is no pattern.
-template <fixed_text Pattern>
-consteval pattern_parameters parameters_of() {
+/// Reads a pattern: it begins with `/`, has no empty segment and so no `/` at its end, a parameter is a whole segment, and
+/// there are at most `limits::path_parameters_max`. Empty for text that is no pattern.
+[[nodiscard]] constexpr std::optional<pattern_parameters> read_pattern(std::string_view left) noexcept {
     pattern_parameters found;
-    std::string_view left = Pattern.view();
-    if (left.empty() || left.front() != '/') throw "a path pattern begins with '/'";
+    if (left.empty() || left.front() != '/') return std::nullopt;
     while (!left.empty()) {
         left.remove_prefix(1);
         const auto segment = left.substr(0, left.find('/'));
         left.remove_prefix(segment.size());
-        if (segment.empty()) throw "a path pattern has no empty segment and no '/' at its end";
+        if (segment.empty()) return std::nullopt;
         if (segment.find_first_of("{}%") == std::string_view::npos) continue;
-        if (segment.size() < 3 || segment.front() != '{' || segment.find_first_of("{}%", 1) != segment.size() - 1)
-            throw "a parameter is a whole segment: /{name}/";
-        if (found.count == found.names.size()) throw "a path pattern has at most limits::path_parameters_max parameters";
+        const bool is_parameter =
+            segment.size() >= 3 && segment.front() == '{' && segment.find_first_of("{}%", 1) == segment.size() - 1;
+        if (!is_parameter || segment.back() != '}' || found.count == found.names.size()) return std::nullopt;
         found.names[found.count++] = segment.substr(1, segment.size() - 2);
     }
     return found;
+}
+
+template <fixed_text Pattern>
+inline constexpr bool is_path_pattern = read_pattern(Pattern.view()).has_value();
+
+/// None for what is no pattern: the compiler has stopped at that already.
+template <fixed_text Pattern>
+consteval pattern_parameters parameters_of() {
+    return read_pattern(Pattern.view()).value_or(pattern_parameters{});
 }
 
 }  // namespace pipeline

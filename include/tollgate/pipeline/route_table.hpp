@@ -90,16 +90,19 @@ template <fixed_text Pattern, class Access, class Endpoint>
 [[nodiscard]] constexpr auto make_route(http::method m, Access access, Endpoint endpoint, route_notes notes) {
     constexpr bool has_rule = std::is_convertible_v<Access, access_rule>;
     constexpr bool has_service = !std::is_same_v<Access, service_access_rule> || has_service_parameter<Pattern>();
+    static_assert(is_path_pattern<Pattern>,
+                  "tollgate: a path pattern begins with '/' and does not end in one, has no empty segment, and each parameter is a "
+                  "whole segment, {name}; read tollgate/pipeline/path_pattern.hpp");
     static_assert(has_rule,
                   "tollgate: a route names who may call it, before its endpoint: open_to_all, any_caller, needs_scope(...), "
                   "read_of_service or write_of_service; read tollgate/pipeline/route_table.hpp");
-    static_assert(has_service,
+    static_assert(!is_path_pattern<Pattern> || has_service,
                   "tollgate: read_of_service and write_of_service are for paths with a {service}; "
                   "read tollgate/pipeline/route_table.hpp");
-    if constexpr (has_rule && has_service)
+    if constexpr (is_path_pattern<Pattern> && has_rule && has_service)
         return route<Pattern, Endpoint>{m, access, std::move(endpoint), notes};
     else
-        return route<Pattern, no_endpoint>{m, open_to_all, {}, notes};
+        return route<"/refused", no_endpoint>{m, open_to_all, {}, notes};
 }
 
 }  // namespace pipeline
