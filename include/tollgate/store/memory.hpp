@@ -22,8 +22,8 @@ struct memory_settings {
     std::size_t hooks_max = 100'000;
 };
 
-/// The store in memory, for tests, for demonstrations, and for those who keep the truth elsewhere; also the reference for
-/// what a verb does. Nothing outlives the process.
+/// The store in memory, for tests, for demonstrations, and for those who keep the truth elsewhere; also the reference
+/// for what a verb does. Nothing outlives the process.
 ///
 /// Thread rule: any thread. Non-blocking: locks are held for the time of a copy. `find_...` allocate nothing.
 class memory_store {
@@ -46,7 +46,9 @@ public:
         return detail::contained([&] { return personal_.revoke(id); });
     }
 
-    outcome<std::optional<token_credential>> find_access_token(const digest& token) noexcept { return access_.find(token); }
+    outcome<std::optional<token_credential>> find_access_token(const digest& token) noexcept {
+        return access_.find(token);
+    }
     outcome<void> create_access_token(const new_access_token& made) noexcept {
         return detail::contained([&] { return access_.create(made); });
     }

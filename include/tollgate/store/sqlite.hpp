@@ -16,8 +16,8 @@
 namespace tollgate {
 
 struct sqlite_settings {
-    /// Connections that read at the same time; one more writes. A read takes microseconds: more than there are cores gain
-    /// nothing.
+    /// Connections that read at the same time; one more writes. A read takes microseconds: more than there are cores
+    /// gain nothing.
     std::size_t readers_max = 8;
     /// How long a verb waits for a connection and for other processes that write, before it is a problem (unavailable).
     milliseconds busy_wait_max{5000};
@@ -34,15 +34,15 @@ public:
     using std::runtime_error::runtime_error;
 };
 
-/// The store on SQLite: one file (and its log beside it), durable when a verb returns, kill -9 and loss of power included.
-/// Any number of processes may use the file at the same time, and see each other's changes at once.
+/// The store on SQLite: one file (and its log beside it), durable when a verb returns, kill -9 and loss of power
+/// included. Any number of processes may use the file at the same time, and see each other's changes at once.
 ///
-/// A new file is readable and writable by its owner alone. Tables are named `tollgate_...` and brought up to date when the
-/// file is opened; they may live beside an integrator's own.
+/// A new file is readable and writable by its owner alone. Tables are named `tollgate_...` and brought up to date when
+/// the file is opened; they may live beside an integrator's own.
 ///
 /// Thread rule: any thread. Blocking. Movable; a store that was moved from can only be destroyed or assigned to.
-/// Errors: nothing is thrown except by the constructor; unavailable for what may pass (busy beyond the bound, disk full),
-/// internal for a damaged file.
+/// Errors: nothing is thrown except by the constructor; unavailable for what may pass (busy beyond the bound, disk
+/// full), internal for a damaged file.
 class sqlite_store {
 public:
     static constexpr bool blocking = true;
@@ -74,7 +74,8 @@ public:
 private:
     struct rooms;
     explicit sqlite_store(std::unique_ptr<rooms> opened) noexcept;
-    static TOLLGATE_DECL outcome<std::unique_ptr<rooms>> open_rooms(const std::string& path, const sqlite_settings& settings);
+    static TOLLGATE_DECL outcome<std::unique_ptr<rooms>> open_rooms(const std::string& path,
+                                                                    const sqlite_settings& settings);
 
     std::unique_ptr<rooms> rooms_;
 };

@@ -49,7 +49,8 @@ TOLLGATE_DECL sqlite_store::sqlite_store(const std::string& path, const sqlite_s
     rooms_ = *std::move(opened);
 }
 
-TOLLGATE_DECL outcome<sqlite_store> sqlite_store::open(const std::string& path, const sqlite_settings& settings) noexcept {
+TOLLGATE_DECL outcome<sqlite_store> sqlite_store::open(const std::string& path,
+                                                       const sqlite_settings& settings) noexcept {
     return detail::contained([&]() -> outcome<sqlite_store> {
         auto opened = open_rooms(path, settings);
         if (!opened) return std::move(opened).error();
@@ -62,7 +63,8 @@ TOLLGATE_DECL sqlite_store::sqlite_store(sqlite_store&&) noexcept = default;
 TOLLGATE_DECL sqlite_store& sqlite_store::operator=(sqlite_store&&) noexcept = default;
 TOLLGATE_DECL sqlite_store::~sqlite_store() = default;
 
-TOLLGATE_DECL outcome<std::optional<token_credential>> sqlite_store::find_personal_token(std::string_view username) noexcept {
+TOLLGATE_DECL outcome<std::optional<token_credential>> sqlite_store::find_personal_token(
+    std::string_view username) noexcept {
     return detail::contained([&] { return rooms_->personal.find(username); });
 }
 TOLLGATE_DECL outcome<token_id> sqlite_store::create_personal_token(const new_personal_token& made) noexcept {
@@ -85,7 +87,8 @@ TOLLGATE_DECL outcome<bool> sqlite_store::revoke_access_token(const digest& toke
     return detail::contained([&] { return rooms_->access.revoke(token); });
 }
 
-TOLLGATE_DECL outcome<hook_id> sqlite_store::create_hook(const new_hook& made, std::size_t hooks_per_event_max) noexcept {
+TOLLGATE_DECL outcome<hook_id> sqlite_store::create_hook(const new_hook& made,
+                                                         std::size_t hooks_per_event_max) noexcept {
     return detail::contained([&] { return rooms_->hooks.create(made, hooks_per_event_max); });
 }
 TOLLGATE_DECL outcome<std::vector<hook>> sqlite_store::hooks_of(const account_ref& account) noexcept {

@@ -30,9 +30,9 @@
 ///             CHECK(verdict.passed);
 ///         }
 ///
-/// `make()` gives an empty store, or a pointer of any kind to one; the case destroys it. `reopen()` opens the store that
-/// `make` made last once more, which has been destroyed by then; leave it out where nothing outlives a store. Cases run one
-/// after the other, several start threads.
+/// `make()` gives an empty store, or a pointer of any kind to one; the case destroys it. `reopen()` opens the store
+/// that `make` made last once more, which has been destroyed by then; leave it out where nothing outlives a store.
+/// Cases run one after the other, several start threads.
 namespace tollgate::store_suite {
 
 /// All rules for what the store is: a token_store, a hook_store, or both. `reopen` gives what `make` gives.
@@ -43,7 +43,8 @@ template <class Make>
     static_assert(token_store<store> || hook_store<store>,
                   "make() must give a token_store or a hook_store, or a pointer to one: see "
                   "tollgate/contract/token_store.hpp and tollgate/contract/hook_store.hpp");
-    const auto source = std::make_shared<const store_source<given>>(store_source<given>{std::move(make), std::move(reopen)});
+    const auto source =
+        std::make_shared<const store_source<given>>(store_source<given>{std::move(make), std::move(reopen)});
     std::vector<test_case> all;
     if constexpr (token_store<store>) {
         add_personal_token_cases(all, source);

@@ -28,7 +28,8 @@ struct files {
 
 TEST_CASE("the SQLite store passes the store suite") {
     files files;
-    tollgate_test::run_store_suite([&] { return sqlite_store{files.next()}; }, [&] { return sqlite_store{files.last()}; });
+    tollgate_test::run_store_suite([&] { return sqlite_store{files.next()}; },
+                                   [&] { return sqlite_store{files.last()}; });
 }
 
 TEST_CASE("the SQLite store passes the store suite without its cache") {

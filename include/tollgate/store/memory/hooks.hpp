@@ -21,7 +21,8 @@ public:
 
     TOLLGATE_DECL outcome<hook_id> create(const new_hook& made, std::size_t hooks_per_event_max);
     [[nodiscard]] TOLLGATE_DECL outcome<std::vector<hook>> of(const account_ref& account) const;
-    [[nodiscard]] TOLLGATE_DECL outcome<std::optional<account_ref>> account_of(const service_name& service, hook_id id) const;
+    [[nodiscard]] TOLLGATE_DECL outcome<std::optional<account_ref>> account_of(const service_name& service,
+                                                                               hook_id id) const;
     TOLLGATE_DECL outcome<bool> remove(const account_ref& account, hook_id id);
 
 private:

@@ -32,7 +32,7 @@ public:
     TOLLGATE_DECL outcome<bool> revoke(token_id id);
 
 private:
-    /// The credential as it is given out: a copy takes its scopes' used bytes, and putting one together takes all of them.
+    /// The credential as it is given out: a copy touches its used bytes, putting one together touches all.
     struct row {
         token_id id;
         token_credential credential;

@@ -15,7 +15,7 @@ TOLLGATE_DECL outcome<token_id> personal_tokens::create(const new_personal_token
         return unavailable("The memory store holds " + std::to_string(tokens_max_) +
                            " personal tokens, as many as it may (memory_settings::personal_tokens_max).");
 
-    // The row comes last: without memory on the way, nobody ever sees the token. reserve: so that nothing throws after it.
+    // The row comes last: without memory on the way, nobody ever sees the token. Nothing after it throws.
     const token_id id{++last_id_};
     auto& siblings = of_user_[made.user];
     if (siblings.size() == siblings.capacity()) siblings.reserve((std::max)(siblings.size() * 2, std::size_t{4}));

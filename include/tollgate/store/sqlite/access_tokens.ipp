@@ -27,9 +27,10 @@ TOLLGATE_DECL outcome<void> access_tokens::create(const new_access_token& made) 
     auto connection = connections_.writer();
     if (!connection) return std::move(connection).error();
     auto done = (*connection)
-                    ->run("INSERT INTO tollgate_access_tokens "
-                          "(token_digest, user, application, scopes, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)",
-                          made.token_digest, made.user, made.application, made.scopes, made.created_at, made.expires_at);
+                    ->run(
+                        "INSERT INTO tollgate_access_tokens "
+                        "(token_digest, user, application, scopes, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)",
+                        made.token_digest, made.user, made.application, made.scopes, made.created_at, made.expires_at);
     if (!done && done.error().kind == problem_kind::conflict)
         done.error().message = "This access token exists already.";
     return done;

@@ -28,10 +28,10 @@ struct change_mark {
 ///
 /// It reads what SQLite itself reads to find out: the header of the write-ahead log's index, 48 bytes of shared memory
 /// that every commit rewrites with a new change counter, the new end of the log, a checksum over the whole log and the
-/// log's salts (https://www.sqlite.org/walformat.html section 2.1). A commit shows here the moment it shows to a SELECT.
+/// log's salts (https://www.sqlite.org/walformat.html section 2.1). A commit shows here when it shows to a SELECT.
 ///
-/// The rule for whoever keeps what they read: ask for the mark BEFORE the query, and use the answer again only while the
-/// mark is equal. A commit in between then makes a good answer look old, never an old one look good. `row_cache` does so.
+/// The rule for whoever keeps what they read: ask for the mark BEFORE the query, and use the answer again only while
+/// the mark is equal, as `row_cache` does. A commit in between then makes a good answer look old, never the reverse.
 ///
 /// Thread rule: `read` from any thread. Movable; addresses of the mapping stay.
 class change_stamp {
@@ -67,8 +67,8 @@ private:
         return {.counter = load(1), .log_end = load(2), .checksum = load(3), .salts = load(4)};
     }
 
-    /// Salts are zero only while the log is empty and its index new. After a crash at the wrong moment that can be twice
-    /// with commits in between, so it names no content.
+    /// Salts are zero only while the log is empty and its index new. After a crash at the wrong moment that can be
+    /// twice with commits in between, so it names no content.
     [[nodiscard]] static bool names_content(const change_mark& mark) noexcept {
         char bytes[sizeof mark.counter];
         std::memcpy(bytes, &mark.counter, sizeof bytes);
@@ -76,7 +76,8 @@ private:
     }
 
     database connection_;
-    std::uint64_t* header_;  // null: no shared memory, so no mark; never written, but an atomic_ref takes no const before C++26
+    std::uint64_t*
+        header_;  // null: no shared memory, so no mark; never written, but an atomic_ref takes no const before C++26
 };
 
 }  // namespace tollgate::sqlite

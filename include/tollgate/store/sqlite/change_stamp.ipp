@@ -34,8 +34,9 @@ TOLLGATE_DECL outcome<change_stamp> change_stamp::watch(database connection) {
     constexpr int page_bytes = 32 * 1024;  // WALINDEX_PGSZ: the unit in which every process maps the index
     constexpr std::uint32_t known_version = 3'007'000;
     volatile void* mapped = nullptr;
-    if (sqlite3_file_control(connection.handle(), "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK && file != nullptr &&
-        file->pMethods != nullptr && file->pMethods->iVersion >= 2 && file->pMethods->xShmMap != nullptr)
+    if (sqlite3_file_control(connection.handle(), "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK &&
+        file != nullptr && file->pMethods != nullptr && file->pMethods->iVersion >= 2 &&
+        file->pMethods->xShmMap != nullptr)
         // Not extended (0): it is there already, or it is not to be had.
         if (file->pMethods->xShmMap(file, 0, page_bytes, 0, &mapped) != SQLITE_OK) mapped = nullptr;
 

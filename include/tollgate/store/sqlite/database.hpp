@@ -26,11 +26,11 @@ struct database_settings {
     std::string vfs;
 };
 
-/// One connection to a database file: write-ahead log, a commit is on disk when it returns (synchronous=FULL), foreign keys
-/// are enforced, and every statement is prepared once.
+/// One connection to a database file: write-ahead log, a commit is on disk when it returns (synchronous=FULL), foreign
+/// keys are enforced, and every statement is prepared once.
 ///
-/// Thread rule: one thread at a time. Blocking. Errors: unavailable for what may pass (busy beyond the bound, disk full,
-/// no permission), conflict for a constraint that a value breaks, internal for a damaged file or a wrong statement.
+/// Thread rule: one thread at a time. Blocking. Errors: unavailable for what may pass (busy beyond the bound, disk
+/// full, no permission), conflict for a broken constraint, internal for a damaged file or a wrong statement.
 class database {
 public:
     /// Makes the file, readable and writable by its owner alone, when there is none. In-memory databases are refused:

@@ -28,8 +28,8 @@ inline void make_private_file([[maybe_unused]] const std::string& path) {
     const int descriptor = ::mkstemp(unfinished.data());  // 0600
     if (descriptor < 0) return;
     ::close(descriptor);
-    // Fails when another process was quicker, and then its file is the one. A file system without hard links has none of
-    // our permissions to keep either.
+    // Fails when another process was quicker, and then its file is the one. A file system without hard links has none
+    // of our permissions to keep either.
     [[maybe_unused]] const int linked = ::link(unfinished.c_str(), path.c_str());
     ::unlink(unfinished.c_str());
 #endif
@@ -39,7 +39,9 @@ inline void make_private_file([[maybe_unused]] const std::string& path) {
 
 TOLLGATE_DECL void database::closer::operator()(sqlite3* open) const noexcept { sqlite3_close_v2(open); }
 
-TOLLGATE_DECL void database::finaliser::operator()(sqlite3_stmt* prepared) const noexcept { sqlite3_finalize(prepared); }
+TOLLGATE_DECL void database::finaliser::operator()(sqlite3_stmt* prepared) const noexcept {
+    sqlite3_finalize(prepared);
+}
 
 TOLLGATE_DECL int database::patience::wait(void* self, int waits_before) noexcept {
     auto& patience = *static_cast<database::patience*>(self);
@@ -66,7 +68,8 @@ TOLLGATE_DECL outcome<void> database::connect(const std::string& path, const dat
     // No mutex: one thread at a time is the rule here, and pool keeps it.
     const int flags = SQLITE_OPEN_READWRITE | (settings.read_only ? 0 : SQLITE_OPEN_CREATE) | SQLITE_OPEN_NOMUTEX |
                       SQLITE_OPEN_EXRESCODE;
-    const int code = sqlite3_open_v2(path.c_str(), &opened, flags, settings.vfs.empty() ? nullptr : settings.vfs.c_str());
+    const int code =
+        sqlite3_open_v2(path.c_str(), &opened, flags, settings.vfs.empty() ? nullptr : settings.vfs.c_str());
     handle_.reset(opened);  // even when it failed: it holds the reason
     if (code != SQLITE_OK) return failure(opened, code, path);
 
@@ -80,9 +83,10 @@ TOLLGATE_DECL outcome<void> database::connect(const std::string& path, const dat
         sqlite3_db_config(opened, option, on, static_cast<int*>(nullptr));
 
     if (auto done = use_write_ahead_log(path); !done) return done;
-    // FULL syncs the log at each commit: what was acknowledged survives a loss of power. The log shrinks to 64 MiB after
-    // a burst.
-    if (auto done = run_script("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 67108864;");
+    // FULL syncs the log at each commit: what was acknowledged survives a loss of power. The log shrinks to 64 MiB
+    // after a burst.
+    if (auto done =
+            run_script("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 67108864;");
         !done)
         return done;
     if (settings.read_only) return run_script("PRAGMA query_only = ON;");
@@ -98,7 +102,8 @@ TOLLGATE_DECL outcome<void> database::use_write_ahead_log(const std::string& pat
             return rows.next<std::string>();
         }();
         if (mode && *mode && std::get<0>(**mode) == "wal") return {};
-        if (mode) return unavailable("SQLite: no write-ahead log is possible here, as on a network file system: " + path);
+        if (mode)
+            return unavailable("SQLite: no write-ahead log is possible here, as on a network file system: " + path);
         const bool busy = (sqlite3_errcode(handle_.get()) & 0xff) == SQLITE_BUSY;
         if (!busy || patience::wait(patience_.get(), waits) == 0) {
             mode.error().cause += ": " + path;
@@ -129,7 +134,9 @@ TOLLGATE_DECL outcome<void> database::run_script(sql text) {
     return {};
 }
 
-TOLLGATE_DECL std::int64_t database::last_insert_id() const noexcept { return sqlite3_last_insert_rowid(handle_.get()); }
+TOLLGATE_DECL std::int64_t database::last_insert_id() const noexcept {
+    return sqlite3_last_insert_rowid(handle_.get());
+}
 
 TOLLGATE_DECL std::int64_t database::changes() const noexcept { return sqlite3_changes64(handle_.get()); }
 

@@ -9,8 +9,8 @@
 
 namespace tollgate::sqlite {
 
-/// Brings the tables of one `component` up to date: runs those of `steps` that its file has not seen yet, in order, all or
-/// none. A file stays at version n when n steps were done; a step that was ever released is never changed, only followed.
+/// Brings the tables of one `component` up to date: runs those of `steps` that its file has not seen yet, in order, all
+/// or none. A file is at version n when n steps were done; a released step is never changed, only followed.
 ///
 /// Safe when several processes open one file at once: one does the work, the others wait and find it done. A file of a
 /// later version than `steps` know is a problem (internal) that says so, and is left alone.

@@ -28,9 +28,9 @@ TOLLGATE_DECL outcome<void> migrate(database& on, std::string_view component, st
     const auto newest = static_cast<std::int64_t>(steps.size());
     const auto judge = [&](std::int64_t version) -> outcome<void> {
         if (version <= newest) return {};
-        return internal_error("The tables of \"" + std::string{component} + "\" are of version " + std::to_string(version) +
-                              ", made by a later release; this one knows them up to version " + std::to_string(newest) +
-                              ".");
+        return internal_error(
+            "The tables of \"" + std::string{component} + "\" are of version " + std::to_string(version) +
+            ", made by a later release; this one knows them up to version " + std::to_string(newest) + ".");
     };
 
     // Without the write lock first: nearly every start finds everything done.

@@ -16,9 +16,10 @@ TOLLGATE_DECL outcome<std::optional<token_credential>> personal_tokens::find(std
 TOLLGATE_DECL outcome<std::optional<token_credential>> personal_tokens::read(const token_username& username) {
     auto connection = connections_.reader();
     if (!connection) return std::move(connection).error();
-    auto row = (*connection)
-                   ->prepare("SELECT user, secret_digest, scopes FROM tollgate_personal_tokens WHERE username = ?", username)
-                   .next<user_id, digest, scope_set>();
+    auto row =
+        (*connection)
+            ->prepare("SELECT user, secret_digest, scopes FROM tollgate_personal_tokens WHERE username = ?", username)
+            .next<user_id, digest, scope_set>();
     if (!row) return std::move(row).error();
     if (!*row) return std::optional<token_credential>{};
     const auto& [user, secret_digest, scopes] = **row;

@@ -14,8 +14,8 @@
 namespace tollgate::sqlite {
 
 struct pool_settings {
-    /// Connections that read at the same time, opened as they are needed. A read takes microseconds: more than there are
-    /// cores gain nothing, and each costs two file descriptors and up to 2 MB of page cache.
+    /// Connections that read at the same time, opened as they are needed. A read takes microseconds: more than there
+    /// are cores gain nothing, and each costs two file descriptors and up to 2 MB of page cache.
     std::size_t readers_max = 8;
     /// How long a call waits for a connection, and for other processes that write.
     milliseconds busy_wait_max{5000};
@@ -59,7 +59,7 @@ public:
     [[nodiscard]] TOLLGATE_DECL outcome<lease> reader();
     [[nodiscard]] TOLLGATE_DECL outcome<lease> writer();
 
-    /// Tells whether anything was committed, by this process or another. Lives as long as the pool, wherever that moves.
+    /// Tells whether anything was committed, by this process or another. Stays where it is when the pool moves.
     [[nodiscard]] TOLLGATE_DECL const change_stamp& changes() const noexcept;
 
 private:

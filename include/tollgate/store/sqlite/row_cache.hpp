@@ -21,8 +21,8 @@ namespace tollgate::sqlite {
 /// Remembers rows that were read, and gives each out again exactly as long as nobody has committed anything to the
 /// database since, so that a hit says the same as the query would. It also remembers that there was no row.
 ///
-/// Bounded: `entries_max` in all, in sets of four, and memory for an entry is taken at its first use. Only one of a set's
-/// four may say "no row", so that keys somebody made up never push out a row that is there.
+/// Bounded: `entries_max` in all, in sets of four, and memory for an entry is taken at its first use. Only one of a
+/// set's four may say "no row", so that keys somebody made up never push out a row that is there.
 ///
 /// `Key`: anything `keyed_hash` takes, with `==`. `Value`: copies without throwing.
 /// Thread rule: any thread.
@@ -67,7 +67,9 @@ private:
     };
 
     [[nodiscard]] set& set_of(std::size_t hash) noexcept { return sets_[hash & (sets_.size() - 1)]; }
-    [[nodiscard]] guard& guard_of(std::size_t hash) noexcept { return guards_[hash & (sets_.size() - 1) & (guard_count - 1)]; }
+    [[nodiscard]] guard& guard_of(std::size_t hash) noexcept {
+        return guards_[hash & (sets_.size() - 1) & (guard_count - 1)];
+    }
 
     void keep(std::size_t hash, const change_mark& mark, const Key& key, const std::optional<Value>& value) noexcept;
     /// Where to keep it. Precondition: the set's guard is held.

@@ -19,17 +19,19 @@ struct sqlite3_stmt;
 
 namespace tollgate::sqlite {
 
-/// One statement of SQL, known while compiling: values reach a database as parameters alone, so there is nothing to inject into.
+/// One statement of SQL, known while compiling: values reach a database as parameters alone, so there is nothing to
+/// inject into.
 class sql {
 public:
-    consteval sql(const char* literal) : text_{literal} {}  // the size of an array says nothing of a text that has a NUL
+    consteval sql(const char* literal)
+        : text_{literal} {}  // the size of an array says nothing of a text that has a NUL
     [[nodiscard]] constexpr std::string_view text() const noexcept { return text_; }
 
 private:
     std::string_view text_;
 };
 
-/// One column of the row that a statement stands at. What a function gives is none when the column holds something else.
+/// One column of the row that a statement stands at. Each function is none when the column holds something else.
 class cell {
 public:
     cell(sqlite3_stmt* row, int column) noexcept : row_{row}, column_{column} {}
@@ -49,7 +51,8 @@ private:
 /// One `?` of a statement. Text and blobs are copied, so that no value must outlive the call that binds it.
 class parameter {
 public:
-    parameter(sqlite3_stmt* statement, int index, int& code) noexcept : statement_{statement}, index_{index}, code_{code} {}
+    parameter(sqlite3_stmt* statement, int index, int& code) noexcept
+        : statement_{statement}, index_{index}, code_{code} {}
 
     TOLLGATE_DECL void null() noexcept;
     TOLLGATE_DECL void integer(std::int64_t value) noexcept;
@@ -64,7 +67,7 @@ private:
     int& code_;
 };
 
-/// How a `T` is kept in one column. `read` is none for a column that holds no `T`. Specialise it for a type of your own.
+/// How a `T` is kept in one column; `read` is none when the column holds no `T`. Specialise it for types of your own.
 ///
 ///     template <>
 ///     struct column<colour> {
@@ -105,8 +108,8 @@ public:
         if (prepared_ != nullptr) (column<Values>::write(parameter{prepared_, ++index, bind_code_}, values), ...);
     }
 
-    /// The next row, decoded; none when there is no further one. A column that does not hold what it should is an internal
-    /// problem: somebody else wrote to the file.
+    /// The next row, decoded; none when there is no further one. A column that does not hold what it should is an
+    /// internal problem: somebody else wrote to the file.
     template <class... Columns>
     [[nodiscard]] outcome<std::optional<std::tuple<Columns...>>> next();
 

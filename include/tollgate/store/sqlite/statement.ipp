@@ -36,7 +36,9 @@ TOLLGATE_DECL void parameter::note(int code) noexcept {
 
 TOLLGATE_DECL void parameter::null() noexcept { note(sqlite3_bind_null(statement_, index_)); }
 
-TOLLGATE_DECL void parameter::integer(std::int64_t value) noexcept { note(sqlite3_bind_int64(statement_, index_, value)); }
+TOLLGATE_DECL void parameter::integer(std::int64_t value) noexcept {
+    note(sqlite3_bind_int64(statement_, index_, value));
+}
 
 TOLLGATE_DECL void parameter::text(std::string_view value) noexcept {
     // A null pointer would bind NULL, and an empty view may hold one.

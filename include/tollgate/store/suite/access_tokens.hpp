@@ -113,13 +113,15 @@ void add_access_token_cases(std::vector<test_case>& to, const std::shared_ptr<co
         for (std::uint64_t round = 0; round < 5; ++round) {
             std::atomic<std::size_t> won{0}, winner{0};
             in_parallel([&](std::size_t i) {
-                const auto done = store.create_access_token(sample_access_token(round, user_id{static_cast<std::int64_t>(i) + 1}));
+                const auto done =
+                    store.create_access_token(sample_access_token(round, user_id{static_cast<std::int64_t>(i) + 1}));
                 if (!done) return expect_problem(done, problem_kind::conflict);
                 ++won;
                 winner = i;
             });
             expect(won == 1, "exactly one creation wins");
-            expect_token_found(store, sample_access_token(round, user_id{static_cast<std::int64_t>(winner.load()) + 1}));
+            expect_token_found(store,
+                               sample_access_token(round, user_id{static_cast<std::int64_t>(winner.load()) + 1}));
         }
     });
 

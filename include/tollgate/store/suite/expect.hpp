@@ -19,7 +19,8 @@ struct failed {
     throw failed{std::string{at.file_name()} + ":" + std::to_string(at.line()) + ": " + std::string{what}};
 }
 
-inline void expect(bool holds, std::string_view what, const std::source_location& at = std::source_location::current()) {
+inline void expect(bool holds, std::string_view what,
+                   const std::source_location& at = std::source_location::current()) {
     if (!holds) fail(what, at);
 }
 

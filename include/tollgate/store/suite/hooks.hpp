@@ -110,7 +110,8 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         std::vector<std::int64_t> seen;
         for (int i = 0; i < 5; ++i) {
             const auto id = value_of(store.create_hook(made, hooks_max));
-            expect(std::find(seen.begin(), seen.end(), id.value()) == seen.end(), "the id of a deleted hook is not used again");
+            expect(std::find(seen.begin(), seen.end(), id.value()) == seen.end(),
+                   "the id of a deleted hook is not used again");
             seen.push_back(id.value());
             value_of(store.delete_hook(made.account, id));
         }
@@ -179,7 +180,8 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
             made.created_at = at;
             const auto id = value_of(store.create_hook(made, hooks_max));
             expect_hook_listed(value_of(store.hooks_of(made.account)).at(0), id, made);
-            expect(value_of(store.account_of_hook(made.account.service, id)) == made.account, "a hook belongs to its account");
+            expect(value_of(store.account_of_hook(made.account.service, id)) == made.account,
+                   "a hook belongs to its account");
         }
     });
 

@@ -67,9 +67,10 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
 
     add("personal token: a username is compared byte for byte", [](auto& store) {
         value_of(store.create_personal_token(sample_personal_token("tgu_Abc")));
-        for (const std::string_view other : {std::string_view{""}, std::string_view{"tgu_abc"}, std::string_view{"tgu_Ab"},
-                                             std::string_view{"tgu_Abcd"}, std::string_view{"tgu_Abc "}, std::string_view{" tgu_Abc"},
-                                             std::string_view{"tgu_Abc\0", 8}, std::string_view{"%"}, std::string_view{"tgu____"}})
+        for (const std::string_view other :
+             {std::string_view{""}, std::string_view{"tgu_abc"}, std::string_view{"tgu_Ab"},
+              std::string_view{"tgu_Abcd"}, std::string_view{"tgu_Abc "}, std::string_view{" tgu_Abc"},
+              std::string_view{"tgu_Abc\0", 8}, std::string_view{"%"}, std::string_view{"tgu____"}})
             expect_token_unknown(store, other);
         expect_token_unknown(store, std::string(10'000, 'x'));
         // A name whose bytes are no UTF-8 is as unknown as any other, or refused: never somebody's.
@@ -181,7 +182,8 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
     add("personal token: scopes come back in their order, none and all", [](auto& store) {
         const std::string full = "b:" + std::string(limits::scope_text_bytes_max - 4, 'x') + " a";
         std::int64_t count = 0;
-        for (const std::string& list : {std::string{}, std::string{"one"}, std::string{"b a c"}, std::string{"a:b a:b:c !#$%&'()"}, full}) {
+        for (const std::string& list :
+             {std::string{}, std::string{"one"}, std::string{"b a c"}, std::string{"a:b a:b:c !#$%&'()"}, full}) {
             ++count;
             auto made = sample_personal_token("tgu_" + std::to_string(count), user_id{count});
             made.scopes = sample_scopes(list);
@@ -194,8 +196,9 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
     add("personal token: times to the millisecond, the largest user id, any digest", [](auto& store) {
         std::size_t count = 0;
         for (const instant at : difficult_times()) {
-            auto made = sample_personal_token("tgu_" + std::to_string(count),
-                                              user_id{std::numeric_limits<std::int64_t>::max() - static_cast<std::int64_t>(count)});
+            auto made = sample_personal_token(
+                "tgu_" + std::to_string(count),
+                user_id{std::numeric_limits<std::int64_t>::max() - static_cast<std::int64_t>(count)});
             made.created_at = at;
             made.secret_digest = count == 0 ? digest{} : sample_digest(count);
             ++count;
@@ -234,7 +237,8 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
                 expect_token_found(store, made);
                 const auto seen = value_of(store.find_personal_token(neighbours));
                 if (seen)
-                    expect(seen->secret_digest == sample_personal_token(neighbours).secret_digest && seen->scopes == made.scopes,
+                    expect(seen->secret_digest == sample_personal_token(neighbours).secret_digest &&
+                               seen->scopes == made.scopes,
                            "a token is seen whole or not at all");
                 expect(value_of(store.revoke_personal_token(id)), "a token is revoked by whoever made it");
                 expect_token_unknown(store, own);

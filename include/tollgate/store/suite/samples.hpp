@@ -29,9 +29,11 @@ inline constexpr instant noon = from_unix_milliseconds(1'700'000'000'123);
 [[nodiscard]] inline scope_set sample_scopes(std::string_view list) { return scope_set::parse(list).value(); }
 
 [[nodiscard]] inline new_personal_token sample_personal_token(std::string_view username, user_id user = user_id{7}) {
+    std::uint64_t seed = 0;
+    for (const char c : username) seed = seed * 131 + static_cast<unsigned char>(c);
     return {.user = user,
             .username = token_username::from(username).value(),
-            .secret_digest = sample_digest(username.size() * 1000 + (username.empty() ? 0 : std::uint64_t(username.back() & 0x7f))),
+            .secret_digest = sample_digest(seed),
             .description = "for the backup script",
             .scopes = sample_scopes("user:balance sitesmaker:read"),
             .created_at = noon};
@@ -75,7 +77,9 @@ inline constexpr instant noon = from_unix_milliseconds(1'700'000'000'123);
 }
 
 /// Bytes that a store may refuse, but not change.
-[[nodiscard]] inline std::vector<std::string> refusable_texts() { return {std::string{"a\0b", 3}, std::string{"a\0", 2}}; }
+[[nodiscard]] inline std::vector<std::string> refusable_texts() {
+    return {std::string{"a\0b", 3}, std::string{"a\0", 2}};
+}
 
 [[nodiscard]] inline std::vector<instant> difficult_times() {
     return {from_unix_milliseconds(0),
