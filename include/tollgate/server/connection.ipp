@@ -201,6 +201,7 @@ TOLLGATE_DECL connection::next connection::converse() {
 
 TOLLGATE_DECL void connection::work() noexcept {
     const host& of = lane_.shared();
+    const serving_scope mark{of};
     const answering with{of.handler, workspace_->date.view(), of.stopping};
     try {
         workspace_->talk.answer(with);

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+
+#include <string>
+#include <string_view>
+
+namespace support {
+
+/// A self-signed certificate and its key, PEM, made on the spot.
+struct certificate {
+    std::string certificate_pem;
+    std::string key_pem;
+};
+
+inline certificate make_certificate(std::string_view common_name) {
+    EVP_PKEY* const key = EVP_EC_gen("P-256");
+    X509* const made = X509_new();
+    X509_set_version(made, 2);
+    ASN1_INTEGER_set(X509_get_serialNumber(made), 1);
+    X509_gmtime_adj(X509_getm_notBefore(made), -60);
+    X509_gmtime_adj(X509_getm_notAfter(made), 24 * 60 * 60);
+    X509_set_pubkey(made, key);
+    X509_NAME* const name = X509_get_subject_name(made);
+    X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>(common_name.data()),
+                               static_cast<int>(common_name.size()), -1, 0);
+    X509_set_issuer_name(made, name);
+    X509_sign(made, key, EVP_sha256());
+
+    const auto text_of = [](auto write) {
+        BIO* const memory = BIO_new(BIO_s_mem());
+        write(memory);
+        char* data = nullptr;
+        const long bytes = BIO_get_mem_data(memory, &data);
+        std::string text{data, static_cast<std::size_t>(bytes)};
+        BIO_free(memory);
+        return text;
+    };
+    certificate both;
+    both.certificate_pem = text_of([&](BIO* to) { PEM_write_bio_X509(to, made); });
+    both.key_pem = text_of([&](BIO* to) { PEM_write_bio_PrivateKey(to, key, nullptr, nullptr, 0, nullptr, nullptr); });
+    X509_free(made);
+    EVP_PKEY_free(key);
+    return both;
+}
+
+}  // namespace support

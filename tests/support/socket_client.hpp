@@ -1,0 +1,181 @@
+#pragma once
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace support {
+
+/// A response as a client sees it.
+struct received_response {
+    int status = 0;
+    std::string head;  ///< status line and fields
+    std::string body;
+
+    [[nodiscard]] bool has(std::string_view text) const { return head.find(text) != std::string::npos; }
+};
+
+/// A client on a plain socket that says exactly what it is told, and never waits longer than ten seconds.
+class socket_client {
+public:
+    explicit socket_client(std::uint16_t port) : socket_{::socket(AF_INET, SOCK_STREAM, 0)} {
+        sockaddr_in to{};
+        to.sin_family = AF_INET;
+        to.sin_port = htons(port);
+        to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        if (::connect(socket_, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) {
+            ::close(socket_);
+            throw std::runtime_error{"cannot connect"};
+        }
+    }
+    socket_client(socket_client&& other) noexcept
+        : socket_{std::exchange(other.socket_, -1)}, seen_{std::move(other.seen_)} {}
+    virtual ~socket_client() {
+        if (socket_ >= 0) ::close(socket_);
+    }
+
+    [[nodiscard]] int native() const noexcept { return socket_; }
+
+    /// False when the other side does not take it any more.
+    virtual bool write(std::string_view bytes) {
+        while (!bytes.empty()) {
+            const auto sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+            if (sent <= 0) return false;
+            bytes.remove_prefix(static_cast<std::size_t>(sent));
+        }
+        return true;
+    }
+    bool write_byte_by_byte(std::string_view bytes) {
+        for (std::size_t i = 0; i < bytes.size(); ++i)
+            if (!write(bytes.substr(i, 1))) return false;
+        return true;
+    }
+    void end_writing() const { ::shutdown(socket_, SHUT_WR); }
+    /// Closing then resets the connection instead of ending it in good order.
+    void reset_on_close() const {
+        const linger now{1, 0};
+        ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+    }
+
+    /// The next response; its status is 0 if the connection ended before it was whole.
+    received_response read_response(bool head_only = false) {
+        received_response made;
+        std::size_t end;
+        while ((end = seen_.find("\r\n\r\n")) == std::string::npos)
+            if (!read_more()) return made;
+        made.head = seen_.substr(0, end + 2);
+        std::size_t bytes = 0;
+        if (const auto at = made.head.find("Content-Length: "); at != std::string::npos && !head_only)
+            bytes = static_cast<std::size_t>(std::atoll(made.head.c_str() + at + 16));
+        while (seen_.size() < end + 4 + bytes)
+            if (!read_more()) return made;
+        made.body = seen_.substr(end + 4, bytes);
+        made.status = std::atoi(made.head.c_str() + 9);
+        seen_.erase(0, end + 4 + bytes);
+        return made;
+    }
+
+    /// What comes until the other side ends the connection.
+    std::string read_to_end() {
+        while (read_more()) {}
+        return std::exchange(seen_, {});
+    }
+
+    /// Whether the other side has ended the connection, without saying anything more.
+    bool ends_silently() { return read_to_end().empty() && !timed_out_; }
+
+    /// Whether anything comes, or the connection ends, within this time.
+    [[nodiscard]] bool silent_for(std::chrono::milliseconds time) const {
+        pollfd one{socket_, POLLIN, 0};
+        return ::poll(&one, 1, static_cast<int>(time.count())) == 0;
+    }
+
+protected:
+    virtual long receive(char* to, std::size_t bytes) {
+        pollfd one{socket_, POLLIN, 0};
+        if (::poll(&one, 1, 10'000) <= 0) {
+            timed_out_ = true;
+            return 0;
+        }
+        return ::recv(socket_, to, bytes, 0);
+    }
+
+    int socket_;
+
+private:
+    bool read_more() {
+        char bytes[16 * 1024];
+        const long got = receive(bytes, sizeof bytes);
+        if (got <= 0) return false;
+        seen_.append(bytes, static_cast<std::size_t>(got));
+        return true;
+    }
+
+    std::string seen_;
+    bool timed_out_ = false;
+};
+
+/// The same over TLS; the certificate is not checked.
+class tls_client final : public socket_client {
+public:
+    explicit tls_client(std::uint16_t port, int version = 0, std::string_view alpn = {})
+        : socket_client{port}, context_{SSL_CTX_new(TLS_client_method()), &SSL_CTX_free}, ssl_{nullptr, &SSL_free} {
+        if (version != 0) {
+            SSL_CTX_set_min_proto_version(context_.get(), version);
+            SSL_CTX_set_max_proto_version(context_.get(), version);
+        }
+        ssl_.reset(SSL_new(context_.get()));
+        if (!alpn.empty())
+            SSL_set_alpn_protos(ssl_.get(), reinterpret_cast<const unsigned char*>(alpn.data()),
+                                static_cast<unsigned>(alpn.size()));
+        const timeval patience{10, 0};
+        ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+        SSL_set_fd(ssl_.get(), socket_);
+        connected_ = SSL_connect(ssl_.get()) == 1;
+        ERR_clear_error();
+    }
+
+    [[nodiscard]] bool connected() const noexcept { return connected_; }
+    [[nodiscard]] std::string version() const { return SSL_get_version(ssl_.get()); }
+    [[nodiscard]] bool said_goodbye() const { return (SSL_get_shutdown(ssl_.get()) & SSL_RECEIVED_SHUTDOWN) != 0; }
+    void say_goodbye() { SSL_shutdown(ssl_.get()); }
+    [[nodiscard]] std::string common_name() const {
+        char name[256] = {};
+        if (X509* const theirs = SSL_get1_peer_certificate(ssl_.get())) {
+            X509_NAME_get_text_by_NID(X509_get_subject_name(theirs), NID_commonName, name, sizeof name);
+            X509_free(theirs);
+        }
+        return name;
+    }
+
+    bool write(std::string_view bytes) override {
+        return SSL_write(ssl_.get(), bytes.data(), static_cast<int>(bytes.size())) > 0;
+    }
+
+protected:
+    long receive(char* to, std::size_t bytes) override {
+        const int got = SSL_read(ssl_.get(), to, static_cast<int>(bytes));
+        if (got <= 0) ERR_clear_error();
+        return got;
+    }
+
+private:
+    std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context_;
+    std::unique_ptr<SSL, decltype(&SSL_free)> ssl_;
+    bool connected_ = false;
+};
+
+}  // namespace support

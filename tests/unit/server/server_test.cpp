@@ -1,0 +1,788 @@
+#include <tollgate/server/server.hpp>
+
+#include <asio/executor_work_guard.hpp>
+#include <asio/io_context.hpp>
+#include <asio/strand.hpp>
+#include <asio/thread_pool.hpp>
+#include <catch2/catch.hpp>
+#include <support/echo_handler.hpp>
+#include <support/socket_client.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace std::chrono_literals;
+using support::socket_client;
+using tollgate::server;
+using tollgate::server_settings;
+
+namespace {
+
+const std::string get = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n";
+const std::string post = "POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello";
+
+server_settings one_thread() {
+    server_settings made;
+    made.port = 0;
+    made.threads = 1;
+    return made;
+}
+
+/// A gate that blocking handlers wait at until the test opens it.
+class gate {
+public:
+    void wait() {
+        std::unique_lock hold{mutex_};
+        ++waiting_;
+        changed_.notify_all();
+        changed_.wait(hold, [this] { return open_; });
+    }
+    void wait_for_guests(int count) {
+        std::unique_lock hold{mutex_};
+        changed_.wait(hold, [&] { return waiting_ >= count; });
+    }
+    void open() {
+        const std::lock_guard hold{mutex_};
+        open_ = true;
+        changed_.notify_all();
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    int waiting_ = 0;
+    bool open_ = false;
+};
+
+bool port_is_free(std::uint16_t port) {
+    support::echo_handler handler;
+    server_settings how = one_thread();
+    how.port = port;
+    server again{handler, how};
+    return again.start().has_value();
+}
+
+}  // namespace
+
+TEST_CASE("a server answers over and over on one connection", "[server]") {
+    support::echo_handler handler;
+    server running{handler, one_thread()};
+    REQUIRE(running.start());
+    REQUIRE(running.port() != 0);
+    REQUIRE(running.endpoints().size() == 1);
+
+    socket_client client{running.port()};
+    for (int i = 0; i < 100; ++i) {
+        client.write(get);
+        const auto answer = client.read_response();
+        REQUIRE(answer.status == 200);
+        CHECK(answer.body == "GET /a ");
+        CHECK(answer.has("\r\nDate: "));
+        CHECK_FALSE(answer.has("Connection:"));
+        client.write(post);
+        CHECK(client.read_response().body == "POST /b hello");
+    }
+    CHECK(handler.requests == 200);
+}
+
+TEST_CASE("pipelined requests are answered in their order", "[server]") {
+    support::echo_handler handler;
+    server running{handler, one_thread()};
+    REQUIRE(running.start());
+    std::string requests;
+    for (int i = 0; i < 2000; ++i) requests += "GET /" + std::to_string(i) + " HTTP/1.1\r\nHost: x\r\n\r\n";
+
+    socket_client client{running.port()};
+    std::thread writer{[&] { client.write(requests); }};
+    for (int i = 0; i < 2000; ++i) REQUIRE(client.read_response().body == "GET /" + std::to_string(i) + " ");
+    writer.join();
+}
+
+TEST_CASE("bytes may come one by one", "[server]") {
+    support::echo_handler handler;
+    server running{handler, one_thread()};
+    REQUIRE(running.start());
+    socket_client client{running.port()};
+    client.write_byte_by_byte(get + post);
+    CHECK(client.read_response().body == "GET /a ");
+    CHECK(client.read_response().body == "POST /b hello");
+    client.write_byte_by_byte("POST /c HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n");
+    CHECK(client.read_response().body == "POST /c abcde");
+}
+
+TEST_CASE("a response larger than any socket buffer arrives whole", "[server]") {
+    support::echo_handler handler;
+    server running{handler, one_thread()};
+    REQUIRE(running.start());
+    socket_client client{running.port()};
+    for (int i = 0; i < 8; ++i) client.write("GET /large HTTP/1.1\r\nHost: x\r\n\r\n");
+    client.write(get);
+    for (int i = 0; i < 8; ++i) CHECK(client.read_response().body == std::string(1 << 20, 'x'));
+    CHECK(client.read_response().body == "GET /a ");
+}
+
+TEST_CASE("a client that does not read is not read from", "[server]") {
+    support::echo_handler handler;
+    server running{handler, one_thread()};
+    REQUIRE(running.start());
+    socket_client client{running.port()};
+    std::atomic<bool> ended = false;
+    std::thread writer{[&] {
+        for (int i = 0; i < 200 && client.write("GET /large HTTP/1.1\r\nHost: x\r\n\r\n"); ++i) {}
+        ended = true;
+    }};
+    writer.join();  // all requests are small: the kernel takes them
+    std::this_thread::sleep_for(100ms);
+    CHECK(handler.requests < 100);
+    running.stop(0ms);
+}
+
+TEST_CASE("HEAD gets GET's fields and no body", "[server]") {
+    support::echo_handler handler;
+    server running{handler, one_thread()};
+    REQUIRE(running.start());
+    socket_client client{running.port()};
+    client.write("HEAD /a HTTP/1.1\r\nHost: x\r\n\r\n" + get);
+    const auto head = client.read_response(true);
+    CHECK(head.status == 200);
+    CHECK(head.has("Content-Length: 8"));
+    CHECK(client.read_response().body == "GET /a ");
+}
+
+TEST_CASE("a client that waits for 100 Continue gets it, and one that does not, does not", "[server]") {
+    support::echo_handler handler;
+    server running{handler, one_thread()};
+    REQUIRE(running.start());
+    socket_client client{running.port()};
+    const std::string head = "POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n";
+    client.write(head);
+    CHECK(client.read_response().status == 100);
+    client.write("hello");
+    CHECK(client.read_response().body == "POST /b hello");
+    client.write(head + "hello");
+    CHECK(client.read_response().status == 200);
+}
+
+TEST_CASE("HTTP/1.0 closes unless it is asked not to", "[server]") {
+    support::echo_handler handler;
+    server running{handler, one_thread()};
+    REQUIRE(running.start());
+    {
+        socket_client client{running.port()};
+        client.write("GET /a HTTP/1.0\r\n\r\n");
+        const auto answer = client.read_response();
+        CHECK(answer.status == 200);
+        CHECK(answer.has("Connection: close"));
+        CHECK(client.ends_silently());
+    }
+    {
+        socket_client client{running.port()};
+        client.write("GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+        CHECK(client.read_response().has("Connection: keep-alive"));
+        client.write(get);
+        CHECK(client.read_response().status == 200);
+    }
+    {
+        socket_client client{running.port()};
+        client.write("GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n" + get);
+        CHECK(client.read_response().has("Connection: close"));
+        CHECK(client.ends_silently());
+    }
+}
+
+TEST_CASE("malformed bytes are answered once, by the handler, and nothing behind them is", "[server]") {
+    support::echo_handler handler;
+    server running{handler, one_thread()};
+    REQUIRE(running.start());
+    const std::vector<std::pair<std::string, int>> cases = {
+        {"GET / HTTP/1.1\r\n\r\n", 400},
+        {"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 400},
+        {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400},
+        {"GET /" + std::string(9000, 'a') + " HTTP/1.1\r\nHost: x\r\n\r\n", 414},
+        {"GET / HTTP/1.1\r\nHost: x\r\nA: " + std::string(17000, 'a') + "\r\n\r\n", 431},
+    };
+    for (const auto& [bytes, status] : cases) {
+        CAPTURE(status, bytes.substr(0, 40));
+        for (const bool one_by_one : {false, true}) {
+            socket_client client{running.port()};
+            if (one_by_one) client.write_byte_by_byte(bytes + get);
+            else client.write(bytes + get);
+            const auto answer = client.read_response();
+            CHECK(answer.has("HTTP/1.1 4"));
+            if (status != 400) CHECK(answer.status == status);
+            CHECK(answer.body == "refused");
+            CHECK(answer.has("Connection: close"));
+            CHECK(client.ends_silently());
+        }
+    }
+    CHECK(handler.requests == 0);
+}
+
+TEST_CASE("a body over its bound is answered at once, and the client may go on sending it", "[server]") {
+    support::echo_handler handler;
+    server running{handler, one_thread()};
+    REQUIRE(running.start());
+    socket_client client{running.port()};
+    client.write("POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 3000000\r\n\r\n");
+    REQUIRE(client.write(std::string(3'000'000, 'b')));
+    const auto answer = client.read_response();
+    CHECK(answer.status == 413);
+    CHECK(answer.has("Connection: close"));
+    CHECK(client.ends_silently());
+    CHECK(handler.requests == 1);
+}
+
+TEST_CASE("a body of the largest allowed size is taken", "[server]") {
+    support::echo_handler handler;
+    server running{handler, one_thread()};
+    REQUIRE(running.start());
+    const std::string body(64 * 1024, 'b');
+    socket_client client{running.port()};
+    client.write("POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 65536\r\n\r\n" + body + get);
+    CHECK(client.read_response().body == "POST /b " + body);
+    CHECK(client.read_response().body == "GET /a ");
+}
+
+TEST_CASE("a client may leave at any moment", "[server]") {
+    support::echo_handler handler;
+    server running{handler, one_thread()};
+    REQUIRE(running.start());
+    for (std::size_t cut = 0; cut <= post.size(); ++cut) {
+        socket_client client{running.port()};
+        client.write(std::string_view{post}.substr(0, cut));
+        if (cut % 2 == 0) client.reset_on_close();
+    }
+    for (int i = 0; i < 20; ++i) {
+        socket_client client{running.port()};
+        client.write("GET /large HTTP/1.1\r\nHost: x\r\n\r\n");
+        client.reset_on_close();
+    }
+    socket_client client{running.port()};
+    client.write(get);
+    CHECK(client.read_response().status == 200);
+}
+
+TEST_CASE("a client that ends its side first still gets its answers", "[server]") {
+    support::echo_handler handler;
+    server running{handler, one_thread()};
+    REQUIRE(running.start());
+    socket_client client{running.port()};
+    client.write(get + post);
+    client.end_writing();
+    CHECK(client.read_response().status == 200);
+    CHECK(client.read_response().status == 200);
+    CHECK(client.ends_silently());
+}
+
+TEST_CASE("slow clients are cut off, and told if they had begun", "[server]") {
+    support::echo_handler handler;
+    server_settings how = one_thread();
+    how.header_timeout = how.body_timeout = how.idle_timeout = how.write_timeout = 80ms;
+    server running{handler, how};
+    REQUIRE(running.start());
+
+    SECTION("nothing is sent") {
+        socket_client client{running.port()};
+        CHECK(client.ends_silently());
+    }
+    SECTION("a head trickles in") {
+        socket_client client{running.port()};
+        const auto begun = std::chrono::steady_clock::now();
+        while (client.silent_for(10ms) && std::chrono::steady_clock::now() - begun < 5s) client.write("G");
+        CHECK(std::chrono::steady_clock::now() - begun < 2s);
+        CHECK(client.read_response().status == 408);
+        CHECK(client.ends_silently());
+    }
+    SECTION("a body trickles in") {
+        socket_client client{running.port()};
+        client.write("POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 5000\r\n\r\n");
+        const auto begun = std::chrono::steady_clock::now();
+        while (client.silent_for(10ms) && std::chrono::steady_clock::now() - begun < 5s) client.write("b");
+        CHECK(client.read_response().status == 408);
+    }
+    SECTION("a second head trickles in") {
+        socket_client client{running.port()};
+        client.write(get + "GET / HT");
+        CHECK(client.read_response().status == 200);
+        CHECK(client.read_response().status == 408);
+    }
+    SECTION("nothing follows an answer") {
+        socket_client client{running.port()};
+        client.write(get);
+        CHECK(client.read_response().status == 200);
+        CHECK(client.ends_silently());
+    }
+    SECTION("answers are not read") {
+        socket_client client{running.port()};
+        for (int i = 0; i < 50; ++i) client.write("GET /large HTTP/1.1\r\nHost: x\r\n\r\n");
+        std::this_thread::sleep_for(400ms);
+        const std::string all = client.read_to_end();
+        CHECK(all.size() < 50 << 20);
+    }
+}
+
+TEST_CASE("a refused client that goes on talking is cut off", "[server]") {
+    support::echo_handler handler;
+    server_settings how = one_thread();
+    how.linger_timeout = 80ms;
+    server running{handler, how};
+    REQUIRE(running.start());
+    socket_client client{running.port()};
+    client.write("nonsense\r\n\r\n");
+    CHECK(client.read_response().status == 400);
+    const auto begun = std::chrono::steady_clock::now();
+    while (client.write("more") && std::chrono::steady_clock::now() - begun < 5s) std::this_thread::sleep_for(5ms);
+    CHECK(std::chrono::steady_clock::now() - begun < 2s);
+}
+
+TEST_CASE("connections over a bound are told so", "[server]") {
+    support::echo_handler handler;
+    server_settings how = one_thread();
+    SECTION("in all") { how.connections_max = 2; }
+    SECTION("of one address") { how.connections_per_address_max = 2; }
+    server running{handler, how};
+    REQUIRE(running.start());
+
+    socket_client first{running.port()};
+    auto second = std::make_unique<socket_client>(running.port());
+    for (auto* one : {&first, second.get()}) {
+        one->write(get);
+        CHECK(one->read_response().status == 200);
+    }
+    socket_client third{running.port()};
+    const auto answer = third.read_response();
+    CHECK(answer.status == 503);
+    CHECK(answer.has("Retry-After: "));
+    CHECK(answer.has("\r\nDate: "));
+    CHECK(third.ends_silently());
+
+    second.reset();
+    // The server learns of the free place as soon as its thread sees the end of the second connection.
+    for (int i = 0; i < 100; ++i) {
+        socket_client fourth{running.port()};
+        fourth.write(get);
+        if (fourth.read_response().status == 200) return;
+    }
+    FAIL("the place was never given back");
+}
+
+TEST_CASE("several threads share the connections of several addresses", "[server]") {
+    support::echo_handler handler;
+    server_settings how = one_thread();
+    how.threads = 3;
+    how.more_addresses = {{"127.0.0.1", 0}, {"127.0.0.1", 0}};
+    server running{handler, how};
+    REQUIRE(running.start());
+    const auto at = running.endpoints();
+    REQUIRE(at.size() == 3);
+    std::vector<std::thread> clients;
+    std::atomic<int> answered = 0;
+    for (int i = 0; i < 9; ++i)
+        clients.emplace_back([&, i] {
+            socket_client client{at[static_cast<std::size_t>(i) % 3].port};
+            for (int j = 0; j < 50; ++j) {
+                client.write(get);
+                if (client.read_response().status == 200) ++answered;
+            }
+        });
+    for (auto& one : clients) one.join();
+    CHECK(answered == 450);
+}
+
+TEST_CASE("what keeps a server from starting is said, and nothing is left open", "[server]") {
+    support::echo_handler handler;
+    SECTION("a port in use") {
+        server first{handler, one_thread()};
+        REQUIRE(first.start());
+        server_settings how = one_thread();
+        how.port = first.port();
+        server second{handler, how};
+        const auto started = second.start();
+        REQUIRE_FALSE(started);
+        CHECK(started.error().message.find("Cannot listen at 127.0.0.1 port") == 0);
+        CHECK(second.endpoints().empty());
+    }
+    SECTION("no address") {
+        server_settings how = one_thread();
+        how.address = "localhost";
+        server made{handler, how};
+        CHECK_FALSE(made.start());
+    }
+    SECTION("a second address that will not do") {
+        std::uint16_t port;
+        {
+            server probe{handler, one_thread()};
+            REQUIRE(probe.start());
+            port = probe.port();
+        }
+        server_settings how = one_thread();
+        how.port = port;
+        how.more_addresses = {{"no address", 0}};
+        server made{handler, how};
+        CHECK_FALSE(made.start());
+        CHECK(port_is_free(port));
+    }
+    SECTION("a time-out of nothing") {
+        server_settings how = one_thread();
+        how.idle_timeout = 0ms;
+        server made{handler, how};
+        const auto run = made.run();
+        REQUIRE_FALSE(run);
+        CHECK(run.error().message == "The server setting idle_timeout must be above zero.");
+    }
+    SECTION("no workers for a blocking handler") {
+        support::blocking_handler blocking;
+        server_settings how = one_thread();
+        how.worker_threads = 0;
+        server made{blocking, how};
+        CHECK_FALSE(made.start());
+    }
+}
+
+TEST_CASE("stop lets go of everything, at any time and as often as one likes", "[server][stop]") {
+    support::echo_handler handler;
+    SECTION("before start") {
+        server made{handler, one_thread()};
+        made.stop();
+        CHECK_FALSE(made.start());
+        CHECK(made.run());
+        made.wait();
+    }
+    SECTION("never started") { const server made{handler, one_thread()}; }
+    SECTION("idle, and with idle clients") {
+        auto made = std::make_unique<server>(handler, one_thread());
+        REQUIRE(made->start());
+        const auto port = made->port();
+        socket_client silent{port};
+        socket_client idle{port};
+        idle.write(get);
+        CHECK(idle.read_response().status == 200);
+        made->stop();
+        CHECK(silent.ends_silently());
+        CHECK(idle.ends_silently());
+        CHECK(port_is_free(port));
+        made->stop();
+        made->wait();
+    }
+    SECTION("destroyed while serving") {
+        std::optional<socket_client> client;
+        {
+            server made{handler, one_thread()};
+            REQUIRE(made.start());
+            client.emplace(made.port());
+            client->write(get);
+            CHECK(client->read_response().status == 200);
+            client->write("GET / HT");
+        }
+        CHECK(client->ends_silently());
+    }
+    SECTION("while run waits") {
+        server made{handler, one_thread()};
+        auto run = std::async(std::launch::async, [&] { return made.run().has_value(); });
+        while (made.port() == 0) std::this_thread::yield();
+        std::thread other{[&] { made.stop(); }};
+        made.stop();
+        other.join();
+        CHECK(run.get());
+    }
+    SECTION("during start") {
+        for (int i = 0; i < 30; ++i) {
+            server made{handler, one_thread()};
+            auto run = std::async(std::launch::async, [&] { return made.run().has_value(); });
+            if (i % 3 != 0) std::this_thread::sleep_for(std::chrono::microseconds{i * 20});
+            made.stop();
+            CHECK(run.get());
+        }
+    }
+    SECTION("a request under way is finished first") {
+        server made{handler, one_thread()};
+        REQUIRE(made.start());
+        socket_client client{made.port()};
+        client.write("POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhe");
+        while (handler.requests == 0 && client.silent_for(20ms)) {
+            auto stopped = std::async(std::launch::async, [&] { made.stop(); });
+            std::this_thread::sleep_for(50ms);
+            client.write("llo");
+            const auto answer = client.read_response();
+            CHECK(answer.body == "POST /b hello");
+            CHECK(answer.has("Connection: close"));
+            CHECK(client.ends_silently());
+            stopped.get();
+        }
+    }
+    SECTION("a request that never ends is cut off at the deadline") {
+        server made{handler, one_thread()};
+        REQUIRE(made.start());
+        socket_client client{made.port()};
+        client.write("POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhe");
+        CHECK(client.silent_for(20ms));
+        const auto begun = std::chrono::steady_clock::now();
+        made.stop(100ms);
+        CHECK(std::chrono::steady_clock::now() - begun < 3s);
+        CHECK(client.ends_silently());
+    }
+    SECTION("an earlier deadline wins") {
+        server made{handler, one_thread()};
+        REQUIRE(made.start());
+        socket_client client{made.port()};
+        client.write("GET / HT");
+        CHECK(client.silent_for(20ms));
+        const auto begun = std::chrono::steady_clock::now();
+        auto patient = std::async(std::launch::async, [&] { made.stop(9s); });
+        std::this_thread::sleep_for(50ms);
+        made.stop(0ms);
+        patient.get();
+        CHECK(std::chrono::steady_clock::now() - begun < 3s);
+    }
+}
+
+TEST_CASE("a handler may stop its own server", "[server][stop]") {
+    server* self = nullptr;
+    const auto answer = [&](const tollgate::http::request& asked, tollgate::http::response& out) {
+        if (asked.target.path == "/stop") self->stop();
+        out.body() = "bye";
+    };
+    support::plain_handler plain{answer};
+    support::blocking_handler blocking;
+    blocking.answer = answer;
+    for (const bool blocks : {false, true}) {
+        auto made = blocks ? std::make_unique<server>(blocking, one_thread()) : std::make_unique<server>(plain, one_thread());
+        self = made.get();
+        auto run = std::async(std::launch::async, [&] { return made->run().has_value(); });
+        while (made->port() == 0) std::this_thread::yield();
+        socket_client idle{made->port()};
+        socket_client client{made->port()};
+        client.write("GET /stop HTTP/1.1\r\nHost: x\r\n\r\n");
+        const auto last = client.read_response();
+        CHECK(last.body == "bye");
+        CHECK(last.has("Connection: close"));
+        CHECK(client.ends_silently());
+        CHECK(idle.ends_silently());
+        CHECK(run.get());
+        CHECK(port_is_free(made->port()));
+    }
+}
+
+TEST_CASE("a blocking handler is called beside the sockets' thread", "[server][workers]") {
+    gate waiting;
+    support::blocking_handler handler;
+    handler.answer = [&](const tollgate::http::request& asked, tollgate::http::response& out) {
+        if (asked.target.path == "/slow") waiting.wait();
+        out.body() = asked.target.path;
+    };
+    server_settings how = one_thread();
+    how.worker_threads = 2;
+    server running{handler, how};
+    REQUIRE(running.start());
+
+    SECTION("a slow call holds up nobody else") {
+        socket_client slow{running.port()};
+        slow.write("GET /slow HTTP/1.1\r\nHost: x\r\n\r\nGET /next HTTP/1.1\r\nHost: x\r\n\r\n");
+        waiting.wait_for_guests(1);
+        socket_client quick{running.port()};
+        for (int i = 0; i < 100; ++i) {
+            quick.write(get);
+            CHECK(quick.read_response().body == "/a");
+        }
+        CHECK(slow.silent_for(20ms));
+        waiting.open();
+        CHECK(slow.read_response().body == "/slow");
+        CHECK(slow.read_response().body == "/next");
+    }
+    SECTION("pipelined and malformed requests") {
+        socket_client client{running.port()};
+        std::string all;
+        for (int i = 0; i < 500; ++i) all += "GET /" + std::to_string(i) + " HTTP/1.1\r\nHost: x\r\n\r\n";
+        client.write(all + "nonsense\r\n\r\n" + get);
+        for (int i = 0; i < 500; ++i) REQUIRE(client.read_response().body == "/" + std::to_string(i));
+        CHECK(client.read_response().status == 400);
+        CHECK(client.ends_silently());
+    }
+    SECTION("a client that leaves meanwhile") {
+        {
+            socket_client client{running.port()};
+            client.write("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
+            waiting.wait_for_guests(1);
+            client.reset_on_close();
+        }
+        waiting.open();
+    }
+    SECTION("a stop waits for it") {
+        socket_client client{running.port()};
+        client.write("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
+        waiting.wait_for_guests(1);
+        auto stopped = std::async(std::launch::async, [&] { running.stop(5s); });
+        CHECK(stopped.wait_for(50ms) == std::future_status::timeout);
+        waiting.open();
+        CHECK(client.read_response().body == "/slow");
+        stopped.get();
+    }
+    SECTION("a stop's deadline closes its connection, but cannot end it") {
+        socket_client client{running.port()};
+        client.write("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
+        waiting.wait_for_guests(1);
+        auto stopped = std::async(std::launch::async, [&] { running.stop(0ms); });
+        CHECK(stopped.wait_for(100ms) == std::future_status::timeout);
+        waiting.open();
+        stopped.get();
+        client.read_to_end();
+    }
+}
+
+TEST_CASE("a full queue of workers answers 503", "[server][workers]") {
+    gate waiting;
+    support::blocking_handler handler;
+    handler.answer = [&](const tollgate::http::request&, tollgate::http::response&) { waiting.wait(); };
+    server_settings how = one_thread();
+    how.worker_threads = 1;
+    how.worker_queue_max = 1;
+    server running{handler, how};
+    REQUIRE(running.start());
+
+    socket_client working{running.port()};
+    working.write(get);
+    waiting.wait_for_guests(1);
+    socket_client queued{running.port()};
+    queued.write(get);
+    CHECK(queued.silent_for(50ms));
+    socket_client refused{running.port()};
+    refused.write(get);
+    const auto answer = refused.read_response();
+    CHECK(answer.status == 503);
+    CHECK(answer.has("Retry-After: 1"));
+    CHECK(refused.ends_silently());
+    waiting.open();
+    CHECK(working.read_response().status == 200);
+    CHECK(queued.read_response().status == 200);
+}
+
+TEST_CASE("a server may be a guest on somebody else's executor", "[server][guest]") {
+    support::echo_handler handler;
+    server_settings how = one_thread();
+    how.threads = 2;
+
+    const auto serve_some = [&](server& running) {
+        std::vector<std::thread> clients;
+        std::atomic<int> answered = 0;
+        for (int i = 0; i < 4; ++i)
+            clients.emplace_back([&] {
+                socket_client client{running.port()};
+                for (int j = 0; j < 100; ++j) {
+                    client.write(j % 2 == 0 ? get : post);
+                    if (client.read_response().status == 200) ++answered;
+                }
+            });
+        for (auto& one : clients) one.join();
+        CHECK(answered == 400);
+    };
+
+    for (const int threads : {1, 4}) {
+        CAPTURE(threads);
+        asio::io_context context;
+        auto work = asio::make_work_guard(context);
+        std::vector<std::thread> pool;
+        for (int i = 0; i < threads; ++i) pool.emplace_back([&] { context.run(); });
+        {
+            server running{context.get_executor(), handler, how};
+            REQUIRE(running.start());
+            serve_some(running);
+            const auto port = running.port();
+            socket_client idle{port};
+            running.stop();
+            CHECK(idle.ends_silently());
+            CHECK(port_is_free(port));
+        }
+        {
+            server running{context.get_executor(), handler, how};
+            REQUIRE(running.start());
+            serve_some(running);  // and is destroyed without a stop
+        }
+        work.reset();
+        for (auto& one : pool) one.join();
+    }
+    SECTION("a strand, and a pool of threads that is no io_context") {
+        asio::thread_pool pool{3};
+        {
+            server running{pool.get_executor(), handler, how};
+            REQUIRE(running.start());
+            serve_some(running);
+            running.stop();
+        }
+        {
+            server running{asio::make_strand(pool.get_executor()), handler, how};
+            REQUIRE(running.start());
+            serve_some(running);
+            running.stop();
+        }
+        pool.join();
+    }
+    SECTION("stopped on the executor's only thread") {
+        asio::io_context context;
+        server running{context.get_executor(), handler, how};
+        REQUIRE(running.start());
+        socket_client idle{running.port()};
+        asio::post(context, [&] { running.stop(); });
+        context.run();
+        CHECK(idle.ends_silently());
+    }
+    SECTION("an executor that never runs, or not to the end") {
+        asio::io_context context;
+        std::optional<socket_client> client;
+        {
+            server running{context.get_executor(), handler, how};
+            REQUIRE(running.start());
+            client.emplace(running.port());
+            client->write("GET / HT");
+            context.run_for(50ms);
+        }
+        context.restart();
+        context.run_for(1s);
+        CHECK(client->ends_silently());
+        {
+            server running{context.get_executor(), handler, how};
+            REQUIRE(running.start());
+            client.emplace(running.port());
+            client->write("GET / HT");
+            context.restart();
+            context.run_for(50ms);
+        }
+    }
+    SECTION("a blocking handler") {
+        support::blocking_handler blocking;
+        blocking.answer = [](const tollgate::http::request&, tollgate::http::response& out) { out.body() = "b"; };
+        asio::thread_pool pool{2};
+        {
+            server running{pool.get_executor(), blocking, how};
+            REQUIRE(running.start());
+            serve_some(running);
+        }
+        pool.join();
+    }
+}
+
+TEST_CASE("several servers live in one process", "[server]") {
+    support::echo_handler first_handler;
+    support::echo_handler second_handler;
+    server first{first_handler, one_thread()};
+    server second{second_handler, one_thread()};
+    REQUIRE(first.start());
+    REQUIRE(second.start());
+    CHECK(first.port() != second.port());
+    socket_client one{first.port()};
+    one.write(get);
+    CHECK(one.read_response().status == 200);
+    first.stop();
+    socket_client other{second.port()};
+    other.write(get);
+    CHECK(other.read_response().status == 200);
+    CHECK(first_handler.requests == 1);
+    CHECK(second_handler.requests == 1);
+}
