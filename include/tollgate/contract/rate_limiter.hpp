@@ -13,7 +13,7 @@ namespace tollgate {
 /// many are admitted as there is room for. Blocking: never, unless it declares `static constexpr bool blocking = true`.
 /// Nothing is thrown: a limiter that cannot count, because what it counts in is down, decides for itself whether to admit.
 ///
-/// Exemplar:
+/// Exemplar (`days` and `hours` are std::chrono's):
 ///
 ///     struct night_limiter {
 ///         window_limiter counted;
@@ -23,7 +23,7 @@ namespace tollgate {
 ///         verdict peek(const limit_key& key, quota allowed, instant now) noexcept {
 ///             return counted.peek(key, at_night(now) ? quota{allowed.requests * 10, allowed.window} : allowed, now);
 ///         }
-///         static bool at_night(instant now) noexcept { return (now.time_since_epoch() % days{1}) < hours{6}; }
+///         static bool at_night(instant now) noexcept { return now.time_since_epoch() % days{1} < hours{6}; }
 ///     };
 template <class L>
 concept rate_limiter = requires(L& l, const limit_key& key, const quota& allowed, instant now) {

@@ -1,0 +1,186 @@
+#pragma once
+
+#include <tollgate/base/ascii.hpp>
+#include <tollgate/base/encoding.hpp>
+#include <tollgate/base/limits.hpp>
+#include <tollgate/http/url.hpp>
+
+#include <array>
+#include <cstddef>
+
+namespace tollgate::http {
+namespace detail {
+
+inline constexpr std::size_t name_bytes_max = 253;  // RFC 1035 section 2.3.4, as text and without the root's dot
+inline constexpr std::size_t label_bytes_max = 63;
+
+/// Visible ASCII without what RFC 3986 keeps out of every URL and some software repairs, each `%` with its two digits.
+inline bool is_url_text(std::string_view text) noexcept {
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (c <= ' ' || c > '~') return false;
+        if (std::string_view{"\"<>\\^`{}"}.find(c) != std::string_view::npos) return false;
+        if (c == '%' && (i + 2 >= text.size() || hex_value(text[i + 1]) < 0 || hex_value(text[i + 2]) < 0)) return false;
+    }
+    return true;
+}
+
+/// A part of an IPv4 address as WHATWG's "IPv4 number parser" reads it: `0x` is hexadecimal, a leading zero octal. Empty
+/// for what is no number. One that is too large for any place is given as a number that is, too.
+inline std::optional<std::uint64_t> parse_ipv4_part(std::string_view text) noexcept {
+    constexpr std::uint64_t too_large = std::uint64_t{1} << 40;
+    if (text.empty()) return std::nullopt;
+    int base = 10;
+    if (text.size() >= 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
+        base = 16;
+        text.remove_prefix(2);
+    } else if (text.size() >= 2 && text[0] == '0') {
+        base = 8;
+        text.remove_prefix(1);
+    }
+    std::uint64_t value = 0;
+    for (char c : text) {
+        const int digit = hex_value(c);
+        if (digit < 0 || digit >= base) return std::nullopt;
+        value = value * static_cast<unsigned>(base) + static_cast<unsigned>(digit);
+        if (value > too_large) value = too_large;
+    }
+    return value;
+}
+
+/// WHATWG's "ends in a number checker": whether the host is an IPv4 address, or else nothing.
+inline bool ends_in_number(std::string_view host) noexcept {
+    const std::string_view last = host.substr(host.rfind('.') + 1);
+    const bool digits_only = !last.empty() && last.find_first_not_of("0123456789") == std::string_view::npos;
+    return digits_only || parse_ipv4_part(last).has_value();
+}
+
+/// WHATWG's "IPv4 parser": one to four parts, of which the last fills all places that are left.
+inline std::optional<ip_address> parse_loose_ipv4(std::string_view host) noexcept {
+    std::uint64_t address = 0;
+    for (unsigned part = 0; part < 4; ++part) {
+        const auto end = host.find('.');
+        const auto value = parse_ipv4_part(host.substr(0, end));
+        if (!value) return std::nullopt;
+        if (end == std::string_view::npos) {
+            const unsigned bits_left = 32 - 8 * part;
+            if (*value >> bits_left != 0) return std::nullopt;
+            address |= *value;
+            const auto byte = [address](unsigned shift) { return static_cast<std::uint8_t>(address >> shift & 0xff); };
+            return ip_address::v4(byte(24), byte(16), byte(8), byte(0));
+        }
+        if (*value > 255) return std::nullopt;
+        address |= *value << (24 - 8 * part);
+        host.remove_prefix(end + 1);
+    }
+    return std::nullopt;
+}
+
+/// A name that DNS can hold: labels of letters, digits, `-` and `_`.
+inline bool is_name(std::string_view host) noexcept {
+    if (host.empty() || host.size() > name_bytes_max) return false;
+    std::size_t label_bytes = 0;
+    for (char c : host) {
+        const bool in_label = is_digit(c) || (c >= 'a' && c <= 'z') || c == '-' || c == '_';
+        if (!in_label && (c != '.' || label_bytes == 0)) return false;
+        label_bytes = in_label ? label_bytes + 1 : 0;
+        if (label_bytes > label_bytes_max) return false;
+    }
+    return label_bytes != 0;
+}
+
+inline bool set_host(url& made, std::string_view text) {
+    if (!text.empty() && text.front() == '[') {
+        if (text.back() != ']' || text.find(':') == std::string_view::npos) return false;
+        made.address = ip_address::parse(text.substr(1, text.size() - 2));
+        if (!made.address) return false;
+        made.host = made.address->to_text();
+        return true;
+    }
+    auto decoded = percent_decode(text);
+    if (!decoded) return false;
+    made.host = *std::move(decoded);
+    for (char& c : made.host) c = ascii_lower(c);
+    if (!made.host.empty() && made.host.back() == '.') made.host.pop_back();
+    if (!is_name(made.host)) return false;
+    if (!ends_in_number(made.host)) return true;
+
+    made.address = parse_loose_ipv4(made.host);
+    if (!made.address) return false;
+    made.host = made.address->to_text();
+    return true;
+}
+
+/// 1 to 65535 without leading zeros.
+inline bool set_port(url& made, std::string_view text) noexcept {
+    if (text.empty() || text.size() > 5 || text.front() == '0') return false;
+    unsigned port = 0;
+    for (char c : text) {
+        if (!is_digit(c)) return false;
+        port = port * 10 + static_cast<unsigned>(c - '0');
+    }
+    made.port = static_cast<std::uint16_t>(port);
+    return port <= 65535;
+}
+
+/// `[user information@]host[:port]` (RFC 3986 section 3.2).
+inline bool set_authority(url& made, std::string_view text) {
+    const auto at = text.rfind('@');
+    made.has_user_info = at != std::string_view::npos;
+    if (made.has_user_info) text.remove_prefix(at + 1);
+
+    const auto bracket = text.rfind(']');
+    const auto colon = text.find(':', bracket == std::string_view::npos ? 0 : bracket);
+    if (colon != std::string_view::npos && !set_port(made, text.substr(colon + 1))) return false;
+    return set_host(made, text.substr(0, colon));
+}
+
+/// Cuts `http://` or `https://`, in any case, off the front of `text`.
+inline bool take_scheme(url& made, std::string_view& text) noexcept {
+    for (const auto scheme : {url_scheme::http, url_scheme::https}) {
+        const std::string_view prefix = scheme == url_scheme::http ? "http://" : "https://";
+        if (!ascii_iequals(text.substr(0, prefix.size()), prefix)) continue;
+        made.scheme = scheme;
+        text.remove_prefix(prefix.size());
+        return true;
+    }
+    return false;
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL std::optional<url> url::parse(std::string_view text) {
+    url made;
+    if (text.size() > limits::target_url_bytes_max || !detail::is_url_text(text) || !detail::take_scheme(made, text))
+        return std::nullopt;
+    made.port = made.default_port();
+
+    const auto fragment = text.find('#');
+    made.has_fragment = fragment != std::string_view::npos;
+    text = text.substr(0, fragment);
+
+    const auto authority_end = text.find_first_of("/?");
+    if (!detail::set_authority(made, text.substr(0, authority_end))) return std::nullopt;
+    text.remove_prefix(authority_end == std::string_view::npos ? text.size() : authority_end);
+
+    const auto mark = text.find('?');
+    made.has_query = mark != std::string_view::npos;
+    if (made.has_query) made.query = text.substr(mark + 1);
+    made.path = text.substr(0, mark);
+    if (made.path.empty()) made.path = "/";
+    return made;
+}
+
+TOLLGATE_DECL std::string url::authority() const {
+    std::string text = address && !address->is_v4() ? "[" + host + "]" : host;
+    if (port != default_port()) text.append(":").append(std::to_string(port));
+    return text;
+}
+
+TOLLGATE_DECL std::string url::origin() const {
+    return (scheme == url_scheme::http ? "http://" : "https://") + authority();
+}
+
+TOLLGATE_DECL std::string url::request_target() const { return has_query ? path + "?" + query : path; }
+
+}  // namespace tollgate::http
