@@ -3,6 +3,7 @@
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <charconv>
@@ -34,6 +35,7 @@ namespace detail {
 
 /// Status line and the name of the field behind it, of every status that we send: most responses begin with one copy.
 inline constexpr std::size_t status_head_bytes_max = 64;
+inline constexpr std::size_t date_bytes_max = 32;  // an IMF-fixdate has 29
 struct status_head {
     std::array<char, status_head_bytes_max> characters{};
     std::size_t size = 0;
@@ -83,20 +85,28 @@ inline void append_response(const response& sent, const framing& how, std::strin
     const std::string_view connection = !how.keep_alive                       ? "Connection: close\r\n"sv
                                         : how.version == version::http_1_0 ? "Connection: keep-alive\r\n"sv
                                                                             : std::string_view{};
-    char length_line[40];
-    std::string_view length;
-    if (!lengthless) {
-        char* end = detail::put(length_line, "Content-Length: ");
-        end = std::to_chars(end, length_line + sizeof length_line, sent.body().size()).ptr;
-        end = detail::put(end, "\r\n");
-        length = {length_line, static_cast<std::size_t>(end - length_line)};
-    }
+    // All but the fields and the body is put together here: a few copies of known size, where each `append` is a call.
+    char front[detail::status_head_bytes_max + detail::date_bytes_max + 2];
+    char* front_end = front + head->size;
+    std::memcpy(front, head->characters.data(), head->characters.size());
+    front_end = detail::put(front_end, how.date.substr(0, detail::date_bytes_max));
+    front_end = detail::put(front_end, "\r\n"sv);
 
-    // Grown by whole pieces into memory reserved once; `append` never writes a byte twice, which `resize` would.
-    const std::size_t bytes = head->size + how.date.size() + 2 + fields.size() + length.size() + connection.size() + 2 + body.size();
+    char back[96];
+    char* back_end = back;
+    if (!lengthless) {
+        back_end = detail::put(back_end, "Content-Length: "sv);
+        back_end = std::to_chars(back_end, back_end + 20, sent.body().size()).ptr;
+        back_end = detail::put(back_end, "\r\n"sv);
+    }
+    back_end = detail::put(back_end, connection);
+    back_end = detail::put(back_end, "\r\n"sv);
+
+    const auto front_bytes = static_cast<std::size_t>(front_end - front);
+    const auto back_bytes = static_cast<std::size_t>(back_end - back);
+    const std::size_t bytes = front_bytes + fields.size() + back_bytes + body.size();
     if (out.capacity() - out.size() < bytes) out.reserve((std::max)(out.size() + bytes, out.capacity() * 2));
-    out.append(head->characters.data(), head->size).append(how.date).append("\r\n"sv).append(fields);
-    out.append(length).append(connection).append("\r\n"sv).append(body);
+    out.append(front, front_bytes).append(fields).append(back, back_bytes).append(body);
 }
 
 }  // namespace tollgate::http
