@@ -10,6 +10,9 @@
 #include <tollgate/policy/policy_set.hpp>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -24,8 +27,17 @@ inline constexpr std::string_view json_field_lines =
 
 /// The rate limit fields. `X-RateLimit-Reset` is there exactly when nothing remains.
 inline void add_window(http::response& out, const verdict& window) {
-    out.add("X-RateLimit-Limit", window.limit);
-    out.add("X-RateLimit-Remaining", window.remaining);
+    // Every response has these two: put together here, they are one append instead of ten.
+    std::array<char, 96> lines;
+    char* end = lines.data();
+    const auto put = [&](std::string_view text) { end = std::copy_n(text.data(), text.size(), end); };
+    const auto put_number = [&](std::uint32_t number) { end = std::to_chars(end, lines.data() + lines.size(), number).ptr; };
+    put("X-RateLimit-Limit: ");
+    put_number(window.limit);
+    put("\r\nX-RateLimit-Remaining: ");
+    put_number(window.remaining);
+    put("\r\n");
+    out.add_prepared_lines({lines.data(), static_cast<std::size_t>(end - lines.data())});
     if (window.remaining == 0) out.add("X-RateLimit-Reset", round_up_to_seconds(window.resets_at));
 }
 

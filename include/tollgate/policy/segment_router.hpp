@@ -23,6 +23,12 @@ private:
     struct segment {
         std::string_view literal;  // empty for a parameter
     };
+    // A path without parameters is found by one comparison: no pattern with a parameter could go before it.
+    struct literal_path {
+        http::method method;
+        std::uint16_t route;
+        std::string_view path;
+    };
     struct line {
         http::method method;
         std::uint16_t route;
@@ -30,6 +36,7 @@ private:
         std::vector<segment> segments;
     };
 
+    std::vector<literal_path> literal_paths_;
     std::vector<line> lines_;  // by number of segments, the more literal first
     std::array<std::uint16_t, segments_max + 2> first_line_{};  // of each number of segments: where its lines begin
 };

@@ -8,6 +8,7 @@
 namespace tollgate {
 
 TOLLGATE_DECL void segment_router::build(std::span<const route_pattern> patterns) {
+    literal_paths_.clear();
     lines_.clear();
     for (std::size_t i = 0; i < patterns.size(); ++i) {
         line made{patterns[i].method, static_cast<std::uint16_t>(i), 0, {}};
@@ -21,6 +22,7 @@ TOLLGATE_DECL void segment_router::build(std::span<const route_pattern> patterns
             if (!is_parameter) ++made.literals;
         }
         assert(made.segments.size() <= segments_max);
+        if (made.literals == made.segments.size()) literal_paths_.push_back({made.method, made.route, patterns[i].path});
         lines_.push_back(std::move(made));
     }
     std::stable_sort(lines_.begin(), lines_.end(), [](const line& a, const line& b) {
@@ -33,9 +35,15 @@ TOLLGATE_DECL void segment_router::build(std::span<const route_pattern> patterns
 
 TOLLGATE_DECL route_match segment_router::find(http::method m, std::string_view path) const noexcept {
     route_match match;
+    for (const literal_path& each : literal_paths_) {
+        if (each.path != path || each.method != m) continue;
+        match.result = route_match::kind::found;
+        match.route = each.route;
+        return match;
+    }
+
     std::array<std::string_view, segments_max> segments;
     std::size_t count = 0;
-
     if (path.empty() || path.front() != '/') return match;
     for (std::size_t begin = 1, at = 1;; ++at) {
         if (at < path.size() && path[at] != '/') {
