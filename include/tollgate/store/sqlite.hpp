@@ -25,7 +25,7 @@ struct sqlite_settings {
     /// 1.2 kB, when it is first used.
     std::size_t cached_credentials_max = 4096;
     /// The virtual file system that SQLite uses; empty for the system's own.
-    std::string vfs;
+    std::string vfs{};
 };
 
 /// A store could not be opened; `what()` is for the operator, and names the file.

@@ -23,7 +23,7 @@ struct database_settings {
     /// Refuses to change anything.
     bool read_only = false;
     /// The virtual file system to use; empty for the system's own.
-    std::string vfs;
+    std::string vfs{};
 };
 
 /// One connection to a database file: write-ahead log, a commit is on disk when it returns (synchronous=FULL), foreign

@@ -20,7 +20,7 @@ struct pool_settings {
     /// How long a call waits for a connection, and for other processes that write.
     milliseconds busy_wait_max{5000};
     /// The virtual file system to use; empty for the system's own.
-    std::string vfs;
+    std::string vfs{};
 };
 
 /// The connections of one process to one database file: several that read, and one that writes, because SQLite has one

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <array>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace tollgate_test {
+
+/// Both ends of a pipe for whole numbers; an end is closed at the end of the scope, or before.
+class number_pipe {
+public:
+    number_pipe() {
+        if (::pipe(ends_.data()) != 0) throw std::runtime_error{"no pipe"};
+    }
+    number_pipe(const number_pipe&) = delete;
+    number_pipe& operator=(const number_pipe&) = delete;
+    ~number_pipe() {
+        close_reading();
+        close_writing();
+    }
+
+    void close_reading() noexcept { close_end(0); }
+    void close_writing() noexcept { close_end(1); }
+
+    bool put(std::int64_t number) noexcept { return ::write(ends_[1], &number, sizeof number) == sizeof number; }
+    /// None when every writing end is closed.
+    std::optional<std::int64_t> take() noexcept {
+        std::int64_t number = 0;
+        return ::read(ends_[0], &number, sizeof number) == sizeof number ? std::optional{number} : std::nullopt;
+    }
+
+private:
+    void close_end(std::size_t which) noexcept {
+        if (ends_[which] >= 0) ::close(std::exchange(ends_[which], -1));
+    }
+
+    std::array<int, 2> ends_{-1, -1};
+};
+
+/// Another process that does `work` and exits with what it returns; 255 when it threw. It is killed at the end of the scope
+/// if it still runs then. Start it while this process has one thread.
+class child_process {
+public:
+    explicit child_process(const std::function<int()>& work) : id_{::fork()} {
+        if (id_ < 0) throw std::runtime_error{"no fork"};
+        if (id_ > 0) return;
+        int code = 255;
+        try {
+            code = work();
+        } catch (...) {
+        }
+        ::_exit(code);  // neither the parent's buffers nor its tests
+    }
+    child_process(const child_process&) = delete;
+    child_process& operator=(const child_process&) = delete;
+    child_process(child_process&& other) noexcept : id_{std::exchange(other.id_, -1)} {}
+    ~child_process() {
+        if (id_ > 0) kill();
+    }
+
+    /// SIGKILL: nothing in the process can answer it.
+    void kill() noexcept {
+        ::kill(id_, SIGKILL);
+        wait();
+    }
+
+    /// Its exit code; -1 when a signal ended it.
+    int wait() noexcept {
+        int status = 0;
+        ::waitpid(std::exchange(id_, -1), &status, 0);
+        return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    }
+
+private:
+    pid_t id_;
+};
+
+}  // namespace tollgate_test
