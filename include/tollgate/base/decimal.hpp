@@ -12,8 +12,8 @@
 
 namespace tollgate {
 
-/// Money as its digits: the text of a JSON number (RFC 8259 section 6) without an exponent. Nothing here calculates, and
-/// nothing rounds: what a directory gives arrives at the client with exactly these digits, in a binary float never.
+/// Money as its digits: the text of a JSON number (RFC 8259 section 6) without an exponent. Nothing here calculates,
+/// and nothing rounds: what a directory gives arrives at the client with exactly these digits, in a binary float never.
 class decimal {
 public:
     static constexpr std::size_t bytes_max = limits::decimal_text_bytes_max;
@@ -27,8 +27,8 @@ public:
         text_.append(literal);
     }
 
-    /// Empty for text that is no JSON number (`+1`, `.5`, `1.`, `01`, ` 1`), has an exponent, or is longer than `bytes_max`.
-    /// A negative zero is kept: it is a JSON number, and the digits are the directory's to choose.
+    /// Empty for text that is no JSON number (`+1`, `.5`, `1.`, `01`, ` 1`), has an exponent, or is longer than
+    /// `bytes_max`. A negative zero is kept: it is a JSON number, and the digits are the directory's to choose.
     static constexpr std::optional<decimal> parse(std::string_view text) noexcept;
 
     /// `from_minor_units(-350, 2)` is -3.50: for those who count in cents. Precondition: digits <= 18.

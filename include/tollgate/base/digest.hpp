@@ -31,7 +31,9 @@ public:
 
     [[nodiscard]] constexpr const std::array<std::uint8_t, size_bytes>& bytes() const noexcept { return bytes_; }
     /// The same 32 bytes as stores and encoders take them. A view of this object.
-    [[nodiscard]] std::string_view raw() const noexcept { return {reinterpret_cast<const char*>(bytes_.data()), size_bytes}; }
+    [[nodiscard]] std::string_view raw() const noexcept {
+        return {reinterpret_cast<const char*>(bytes_.data()), size_bytes};
+    }
 
     /// Takes as long whatever the bytes are, so that time tells nobody how much of a guess was right.
     friend inline bool operator==(const digest& a, const digest& b) noexcept;

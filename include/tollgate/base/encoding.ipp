@@ -18,8 +18,8 @@ struct base64url_alphabet {
     static constexpr std::string_view characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 };
 
-/// A group of four characters is a number of three bytes and one more, which is not zero when a character is none of the
-/// alphabet's. It is kept in the order of memory, so that storing it whole writes the three bytes where they belong.
+/// A group of four characters is a number of three bytes and one more, which is not zero when a character is none of
+/// the alphabet's. It is kept in the order of memory: storing it whole writes the three bytes where they belong.
 using base64_group = std::uint32_t;
 inline constexpr base64_group base64_error = in_big_endian_order(std::uint32_t{0xff});
 
@@ -55,7 +55,7 @@ inline std::optional<std::size_t> base64_decode_unpadded(std::string_view text, 
     char* written = out.data();
     base64_group seen = 0;
 
-    // Two groups at a time, each stored with its fourth byte, which the next one overwrites: so the last needs room for it.
+    // Two groups at a time, each stored with its fourth byte, which the next group overwrites and the last has room for.
     const std::size_t groups_with_room = out.empty() ? 0 : (std::min)(groups, (out.size() - 1) / 3);
     for (const char* const end = next + groups_with_room / 2 * 8; next != end; next += 8, written += 6) {
         const base64_group first = read_base64_group<Alphabet>(next);
@@ -177,7 +177,8 @@ TOLLGATE_DECL std::string percent_encode(std::string_view bytes) {
     return text;
 }
 
-TOLLGATE_DECL std::optional<std::size_t> percent_decode_into(std::string_view text, std::span<char> out, plus_sign plus) noexcept {
+TOLLGATE_DECL std::optional<std::size_t> percent_decode_into(std::string_view text, std::span<char> out,
+                                                             plus_sign plus) noexcept {
     if (text.size() > out.size()) return std::nullopt;
     std::size_t written = 0;
     for (std::size_t i = 0; i < text.size(); ++i) {

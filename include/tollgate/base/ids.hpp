@@ -13,8 +13,8 @@
 
 namespace tollgate {
 
-/// What names one stored thing: a number from 1 to 9223372036854775807. `Tag` keeps a hook's number from being taken for
-/// an account's. There is no "no id" value; where an id may be missing, say `std::optional`.
+/// What names one stored thing: a number from 1 to 9223372036854775807. `Tag` keeps a hook's number from being taken
+/// for an account's. There is no "no id" value; where an id may be missing, say `std::optional`.
 template <class Tag>
 class id {
 public:

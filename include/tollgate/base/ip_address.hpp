@@ -54,7 +54,7 @@ struct ip_network {
     ip_address first;
     unsigned prefix_bits = 128;  ///< of the 16-byte form: an IPv4 /8 is 104
 
-    /// Empty for anything else, and for host bits that are set below the prefix (`10.0.0.1/8`): most often a typing error.
+    /// Empty for anything else, and for host bits that are set below the prefix (`10.0.0.1/8`): mostly a typing error.
     static TOLLGATE_DECL std::optional<ip_network> parse(std::string_view text) noexcept;
 
     [[nodiscard]] constexpr bool contains(const ip_address& address) const noexcept {

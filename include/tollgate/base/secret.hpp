@@ -49,7 +49,8 @@ enum class public_id_kind : std::uint8_t {
 
 /// A name that nobody else has and nobody guesses, but no secret: prefix and 22 base-62 digits for 128 random bits.
 using public_id = inline_text<limits::token_username_bytes_max>;
-[[nodiscard]] TOLLGATE_DECL public_id make_public_id(public_id_kind kind, std::span<const std::byte, 16> random) noexcept;
+[[nodiscard]] TOLLGATE_DECL public_id make_public_id(public_id_kind kind,
+                                                     std::span<const std::byte, 16> random) noexcept;
 
 /// Overwrites bytes in a way that no compiler leaves out, although nobody reads them again.
 TOLLGATE_DECL void secure_wipe(std::span<std::byte> bytes) noexcept;

@@ -44,7 +44,8 @@ inline constexpr auto base62_values = [] {
     return made;
 }();
 
-/// Precondition: at most 10 letters and digits. The sum has more bits than a checksum, so one checksum has one spelling.
+/// Precondition: at most 10 letters and digits. The sum has more bits than a checksum, so one checksum has one
+/// spelling.
 constexpr std::uint64_t from_base62(std::string_view digits) noexcept {
     std::uint64_t number = 0;
     for (char c : digits) number = number * 62 + base62_values[static_cast<unsigned char>(c)];
@@ -116,11 +117,13 @@ TOLLGATE_DECL secret_text make_secret(secret_kind kind, std::span<const std::byt
 }
 
 TOLLGATE_DECL bool is_well_formed(secret_kind kind, std::string_view text) noexcept {
-    if (text.size() != secret_text_bytes || text.substr(0, detail::kind_prefix_bytes) != detail::prefix_of(kind)) return false;
+    if (text.size() != secret_text_bytes || text.substr(0, detail::kind_prefix_bytes) != detail::prefix_of(kind))
+        return false;
 
     // All but the prefix and the character behind it, so that the rest is a whole number of vectors.
     constexpr std::size_t first = detail::kind_prefix_bytes;
-    if (!detail::is_alphanumeric(text[first]) || detail::count_others<secret_text_bytes - first - 1>(&text[first + 1]) != 0)
+    if (!detail::is_alphanumeric(text[first]) ||
+        detail::count_others<secret_text_bytes - first - 1>(&text[first + 1]) != 0)
         return false;
 
     return detail::from_base62(text.substr(secret_text_bytes - detail::checksum_digits)) == detail::checksum_of(text);

@@ -12,8 +12,8 @@ struct siphash_key {
 };
 
 /// SipHash (Aumasson and Bernstein, 2012) of eight bytes, the least significant first: for tables whose keys come from
-/// strangers, who without `secret` cannot choose keys that meet in one place. 1-3 rounds, as in Rust's and Python's tables;
-/// 2-4 is the variant of the published vectors.
+/// strangers, who without `secret` cannot choose keys that meet in one place. 1-3 rounds, as in Rust's and Python's
+/// tables; 2-4 is the variant of the published vectors.
 template <int compression_rounds = 1, int finalization_rounds = 3>
 [[nodiscard]] constexpr std::uint64_t siphash(const siphash_key& secret, std::uint64_t eight_bytes) noexcept {
     std::uint64_t v0 = secret.first ^ 0x736f6d6570736575U;

@@ -11,7 +11,8 @@ namespace tollgate {
 ///
 /// Thread rule: both functions may be called from many threads at once, and of requests that arrive together exactly as
 /// many are admitted as there is room for. Blocking: never, unless it declares `static constexpr bool blocking = true`.
-/// Nothing is thrown: a limiter that cannot count, because what it counts in is down, decides for itself whether to admit.
+/// Nothing is thrown: a limiter that cannot count, because what it counts in is down, decides for itself whether to
+/// admit.
 ///
 /// Exemplar (`days` and `hours` are std::chrono's):
 ///
@@ -27,8 +28,8 @@ namespace tollgate {
 ///     };
 template <class L>
 concept rate_limiter = requires(L& l, const limit_key& key, const quota& allowed, instant now) {
-    // Counts one request against `key` if `allowed` has room for it; a refused request is not counted. `allowed` is what
-    // holds at this moment: a quota that was raised since the last call counts at once. `now` may go backwards.
+    // Counts one request against `key` if `allowed` has room for it; a refused request is not counted. `allowed` is
+    // what holds at this moment: a quota that was raised since the last call counts at once. `now` may go backwards.
     { l.take(key, allowed, now) } noexcept -> std::same_as<verdict>;
     // What `take` would say of the next request, and how much remains now; counts nothing.
     { l.peek(key, allowed, now) } noexcept -> std::same_as<verdict>;

@@ -26,8 +26,8 @@ concept target_rule = requires(const R& r, const http::url& target, const ip_add
     // Judges a URL when a hook is made, by its text alone. A refusal is problem_kind::invalid, and its message names
     // `target_url`.
     { r.check(target) } -> std::same_as<outcome<void>>;
-    // Judges an address before each connection to it, after the name was looked up: a name that was harmless when the hook
-    // was made may point inside now.
+    // Judges an address before each connection to it, after the name was looked up: a name that was harmless when the
+    // hook was made may point inside now.
     { r.allows(address) } noexcept -> std::same_as<bool>;
 };
 

@@ -22,8 +22,8 @@ enum class limit_kind : std::uint8_t { user, address };
 
 /// Whom a request is counted against: a user, whatever token they use, or a client's address.
 ///
-/// An IPv6 address counts by its /64, which is what one household or one rented machine has to itself. An IPv4 address is
-/// packed into the place of such a prefix: it takes one out of 0000::/8 (RFC 4291 section 2.4), where no client is.
+/// An IPv6 address counts by its /64, which is what one household or one rented machine has to itself. An IPv4 address
+/// is packed into the place of such a prefix: it takes one out of 0000::/8 (RFC 4291 section 2.4), where no client is.
 class limit_key {
 public:
     static constexpr limit_key of(user_id user) noexcept {

@@ -14,11 +14,12 @@ enum class url_scheme : std::uint8_t { http, https };
 
 /// An absolute `http` or `https` URL, taken apart: where a webhook goes, or where a browser is sent back to.
 ///
-/// A host that any client could take for an IPv4 address is one here too: the rules are the WHATWG URL Standard's ("host
-/// parsing"), which browsers, curl and most libraries follow for `127.1`, `0x7f000001`, `2130706433` or `%31%32%37.1`.
+/// A host that any client could take for an IPv4 address is one here too: the rules are the WHATWG URL Standard's
+/// ("host parsing"), which browsers, curl and most libraries follow for `127.1`, `0x7f000001`, `2130706433` or
+/// `%31%32%37.1`.
 struct url {
     url_scheme scheme = url_scheme::https;
-    std::string host;                   ///< lower case, decoded, without brackets or a final dot; an address in canonical text
+    std::string host;                   ///< decoded, in lower case, without brackets or a final dot; an address canonical
     std::optional<ip_address> address;  ///< set exactly when the host is one
     std::uint16_t port = 0;             ///< as given, or the scheme's own
     std::string path;                   ///< as sent, no dot segment removed; `/` when there was none
@@ -27,13 +28,15 @@ struct url {
     bool has_user_info = false;         ///< `user:password@`, or just `@`
     bool has_fragment = false;          ///< `#`, perhaps with nothing behind it
 
-    /// Empty for everything else. What a browser would repair is refused, because whoever reads the text next may repair it
-    /// differently: backslashes, blanks, control characters, bytes over 0x7e (a name is sent in punycode), less or more
-    /// than two slashes, a stray `%`, an empty port, and more than limits::target_url_bytes_max bytes. So are IPv6 zones,
-    /// names that DNS could not hold, and hosts that end in a number without being an IPv4 address.
+    /// Empty for everything else. What a browser would repair is refused, because whoever reads the text next may
+    /// repair it differently: backslashes, blanks, control characters, bytes over 0x7e (a name is sent in punycode),
+    /// less or more than two slashes, a stray `%`, an empty port, and more than limits::target_url_bytes_max bytes. So
+    /// are IPv6 zones, names that DNS could not hold, and hosts that end in a number without being an IPv4 address.
     static TOLLGATE_DECL std::optional<url> parse(std::string_view text);
 
-    [[nodiscard]] constexpr std::uint16_t default_port() const noexcept { return scheme == url_scheme::http ? 80 : 443; }
+    [[nodiscard]] constexpr std::uint16_t default_port() const noexcept {
+        return scheme == url_scheme::http ? 80 : 443;
+    }
 
     /// `host[:port]` as the `Host` field carries it: an IPv6 address in brackets, the scheme's own port left out.
     [[nodiscard]] TOLLGATE_DECL std::string authority() const;

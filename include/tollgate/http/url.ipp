@@ -20,13 +20,14 @@ inline bool is_url_text(std::string_view text) noexcept {
         const char c = text[i];
         if (c <= ' ' || c > '~') return false;
         if (std::string_view{"\"<>\\^`{}"}.find(c) != std::string_view::npos) return false;
-        if (c == '%' && (i + 2 >= text.size() || hex_value(text[i + 1]) < 0 || hex_value(text[i + 2]) < 0)) return false;
+        if (c == '%' && (i + 2 >= text.size() || hex_value(text[i + 1]) < 0 || hex_value(text[i + 2]) < 0))
+            return false;
     }
     return true;
 }
 
-/// A part of an IPv4 address as WHATWG's "IPv4 number parser" reads it: `0x` is hexadecimal, a leading zero octal. Empty
-/// for what is no number. One that is too large for any place is given as a number that is, too.
+/// A part of an IPv4 address as WHATWG's "IPv4 number parser" reads it: `0x` is hexadecimal, a leading zero octal.
+/// Empty for what is no number. One that is too large for any place is given as a number that is, too.
 inline std::optional<std::uint64_t> parse_ipv4_part(std::string_view text) noexcept {
     constexpr std::uint64_t too_large = std::uint64_t{1} << 40;
     if (text.empty()) return std::nullopt;

@@ -9,11 +9,11 @@ namespace tollgate {
 ///
 /// Refuses user information, fragments, names that only a local network knows (a single label, `localhost`, `.local`,
 /// `.localdomain`, `.internal`, `.home.arpa`), and every address that is not globally reachable (IANA's special-purpose
-/// registries, RFC 6890), in whatever wrapping: IPv4 inside IPv6, NAT64, 6to4, Teredo and ISATAP. What clouds answer at with
-/// credentials is among them: 169.254.169.254, fd00:ec2::254, 100.100.100.200, 168.63.129.16.
+/// registries, RFC 6890), in whatever wrapping: IPv4 inside IPv6, NAT64, 6to4, Teredo and ISATAP. What clouds answer at
+/// with credentials is among them: 169.254.169.254, fd00:ec2::254, 100.100.100.200, 168.63.129.16.
 struct public_targets {
-    /// Lets webhooks go to any host and address; user information and fragments are refused all the same. For development,
-    /// and for a service whose users are all inside.
+    /// Lets webhooks go to any host and address; user information and fragments are refused all the same. For
+    /// development, and for a service whose users are all inside.
     bool private_allowed = false;
 
     [[nodiscard]] TOLLGATE_DECL outcome<void> check(const http::url& target) const;

@@ -10,7 +10,8 @@
 namespace tollgate {
 namespace detail {
 
-constexpr ip_network ipv4_block(std::uint8_t a, std::uint8_t b, std::uint8_t c, std::uint8_t d, unsigned bits) noexcept {
+constexpr ip_network ipv4_block(std::uint8_t a, std::uint8_t b, std::uint8_t c, std::uint8_t d,
+                                unsigned bits) noexcept {
     return {ip_address::v4(a, b, c, d), 96 + bits};
 }
 
@@ -44,8 +45,8 @@ inline constexpr std::array reserved_ipv4{
     ipv4_block(240, 0, 0, 0, 4),       // reserved, and broadcast
 };
 
-/// Global unicast (RFC 4291 section 2.4): loopback, unique local, link-local, site-local, multicast, IPv4-compatible and
-/// NAT64 addresses are all outside.
+/// Global unicast (RFC 4291 section 2.4): loopback, unique local, link-local, site-local, multicast, IPv4-compatible
+/// and NAT64 addresses are all outside.
 inline constexpr ip_network global_ipv6 = ipv6_block(0x2000, 0, 3);
 
 /// What is inside of it and still not globally reachable, or leads to an IPv4 address that the sender chooses.

@@ -10,9 +10,9 @@
 
 namespace tollgate {
 
-/// How many keys a window_limiter counts at a time; each number is rounded up to a power of two. 24 bytes a key, set aside
-/// at the start and touched when they are needed: 6 MiB for each of the defaults, which is room for 73 new addresses every
-/// second with a window of an hour.
+/// How many keys a window_limiter counts at a time; each number is rounded up to a power of two. 24 bytes a key, set
+/// aside at the start and touched when they are needed: 6 MiB for each of the defaults, which is room for 73 new
+/// addresses every second with a window of an hour.
 struct key_capacity {
     std::size_t users = std::size_t{1} << 18;
     std::size_t addresses = std::size_t{1} << 18;
@@ -20,11 +20,11 @@ struct key_capacity {
 
 /// The default limiter: an exact fixed window that starts with a key's first request.
 ///
-/// **Memory** is bounded and never grows. Users and addresses have a table each, so that a flood of addresses costs no user
-/// their window. A table is made of sets of eight keys, and a secret hash says which set a key belongs to. Where a ninth
-/// comes, it takes the place of one whose window is over, else of the one with the fewest requests counted, of equals the
-/// oldest: whoever is forgotten had used the least, and begins anew. So overflow admits too much, never too little, and
-/// who is close to the limit stays counted.
+/// **Memory** is bounded and never grows. Users and addresses have a table each, so that a flood of addresses costs no
+/// user their window. A table is made of sets of eight keys, and a secret hash says which set a key belongs to. Where a
+/// ninth comes, it takes the place of one whose window is over, else of the one with the fewest requests counted, of
+/// equals the oldest: whoever is forgotten had used the least, and begins anew. So overflow admits too much, never too
+/// little, and who is close to the limit stays counted.
 ///
 /// **Time** may go backwards: a window then ends one length after the present at the latest, and keeps its count. A new
 /// quota, its window's length too, counts from the next call on.

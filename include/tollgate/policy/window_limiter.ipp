@@ -22,15 +22,19 @@ struct counted_window {
     std::uint32_t requests;  ///< 0 for a place that is free
     std::uint32_t length_seconds;
 
-    /// One that begins after `now`, because the clock went back, is taken to begin now: nobody waits for more than a window.
-    [[nodiscard]] std::int64_t began_by(std::int64_t now) const noexcept { return (std::min)(began_at_milliseconds, now); }
+    /// One that begins after `now`, because the clock went back, is taken to begin now: nobody waits longer than that.
+    [[nodiscard]] std::int64_t began_by(std::int64_t now) const noexcept {
+        return (std::min)(began_at_milliseconds, now);
+    }
 
     [[nodiscard]] bool is_open(std::int64_t now, std::uint32_t seconds) const noexcept {
         return requests != 0 && now < began_by(now) + std::int64_t{seconds} * 1000;
     }
 
     /// What would be lost by forgetting it.
-    [[nodiscard]] std::uint32_t worth(std::int64_t now) const noexcept { return is_open(now, length_seconds) ? requests : 0; }
+    [[nodiscard]] std::uint32_t worth(std::int64_t now) const noexcept {
+        return is_open(now, length_seconds) ? requests : 0;
+    }
 };
 
 /// Three cache lines, of which the first holds all keys: finding one touches two.
@@ -68,7 +72,8 @@ struct bounded_quota {
 
     explicit bounded_quota(const quota& allowed) noexcept
         : requests{allowed.requests},
-          window_seconds{static_cast<std::uint32_t>(std::clamp<std::int64_t>(allowed.window.count(), 0, 36525LL * 86400))} {}
+          window_seconds{
+              static_cast<std::uint32_t>(std::clamp<std::int64_t>(allowed.window.count(), 0, 36525LL * 86400))} {}
 
     [[nodiscard]] verdict judge(bool admitted, std::uint32_t counted, std::int64_t began_at) const noexcept {
         return {admitted, requests, counted < requests ? requests - counted : 0,
@@ -82,7 +87,8 @@ class window_limiter::table {
 public:
     table(std::size_t keys_max, const siphash_key& seed)
         : seed_{seed},
-          set_count_{std::bit_ceil((std::clamp<std::size_t>(keys_max, 1, keys_bound) - 1) / detail::window_set::ways + 1)},
+          set_count_{
+              std::bit_ceil((std::clamp<std::size_t>(keys_max, 1, keys_bound) - 1) / detail::window_set::ways + 1)},
           lock_count_{(std::min)(set_count_, lock_count_max)},
           memory_{std::calloc(set_count_ + 1, sizeof(detail::window_set))},
           locks_{std::make_unique<padded_lock[]>(lock_count_)} {
@@ -173,7 +179,8 @@ TOLLGATE_DECL window_limiter::window_limiter(const key_capacity& capacity)
     : window_limiter{capacity, detail::random_siphash_key()} {}
 
 TOLLGATE_DECL window_limiter::window_limiter(const key_capacity& capacity, const siphash_key& seed)
-    : users_{std::make_unique<table>(capacity.users, seed)}, addresses_{std::make_unique<table>(capacity.addresses, seed)} {}
+    : users_{std::make_unique<table>(capacity.users, seed)},
+      addresses_{std::make_unique<table>(capacity.addresses, seed)} {}
 
 TOLLGATE_DECL window_limiter::window_limiter(window_limiter&&) noexcept = default;
 TOLLGATE_DECL window_limiter& window_limiter::operator=(window_limiter&&) noexcept = default;

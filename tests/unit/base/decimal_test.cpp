@@ -8,9 +8,10 @@ using tollgate::decimal;
 
 TEST_CASE("a decimal keeps exactly the digits it was given") {
     const std::string longest = "-" + std::string(decimal::bytes_max - 3, '9') + ".9";
-    for (const std::string& text : {std::string{"0"}, std::string{"10000000000000000.01"}, std::string{"0.10"}, std::string{"-3.5"},
-                                   std::string{"0.0"}, std::string{"-0"}, std::string{"-0.00"}, std::string{"1"}, std::string{"100"},
-                                   std::string{"0.000000000000000000001"}, longest}) {
+    for (const std::string& text :
+         {std::string{"0"}, std::string{"10000000000000000.01"}, std::string{"0.10"}, std::string{"-3.5"},
+          std::string{"0.0"}, std::string{"-0"}, std::string{"-0.00"}, std::string{"1"}, std::string{"100"},
+          std::string{"0.000000000000000000001"}, longest}) {
         CAPTURE(text);
         const auto amount = decimal::parse(text);
         REQUIRE(amount);
@@ -19,8 +20,9 @@ TEST_CASE("a decimal keeps exactly the digits it was given") {
 }
 
 TEST_CASE("text that JSON would not call a number, or that has an exponent, is refused") {
-    for (const char* text : {"", "-", "+1", "--1", "01", "-01", "00", "00.1", ".5", "-.5", "1.", "1..0", "1.0.0", "1e3", "1E3", "1.0e-3",
-                             " 1", "1 ", "1,0", "1_0", "0x1", "NaN", "Infinity", "-Infinity", "null", "\"1\"", "1a", "a", "1.a", "١"}) {
+    for (const char* text : {"",    "-",    "+1",       "--1",       "01",   "-01",    "00", "00.1", ".5",  "-.5",
+                             "1.",  "1..0", "1.0.0",    "1e3",       "1E3",  "1.0e-3", " 1", "1 ",   "1,0", "1_0",
+                             "0x1", "NaN",  "Infinity", "-Infinity", "null", "\"1\"",  "1a", "a",    "1.a", "١"}) {
         CAPTURE(text);
         CHECK_FALSE(decimal::parse(text));
     }
@@ -47,5 +49,6 @@ TEST_CASE("minor units become a decimal") {
     CHECK(decimal::from_minor_units(INT64_MIN, 2).text() == "-92233720368547758.08");
     CHECK(decimal::from_minor_units(INT64_MIN, 0).text() == "-9223372036854775808");
     STATIC_REQUIRE(decimal::from_minor_units(1250, 2) == decimal{"12.50"});
-    for (unsigned digits = 0; digits <= 18; ++digits) CHECK(decimal::parse(decimal::from_minor_units(INT64_MIN, digits).text()));
+    for (unsigned digits = 0; digits <= 18; ++digits)
+        CHECK(decimal::parse(decimal::from_minor_units(INT64_MIN, digits).text()));
 }

@@ -24,8 +24,14 @@ std::string random_bytes(std::mt19937& source, std::size_t size) {
 }  // namespace
 
 TEST_CASE("base64 has the vectors of RFC 4648") {
-    for (const auto& [bytes, text] : pairs{{"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foob", "Zm9vYg=="},
-                                           {"fooba", "Zm9vYmE="}, {"foobar", "Zm9vYmFy"}, {"\xfb\xff\xfe", "+//+"},
+    for (const auto& [bytes, text] : pairs{{"", ""},
+                                           {"f", "Zg=="},
+                                           {"fo", "Zm8="},
+                                           {"foo", "Zm9v"},
+                                           {"foob", "Zm9vYg=="},
+                                           {"fooba", "Zm9vYmE="},
+                                           {"foobar", "Zm9vYmFy"},
+                                           {"\xfb\xff\xfe", "+//+"},
                                            {"Aladdin:open sesame", "QWxhZGRpbjpvcGVuIHNlc2FtZQ=="}}) {
         CAPTURE(bytes);
         CHECK(base64_encode(bytes) == text);
@@ -34,9 +40,36 @@ TEST_CASE("base64 has the vectors of RFC 4648") {
 }
 
 TEST_CASE("base64 is refused unless it is the one text for its bytes") {
-    for (const char* text : {"=", "==", "====", "Z", "Zg", "Zg=", "Zg===", "Zm8", "Zm9v=", "Zm9v====", "Zh==", "Zm9=", "Zm8=Zm8=", "Zg==Zg==",
-                             "Zm 9v", "Zm9v\n", "\nZm9v", "Zm9v ", "Zm9\tv", "Zm-v", "Zm_v", "Z=m8", "=Zm8", "Zg=v", "Zm9\x80", "Zm9\xff",
-                             "Z\xc3\xa9v", "Zm9v.m9v", "Zm9vZm9vZm9vZm9v!m9v", "Zm9vZm9vZm9vZm9=Zm9v"}) {
+    for (const char* text : {"=",
+                             "==",
+                             "====",
+                             "Z",
+                             "Zg",
+                             "Zg=",
+                             "Zg===",
+                             "Zm8",
+                             "Zm9v=",
+                             "Zm9v====",
+                             "Zh==",
+                             "Zm9=",
+                             "Zm8=Zm8=",
+                             "Zg==Zg==",
+                             "Zm 9v",
+                             "Zm9v\n",
+                             "\nZm9v",
+                             "Zm9v ",
+                             "Zm9\tv",
+                             "Zm-v",
+                             "Zm_v",
+                             "Z=m8",
+                             "=Zm8",
+                             "Zg=v",
+                             "Zm9\x80",
+                             "Zm9\xff",
+                             "Z\xc3\xa9v",
+                             "Zm9v.m9v",
+                             "Zm9vZm9vZm9vZm9v!m9v",
+                             "Zm9vZm9vZm9vZm9=Zm9v"}) {
         CAPTURE(text);
         CHECK_FALSE(base64_decode(text));
     }
@@ -78,7 +111,8 @@ TEST_CASE("base64 decodes into exactly the room it needs and never beyond") {
 }
 
 TEST_CASE("base64url has no padding and its own two characters") {
-    for (const auto& [bytes, text] : pairs{{"", ""}, {"f", "Zg"}, {"fo", "Zm8"}, {"foo", "Zm9v"}, {"foob", "Zm9vYg"}, {"\xfb\xff\xfe", "-__-"}}) {
+    for (const auto& [bytes, text] :
+         pairs{{"", ""}, {"f", "Zg"}, {"fo", "Zm8"}, {"foo", "Zm9v"}, {"foob", "Zm9vYg"}, {"\xfb\xff\xfe", "-__-"}}) {
         CHECK(base64url_encode(bytes) == text);
         CHECK(base64url_decode(text) == bytes);
     }
@@ -89,7 +123,8 @@ TEST_CASE("base64url has no padding and its own two characters") {
 }
 
 TEST_CASE("hex is two digits a byte") {
-    for (const auto& [bytes, text] : pairs{{"", ""}, {"foobar", "666f6f626172"}, {std::string("\0\xff\x0f", 3), "00ff0f"}}) {
+    for (const auto& [bytes, text] :
+         pairs{{"", ""}, {"foobar", "666f6f626172"}, {std::string("\0\xff\x0f", 3), "00ff0f"}}) {
         CHECK(hex_encode(bytes) == text);
         CHECK(hex_decode(text) == bytes);
     }
@@ -99,7 +134,8 @@ TEST_CASE("hex is two digits a byte") {
 
 TEST_CASE("percent-encoding keeps the unreserved characters only") {
     CHECK(percent_encode("AZaz09-._~") == "AZaz09-._~");
-    CHECK(percent_encode(" /?&=+%#\"'()!*,;:@[]\r\n\xc3\xa9") == "%20%2F%3F%26%3D%2B%25%23%22%27%28%29%21%2A%2C%3B%3A%40%5B%5D%0D%0A%C3%A9");
+    CHECK(percent_encode(" /?&=+%#\"'()!*,;:@[]\r\n\xc3\xa9") ==
+          "%20%2F%3F%26%3D%2B%25%23%22%27%28%29%21%2A%2C%3B%3A%40%5B%5D%0D%0A%C3%A9");
     std::string all;
     for (int c = 0; c < 256; ++c) all += static_cast<char>(c);
     CHECK(percent_decode(percent_encode(all)) == all);
@@ -112,7 +148,8 @@ TEST_CASE("percent-decoding takes two digits and nothing else") {
     CHECK(percent_decode("%2525") == "%25");
     CHECK(percent_decode("a+b") == "a+b");
     CHECK(percent_decode("a+b%2B", plus_sign::space) == "a b+");
-    for (const char* text : {"%", "%2", "a%", "a%2", "%%", "%%20", "%zz", "%2z", "%z2", "% 20", "%+1", "%-1", "%0x", "%u0041", "ab%4"}) {
+    for (const char* text :
+         {"%", "%2", "a%", "a%2", "%%", "%%20", "%zz", "%2z", "%z2", "% 20", "%+1", "%-1", "%0x", "%u0041", "ab%4"}) {
         CAPTURE(text);
         CHECK_FALSE(percent_decode(text));
     }

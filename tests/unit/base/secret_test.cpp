@@ -12,8 +12,9 @@ using namespace tollgate;
 
 namespace {
 
-constexpr auto all_kinds = std::array{secret_kind::personal_token,     secret_kind::access_token,  secret_kind::refresh_token,
-                                      secret_kind::authorization_code, secret_kind::client_secret, secret_kind::session};
+constexpr auto all_kinds =
+    std::array{secret_kind::personal_token,     secret_kind::access_token,  secret_kind::refresh_token,
+               secret_kind::authorization_code, secret_kind::client_secret, secret_kind::session};
 
 template <std::size_t Size>
 std::array<std::byte, Size> filled(unsigned char value) {
@@ -23,7 +24,8 @@ std::array<std::byte, Size> filled(unsigned char value) {
 }
 
 bool holds_only_word_characters(std::string_view text) {
-    return text.find_first_not_of("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_") == std::string_view::npos;
+    return text.find_first_not_of("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_") ==
+           std::string_view::npos;
 }
 
 }  // namespace
@@ -70,8 +72,9 @@ TEST_CASE("every changed character is noticed") {
 
 TEST_CASE("text of another length is no secret") {
     const std::string secret{make_secret(secret_kind::personal_token, filled<32>(7)).view()};
-    for (const std::string& other : {std::string{}, std::string{"tgp_"}, secret.substr(0, secret.size() - 1), secret + "0",
-                                     secret.substr(1), " " + secret, secret + " ", std::string(53, '\0'), std::string(1000, 'a')})
+    for (const std::string& other :
+         {std::string{}, std::string{"tgp_"}, secret.substr(0, secret.size() - 1), secret + "0", secret.substr(1),
+          " " + secret, secret + " ", std::string(53, '\0'), std::string(1000, 'a')})
         CHECK_FALSE(is_well_formed(secret_kind::personal_token, other));
     CHECK_FALSE(is_well_formed(secret_kind::personal_token, std::string{"TGP_"} + secret.substr(4)));
 }

@@ -9,15 +9,38 @@
 using namespace tollgate;
 
 TEST_CASE("UTF-8 is accepted whole and refused when it is overlong, surrogate, too high or cut off") {
-    for (const char* text : {"", "ascii", "exactly 8", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xee\x80\x80", "\xef\xbf\xbf",
-                             "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf", "long enough for a word and then \xc3\xa9", "\xe2\x82\xac is a euro, and more",
-                             "\xef\xbb\xbf" "byte order mark"}) {
+    for (const char* text : {"", "ascii", "exactly 8", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf",
+                             "\xee\x80\x80", "\xef\xbf\xbf", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf",
+                             "long enough for a word and then \xc3\xa9", "\xe2\x82\xac is a euro, and more",
+                             "\xef\xbb\xbf"
+                             "byte order mark"}) {
         CAPTURE(text);
         CHECK(is_utf8(text));
     }
-    for (const char* text : {"\x80", "\xbf", "\xc0\x80", "\xc1\xbf", "\xc2", "\xc2\x7f", "\xc2\xc0", "\xe0\x9f\xbf", "\xe0\xa0", "\xed\xa0\x80",
-                             "\xed\xbf\xbf", "\xef\xbf", "\xf0\x8f\xbf\xbf", "\xf0\x90\x80", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xf8\x88\x80\x80\x80",
-                             "\xfe", "\xff", "12345678\xff", "1234567\xff", "\xc3\xa9\xc3", "12345678901234567890\xe2\x82", "\xe9t\xe9"}) {
+    for (const char* text : {"\x80",
+                             "\xbf",
+                             "\xc0\x80",
+                             "\xc1\xbf",
+                             "\xc2",
+                             "\xc2\x7f",
+                             "\xc2\xc0",
+                             "\xe0\x9f\xbf",
+                             "\xe0\xa0",
+                             "\xed\xa0\x80",
+                             "\xed\xbf\xbf",
+                             "\xef\xbf",
+                             "\xf0\x8f\xbf\xbf",
+                             "\xf0\x90\x80",
+                             "\xf4\x90\x80\x80",
+                             "\xf5\x80\x80\x80",
+                             "\xf8\x88\x80\x80\x80",
+                             "\xfe",
+                             "\xff",
+                             "12345678\xff",
+                             "1234567\xff",
+                             "\xc3\xa9\xc3",
+                             "12345678901234567890\xe2\x82",
+                             "\xe9t\xe9"}) {
         CAPTURE(text);
         CHECK_FALSE(is_utf8(text));
     }
@@ -26,7 +49,8 @@ TEST_CASE("UTF-8 is accepted whole and refused when it is overlong, surrogate, t
 
 TEST_CASE("UTF-8 is cut off wherever its text is") {
     const std::string text = "aaaaaaa\xc3\xa9" "aaaaaa\xe2\x82\xac" "aaaaa\xf0\x9f\x98\x80";
-    const std::vector<std::size_t> whole = {0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 18, 19, 20, 21, 22, 23, 27};
+    const std::vector<std::size_t> whole = {0,  1,  2,  3,  4,  5,  6,  7,  9,  10, 11,
+                                            12, 13, 14, 15, 18, 19, 20, 21, 22, 23, 27};
     for (std::size_t size = 0; size <= text.size(); ++size) {
         CAPTURE(size);
         CHECK(is_utf8(text.substr(0, size)) == (std::find(whole.begin(), whole.end(), size) != whole.end()));

@@ -22,8 +22,9 @@ constexpr instant start = from_unix_seconds(1'700'000'000);
 limit_key user(std::int64_t number) { return limit_key::of(user_id{number}); }
 
 limit_key address(std::uint32_t number) {
-    return limit_key::of(ip_address::v4(static_cast<std::uint8_t>(number >> 24), static_cast<std::uint8_t>(number >> 16),
-                                        static_cast<std::uint8_t>(number >> 8), static_cast<std::uint8_t>(number)));
+    return limit_key::of(ip_address::v4(static_cast<std::uint8_t>(number >> 24),
+                                        static_cast<std::uint8_t>(number >> 16), static_cast<std::uint8_t>(number >> 8),
+                                        static_cast<std::uint8_t>(number)));
 }
 
 /// What the limiter must say, in the plainest words, for any number of keys and no bound of memory.
@@ -175,12 +176,15 @@ TEST_CASE("it says the same as the model, whatever is asked") {
             // Few keys, so that windows fill, and short windows, so that they end; the clock sometimes goes back.
             const std::int64_t number = 1 + pick(40);
             const quota allowed{pick(8), seconds{pick(5)}};
-            now += milliseconds{pick(10) == 0 ? -static_cast<std::int64_t>(pick(3000)) : static_cast<std::int64_t>(pick(400))};
+            now += milliseconds{pick(10) == 0 ? -static_cast<std::int64_t>(pick(3000))
+                                              : static_cast<std::int64_t>(pick(400))};
             const bool counts = pick(4) != 0;
             const auto key = user(number);
             const auto said = counts ? limiter.take(key, allowed, now) : limiter.peek(key, allowed, now);
-            const auto expected = counts ? model.take(key.value(), allowed, now) : model.peek(key.value(), allowed, now);
-            CAPTURE(round, step, number, counts, allowed.requests, allowed.window.count(), said.remaining, expected.remaining);
+            const auto expected =
+                counts ? model.take(key.value(), allowed, now) : model.peek(key.value(), allowed, now);
+            CAPTURE(round, step, number, counts, allowed.requests, allowed.window.count(), said.remaining,
+                    expected.remaining);
             REQUIRE(same(said, expected));
         }
     }
