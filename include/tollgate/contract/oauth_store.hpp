@@ -39,8 +39,9 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
                                const scope_set& scopes, instant now, std::size_t rows_max) {
     // What this user granted this application before; none when nothing, or when it was revoked.
     { s.granted_scopes(user, application) } -> std::same_as<outcome<std::optional<scope_set>>>;
-    // Keeps the code, and adds its scopes to what the user has granted the application: one step.
-    { s.create_code(code) } -> std::same_as<outcome<void>>;
+    // Keeps the code, and adds its scopes to what the user has granted the application: one step. Nothing changes for a
+    // digest that is there already.
+    { s.create_code(code) } -> std::same_as<outcome<code_result>>;
     // Redeems a code once: of N calls at the same time, from any number of threads and processes, exactly one is `redeemed`,
     // and its tokens exist when it returns. A failure leaves the code as it was. A code is remembered after its redemption
     // at least until it would have expired, so that reuse is seen; reuse revokes the tokens made from it.

@@ -35,6 +35,13 @@ struct new_authorization_code {
     instant expires_at;
 };
 
+/// What came of keeping a code. A form that was sent twice asks for the same code twice.
+enum class code_result : std::uint8_t {
+    created,
+    waiting,  ///< it is there already, and was not redeemed yet
+    spent,    ///< it is there already, and was redeemed
+};
+
 /// A pair of tokens that is about to be handed out, as the store keeps it.
 struct issued_tokens {
     digest access_digest;

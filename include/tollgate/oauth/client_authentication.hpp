@@ -1,0 +1,47 @@
+#pragma once
+
+#include <tollgate/base/ascii.hpp>
+#include <tollgate/base/encoding.hpp>
+#include <tollgate/base/outcome.hpp>
+#include <tollgate/base/secret.hpp>
+#include <tollgate/contract/oauth_store.hpp>
+#include <tollgate/http/request.hpp>
+#include <tollgate/oauth/parameters.hpp>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace tollgate::oauth {
+
+/// What a client shows to prove who it is (RFC 6749 section 2.3.1).
+struct client_credentials {
+    std::string client_id;
+    std::string client_secret;
+    bool over_basic = false;  ///< came in the Authorization field: a failure is answered with a challenge
+
+    friend bool operator==(const client_credentials&, const client_credentials&) = default;
+};
+
+/// Takes the credentials from the Authorization field, where both parts are form-encoded, or from the body. Both at once
+/// are fine if they say the same.
+[[nodiscard]] TOLLGATE_DECL std::variant<client_credentials, failure> read_credentials(const http::request& asked,
+                                                                                        const parameters& sent);
+
+/// The application that these are the credentials of; none if they are nobody's. A secret that is no secret of ours is
+/// refused without asking the store.
+template <application_store Applications>
+[[nodiscard]] outcome<std::optional<application>> authenticate_client(const client_credentials& shown, Applications& applications) {
+    if (!is_well_formed(secret_kind::client_secret, shown.client_secret)) return std::optional<application>{};
+    auto found = applications.find_application(shown.client_id);
+    if (!found) return found;
+    if (*found && (*found)->secret_digest != digest_of(shown.client_secret)) return std::optional<application>{};
+    return found;
+}
+
+}  // namespace tollgate::oauth
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/oauth/client_authentication.ipp>
+#endif

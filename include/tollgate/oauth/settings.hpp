@@ -1,0 +1,28 @@
+#pragma once
+
+#include <tollgate/base/ip_address.hpp>
+#include <tollgate/base/time.hpp>
+#include <tollgate/domain/quota.hpp>
+#include <tollgate/domain/service_catalog.hpp>
+
+#include <string>
+#include <vector>
+
+namespace tollgate {
+
+/// What an authorization server has to be told.
+struct oauth_settings {
+    std::string auth_url;      ///< without a slash at its end; also the issuer (RFC 8414, RFC 9207): `https://example.com`
+    service_catalog services;  ///< whose scopes can be asked for
+
+    seconds code_lifetime{60};                                ///< RFC 6749 asks for ten minutes at most; a redirect takes one
+    seconds access_token_lifetime{3600};
+    seconds refresh_token_lifetime{std::chrono::days{30}};    ///< from its last use on
+    seconds refresh_token_end{std::chrono::days{365}};        ///< from its making on, however often it is used
+
+    /// Failed client authentications from one address: the API's anonymous window, which they share.
+    quota anonymous_quota{60, std::chrono::hours{1}};
+    std::vector<ip_network> trusted_proxies;
+};
+
+}  // namespace tollgate

@@ -1,0 +1,73 @@
+#include <tollgate/oauth/redirect.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <optional>
+#include <string>
+
+using namespace tollgate;
+
+TEST_CASE("a redirect is the registered one byte for byte, but for a loopback port", "[oauth][redirect]") {
+    struct row {
+        const char* registered;
+        const char* sent;
+        bool matches;
+    };
+    const auto each = GENERATE(values<row>({
+        {"https://app.example/cb", "https://app.example/cb", true},
+        {"https://app.example/cb?x=1", "https://app.example/cb?x=1", true},
+        {"https://app.example/cb", "https://app.example/cb/", false},
+        {"https://app.example/cb", "https://app.example/CB", false},
+        {"https://app.example/cb", "https://APP.example/cb", false},
+        {"https://app.example/cb", "https://app.example:443/cb", false},
+        {"https://app.example/cb", "https://app.example/cb?", false},
+        {"https://app.example/cb", "https://app.example/cb#", false},
+        {"https://app.example/cb", "https://app.example/x/../cb", false},
+        {"https://app.example/cb", "https://app.example/%63b", false},
+        {"https://app.example/cb", "https://app.example.evil/cb", false},
+        {"https://app.example/cb", "https://app.example@evil/cb", false},
+        {"https://app.example/cb", "http://app.example/cb", false},
+        {"https://app.example/cb", "javascript:alert(1)", false},
+        {"https://app.example/cb", "", false},
+        {"http://127.0.0.1/cb", "http://127.0.0.1:49152/cb", true},
+        {"http://127.0.0.1:80/cb", "http://127.0.0.1:49152/cb", true},
+        {"http://[::1]/cb", "http://[::1]:49152/cb", true},
+        {"http://127.0.0.1/cb", "http://127.0.0.2:49152/cb", false},
+        {"http://127.0.0.1/cb", "http://[::1]:49152/cb", false},
+        {"http://127.0.0.1/cb", "http://127.0.0.1:49152/cb?x", false},
+        {"http://127.0.0.1/cb", "https://127.0.0.1:49152/cb", false},
+        {"http://127.0.0.1/cb", "http://a@127.0.0.1:49152/cb", false},
+        {"http://localhost/cb", "http://localhost:49152/cb", false},
+        {"http://192.0.2.1/cb", "http://192.0.2.1:49152/cb", false},
+    }));
+    CAPTURE(each.registered, each.sent);
+    CHECK(oauth::matches_registered(each.registered, each.sent) == each.matches);
+}
+
+TEST_CASE("without a registered redirect its origin has to be the website's", "[oauth][redirect]") {
+    CHECK(oauth::matches_website("https://app.example/about", "https://app.example/cb?x=1"));
+    CHECK(oauth::matches_website("https://app.example", "https://app.example:443/cb"));
+    for (const char* sent : {"http://app.example/cb", "https://app.example:444/cb", "https://www.app.example/cb", "https://app.example.evil/",
+                             "https://app.example/cb#x", "https://u@app.example/cb", "//app.example/cb", "/cb", ""})
+        CHECK_FALSE(oauth::matches_website("https://app.example/about", sent));
+}
+
+TEST_CASE("where a browser goes back to is chosen from what is registered and what is asked", "[oauth][redirect]") {
+    application client{application_id{1}, user_id{1}, {}, {}, "App", "https://app.example", "", "https://app.example/cb", {}};
+    CHECK(oauth::choose_redirect(client, std::nullopt) == "https://app.example/cb");
+    CHECK(oauth::choose_redirect(client, "https://app.example/cb") == "https://app.example/cb");
+    CHECK_FALSE(oauth::choose_redirect(client, "https://app.example/other"));
+    CHECK_FALSE(oauth::choose_redirect(client, ""));
+    client.redirect_url.reset();
+    CHECK_FALSE(oauth::choose_redirect(client, std::nullopt));
+    CHECK(oauth::choose_redirect(client, "https://app.example/other") == "https://app.example/other");
+    CHECK_FALSE(oauth::choose_redirect(client, "https://other.example/"));
+}
+
+TEST_CASE("parameters go behind a redirect's own query, encoded", "[oauth][redirect]") {
+    CHECK(oauth::with_parameters("https://a.example/cb", {{"code", "x"}, {"state", "a b&c=d%\r\n"}}) ==
+          "https://a.example/cb?code=x&state=a%20b%26c%3Dd%25%0D%0A");
+    CHECK(oauth::with_parameters("https://a.example/cb?k=v", {{"code", "x"}}) == "https://a.example/cb?k=v&code=x");
+    CHECK(oauth::with_parameters("https://a.example/cb?", {{"code", "x"}}) == "https://a.example/cb?code=x");
+    CHECK(oauth::with_parameters("https://a.example/cb", {}) == "https://a.example/cb");
+}
