@@ -1,0 +1,145 @@
+#include <tollgate/store/sqlite/change_stamp.hpp>
+
+#include <support/child_process.hpp>
+#include <support/temporary_directory.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+
+using namespace tollgate;
+using tollgate_test::child_process;
+using tollgate_test::number_pipe;
+using tollgate_test::temporary_directory;
+
+namespace {
+
+struct fixture {
+    temporary_directory directory;
+    std::string path = directory.file("test.db");
+    sqlite::database database = prepared(path);
+    sqlite::change_stamp changes = *sqlite::change_stamp::watch(*sqlite::database::open(path));
+
+    static sqlite::database prepared(const std::string& at) {
+        auto made = *sqlite::database::open(at);
+        REQUIRE(made.run("CREATE TABLE t (a INTEGER) STRICT"));
+        return made;
+    }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(fixture, "a mark stays while nothing is committed, and changes with every commit") {
+    const auto first = changes.read();
+    REQUIRE(first);
+    CHECK(changes.read() == first);
+    REQUIRE(database.prepare("SELECT count(*) FROM t").finish());
+    CHECK(changes.read() == first);
+
+    REQUIRE(database.run("INSERT INTO t VALUES (1)"));
+    const auto second = changes.read();
+    REQUIRE(second);
+    CHECK(second != first);
+    {
+        auto change = sqlite::transaction::begin(database);
+        REQUIRE(change);
+        REQUIRE(database.run("INSERT INTO t VALUES (2)"));
+        CHECK(changes.read() == second);  // not committed yet
+    }
+    CHECK(changes.read() == second);  // rolled back
+    REQUIRE(database.run("DELETE FROM t"));
+    CHECK(changes.read() != second);
+}
+
+TEST_CASE_METHOD(fixture, "no two contents have one mark, whatever checkpoints do to the log in between") {
+    std::set<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>> seen;
+    auto last = changes.read();
+    for (std::int64_t round = 0; round < 200; ++round) {
+        REQUIRE(database.run("DELETE FROM t"));
+        REQUIRE(database.run("INSERT INTO t VALUES (?)", round % 3));  // the same contents again and again
+        const auto mark = changes.read();
+        REQUIRE(mark);
+        CHECK(mark != last);
+        CHECK(seen.insert({mark->counter, mark->log_end, mark->checksum, mark->salts}).second);
+        last = mark;
+        switch (round % 4) {
+            case 0: REQUIRE(database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").finish()); break;
+            case 1: REQUIRE(database.prepare("PRAGMA wal_checkpoint(RESTART)").finish()); break;
+            case 2: REQUIRE(database.prepare("PRAGMA wal_checkpoint(PASSIVE)").finish()); break;
+            default: break;
+        }
+    }
+}
+
+TEST_CASE("a new database has a mark from the start, and so has one whose log was cleared away") {
+    temporary_directory directory;
+    const auto path = directory.file("test.db");
+    for (int round = 0; round < 2; ++round) {
+        const auto changes = sqlite::change_stamp::watch(*sqlite::database::open(path));
+        REQUIRE(changes);
+        CHECK(changes->read());
+    }
+}
+
+TEST_CASE("to watch through a connection that may not write changes nothing, and knows marks after the first commit") {
+    temporary_directory directory;
+    const auto path = directory.file("test.db");
+    { auto closed = fixture::prepared(path); }
+    const auto changes = sqlite::change_stamp::watch(*sqlite::database::open(path, {.read_only = true}));
+    REQUIRE(changes);
+    CHECK_FALSE(changes->read());
+    auto database = *sqlite::database::open(path);
+    REQUIRE(database.run("INSERT INTO t VALUES (1)"));
+    CHECK(changes->read());
+}
+
+TEST_CASE_METHOD(fixture, "watching leaves the file's own version as it was") {
+    REQUIRE(database.run_script("PRAGMA user_version = 42"));
+    const auto again = sqlite::change_stamp::watch(*sqlite::database::open(path));
+    auto version = database.prepare("PRAGMA user_version").next<std::int64_t>();
+    REQUIRE(version);
+    CHECK(std::get<0>(**version) == 42);
+}
+
+TEST_CASE_METHOD(fixture, "a stamp moves") {
+    const auto before = changes.read();
+    const auto moved = std::move(changes);
+    CHECK(moved.read() == before);
+}
+
+TEST_CASE("a commit of another process is seen at once") {
+    temporary_directory directory;
+    const auto path = directory.file("test.db");
+    number_pipe ask, answer;
+    child_process other{[&] {
+        // Keep no end that would hold the parent up.
+        ask.close_writing();
+        answer.close_reading();
+        auto database = fixture::prepared(path);
+        answer.put(0);
+        while (const auto number = ask.take()) {
+            if (!database.run("INSERT INTO t VALUES (?)", *number)) return 1;
+            if (*number % 10 == 0 && !database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").finish()) return 2;
+            answer.put(*number);
+        }
+        return 0;
+    }};
+    ask.close_reading();
+    answer.close_writing();
+    REQUIRE(answer.take() == 0);
+    const auto changes = sqlite::change_stamp::watch(*sqlite::database::open(path));
+    REQUIRE(changes);
+    for (std::int64_t number = 1; number <= 50; ++number) {
+        const auto before = changes->read();
+        REQUIRE(before);
+        REQUIRE(ask.put(number));
+        REQUIRE(answer.take() == number);
+        CHECK(changes->read() != before);
+    }
+    ask.close_writing();
+    CHECK(other.wait() == 0);
+}

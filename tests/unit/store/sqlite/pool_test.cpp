@@ -1,0 +1,108 @@
+#include <tollgate/store/sqlite/pool.hpp>
+
+#include <support/temporary_directory.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+#include <utility>
+#include <vector>
+
+using namespace tollgate;
+using tollgate_test::temporary_directory;
+
+namespace {
+
+sqlite::pool open_pool(const temporary_directory& in, std::size_t readers_max, milliseconds busy_wait_max = seconds{60}) {
+    auto made = sqlite::pool::open(in.file("test.db"), {.readers_max = readers_max, .busy_wait_max = busy_wait_max});
+    REQUIRE(made);
+    return *std::move(made);
+}
+
+}  // namespace
+
+TEST_CASE("a pool lends as many readers as it may, and waits no longer than it may") {
+    temporary_directory directory;
+    auto pool = open_pool(directory, 2, milliseconds{5});
+    auto first = pool.reader();
+    auto second = pool.reader();
+    REQUIRE(first);
+    REQUIRE(second);
+    CHECK(&**first != &**second);
+    const auto third = pool.reader();
+    REQUIRE_FALSE(third);
+    CHECK(third.error().kind == problem_kind::unavailable);
+    CHECK_THAT(third.error().cause, Catch::Contains("no connection came free in time"));
+    {
+        const auto returned = *std::move(first);
+    }
+    CHECK(pool.reader());
+}
+
+TEST_CASE("a pool lends one writer at a time") {
+    temporary_directory directory;
+    auto pool = open_pool(directory, 1, milliseconds{5});
+    {
+        auto writer = pool.writer();
+        REQUIRE(writer);
+        CHECK_FALSE(pool.writer());
+        CHECK(pool.reader());
+    }
+    CHECK(pool.writer());
+}
+
+TEST_CASE("a pool lends the connection that was used last, so that its memory is warm") {
+    temporary_directory directory;
+    auto pool = open_pool(directory, 4);
+    const sqlite::database* used = &**pool.reader();
+    for (int i = 0; i < 3; ++i) CHECK(&**pool.reader() == used);
+}
+
+TEST_CASE("readers of a pool change nothing") {
+    temporary_directory directory;
+    auto pool = open_pool(directory, 1);
+    REQUIRE((*pool.writer())->run("CREATE TABLE t (a INTEGER) STRICT"));
+    CHECK_FALSE((*pool.reader())->run("INSERT INTO t VALUES (1)"));
+}
+
+TEST_CASE("a pool without readers, or without a file, is none") {
+    temporary_directory directory;
+    const auto none = sqlite::pool::open(directory.file("test.db"), {.readers_max = 0});
+    REQUIRE_FALSE(none);
+    CHECK(none.error().kind == problem_kind::invalid);
+    CHECK_FALSE(sqlite::pool::open(directory.file("missing/test.db")));
+}
+
+TEST_CASE("a pool moves, and its change stamp stays where it is") {
+    temporary_directory directory;
+    auto pool = open_pool(directory, 1);
+    const sqlite::change_stamp* changes = &pool.changes();
+    auto moved = std::move(pool);
+    CHECK(&moved.changes() == changes);
+    CHECK(moved.changes().read());
+    CHECK(moved.reader());
+}
+
+TEST_CASE("threads share a pool: whoever waits gets a connection, and every write counts") {
+    temporary_directory directory;
+    auto pool = open_pool(directory, 2);
+    REQUIRE((*pool.writer())->run("CREATE TABLE t (a INTEGER) STRICT"));
+    constexpr std::int64_t threads = 6, rounds = 25;
+    std::atomic<std::int64_t> failures{0};
+    std::vector<std::thread> all;
+    for (std::int64_t i = 0; i < threads; ++i)
+        all.emplace_back([&] {
+            for (std::int64_t round = 0; round < rounds; ++round) {
+                auto writer = pool.writer();
+                if (!writer || !(*writer)->run("INSERT INTO t VALUES (?)", round)) ++failures;
+                auto reader = pool.reader();
+                if (!reader || !(*reader)->prepare("SELECT count(*) FROM t").next<std::int64_t>()) ++failures;
+            }
+        });
+    for (auto& each : all) each.join();
+    CHECK(failures == 0);
+    auto reader = pool.reader();
+    CHECK(std::get<0>(**(*reader)->prepare("SELECT count(*) FROM t").next<std::int64_t>()) == threads * rounds);
+}
