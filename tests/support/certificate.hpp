@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace support {
+namespace tollgate_test {
 
 /// A self-signed certificate and its key, PEM, made on the spot.
 struct certificate {
@@ -46,4 +46,4 @@ inline certificate make_certificate(std::string_view common_name) {
     return both;
 }
 
-}  // namespace support
+}  // namespace tollgate_test

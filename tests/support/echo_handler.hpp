@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-namespace support {
+namespace tollgate_test {
 
 /// Answers with what it was asked: method, path and body. `/large` answers with a megabyte.
 struct echo_handler {
@@ -48,4 +48,4 @@ struct plain_handler {
     void handle(const tollgate::http::refusal& why, tollgate::http::response& out) noexcept { out.set_status(why.status); }
 };
 
-}  // namespace support
+}  // namespace tollgate_test

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <utility>
 
-namespace support {
+namespace tollgate_test {
 
 /// A response as a client sees it.
 struct received_response {
@@ -178,4 +178,4 @@ private:
     bool connected_ = false;
 };
 
-}  // namespace support
+}  // namespace tollgate_test

@@ -259,7 +259,10 @@ private:
     }
 
     void adopt(socket_handle socket, const ip_address& peer, admission::verdict given) noexcept override;
-    void on_drained() noexcept override { on_drained_(); }
+    void on_drained() noexcept override {
+        timer_.cancel();  // or a stop would take as long as a tick
+        on_drained_();
+    }
 
     using clock = std::chrono::steady_clock;
 

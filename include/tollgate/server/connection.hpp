@@ -75,6 +75,7 @@ private:
     TOLLGATE_DECL void open_workspace();
     TOLLGATE_DECL void close_workspace() noexcept;
     TOLLGATE_DECL void expect(deadline what) noexcept;
+    TOLLGATE_DECL void expect_end() noexcept;
 
     lane& lane_;
     connection* previous_ = nullptr;  // in the lane's list

@@ -3,6 +3,7 @@
 #include <tollgate/server/connection.hpp>
 #include <tollgate/server/lane.hpp>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -100,8 +101,11 @@ TOLLGATE_DECL connection::next connection::first_step() {
 
 TOLLGATE_DECL connection::next connection::resume() {
     switch (std::exchange(interruption_, interruption::none)) {
-        case interruption::none:
-        case interruption::stopping: break;  // a request may have come at the last moment; `await_bytes` ends the rest
+        case interruption::none: break;
+        case interruption::stopping:
+            // A request may have come at the last moment; if not, `await_bytes` ends the connection.
+            if (phase_ == phase::lingering) expect_end();
+            break;
         case interruption::cut_off: return next::end;
         case interruption::timed_out:
             if (phase_ == phase::reading && (deadline_ == deadline::head || deadline_ == deadline::body) && workspace_)
@@ -271,7 +275,7 @@ TOLLGATE_DECL connection::next connection::finish() {
     end_sending(socket_);
     close_workspace();
     phase_ = phase::lingering;
-    expect(deadline::linger);
+    expect_end();
     return linger();
 }
 
@@ -321,6 +325,13 @@ TOLLGATE_DECL void connection::open_workspace() {
 }
 
 TOLLGATE_DECL void connection::close_workspace() noexcept { lane_.workspaces().give(std::move(workspace_)); }
+
+TOLLGATE_DECL void connection::expect_end() noexcept {
+    constexpr milliseconds while_stopping{250};  // a round trip around the world: whoever asks a server to stop is waiting
+    deadline_ = deadline::linger;
+    const milliseconds patience = lane_.shared().settings.linger_timeout;
+    lane_.arm(*this, lane_.shared().stopping ? (std::min)(patience, while_stopping) : patience);
+}
 
 TOLLGATE_DECL void connection::expect(deadline what) noexcept {
     deadline_ = what;

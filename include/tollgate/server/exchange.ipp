@@ -76,8 +76,7 @@ TOLLGATE_DECL void exchange::answer(const answering& with) {
         return;
     }
     over_ = true;
-    // A client that did not ask for the end may be sending its next request, or the rest of a body we would not take.
-    lingers_ = request_.body_state == http::body_state::too_large || parser_.keep_alive();
+    lingers_ = request_.body_state == http::body_state::too_large;  // it may be on its way all the same
 }
 
 TOLLGATE_DECL exchange::turn exchange::serve(const answering& with) {

@@ -20,7 +20,7 @@
 #include <vector>
 
 using namespace std::chrono_literals;
-using support::socket_client;
+using tollgate_test::socket_client;
 using tollgate::server;
 using tollgate::server_settings;
 
@@ -63,7 +63,7 @@ private:
 };
 
 bool port_is_free(std::uint16_t port) {
-    support::echo_handler handler;
+    tollgate_test::echo_handler handler;
     server_settings how = one_thread();
     how.port = port;
     server again{handler, how};
@@ -73,7 +73,7 @@ bool port_is_free(std::uint16_t port) {
 }  // namespace
 
 TEST_CASE("a server answers over and over on one connection", "[server]") {
-    support::echo_handler handler;
+    tollgate_test::echo_handler handler;
     server running{handler, one_thread()};
     REQUIRE(running.start());
     REQUIRE(running.port() != 0);
@@ -94,7 +94,7 @@ TEST_CASE("a server answers over and over on one connection", "[server]") {
 }
 
 TEST_CASE("pipelined requests are answered in their order", "[server]") {
-    support::echo_handler handler;
+    tollgate_test::echo_handler handler;
     server running{handler, one_thread()};
     REQUIRE(running.start());
     std::string requests;
@@ -107,7 +107,7 @@ TEST_CASE("pipelined requests are answered in their order", "[server]") {
 }
 
 TEST_CASE("bytes may come one by one", "[server]") {
-    support::echo_handler handler;
+    tollgate_test::echo_handler handler;
     server running{handler, one_thread()};
     REQUIRE(running.start());
     socket_client client{running.port()};
@@ -119,7 +119,7 @@ TEST_CASE("bytes may come one by one", "[server]") {
 }
 
 TEST_CASE("a response larger than any socket buffer arrives whole", "[server]") {
-    support::echo_handler handler;
+    tollgate_test::echo_handler handler;
     server running{handler, one_thread()};
     REQUIRE(running.start());
     socket_client client{running.port()};
@@ -130,7 +130,7 @@ TEST_CASE("a response larger than any socket buffer arrives whole", "[server]") 
 }
 
 TEST_CASE("a client that does not read is not read from", "[server]") {
-    support::echo_handler handler;
+    tollgate_test::echo_handler handler;
     server running{handler, one_thread()};
     REQUIRE(running.start());
     socket_client client{running.port()};
@@ -146,7 +146,7 @@ TEST_CASE("a client that does not read is not read from", "[server]") {
 }
 
 TEST_CASE("HEAD gets GET's fields and no body", "[server]") {
-    support::echo_handler handler;
+    tollgate_test::echo_handler handler;
     server running{handler, one_thread()};
     REQUIRE(running.start());
     socket_client client{running.port()};
@@ -158,7 +158,7 @@ TEST_CASE("HEAD gets GET's fields and no body", "[server]") {
 }
 
 TEST_CASE("a client that waits for 100 Continue gets it, and one that does not, does not", "[server]") {
-    support::echo_handler handler;
+    tollgate_test::echo_handler handler;
     server running{handler, one_thread()};
     REQUIRE(running.start());
     socket_client client{running.port()};
@@ -172,7 +172,7 @@ TEST_CASE("a client that waits for 100 Continue gets it, and one that does not, 
 }
 
 TEST_CASE("HTTP/1.0 closes unless it is asked not to", "[server]") {
-    support::echo_handler handler;
+    tollgate_test::echo_handler handler;
     server running{handler, one_thread()};
     REQUIRE(running.start());
     {
@@ -199,7 +199,7 @@ TEST_CASE("HTTP/1.0 closes unless it is asked not to", "[server]") {
 }
 
 TEST_CASE("malformed bytes are answered once, by the handler, and nothing behind them is", "[server]") {
-    support::echo_handler handler;
+    tollgate_test::echo_handler handler;
     server running{handler, one_thread()};
     REQUIRE(running.start());
     const std::vector<std::pair<std::string, int>> cases = {
@@ -227,7 +227,7 @@ TEST_CASE("malformed bytes are answered once, by the handler, and nothing behind
 }
 
 TEST_CASE("a body over its bound is answered at once, and the client may go on sending it", "[server]") {
-    support::echo_handler handler;
+    tollgate_test::echo_handler handler;
     server running{handler, one_thread()};
     REQUIRE(running.start());
     socket_client client{running.port()};
@@ -241,7 +241,7 @@ TEST_CASE("a body over its bound is answered at once, and the client may go on s
 }
 
 TEST_CASE("a body of the largest allowed size is taken", "[server]") {
-    support::echo_handler handler;
+    tollgate_test::echo_handler handler;
     server running{handler, one_thread()};
     REQUIRE(running.start());
     const std::string body(64 * 1024, 'b');
@@ -252,7 +252,7 @@ TEST_CASE("a body of the largest allowed size is taken", "[server]") {
 }
 
 TEST_CASE("a client may leave at any moment", "[server]") {
-    support::echo_handler handler;
+    tollgate_test::echo_handler handler;
     server running{handler, one_thread()};
     REQUIRE(running.start());
     for (std::size_t cut = 0; cut <= post.size(); ++cut) {
@@ -271,7 +271,7 @@ TEST_CASE("a client may leave at any moment", "[server]") {
 }
 
 TEST_CASE("a client that ends its side first still gets its answers", "[server]") {
-    support::echo_handler handler;
+    tollgate_test::echo_handler handler;
     server running{handler, one_thread()};
     REQUIRE(running.start());
     socket_client client{running.port()};
@@ -283,7 +283,7 @@ TEST_CASE("a client that ends its side first still gets its answers", "[server]"
 }
 
 TEST_CASE("slow clients are cut off, and told if they had begun", "[server]") {
-    support::echo_handler handler;
+    tollgate_test::echo_handler handler;
     server_settings how = one_thread();
     how.header_timeout = how.body_timeout = how.idle_timeout = how.write_timeout = 80ms;
     server running{handler, how};
@@ -330,7 +330,7 @@ TEST_CASE("slow clients are cut off, and told if they had begun", "[server]") {
 }
 
 TEST_CASE("a refused client that goes on talking is cut off", "[server]") {
-    support::echo_handler handler;
+    tollgate_test::echo_handler handler;
     server_settings how = one_thread();
     how.linger_timeout = 80ms;
     server running{handler, how};
@@ -344,7 +344,7 @@ TEST_CASE("a refused client that goes on talking is cut off", "[server]") {
 }
 
 TEST_CASE("connections over a bound are told so", "[server]") {
-    support::echo_handler handler;
+    tollgate_test::echo_handler handler;
     server_settings how = one_thread();
     SECTION("in all") { how.connections_max = 2; }
     SECTION("of one address") { how.connections_per_address_max = 2; }
@@ -375,7 +375,7 @@ TEST_CASE("connections over a bound are told so", "[server]") {
 }
 
 TEST_CASE("several threads share the connections of several addresses", "[server]") {
-    support::echo_handler handler;
+    tollgate_test::echo_handler handler;
     server_settings how = one_thread();
     how.threads = 3;
     how.more_addresses = {{"127.0.0.1", 0}, {"127.0.0.1", 0}};
@@ -398,7 +398,7 @@ TEST_CASE("several threads share the connections of several addresses", "[server
 }
 
 TEST_CASE("what keeps a server from starting is said, and nothing is left open", "[server]") {
-    support::echo_handler handler;
+    tollgate_test::echo_handler handler;
     SECTION("a port in use") {
         server first{handler, one_thread()};
         REQUIRE(first.start());
@@ -439,7 +439,7 @@ TEST_CASE("what keeps a server from starting is said, and nothing is left open",
         CHECK(run.error().message == "The server setting idle_timeout must be above zero.");
     }
     SECTION("no workers for a blocking handler") {
-        support::blocking_handler blocking;
+        tollgate_test::blocking_handler blocking;
         server_settings how = one_thread();
         how.worker_threads = 0;
         server made{blocking, how};
@@ -448,7 +448,7 @@ TEST_CASE("what keeps a server from starting is said, and nothing is left open",
 }
 
 TEST_CASE("stop lets go of everything, at any time and as often as one likes", "[server][stop]") {
-    support::echo_handler handler;
+    tollgate_test::echo_handler handler;
     SECTION("before start") {
         server made{handler, one_thread()};
         made.stop();
@@ -550,8 +550,8 @@ TEST_CASE("a handler may stop its own server", "[server][stop]") {
         if (asked.target.path == "/stop") self->stop();
         out.body() = "bye";
     };
-    support::plain_handler plain{answer};
-    support::blocking_handler blocking;
+    tollgate_test::plain_handler plain{answer};
+    tollgate_test::blocking_handler blocking;
     blocking.answer = answer;
     for (const bool blocks : {false, true}) {
         auto made = blocks ? std::make_unique<server>(blocking, one_thread()) : std::make_unique<server>(plain, one_thread());
@@ -573,7 +573,7 @@ TEST_CASE("a handler may stop its own server", "[server][stop]") {
 
 TEST_CASE("a blocking handler is called beside the sockets' thread", "[server][workers]") {
     gate waiting;
-    support::blocking_handler handler;
+    tollgate_test::blocking_handler handler;
     handler.answer = [&](const tollgate::http::request& asked, tollgate::http::response& out) {
         if (asked.target.path == "/slow") waiting.wait();
         out.body() = asked.target.path;
@@ -639,7 +639,7 @@ TEST_CASE("a blocking handler is called beside the sockets' thread", "[server][w
 
 TEST_CASE("a full queue of workers answers 503", "[server][workers]") {
     gate waiting;
-    support::blocking_handler handler;
+    tollgate_test::blocking_handler handler;
     handler.answer = [&](const tollgate::http::request&, tollgate::http::response&) { waiting.wait(); };
     server_settings how = one_thread();
     how.worker_threads = 1;
@@ -665,7 +665,7 @@ TEST_CASE("a full queue of workers answers 503", "[server][workers]") {
 }
 
 TEST_CASE("a server may be a guest on somebody else's executor", "[server][guest]") {
-    support::echo_handler handler;
+    tollgate_test::echo_handler handler;
     server_settings how = one_thread();
     how.threads = 2;
 
@@ -756,7 +756,7 @@ TEST_CASE("a server may be a guest on somebody else's executor", "[server][guest
         }
     }
     SECTION("a blocking handler") {
-        support::blocking_handler blocking;
+        tollgate_test::blocking_handler blocking;
         blocking.answer = [](const tollgate::http::request&, tollgate::http::response& out) { out.body() = "b"; };
         asio::thread_pool pool{2};
         {
@@ -769,8 +769,8 @@ TEST_CASE("a server may be a guest on somebody else's executor", "[server][guest
 }
 
 TEST_CASE("several servers live in one process", "[server]") {
-    support::echo_handler first_handler;
-    support::echo_handler second_handler;
+    tollgate_test::echo_handler first_handler;
+    tollgate_test::echo_handler second_handler;
     server first{first_handler, one_thread()};
     server second{second_handler, one_thread()};
     REQUIRE(first.start());

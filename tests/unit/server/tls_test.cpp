@@ -1,0 +1,261 @@
+#include <tollgate/server/server.hpp>
+
+#include <catch2/catch.hpp>
+#include <support/certificate.hpp>
+#include <support/echo_handler.hpp>
+#include <support/socket_client.hpp>
+#include <support/temporary_directory.hpp>
+
+#include <chrono>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace std::chrono_literals;
+using namespace std::string_literals;
+using tollgate_test::socket_client;
+using tollgate_test::tls_client;
+using tollgate::server;
+using tollgate::server_settings;
+
+namespace {
+
+const std::string get = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n";
+
+server_settings with_tls() {
+    static const tollgate_test::certificate ours = tollgate_test::make_certificate("first");
+    server_settings made;
+    made.port = 0;
+    made.threads = 1;
+    made.tls.certificate_pem = ours.certificate_pem;
+    made.tls.key_pem = ours.key_pem;
+    return made;
+}
+
+void write_file(const std::string& path, const std::string& text) { std::ofstream{path} << text; }
+
+}  // namespace
+
+TEST_CASE("TLS 1.2 and 1.3 carry requests, and nothing older does", "[server][tls]") {
+    tollgate_test::echo_handler handler;
+    server running{handler, with_tls()};
+    REQUIRE(running.start());
+    for (const auto& [version, name] : {std::pair{TLS1_2_VERSION, "TLSv1.2"s}, std::pair{TLS1_3_VERSION, "TLSv1.3"s}}) {
+        CAPTURE(name);
+        tls_client client{running.port(), version};
+        REQUIRE(client.connected());
+        CHECK(client.version() == name);
+        for (int i = 0; i < 20; ++i) {
+            client.write(get + "POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello");
+            CHECK(client.read_response().body == "GET /a ");
+            CHECK(client.read_response().body == "POST /b hello");
+        }
+    }
+    CHECK_FALSE(tls_client{running.port(), TLS1_1_VERSION}.connected());
+}
+
+TEST_CASE("over TLS, too, bytes come one by one, in bulk, and leave in bulk", "[server][tls]") {
+    tollgate_test::echo_handler handler;
+    server running{handler, with_tls()};
+    REQUIRE(running.start());
+    tls_client client{running.port()};
+    client.write_byte_by_byte(get);
+    CHECK(client.read_response().body == "GET /a ");
+    const std::string body(64 * 1024, 'b');
+    for (int i = 0; i < 4; ++i) client.write("POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 65536\r\n\r\n" + body);
+    for (int i = 0; i < 4; ++i) CHECK(client.read_response().body == "POST /b " + body);
+    for (int i = 0; i < 4; ++i) client.write("GET /large HTTP/1.1\r\nHost: x\r\n\r\n");
+    std::this_thread::sleep_for(20ms);
+    for (int i = 0; i < 4; ++i) CHECK(client.read_response().body == std::string(1 << 20, 'x'));
+    std::string many;
+    for (int i = 0; i < 1500; ++i) many += "GET /" + std::to_string(i) + " HTTP/1.1\r\nHost: x\r\n\r\n";
+    client.write(many);
+    for (int i = 0; i < 1500; ++i) REQUIRE(client.read_response().body == "GET /" + std::to_string(i) + " ");
+}
+
+TEST_CASE("http/1.1 is agreed on by ALPN, and a client that wants something else is told so", "[server][tls]") {
+    tollgate_test::echo_handler handler;
+    server running{handler, with_tls()};
+    REQUIRE(running.start());
+    CHECK(tls_client{running.port(), 0, "\x02h2\x08http/1.1"}.connected());
+    CHECK_FALSE(tls_client{running.port(), 0, "\x02h2"}.connected());
+}
+
+TEST_CASE("both sides say goodbye", "[server][tls]") {
+    tollgate_test::echo_handler handler;
+    server running{handler, with_tls()};
+    REQUIRE(running.start());
+    {
+        tls_client client{running.port()};
+        client.write("GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+        CHECK(client.read_response().status == 200);
+        CHECK(client.ends_silently());
+        CHECK(client.said_goodbye());
+    }
+    {
+        tls_client client{running.port()};
+        client.write("nonsense\r\n\r\n");
+        CHECK(client.read_response().status == 400);
+        CHECK(client.ends_silently());
+        CHECK(client.said_goodbye());
+    }
+    {
+        tls_client client{running.port()};
+        client.write(get);
+        CHECK(client.read_response().status == 200);
+        client.say_goodbye();
+        CHECK(client.ends_silently());
+    }
+    {
+        tls_client client{running.port()};
+        client.write(get);
+        CHECK(client.read_response().status == 200);
+        running.stop();
+        CHECK(client.ends_silently());
+        CHECK(client.said_goodbye());
+    }
+}
+
+TEST_CASE("what is no TLS is answered in its own language, or cut off", "[server][tls]") {
+    tollgate_test::echo_handler handler;
+    server running{handler, with_tls()};
+    REQUIRE(running.start());
+    {
+        socket_client client{running.port()};
+        client.write(get);
+        CHECK(client.read_response().status == 400);
+        CHECK(client.ends_silently());
+    }
+    for (const std::string& garbage : {"\x00\x01\x02\x03\x04\x05\x06\x07"s, std::string(20000, '\xff'),
+                                       "\x16\x03\x01\x40\x00"s + std::string(17000, 'a')}) {
+        socket_client client{running.port()};
+        client.write(garbage);
+        client.end_writing();
+        client.read_to_end();  // an alert, or nothing
+    }
+    CHECK(handler.requests == 0);
+    CHECK(tls_client{running.port()}.connected());
+}
+
+TEST_CASE("garbage inside a session ends it", "[server][tls]") {
+    tollgate_test::echo_handler handler;
+    server running{handler, with_tls()};
+    REQUIRE(running.start());
+    tls_client client{running.port()};
+    client.write(get);
+    CHECK(client.read_response().status == 200);
+    ::send(client.native(), "\x17\x03\x03\x00\x20garbagegarbagegarbagegarbage1234", 37, MSG_NOSIGNAL);
+    client.write(get);
+    CHECK(client.ends_silently());
+    CHECK(handler.requests == 1);
+}
+
+TEST_CASE("a handshake has to be over in time", "[server][tls]") {
+    tollgate_test::echo_handler handler;
+    server_settings how = with_tls();
+    how.handshake_timeout = how.header_timeout = 80ms;
+    server running{handler, how};
+    REQUIRE(running.start());
+    {
+        socket_client client{running.port()};
+        CHECK(client.ends_silently());
+    }
+    {
+        socket_client client{running.port()};
+        client.write("\x16\x03\x01\x01\x00\x01\x00");
+        CHECK(client.ends_silently());
+    }
+    {
+        tls_client client{running.port()};
+        REQUIRE(client.connected());
+        client.write("GET / HT");
+        CHECK(client.read_response().status == 408);
+        CHECK(client.ends_silently());
+    }
+}
+
+TEST_CASE("a client may leave in the middle of a handshake", "[server][tls]") {
+    tollgate_test::echo_handler handler;
+    server running{handler, with_tls()};
+    REQUIRE(running.start());
+    for (int i = 0; i < 20; ++i) {
+        socket_client client{running.port()};
+        client.write(std::string_view{"\x16\x03\x01\x01\x00\x01\x00\x00\xfc\x03\x03", 11}.substr(0, static_cast<std::size_t>(i % 12)));
+        if (i % 2 == 0) client.reset_on_close();
+    }
+    CHECK(tls_client{running.port()}.connected());
+}
+
+TEST_CASE("a blocking handler answers over TLS", "[server][tls]") {
+    tollgate_test::blocking_handler handler;
+    handler.answer = [](const tollgate::http::request& asked, tollgate::http::response& out) {
+        out.body() = asked.secure ? "secure" : "plain";
+    };
+    server running{handler, with_tls()};
+    REQUIRE(running.start());
+    tls_client client{running.port()};
+    for (int i = 0; i < 50; ++i) {
+        client.write(get + get);
+        CHECK(client.read_response().body == "secure");
+        CHECK(client.read_response().body == "secure");
+    }
+}
+
+TEST_CASE("certificates are read again for new connections", "[server][tls]") {
+    const tollgate_test::temporary_directory directory;
+    const std::string certificate_file = directory.file("cert.pem");
+    const std::string key_file = directory.file("key.pem");
+    const auto first = tollgate_test::make_certificate("first");
+    const auto second = tollgate_test::make_certificate("second");
+    write_file(certificate_file, first.certificate_pem);
+    write_file(key_file, first.key_pem);
+
+    tollgate_test::echo_handler handler;
+    server_settings how;
+    how.port = 0;
+    how.threads = 1;
+    how.tls = {certificate_file, key_file};
+    server running{handler, how};
+    REQUIRE(running.start());
+    tls_client old{running.port()};
+    CHECK(old.common_name() == "first");
+
+    write_file(certificate_file, second.certificate_pem);
+    const auto mixed = running.reload_certificates();
+    REQUIRE_FALSE(mixed);
+    CHECK(mixed.error().message.find(key_file) != std::string::npos);
+    CHECK(tls_client{running.port()}.common_name() == "first");
+
+    write_file(key_file, second.key_pem);
+    REQUIRE(running.reload_certificates());
+    CHECK(tls_client{running.port()}.common_name() == "second");
+    old.write(get);
+    CHECK(old.read_response().status == 200);
+
+    write_file(certificate_file, "garbage");
+    CHECK_FALSE(running.reload_certificates());
+    CHECK(tls_client{running.port()}.common_name() == "second");
+}
+
+TEST_CASE("a certificate that will not do keeps a server from starting", "[server][tls]") {
+    tollgate_test::echo_handler handler;
+    const auto refuses = [&](tollgate::tls_settings tls, const std::string& what) {
+        server_settings how;
+        how.port = 0;
+        how.tls = std::move(tls);
+        server made{handler, how};
+        const auto started = made.start();
+        CAPTURE(what);
+        REQUIRE_FALSE(started);
+        CHECK(started.error().message.find(what) != std::string::npos);
+    };
+    const auto one = tollgate_test::make_certificate("one");
+    const auto other = tollgate_test::make_certificate("other");
+    refuses({"/nowhere/cert.pem", "/nowhere/key.pem"}, "/nowhere/cert.pem");
+    refuses({{}, {}, one.certificate_pem, {}}, "key");
+    refuses({{}, {}, {}, one.key_pem}, "certificate");
+    refuses({{}, {}, one.certificate_pem, other.key_pem}, "key");
+    refuses({{}, {}, "garbage", one.key_pem}, "certificate");
+    refuses({{}, {}, one.certificate_pem + "-----BEGIN CERTIFICATE-----\ngarbage\n-----END CERTIFICATE-----\n", one.key_pem}, "certificate");
+}
