@@ -31,7 +31,8 @@ inline void add_window(http::response& out, const verdict& window) {
     std::array<char, 96> lines;
     char* end = lines.data();
     const auto put = [&](std::string_view text) { end = std::copy_n(text.data(), text.size(), end); };
-    const auto put_number = [&](std::uint32_t number) { end = std::to_chars(end, lines.data() + lines.size(), number).ptr; };
+    constexpr std::size_t digits_max = 10;  // of 32 bits
+    const auto put_number = [&](std::uint32_t number) { end = std::to_chars(end, end + digits_max, number).ptr; };
     put("X-RateLimit-Limit: ");
     put_number(window.limit);
     put("\r\nX-RateLimit-Remaining: ");
