@@ -130,9 +130,10 @@ void print_ready(const api_settings& serving, const std::optional<demo>& shown) 
 void reload_certificates(server& running, const settings& with) {
     try {
         if (with.tls_cert.empty()) (void)self_signed_certificate(with.data);  // makes a new one in time
-        expect(running.reload_certificates(), "SIGHUP: the certificates stay as they are");
+        const auto read = running.reload_certificates();
+        if (!read) complain("SIGHUP: the old certificate stays in use: " + read.error().message);
     } catch (const run_error& why) {
-        complain(why.what());
+        complain(std::string{"SIGHUP: the old certificate stays in use: "} + why.what());
     }
 }
 
@@ -145,14 +146,8 @@ void serve_until_told(server& running, const settings& with, const signals& told
     running.stop(stop_patience);
 }
 
-public_targets to_target_rule(const settings& with) {
-    public_targets rule;
-    rule.allow_private = with.allow_private_targets;
-    return rule;
-}
-
 auto make_policies(const settings& with, request_log& log) {
-    return default_policies().with_observer(std::ref(log)).with_target_rule(to_target_rule(with));
+    return default_policies().with_observer(std::ref(log)).with_target_rule(public_targets{.private_allowed = with.allow_private_targets});
 }
 
 /// All handlers, on one listener.
@@ -182,7 +177,7 @@ void serve_from(Directory& users, Store& store, const std::optional<demo>& shown
     };
     const auto port = with.listen.front().port;
     if (port != 0) make_handlers(port);
-    expect(running.start(), "cannot serve");
+    if (const auto started = running.start(); !started) throw run_error{started.error().message};
     if (port == 0) make_handlers(running.port());
     print_ready(made->api.settings(), shown);
     serve_until_told(running, with, told);

@@ -69,12 +69,13 @@ REFUSED = {
 }
 LARGE = [
     (414, line(b"GET /" + b"x" * 9000 + b" HTTP/1.1")), (414, b"GET /" + b"x" * 100_000), (431, request(b"X: " + b"x" * 17_000 + b"\r\n")),
-    (431, request(b"X: x\r\n" * 101)), (431, b"GET / HTTP/1.1\r\nHost: a\r\nX: " + b"x" * 100_000), (400, b"G" * 100_000),
+    (431, request(b"X: x\r\n" * 101)), (431, b"GET / HTTP/1.1\r\nHost: a\r\nX: " + b"x" * 100_000), (501, b"G" * 100_000),  # longer than any method there is: RFC 9112 section 3
 ]
 
 
 class Malformed(Case):
     TLS = False
+    BYTE_BY_BYTE = True
 
     @classmethod
     def setUpClass(cls):
@@ -104,7 +105,7 @@ class Malformed(Case):
                     statuses = (400, 505) if kind == "request line" else (400, 501) if kind == "transfer-encoding" else (400,)
                     self.assert_refused(sent, statuses, [sent])
                     self.assert_refused(sent, statuses, [sent + FOLLOWER])
-                    if len(sent) < 500:
+                    if self.BYTE_BY_BYTE and len(sent) < 500:
                         self.assert_refused(sent, statuses, [bytes([byte]) for byte in sent])
 
     def test_too_much_is_answered_at_once(self):
@@ -133,16 +134,20 @@ class Malformed(Case):
                             raise TimeoutError
 
     def test_a_body_without_an_agent_or_too_large_either(self):
-        body = FOLLOWER * 3
-        for sent, status in ((b"POST " + PATH + b" HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body, 403),
-                             (request(b"Content-Type: application/json\r\nContent-Length: 70000\r\n", (FOLLOWER * 1000)[:70000]), 413)):
-            with self.server.connect() as connection:
+        json_type = b"Content-Type: application/json\r\n"
+        without_agent = b"POST " + PATH + b" HTTP/1.1\r\nHost: x\r\n" + json_type
+        too_large = (FOLLOWER * 1000)[:70_000]
+        for sent, status in ((without_agent + b"Content-Length: %d\r\n\r\n" % len(FOLLOWER) + FOLLOWER, 403),
+                             (request(json_type + b"Content-Length: 70000\r\n", too_large), 413),
+                             (request(json_type + b"Transfer-Encoding: chunked\r\n", b"%x\r\n%b\r\n0\r\n\r\n" % (70_000, too_large)), 413)):
+            with self.subTest(status=status), self.server.connect() as connection:
                 try:
-                    connection.send(sent)
+                    connection.send(sent + request(line=b"GET /v1/nowhere HTTP/1.1"))
                 except OSError:
                     pass
                 self.assert_error(connection.read(), status)
-                self.assertIsNone(connection.read(), "an answer to what was a body")
+                second = connection.read()
+                self.assertTrue(second is None or second.status == 404, "an answer to what was a body")
 
     def test_what_is_odd_but_right(self):
         for sent in (request(b"Content-Type: application/json\r\nContent-Length: 2\r\n", b"{}"), chunked(b"2\r\n{}\r\n0\r\n\r\n"), chunked(b"2;a=b;c=\"d\"\r\n{}\r\n0\r\n\r\n"),
@@ -183,6 +188,7 @@ class Malformed(Case):
 
 class MalformedOverTls(Malformed):
     TLS = True
+    BYTE_BY_BYTE = False  # a record a byte says nothing new of the parser, and takes long
 
 
 if __name__ == "__main__":
