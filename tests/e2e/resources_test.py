@@ -9,7 +9,7 @@ from harness import PLENTY, Case, Server, main, over_every_transport
 
 EVENTS = {"sitesmaker": ["site.created", "site.published", "site.deleted"],
           "itemplatform": ["item.created", "item.updated", "item.deleted"]}
-ODD_NUMBERS = ["0", "-1", "01", "+1", "1.0", "9223372036854775808", "1e0", "0x1", "%31", "1%20", "٣", "a", "00", "-0", "1,0"]
+ODD_NUMBERS = ["0", "-1", "01", "+1", "1.0", "9223372036854775808", "1e0", "0x1", "%31", "1%20", "%D9%A3", "a", "00", "-0", "1,0"]
 
 
 @over_every_transport
@@ -36,7 +36,7 @@ class Hooks:
     def test_20_created_listed_and_deleted(self):
         for service, events in EVENTS.items():
             for event in events:
-                for url in ("https://example.com/a?b=c&d=%20é"[:29], "http://EXAMPLE.com:8080/A/../b", "https://example.com",
+                for url in ("https://example.com/a?b=c&d=%20;%C3%A9", "http://EXAMPLE.com:8080/A/../b", "https://example.com",
                             "https://example.com/" + "x" * 2028, "http://93.184.216.34/"):
                     with self.subTest(event=event, url=url[:40]):
                         before = time.time()
@@ -204,7 +204,7 @@ class TwoUsers(Case):
         unknown = self.server.ask("GET", "/v1/sitesmaker/999/hooks", token=self.ann_token)
         self.assert_error(unknown, 404)
         others = [f"/v1/sitesmaker/{self.bob_site}/hooks", f"/v1/itemplatform/{self.ann_sites[0]}/hooks"]
-        others += [f"/v1/sitesmaker/{odd}/hooks" for odd in ODD_NUMBERS if odd.isascii()]
+        others += [f"/v1/sitesmaker/{odd}/hooks" for odd in ODD_NUMBERS]
         for path in others:
             with self.subTest(path=path):
                 for method, body in (("GET", None), ("POST", {"event": "site.created", "target_url": "https://example.com/"})):
