@@ -4,7 +4,8 @@
     // expect: text of the one message that the reader is to find
 
 and is refused by the compiler with that text in an error or a note. A file that has `#if defined(TOLLGATE_MISFIT)` must
-compile without it: then no other mistake is what the compiler refuses.
+compile without it: then no other mistake is what the compiler refuses. A message of our own (`tollgate: ...`) is the only
+error: nobody has to look for it among its consequences.
 """
 
 import pathlib
@@ -33,6 +34,9 @@ def judge(compiler, path):
     messages = [line for line in said.splitlines() if re.search(r"(error|note):", line)]
     if not any(expected.group(1).strip() in line for line in messages):
         return f"{path.name}: refused, but not with `{expected.group(1).strip()}`:\n{said}"
+    errors = [line for line in messages if "error:" in line]
+    if expected.group(1).startswith("tollgate:") and len(errors) != 1:
+        return f"{path.name}: refused with {len(errors)} errors, not one:\n" + "\n".join(errors)
     return None
 
 

@@ -20,6 +20,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -121,7 +122,11 @@ account_api<Users, Store, Policies, Table>::account_api(api_settings settings, U
         if (!url->starts_with("https://") && !url->starts_with("http://"))
             throw std::invalid_argument{"tollgate: '" + *url + "' is no absolute http or https URL"};
     std::size_t next = 0;
-    table_.for_each([&](const auto& each) {
+    table_.for_each([&]<class Route>(const Route& each) {
+        static_assert(pipeline::endpoint_fits<Route, api_call<account_api>> ||
+                          std::is_same_v<decltype(Route::endpoint), pipeline::no_endpoint>,
+                      "tollgate: an endpoint takes `auto& call` and one parameter for each name in braces of its path, and returns "
+                      "outcome<void>; read tollgate/pipeline/route_table.hpp");
         lines_[next++] = pipeline::to_line(each);
         patterns_.push_back({each.method, each.path});
     });

@@ -190,16 +190,17 @@ struct parameter_of {
     using type = std::conditional_t<is_service, const service&, typename reader::type>;
 };
 
+/// Whether a route's endpoint takes what its path captures, and returns what an endpoint returns.
+template <class Route, class Call>
+inline constexpr bool endpoint_fits = []<std::size_t... I>(std::index_sequence<I...>) {
+    return std::is_invocable_r_v<outcome<void>, const decltype(Route::endpoint)&, Call&, typename parameter_of<Route, I>::type...>;
+}(std::make_index_sequence<Route::parameters.count>{});
+
 /// Calls a route's endpoint with what its path captured. A capture that is no such value is a 404.
 template <class Route, class Call, std::size_t... I>
 [[nodiscard]] outcome<void> call_endpoint(const Route& to, Call& call, const route_match& match, const service* of_service,
                                           std::index_sequence<I...>) {
-    constexpr bool fits = std::is_invocable_r_v<outcome<void>, const decltype(Route::endpoint)&, Call&,
-                                                typename parameter_of<Route, I>::type...>;
-    static_assert(fits || std::is_same_v<decltype(Route::endpoint), no_endpoint>,
-                  "tollgate: an endpoint takes `auto& call` and one parameter for each name in braces of its path, and returns "
-                  "outcome<void>; read tollgate/pipeline/route_table.hpp");
-    if constexpr (fits) {
+    if constexpr (endpoint_fits<Route, Call>) {
         const auto read = [&]<std::size_t At>(std::integral_constant<std::size_t, At>) {
             if constexpr (parameter_of<Route, At>::is_service) return of_service;
             else return parameter_of<Route, At>::reader::parse(match.captures[At]);

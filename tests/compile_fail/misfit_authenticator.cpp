@@ -1,0 +1,25 @@
+// expect: tollgate: one of these is no authenticator over this store; read tollgate/contract/authenticator.hpp
+#include <tollgate/api/account_api.hpp>
+#include <tollgate/store/memory.hpp>
+
+using namespace tollgate;
+
+struct own_directory {
+    outcome<balance> balance_of(user_id) { return not_found(); }
+    outcome<std::vector<account>> accounts_of(user_id, std::string_view) { return not_found(); }
+    outcome<std::optional<quota>> quota_of(user_id) { return not_found(); }
+};
+
+struct own_authenticator {
+    static constexpr std::string_view scheme = "Guest";
+#if !defined(TOLLGATE_MISFIT)
+    static constexpr std::string_view challenge = "Guest";
+#endif
+    outcome<std::optional<caller>> identify(std::string_view, auto&, instant) const { return std::optional<caller>{}; }
+};
+
+int main() {
+    memory_store store;
+    own_directory users;
+    account_api api{api_settings{.base_url = "http://127.0.0.1/v1", .auth_url = "http://127.0.0.1"}, users, store, default_policies().with_authenticators(own_authenticator{})};
+}

@@ -1,0 +1,16 @@
+// expect: tollgate: this is no observer; read tollgate/contract/observer.hpp
+#include <tollgate/policy/default_policies.hpp>
+
+using namespace tollgate;
+
+struct own_observer {
+    void on_request(const request_record&) const noexcept {}
+    void on_refusal(const http::refusal&) const noexcept {}
+#if !defined(TOLLGATE_MISFIT)
+    void on_problem(const problem&) const noexcept {}
+#endif
+};
+
+int main() {
+    [[maybe_unused]] const auto policies = default_policies().with_observer(own_observer{});
+}

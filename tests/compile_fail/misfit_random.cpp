@@ -1,0 +1,16 @@
+// expect: tollgate: this is no random_source; read tollgate/contract/random_source.hpp
+#include <tollgate/policy/default_policies.hpp>
+
+using namespace tollgate;
+
+struct own_random {
+#if defined(TOLLGATE_MISFIT)
+    void fill(std::span<std::byte>) const noexcept {}  // cannot say that it failed
+#else
+    bool fill(std::span<std::byte>) const noexcept { return false; }
+#endif
+};
+
+int main() {
+    [[maybe_unused]] const auto policies = default_policies().with_random(own_random{});
+}
