@@ -1,0 +1,265 @@
+#include <tollgate/store/sqlite/row_cache.hpp>
+
+#include <tollgate/store/sqlite/pool.hpp>
+
+#include <support/child_process.hpp>
+#include <support/temporary_directory.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <sys/mman.h>
+
+using namespace tollgate;
+using tollgate_test::child_process;
+using tollgate_test::number_pipe;
+using tollgate_test::temporary_directory;
+
+namespace {
+
+using answer = outcome<std::optional<std::int64_t>>;
+using cache = sqlite::row_cache<user_id, std::int64_t>;
+
+/// A table of numbers, read through a cache.
+struct fixture {
+    temporary_directory directory;
+    std::string path = directory.file("test.db");
+    sqlite::pool pool = opened(path);
+    cache numbers{pool.changes(), 64};
+    int queries = 0;
+
+    static sqlite::pool opened(const std::string& at) {
+        auto made = sqlite::pool::open(at);
+        REQUIRE(made);
+        REQUIRE((*made->writer())->run("CREATE TABLE IF NOT EXISTS t (user INTEGER PRIMARY KEY, number INTEGER) STRICT"));
+        return *std::move(made);
+    }
+
+    static answer query(sqlite::pool& from, user_id user) {
+        auto connection = from.reader();
+        if (!connection) return std::move(connection).error();
+        auto row = (*connection)->prepare("SELECT number FROM t WHERE user = ?", user).next<std::int64_t>();
+        if (!row) return std::move(row).error();
+        if (!*row) return std::optional<std::int64_t>{};
+        return std::optional{std::get<0>(**row)};
+    }
+
+    std::optional<std::int64_t> find(std::int64_t user) {
+        auto found = numbers.find(user_id{user}, [&] {
+            ++queries;
+            return query(pool, user_id{user});
+        });
+        REQUIRE(found);
+        return *found;
+    }
+    void put(std::int64_t user, std::int64_t number) {
+        REQUIRE((*pool.writer())->run("REPLACE INTO t VALUES (?, ?)", user, number));
+    }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(fixture, "a row is queried once, until somebody commits something") {
+    put(1, 10);
+    CHECK(find(1) == 10);
+    CHECK(find(1) == 10);
+    CHECK(queries == 1);
+    put(1, 11);
+    CHECK(find(1) == 11);
+    CHECK(find(1) == 11);
+    CHECK(queries == 2);
+    put(2, 20);  // another row: nobody can tell from outside
+    CHECK(find(1) == 11);
+    CHECK(queries == 3);
+}
+
+TEST_CASE_METHOD(fixture, "that there is no row is remembered too, and forgotten as soon as there is one") {
+    CHECK_FALSE(find(1));
+    CHECK_FALSE(find(1));
+    CHECK(queries == 1);
+    put(1, 10);
+    CHECK(find(1) == 10);
+    CHECK(queries == 2);
+}
+
+TEST_CASE_METHOD(fixture, "a commit of a connection that nobody knows of is seen by the next call") {
+    auto stranger = *sqlite::database::open(path);
+    for (std::int64_t i = 0; i < 20; ++i) {
+        REQUIRE(stranger.run("REPLACE INTO t VALUES (1, ?)", i));
+        CHECK(find(1) == i);
+        CHECK(find(1) == i);
+        if (i % 5 == 0) REQUIRE(stranger.prepare("PRAGMA wal_checkpoint(TRUNCATE)").finish());
+        CHECK(find(1) == i);
+    }
+}
+
+TEST_CASE_METHOD(fixture, "an answer that was overtaken by a commit is given once, and never again") {
+    put(1, 10);
+    const auto overtaken = numbers.find(user_id{1}, [&] {
+        auto read = query(pool, user_id{1});
+        put(1, 11);  // between the query and the keeping
+        return read;
+    });
+    REQUIRE(overtaken);
+    CHECK(*overtaken == 10);
+    CHECK(find(1) == 11);
+    CHECK(queries == 1);
+}
+
+TEST_CASE_METHOD(fixture, "a problem is not remembered") {
+    const auto failed = numbers.find(user_id{1}, []() -> answer { return unavailable("busy"); });
+    CHECK_FALSE(failed);
+    CHECK_FALSE(find(1));
+    CHECK(queries == 1);
+}
+
+TEST_CASE_METHOD(fixture, "keys that are not there push out no row that is") {
+    put(1, 10);
+    CHECK(find(1) == 10);
+    for (std::int64_t made_up = 1000; made_up < 21'000; ++made_up)
+        CHECK_FALSE(*numbers.find(user_id{made_up}, [] { return answer{std::optional<std::int64_t>{}}; }));
+    queries = 0;
+    CHECK(find(1) == 10);
+    CHECK(queries == 0);
+}
+
+TEST_CASE_METHOD(fixture, "a full cache forgets, stays right, and keeps what it has room for") {
+    constexpr std::int64_t users = 1000;
+    const auto fill = [&](cache& in, std::int64_t count) {
+        int asked = 0;
+        for (std::int64_t user = 1; user <= count; ++user) {
+            const auto found = in.find(user_id{user}, [&]() -> answer {
+                ++asked;
+                return std::optional{user * 3};
+            });
+            REQUIRE(found);
+            REQUIRE(*found == user * 3);
+        }
+        return asked;
+    };
+    cache small{pool.changes(), 64};
+    CHECK(fill(small, users) == users);
+    CHECK(fill(small, users) > users - 100);
+    cache large{pool.changes(), 16 * 1024};
+    CHECK(fill(large, users) == users);
+    CHECK(fill(large, users) < 50);  // more than three may meet in one set
+    cache none{pool.changes(), 0};
+    CHECK(fill(none, 10) == 10);
+    CHECK(fill(none, 10) == 10);
+    cache one{pool.changes(), 1};
+    CHECK(fill(one, 1) == 1);
+    CHECK(fill(one, 1) == 0);
+    CHECK(fill(one, 100) > 90);
+}
+
+TEST_CASE_METHOD(fixture, "whatever happens in whatever order, a cache says what the table says") {
+    std::mt19937 random{Catch::rngSeed()};
+    const auto below = [&](unsigned bound) { return static_cast<std::int64_t>(random() % bound); };
+    auto stranger = *sqlite::database::open(path);
+    std::map<std::int64_t, std::int64_t> truth;
+    for (int step = 0; step < 3000; ++step) {
+        const std::int64_t user = 1 + below(80);
+        switch (below(12)) {
+            case 0:
+                put(user, step);
+                truth[user] = step;
+                break;
+            case 1:
+                REQUIRE(stranger.run("REPLACE INTO t VALUES (?, ?)", user, std::int64_t{step}));
+                truth[user] = step;
+                break;
+            case 2:
+                REQUIRE(stranger.run("DELETE FROM t WHERE user = ?", user));
+                truth.erase(user);
+                break;
+            case 3: {
+                auto change = sqlite::transaction::begin(stranger);
+                REQUIRE(change);
+                REQUIRE(stranger.run("REPLACE INTO t VALUES (?, -1)", user));
+                break;  // rolled back
+            }
+            case 4: REQUIRE(stranger.prepare("PRAGMA wal_checkpoint(PASSIVE)").finish()); break;
+            case 5:
+                if (step % 5 == 0) REQUIRE(stranger.prepare("PRAGMA wal_checkpoint(TRUNCATE)").finish());
+                break;
+            case 6:
+                if (step % 10 == 0) stranger = *sqlite::database::open(path);
+                break;
+            default: break;
+        }
+        const auto known = truth.find(user);
+        const auto expected = known == truth.end() ? std::nullopt : std::optional{known->second};
+        REQUIRE(find(user) == expected);
+    }
+    CHECK(queries < 3000);
+}
+
+TEST_CASE_METHOD(fixture, "no thread reads less than was committed before it asked") {
+    put(1, 0);
+    constexpr std::int64_t commits = 300;
+    std::atomic<std::int64_t> committed{0};
+    std::atomic<int> failures{0};
+    std::vector<std::thread> readers;
+    for (int i = 0; i < 3; ++i)
+        readers.emplace_back([&] {
+            while (committed < commits) {
+                const std::int64_t at_least = committed;
+                const auto found = numbers.find(user_id{1}, [&] { return query(pool, user_id{1}); });
+                if (!found || !*found || **found < at_least) ++failures;
+            }
+        });
+    for (std::int64_t i = 1; i <= commits; ++i) {
+        put(1, i);
+        committed = i;
+    }
+    for (auto& each : readers) each.join();
+    CHECK(failures == 0);
+}
+
+TEST_CASE("no process reads less than another committed before it asked") {
+    // Memory that both processes have: what was committed, told right after the commit.
+    void* block = ::mmap(nullptr, sizeof(std::atomic<std::int64_t>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(block != MAP_FAILED);
+    auto& committed = *new (block) std::atomic<std::int64_t>{0};
+    constexpr std::int64_t commits = 2000;
+
+    temporary_directory directory;
+    const auto path = directory.file("test.db");
+    number_pipe ready;
+    child_process writer{[&] {
+        auto pool = fixture::opened(path);
+        auto connection = pool.writer();
+        if (!connection || !(*connection)->run("REPLACE INTO t VALUES (1, 0)")) return 1;
+        ready.put(0);
+        for (std::int64_t i = 1; i <= commits; ++i) {
+            if (!(*connection)->run("REPLACE INTO t VALUES (1, ?)", i)) {
+                committed = commits;  // lets the parent go
+                return 2;
+            }
+            committed = i;
+        }
+        return 0;
+    }};
+    ready.close_writing();
+    REQUIRE(ready.take() == 0);
+    auto pool = fixture::opened(path);
+    cache numbers{pool.changes(), 64};
+    std::int64_t late = 0, calls = 0;
+    while (committed < commits) {
+        const std::int64_t at_least = committed;
+        const auto found = numbers.find(user_id{1}, [&] { return fixture::query(pool, user_id{1}); });
+        if (!found || !*found || **found < at_least) ++late;
+        ++calls;
+    }
+    CHECK(writer.wait() == 0);
+    CHECK(late == 0);
+    CHECK(calls > 0);
+    ::munmap(block, sizeof committed);
+}
