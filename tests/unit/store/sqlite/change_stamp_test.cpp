@@ -11,6 +11,9 @@
 #include <tuple>
 #include <utility>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 using namespace tollgate;
 using tollgate_test::child_process;
 using tollgate_test::number_pipe;
@@ -109,6 +112,25 @@ TEST_CASE_METHOD(fixture, "a stamp moves") {
     const auto before = changes.read();
     const auto moved = std::move(changes);
     CHECK(moved.read() == before);
+}
+
+TEST_CASE_METHOD(fixture, "of a process that died while it published a commit, no mark is taken until SQLite has repaired it") {
+    REQUIRE(database.run("INSERT INTO t VALUES (1)"));
+    const auto before = changes.read();
+    REQUIRE(before);
+    // In another process, because closing the file here would drop SQLite's locks.
+    child_process dying{[&] {
+        const int index = ::open((path + "-shm").c_str(), O_RDWR);
+        const std::uint32_t next_counter = 12345;
+        constexpr off_t second_copy_counter = 48 + 8;
+        return ::pwrite(index, &next_counter, sizeof next_counter, second_copy_counter) == sizeof next_counter ? 0 : 1;
+    }};
+    REQUIRE(dying.wait() == 0);
+    CHECK_FALSE(changes.read());
+    auto count = database.prepare("SELECT count(*) FROM t").next<std::int64_t>();
+    REQUIRE(count);
+    CHECK(std::get<0>(**count) == 1);
+    CHECK(changes.read());
 }
 
 TEST_CASE("a commit of another process is seen at once") {

@@ -7,6 +7,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -157,6 +158,16 @@ TEST_CASE_METHOD(fixture, "a full cache forgets, stays right, and keeps what it 
     CHECK(fill(one, 1) == 1);
     CHECK(fill(one, 1) == 0);
     CHECK(fill(one, 100) > 90);
+}
+
+TEST_CASE_METHOD(fixture, "keys that share a hash are told apart") {
+    sqlite::row_cache<digest, std::int64_t> tokens{pool.changes(), 64};
+    const auto ask = [&](std::uint8_t last_byte) {
+        std::array<std::uint8_t, digest::size_bytes> bytes{};
+        bytes.back() = last_byte;  // a digest's hash is its first bytes
+        return *tokens.find(digest::from_bytes(bytes), [&] { return answer{std::optional<std::int64_t>{last_byte}}; });
+    };
+    for (const std::uint8_t each : {1, 2, 1, 3, 2}) CHECK(ask(each) == each);
 }
 
 TEST_CASE_METHOD(fixture, "whatever happens in whatever order, a cache says what the table says") {
