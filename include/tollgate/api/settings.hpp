@@ -14,15 +14,18 @@ namespace tollgate {
 
 /// What an account API has to be told.
 struct api_settings {
-    std::string base_url;      ///< the API's root as its clients write it, its path ending in the version: `https://api.example.com/v1`
-    std::string auth_url;      ///< where people go, without a slash at its end: `https://example.com`; documentation is below it
-    service_catalog services;  ///< the products, their events and so their scopes
+    /// The API's root as its clients write it, its path ending in the version: `https://api.example.com/v1`.
+    std::string base_url = {};
+    /// Where people go, without a slash at its end: `https://example.com`; documentation is below it.
+    std::string auth_url = {};
+    /// The products, their events and so their scopes.
+    service_catalog services = {};
 
     quota anonymous_quota{60, std::chrono::hours{1}};  ///< for one client address
     quota user_quota{1000, std::chrono::hours{24}};    ///< for one user, unless the directory knows of another
 
     /// Peers whose X-Forwarded-For and Forwarded fields are believed; from all others they are ignored.
-    std::vector<ip_network> trusted_proxies;
+    std::vector<ip_network> trusted_proxies = {};
 
     std::size_t hooks_per_event_max = limits::hooks_per_event_max;
 };
