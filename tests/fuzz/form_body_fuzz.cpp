@@ -39,6 +39,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto second = http::parse_form(again);
     if (!second || second->size() != form->size()) std::abort();
     for (std::size_t i = 0; i < form->size(); ++i)
-        if (second->begin()[i].name != form->begin()[i].name || second->begin()[i].value != form->begin()[i].value) std::abort();
+        if (second->begin()[i].name != form->begin()[i].name || second->begin()[i].value != form->begin()[i].value)
+            std::abort();
     return 0;
 }

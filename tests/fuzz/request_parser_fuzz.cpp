@@ -20,14 +20,16 @@ void require(bool holds, const char* what) {
 
 }  // namespace
 
-/// The first byte seeds the cuts, the second chooses the bounds, the rest is what a client sends. Whole and cut, it must come to
-/// the same message or the same refusal.
+/// The first byte seeds the cuts, the second chooses the bounds, the rest is what a client sends. Whole and cut, it
+/// must come to the same message or the same refusal.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size < 2) return 0;
     std::uint32_t seed = data[0] + 1U;
-    const http::parser_settings settings = (data[1] & 1) == 0
-        ? http::parser_settings{}
-        : http::parser_settings{.target_bytes_max = 20, .header_bytes_max = 100, .field_count_max = 4, .body_bytes_max = 20};
+    const http::parser_settings settings =
+        (data[1] & 1) == 0
+            ? http::parser_settings{}
+            : http::parser_settings{
+                  .target_bytes_max = 20, .header_bytes_max = 100, .field_count_max = 4, .body_bytes_max = 20};
     const std::string_view bytes{reinterpret_cast<const char*>(data + 2), size - 2};
 
     const auto whole = test::feed_whole(bytes, settings);
@@ -36,7 +38,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         return std::size_t{(seed >> 24) % 13};
     }, settings);
     require(whole == cut, "the outcome depends on the cuts");
-    if (bytes.size() < 500) require(whole == test::feed_bytewise(bytes, settings), "the outcome depends on single bytes");
+    if (bytes.size() < 500)
+        require(whole == test::feed_bytewise(bytes, settings), "the outcome depends on single bytes");
 
     require(whole.consumed <= bytes.size(), "more was taken than came");
     if (whole.step == http::parse_step::refused) {
@@ -49,8 +52,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         require(whole.body.size() <= settings.body_bytes_max, "a body over its bound");
         require(whole.fields.size() <= settings.field_count_max, "fields over their bound");
         for (const auto& [name, value] : whole.fields)
-            require(!name.empty() && value.find_first_of(std::string_view{"\r\n\0", 3}) == std::string::npos, "an odd field");
-        require(test::feed_whole(bytes.substr(0, whole.consumed), settings) == whole, "the outcome depends on what follows");
+            require(!name.empty() && value.find_first_of(std::string_view{"\r\n\0", 3}) == std::string::npos,
+                    "an odd field");
+        require(test::feed_whole(bytes.substr(0, whole.consumed), settings) == whole,
+                "the outcome depends on what follows");
     }
     return 0;
 }

@@ -35,8 +35,8 @@ struct parsed_message {
     }
 };
 
-/// A host as it may be: keeps the message in one buffer that moves with every growth, and gives `cut(already)` more bytes
-/// at a time. Each buffer has exactly the bytes that came, so that a sanitizer sees a read behind them.
+/// A host as it may be: keeps the message in one buffer that moves with every growth, and gives `cut(already)` more
+/// bytes at a time. Each buffer has exactly the bytes that came, so that a sanitizer sees a read behind them.
 template <class Cut>
 parsed_message feed(std::string_view bytes, Cut&& cut, const http::parser_settings& settings = {}) {
     http::request_parser parser{settings};
@@ -52,7 +52,8 @@ parsed_message feed(std::string_view bytes, Cut&& cut, const http::parser_settin
             ++made.heads_complete;
             made.wanted_continue = parser.expects_continue();
         }
-        if (made.step == http::parse_step::complete || made.step == http::parse_step::refused || size == bytes.size()) break;
+        if (made.step == http::parse_step::complete || made.step == http::parse_step::refused || size == bytes.size())
+            break;
         const std::size_t more = (std::min)((std::max)(std::size_t{cut(size)}, std::size_t{1}), bytes.size() - size);
         auto grown = std::make_unique<char[]>(size + more);
         std::copy_n(buffer.get(), size, grown.get());

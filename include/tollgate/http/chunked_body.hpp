@@ -14,16 +14,19 @@ namespace tollgate::http::detail {
 
 enum class chunk_step : std::uint8_t { needs_more, complete, too_large, refused };
 
-/// The chunked coding (RFC 9112 section 7.1), decoded in place: the data of all chunks is moved together at the place where
-/// the first chunk line began, which is always in front of what is still to be read. Keeps offsets, never a pointer.
+/// The chunked coding (RFC 9112 section 7.1), decoded in place: the data of all chunks is moved together at the place
+/// where the first chunk line began, which is always in front of what is still to be read. Keeps offsets, never a
+/// pointer.
 ///
-/// Chunk extensions and trailers are checked and dropped: nobody asked for them, and a trailer must not change a request.
+/// Chunk extensions and trailers are checked and dropped: nobody asked for them, and a trailer must not change a
+/// request.
 class chunked_body {
 public:
     /// The first chunk line begins at `offset`.
     void start(std::size_t offset) noexcept;
 
-    /// Goes on with `bytes`, all of the message so far. `too_large` as soon as the chunks announce more than `bytes_max`.
+    /// Goes on with `bytes`, all of the message so far. `too_large` as soon as the chunks announce more than
+    /// `bytes_max`.
     [[nodiscard]] TOLLGATE_DECL chunk_step step(std::span<char> bytes, std::size_t bytes_max) noexcept;
 
     /// The data so far is at [begin(), begin() + size()).

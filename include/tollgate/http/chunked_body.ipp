@@ -34,8 +34,10 @@ TOLLGATE_DECL chunk_step chunked_body::step(std::span<char> bytes, std::size_t b
                 if (state_ == state::trailers) trailers_.start(at_);
                 break;
             default:
-                if (++line_bytes_ > limits::chunk_line_bytes_max) return refuse(status::bad_request, "A chunk line is too long.");
-                if (!read_line_byte(c)) return refuse(status::bad_request, "A chunk line is not a hexadecimal size and extensions.");
+                if (++line_bytes_ > limits::chunk_line_bytes_max)
+                    return refuse(status::bad_request, "A chunk line is too long.");
+                if (!read_line_byte(c))
+                    return refuse(status::bad_request, "A chunk line is not a hexadecimal size and extensions.");
         }
     }
     return state_ == state::trailers ? read_trailers(bytes) : chunk_step::needs_more;
@@ -59,21 +61,30 @@ TOLLGATE_DECL bool chunked_body::read_line_byte(char c) noexcept {
                 return go(state::size_more);
             }
             if (state_ == state::size_first) return false;
-            return c == '\r' ? go(state::line_lf) : c == ';' ? go(state::extension_begin) : blank && go(state::before_semicolon);
+            return c == '\r'  ? go(state::line_lf)
+                   : c == ';' ? go(state::extension_begin)
+                              : blank && go(state::before_semicolon);
         case state::before_semicolon: return c == ';' ? go(state::extension_begin) : blank;
         case state::extension_begin: return blank || (is_token_char(c) && go(state::extension_name));
         case state::extension_name:
             if (is_token_char(c)) return true;
             if (blank) return go(state::before_equals);
-            return c == '=' ? go(state::value_begin) : c == ';' ? go(state::extension_begin) : c == '\r' && go(state::line_lf);
-        case state::before_equals: return blank || (c == '=' ? go(state::value_begin) : c == ';' && go(state::extension_begin));
-        case state::value_begin: return blank || (c == '"' ? go(state::value_quoted) : is_token_char(c) && go(state::value_token));
+            return c == '='   ? go(state::value_begin)
+                   : c == ';' ? go(state::extension_begin)
+                              : c == '\r' && go(state::line_lf);
+        case state::before_equals:
+            return blank || (c == '=' ? go(state::value_begin) : c == ';' && go(state::extension_begin));
+        case state::value_begin:
+            return blank || (c == '"' ? go(state::value_quoted) : is_token_char(c) && go(state::value_token));
         case state::value_token:
             if (is_token_char(c)) return true;
             [[fallthrough]];
         case state::value_end:
-            return c == '\r' ? go(state::line_lf) : c == ';' ? go(state::extension_begin) : blank && go(state::before_semicolon);
-        case state::value_quoted: return c == '"' ? go(state::value_end) : c == '\\' ? go(state::value_escaped) : !holds(value_ends, c);
+            return c == '\r'  ? go(state::line_lf)
+                   : c == ';' ? go(state::extension_begin)
+                              : blank && go(state::before_semicolon);
+        case state::value_quoted:
+            return c == '"' ? go(state::value_end) : c == '\\' ? go(state::value_escaped) : !holds(value_ends, c);
         case state::value_escaped: return !holds(value_ends, c) && go(state::value_quoted);
         default: return false;
     }

@@ -69,7 +69,8 @@ private:
     std::size_t colon_ = 0;  // behind the name, once it was found
 };
 
-inline line_result field_line_reader::read(const char* bytes, std::size_t bytes_end, field_id& id, field& line) noexcept {
+inline line_result field_line_reader::read(const char* bytes, std::size_t bytes_end, field_id& id,
+                                           field& line) noexcept {
     const char* const end = bytes + bytes_end;
     const char* const begin = bytes + begin_;
     const char* colon = bytes + colon_;
@@ -87,7 +88,9 @@ inline line_result field_line_reader::read(const char* bytes, std::size_t bytes_
             colon_ = static_cast<std::size_t>(colon - bytes);
             return unfinished(static_cast<std::size_t>(value_end - bytes));
         }
-        return *value_end == '\r' ? line_result::bare_cr : *value_end == '\n' ? line_result::bare_lf : line_result::bad_value;
+        return *value_end == '\r'   ? line_result::bare_cr
+               : *value_end == '\n' ? line_result::bare_lf
+                                    : line_result::bad_value;
     }
     line.name = {begin, static_cast<std::size_t>(colon - begin)};
     line.value = trim_ows({colon + 1, static_cast<std::size_t>(value_end - (colon + 1))});

@@ -85,8 +85,8 @@ private:
 
 namespace detail {
 
-/// A lower-case name of 4 to 17 bytes as two words that may overlap, so that a field name on the wire is told in any case
-/// by two comparisons: this runs for every field line of every request.
+/// A lower-case name of 4 to 17 bytes as two words that may overlap, so that a field name on the wire is told in any
+/// case by two comparisons: this runs for every field line of every request.
 class known_name {
 public:
     consteval known_name(const char* lower, field_id id) : text_{lower}, id_{id} {
@@ -101,7 +101,8 @@ public:
     /// `id` if `name`, which has as many bytes as the known one, is the same in any case; otherwise `other`.
     [[nodiscard]] constexpr field_id match(std::string_view name) const noexcept {
         if (std::is_constant_evaluated()) return ascii_iequals(name, text_) ? id_ : field_id::other;
-        // Only where the known name has a letter is a case folded, so that no other byte can pass for one of the name's.
+        // Only where the known name has a letter is a case folded, so that no other byte can pass for one of the
+        // name's.
         const bool same = text_.size() < 8 ? matches<std::uint32_t>(name.data()) : matches<std::uint64_t>(name.data());
         return same ? id_ : field_id::other;
     }
@@ -180,7 +181,8 @@ inline bool field_lines::add(field_id id, std::string_view name, std::string_vie
     return true;
 }
 
-/// `view` of the same bytes where they are now. Addresses as numbers: the old place may be gone, and a pointer into it with it.
+/// `view` of the same bytes where they are now. Addresses as numbers: the old place may be gone, and a pointer into it
+/// with it.
 [[nodiscard]] inline std::string_view relocated(std::string_view view, std::uintptr_t from, const char* to) noexcept {
     if (view.data() == nullptr) return view;
     return {to + (reinterpret_cast<std::uintptr_t>(view.data()) - from), view.size()};

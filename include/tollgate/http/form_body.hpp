@@ -16,8 +16,8 @@ struct form_member {
     std::string value;
 };
 
-/// The members of a form or a query string, decoded, in the order they came. Names may repeat: whoever reads one that must
-/// not (RFC 6749 section 3.1) asks `count`.
+/// The members of a form or a query string, decoded, in the order they came. Names may repeat: whoever reads one that
+/// must not (RFC 6749 section 3.1) asks `count`.
 class form_fields {
 public:
     explicit form_fields(std::vector<form_member> members) noexcept : members_{std::move(members)} {}
@@ -49,10 +49,10 @@ private:
     std::vector<form_member> members_;
 };
 
-/// `application/x-www-form-urlencoded` (WHATWG URL section 5.1), of a body or of a query string: `name=value` pairs between
-/// `&`, `+` for a space, `%XX` for any byte. An empty piece between two `&` is no member; a piece without `=` has an empty
-/// value. `malformed` for a `%` without two hexadecimal digits, for bytes that are no UTF-8 once decoded, for control bytes
-/// that were not encoded, and for more than `limits::form_members_max` members.
+/// `application/x-www-form-urlencoded` (WHATWG URL section 5.1), of a body or of a query string: `name=value` pairs
+/// between `&`, `+` for a space, `%XX` for any byte. An empty piece between two `&` is no member; a piece without `=`
+/// has an empty value. `malformed` for a `%` without two hexadecimal digits, for bytes that are no UTF-8 once decoded,
+/// for control bytes that were not encoded, and for more than `limits::form_members_max` members.
 [[nodiscard]] TOLLGATE_DECL outcome<form_fields> parse_form(std::string_view bytes);
 
 }  // namespace tollgate::http

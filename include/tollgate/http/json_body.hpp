@@ -17,8 +17,9 @@ enum class json_kind : std::uint8_t { null, boolean, integer, number, text, obje
 struct json_member {
     std::string name;   ///< unescaped
     json_kind kind = json_kind::null;
-    /// Text: unescaped, valid UTF-8, may hold NUL (from `\u0000`). An integer (no fraction or exponent; fits 64 bits, signed
-    /// or unsigned): its digits. Any other number: as sent. `true` or `false`. Of null, an object and an array: empty.
+    /// Text: unescaped, valid UTF-8, may hold NUL (from `\u0000`). An integer (no fraction or exponent; fits 64 bits,
+    /// signed or unsigned): its digits. Any other number: as sent. `true` or `false`. Of null, an object and an array:
+    /// empty.
     std::string value;
 };
 
@@ -42,11 +43,11 @@ private:
     std::vector<json_member> members_;
 };
 
-/// One JSON object (RFC 8259), as strictly as a body should be read that is to mean the same to everyone: `malformed` for
-/// anything else than JSON, bytes behind it, a top level that is no object, a name twice in one object at any depth,
-/// nesting deeper than `limits::json_depth_max`, more than `limits::json_members_max` members in one object, bytes that are no
-/// UTF-8. Blanks around it are JSON's; a byte order mark and a bare
-/// NUL are not. Nested values are checked and dropped.
+/// One JSON object (RFC 8259), as strictly as a body should be read that is to mean the same to everyone: `malformed`
+/// for anything else than JSON, bytes behind it, a top level that is no object, a name twice in one object at any
+/// depth, nesting deeper than `limits::json_depth_max`, more than `limits::json_members_max` members in one object,
+/// bytes that are no UTF-8. Blanks around it are JSON's; a byte order mark and a bare NUL are not. Nested values are
+/// checked and dropped.
 [[nodiscard]] TOLLGATE_DECL outcome<json_object> parse_json_object(std::string_view bytes);
 
 /// Whether `bytes` are one JSON value of any kind under the same rules.

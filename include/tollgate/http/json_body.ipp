@@ -13,8 +13,9 @@ namespace tollgate::http {
 
 namespace detail {
 
-/// Takes nlohmann's events, keeps the top level's members and judges the rest. The parser behind it keeps its own stack on
-/// the heap and does not recurse; `false` stops it, so a bomb is cut off at the bound and not after it has been read.
+/// Takes nlohmann's events, keeps the top level's members and judges the rest. The parser behind it keeps its own stack
+/// on the heap and does not recurse; `false` stops it, so a bomb is cut off at the bound and not after it has been
+/// read.
 class json_judge {
 public:
     using number_integer_t = nlohmann::json::number_integer_t;
@@ -41,7 +42,8 @@ public:
 
     bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception& why) {
         constexpr int number_out_of_range = 406;
-        return refuse(why.id == number_out_of_range ? "A number in the JSON is out of range." : "The body is not valid JSON in UTF-8.");
+        return refuse(why.id == number_out_of_range ? "A number in the JSON is out of range."
+                                                    : "The body is not valid JSON in UTF-8.");
     }
 
     bool refuse(const char* message);

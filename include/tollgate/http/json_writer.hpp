@@ -16,12 +16,13 @@ namespace tollgate::http {
 /// The name of a member that we write: a literal, checked while compiling to need no escape.
 class json_name {
 public:
-    static constexpr std::size_t bytes_max = 60;  // the longest of ours has under 30; lets one be put together on the stack
+    static constexpr std::size_t bytes_max = 60;  // ours have under 30; a bound lets one be put together on the stack
 
     consteval json_name(const char* literal) : text_{literal} {
         if (text_.size() > bytes_max) throw "a member's name is at most 60 bytes";
         for (char c : text_)
-            if (c < ' ' || c > '~' || c == '"' || c == '\\') throw "a member's name is printable ASCII without quote and backslash";
+            if (c < ' ' || c > '~' || c == '"' || c == '\\')
+                throw "a member's name is printable ASCII without quote and backslash";
     }
     [[nodiscard]] constexpr std::string_view view() const noexcept { return text_; }
 
@@ -95,8 +96,8 @@ namespace detail {
 
 }  // namespace detail
 
-/// Whether there is a value in front. The last character tells: text ends in a quote, so a bracket or colon at the end is
-/// never a value's.
+/// Whether there is a value in front. The last character tells: text ends in a quote, so a bracket or colon at the end
+/// is never a value's.
 inline bool json_writer::needs_comma() const noexcept {
     if (out_->size() == begin_) return false;
     const char last = out_->back();

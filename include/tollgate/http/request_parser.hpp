@@ -18,9 +18,9 @@ namespace tollgate::http {
 /// Bounds of one request; what is beyond one of them is answered at once, not after a time-out.
 struct parser_settings {
     std::size_t target_bytes_max = limits::target_bytes_max;      ///< more: 414
-    std::size_t header_bytes_max = limits::header_bytes_default;  ///< all field lines and the empty one behind them; more: 431
+    std::size_t header_bytes_max = limits::header_bytes_default;  ///< all field lines and the empty one; more: 431
     std::size_t field_count_max = limits::field_count_max;        ///< more: 431; at most `field_lines::size_max`
-    std::size_t body_bytes_max = limits::body_bytes_default;      ///< more: `body_state::too_large`, which is no refusal
+    std::size_t body_bytes_max = limits::body_bytes_default;      ///< more: `body_state::too_large`, no refusal
 
     /// The longest message that is ever waited for: how large a host's buffer may have to grow.
     [[nodiscard]] constexpr std::size_t message_bytes_max() const noexcept;
@@ -68,15 +68,16 @@ public:
     /// After `complete`: how many bytes the message took.
     [[nodiscard]] std::size_t consumed() const noexcept { return at_; }
 
-    /// After `head_complete`, if the length was declared: how many bytes the whole message has, so that the host can make
-    /// room once; otherwise 0.
+    /// After `head_complete`, if the length was declared: how many bytes the whole message has, so that the host can
+    /// make room once; otherwise 0.
     [[nodiscard]] std::size_t message_bytes() const noexcept { return message_bytes_; }
 
-    /// After `head_complete` or `complete`: whether another message may follow on this connection (RFC 9112 section 9.3).
+    /// After `head_complete` or `complete`: whether another message may follow on this connection (RFC 9112
+    /// section 9.3).
     [[nodiscard]] bool keep_alive() const noexcept { return keep_alive_; }
 
-    /// After `head_complete`: whether the client waits for `100 Continue` before it sends the body (RFC 9110 section 10.1.1)
-    /// and has not begun to send it anyway.
+    /// After `head_complete`: whether the client waits for `100 Continue` before it sends the body (RFC 9110
+    /// section 10.1.1) and has not begun to send it anyway.
     [[nodiscard]] bool expects_continue() const noexcept { return expects_continue_; }
 
     /// After `refused`: what to answer with, and a sentence for the client, of static storage.
@@ -85,7 +86,9 @@ public:
 
 private:
     /// The piece of the message that the next byte belongs to.
-    enum class stage : std::uint8_t { nothing, method, target, version, fields, known_length, chunked, complete, refused };
+    enum class stage : std::uint8_t {
+        nothing, method, target, version, fields, known_length, chunked, complete, refused,
+    };
 
     // Each reads its piece and moves on to the next stage; `needs_more` is its word for "not all there yet".
     [[nodiscard]] parse_step begin(std::string_view bytes, request& into) noexcept;
@@ -96,7 +99,8 @@ private:
     [[nodiscard]] parse_step read_known_length(std::string_view bytes, request& into) noexcept;
     [[nodiscard]] parse_step read_chunked(std::span<char> bytes, request& into) noexcept;
 
-    [[nodiscard]] std::size_t read_usual_fields(std::string_view bytes, std::size_t at, field_lines& into) const noexcept;
+    [[nodiscard]] std::size_t read_usual_fields(std::string_view bytes, std::size_t at,
+                                                field_lines& into) const noexcept;
 
     [[nodiscard]] parse_step judge_target(std::string_view text, request& into) noexcept;
     [[nodiscard]] parse_step judge_absolute_target(std::string_view text, request& into) noexcept;

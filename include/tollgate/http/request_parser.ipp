@@ -16,10 +16,17 @@ namespace detail {
 
 inline constexpr std::size_t method_bytes_max = 32;  // the longest registered one has 17; longer cannot be one of ours
 
-/// Whether `text` stands at this offset. Its size is part of its type, so that this is a comparison of words and no call.
+/// Whether `text` stands at this offset. In pieces of known size, which compilers turn into comparisons of words: one
+/// of ten bytes would be a call.
 template <std::size_t Size>
 [[nodiscard]] bool begins_with(std::string_view bytes, std::size_t offset, const char (&text)[Size]) noexcept {
-    return bytes.size() - offset >= Size - 1 && std::memcmp(bytes.data() + offset, text, Size - 1) == 0;
+    constexpr std::size_t text_bytes = Size - 1;
+    constexpr std::size_t tail_bytes = text_bytes % 8;
+    if (bytes.size() - offset < text_bytes) return false;
+    const char* const at = bytes.data() + offset;
+    for (std::size_t i = 0; i + 8 <= text_bytes; i += 8)
+        if (std::memcmp(at + i, text + i, 8) != 0) return false;
+    return std::memcmp(at + text_bytes - tail_bytes, text + text_bytes - tail_bytes, tail_bytes) == 0;
 }
 
 /// Whether a comma-separated field value holds this member, in any case (RFC 9110 section 5.6.1).
@@ -62,7 +69,8 @@ TOLLGATE_DECL parse_step request_parser::step(std::span<char> bytes, request& in
     if (base != base_ && stage_ != stage::nothing) into.relocate(base_, bytes.data());
     base_ = base;
 
-    // Each case falls into the next one when its piece is complete, so that a message which came whole is read in one go.
+    // Each case falls into the next one when its piece is complete, so that a message which came whole is read in one
+    // go.
     parse_step result = parse_step::complete;
     switch (stage_) {
         case stage::nothing:
@@ -109,7 +117,8 @@ TOLLGATE_DECL parse_step request_parser::read_method(std::string_view bytes, req
         return go_on(stage::target, at_ + 4);
     }
     const std::size_t bound = at_ + detail::method_bytes_max + 1;
-    const char* const end = detail::find_token_end(bytes.data() + seen_, bytes.data() + (std::min)(bytes.size(), bound));
+    const char* const end =
+        detail::find_token_end(bytes.data() + seen_, bytes.data() + (std::min)(bytes.size(), bound));
     seen_ = static_cast<std::size_t>(end - bytes.data());
     if (seen_ == bound) return refuse("The request method is not one that this server knows.", status::not_implemented);
     if (seen_ == bytes.size()) return parse_step::needs_more;
@@ -124,7 +133,8 @@ TOLLGATE_DECL parse_step request_parser::read_method(std::string_view bytes, req
 
 TOLLGATE_DECL parse_step request_parser::read_target(std::string_view bytes, request& into) noexcept {
     const std::size_t bound = at_ + settings_.target_bytes_max + 1;
-    const char* const end = detail::find_target_end(bytes.data() + seen_, bytes.data() + (std::min)(bytes.size(), bound));
+    const char* const end =
+        detail::find_target_end(bytes.data() + seen_, bytes.data() + (std::min)(bytes.size(), bound));
     seen_ = static_cast<std::size_t>(end - bytes.data());
     if (seen_ == bound) return refuse("The request target is too long.", status::uri_too_long);
     if (seen_ == bytes.size()) return parse_step::needs_more;
@@ -163,7 +173,8 @@ TOLLGATE_DECL parse_step request_parser::judge_absolute_target(std::string_view 
     if (!is_authority(rest.substr(0, authority_bytes))) return refuse("The request target does not name a valid host.");
     into.target = target::from(rest.substr(authority_bytes));
     into.target.authority = rest.substr(0, authority_bytes);
-    // An empty path is `/` (RFC 9112 section 3.2.1): the one in front of the authority, for it is a view of the buffer too.
+    // An empty path is `/` (RFC 9112 section 3.2.1): the one in front of the authority, for it is a view of the buffer
+    // too.
     if (into.target.path.empty()) into.target.path = text.substr(colon + 2, 1);
     return parse_step::complete;
 }
@@ -177,7 +188,8 @@ TOLLGATE_DECL parse_step request_parser::read_version(std::string_view bytes, re
         into.version = version::http_1_0;
     } else {
         const std::string_view rest = bytes.substr(at_);
-        if (std::string_view{newer}.starts_with(rest) || std::string_view{older}.starts_with(rest)) return parse_step::needs_more;
+        if (std::string_view{newer}.starts_with(rest) || std::string_view{older}.starts_with(rest))
+            return parse_step::needs_more;
         return refuse("The request line does not end in HTTP/1.1 or HTTP/1.0 and CRLF.");
     }
     section_begin_ = at_ + (sizeof newer - 1);
@@ -213,9 +225,10 @@ TOLLGATE_DECL parse_step request_parser::read_fields(std::string_view bytes, req
     return judge_head(bytes, into);
 }
 
-/// The fast lane for lines that came whole and have nothing odd, which are nearly all. Returns where the first other line
-/// begins: the reader, which has the last word on every byte, starts there.
-TOLLGATE_DECL std::size_t request_parser::read_usual_fields(std::string_view bytes, std::size_t at, field_lines& into) const noexcept {
+/// The fast lane for lines that came whole and have nothing odd, which are nearly all. Returns where the first other
+/// line begins: the reader, which has the last word on every byte, starts there.
+TOLLGATE_DECL std::size_t request_parser::read_usual_fields(std::string_view bytes, std::size_t at,
+                                                            field_lines& into) const noexcept {
     const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
     const char* const end = bytes.data() + bytes.size();
     const char* begin = bytes.data() + at;
@@ -276,7 +289,8 @@ TOLLGATE_DECL bool request_parser::names_good_host(const request& into) noexcept
 /// combination, and every parser that tried to repair it has been smuggled through.
 TOLLGATE_DECL parse_step request_parser::judge_transfer_encoding(const request& into) noexcept {
     if (into.version == version::http_1_0) return refuse("HTTP/1.0 has no Transfer-Encoding.");
-    if (into.fields.count(field_id::content_length) != 0) return refuse("There are both Transfer-Encoding and Content-Length.");
+    if (into.fields.count(field_id::content_length) != 0)
+        return refuse("There are both Transfer-Encoding and Content-Length.");
     if (into.fields.count(field_id::transfer_encoding) != 1 ||
         !ascii_iequals(into.fields.find(field_id::transfer_encoding), "chunked"))
         return refuse("The Transfer-Encoding is not exactly one chunked.");
@@ -285,8 +299,8 @@ TOLLGATE_DECL parse_step request_parser::judge_transfer_encoding(const request& 
     return parse_step::complete;
 }
 
-/// One line of plain decimal digits. Lists of equal lengths and leading zeros are legal or harmless to some and a different
-/// number to others, so they are refused (RFC 9112 section 6.3).
+/// One line of plain decimal digits. Lists of equal lengths and leading zeros are legal or harmless to some and a
+/// different number to others, so they are refused (RFC 9112 section 6.3).
 TOLLGATE_DECL parse_step request_parser::judge_content_length(const request& into) noexcept {
     if (into.fields.count(field_id::content_length) != 1) return refuse("There is more than one Content-Length field.");
     const std::string_view text = into.fields.find(field_id::content_length);

@@ -11,16 +11,17 @@
 #include <emmintrin.h>
 #endif
 
-/// Finding the end of a piece of a message: 16 bytes at a time where the processor has SSE2 (every x86-64 has), 8 at a time
-/// elsewhere. All of them return `end` when every byte belongs to the piece, and never read a byte outside [at, end).
+/// Finding the end of a piece of a message: 16 bytes at a time where the processor has SSE2 (every x86-64 has), 8 at a
+/// time elsewhere. All of them return `end` when every byte belongs to the piece, and never read a byte outside [at,
+/// end).
 namespace tollgate::http::detail {
 
-/// The first byte that no field value holds (RFC 9110 section 5.5): a control character other than HTAB. Bytes of 0x80 and
-/// above are obs-text, which is data.
+/// The first byte that no field value holds (RFC 9110 section 5.5): a control character other than HTAB. Bytes of 0x80
+/// and above are obs-text, which is data.
 [[nodiscard]] inline const char* find_value_end(const char* at, const char* end) noexcept;
 
-/// The first byte that no request target holds: a control character, a blank, `#` (a fragment is never sent), DEL, or any
-/// byte of 0x80 and above, which a URI writes percent-encoded.
+/// The first byte that no request target holds: a control character, a blank, `#` (a fragment is never sent), DEL, or
+/// any byte of 0x80 and above, which a URI writes percent-encoded.
 [[nodiscard]] inline const char* find_target_end(const char* at, const char* end) noexcept;
 
 /// The first byte that is no tchar (RFC 9110 section 5.6.2).
@@ -29,7 +30,8 @@ namespace tollgate::http::detail {
     return at;
 }
 
-/// The first colon, if it is among the next few bytes that can be looked at together; otherwise null, which says nothing.
+/// The first colon, if it is among the next few bytes that can be looked at together; otherwise null, which says
+/// nothing.
 [[nodiscard]] inline const char* find_near_colon(const char* at, const char* end) noexcept;
 
 inline constexpr byte_set value_ends = [] {

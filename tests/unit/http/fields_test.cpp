@@ -15,11 +15,19 @@ using http::to_field_id;
 namespace {
 
 const std::vector<std::pair<std::string, field_id>> known = {
-    {"Host", field_id::host}, {"User-Agent", field_id::user_agent}, {"Authorization", field_id::authorization},
-    {"Content-Type", field_id::content_type}, {"Content-Length", field_id::content_length},
-    {"Transfer-Encoding", field_id::transfer_encoding}, {"Connection", field_id::connection}, {"Expect", field_id::expect},
-    {"X-Forwarded-For", field_id::x_forwarded_for}, {"Forwarded", field_id::forwarded}, {"Cookie", field_id::cookie},
-    {"Origin", field_id::origin}, {"Referer", field_id::referer},
+    {"Host", field_id::host},
+    {"User-Agent", field_id::user_agent},
+    {"Authorization", field_id::authorization},
+    {"Content-Type", field_id::content_type},
+    {"Content-Length", field_id::content_length},
+    {"Transfer-Encoding", field_id::transfer_encoding},
+    {"Connection", field_id::connection},
+    {"Expect", field_id::expect},
+    {"X-Forwarded-For", field_id::x_forwarded_for},
+    {"Forwarded", field_id::forwarded},
+    {"Cookie", field_id::cookie},
+    {"Origin", field_id::origin},
+    {"Referer", field_id::referer},
 };
 
 }  // namespace
@@ -37,7 +45,8 @@ TEST_CASE("every known name is known in any case, and in no other bytes") {
             for (int byte = 0; byte < 256; ++byte) {
                 std::string changed = name;
                 changed[place] = static_cast<char>(byte);
-                const bool same = byte < 0x80 && std::tolower(byte) == std::tolower(static_cast<unsigned char>(name[place]));
+                const bool same =
+                    byte < 0x80 && std::tolower(byte) == std::tolower(static_cast<unsigned char>(name[place]));
                 if (to_field_id(changed) != (same ? id : field_id::other)) FAIL("byte " << byte << " at " << place);
             }
         }

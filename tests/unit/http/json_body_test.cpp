@@ -15,7 +15,8 @@ using namespace std::string_literals;
 
 namespace {
 
-std::string nested(std::size_t depth, const std::string& open, const std::string& close, const std::string& inner = {}) {
+std::string nested(std::size_t depth, const std::string& open, const std::string& close,
+                   const std::string& inner = {}) {
     std::string text;
     for (std::size_t i = 0; i < depth; ++i) text += open;
     text += inner;
@@ -91,8 +92,10 @@ const std::vector<refused_row> refused_rows = {
 
 TEST_CASE("members come with their kind and their text") {
     const auto body = parse_json_object(
-        " {\"n\": null, \"b\": true, \"f\" :false,\"i\":-7, \"u\":18446744073709551615,\"d\":10000000000000000.010,\r\n\t\"e\":1e2,"
-        "\"big\":18446744073709551616,\"t\":\"a\\u00e9\\n\\u0000\\ud83d\\ude00\xc3\xa9\",\"o\":{\"x\":[1,{\"y\":2}]},\"a\":[1,[2]],\"\":\"\"} ");
+        " {\"n\": null, \"b\": true, \"f\" :false,\"i\":-7, "
+        "\"u\":18446744073709551615,\"d\":10000000000000000.010,\r\n\t\"e\":1e2,"
+        "\"big\":18446744073709551616,\"t\":\"a\\u00e9\\n\\u0000\\ud83d\\ude00\xc3\xa9\",\"o\":{\"x\":[1,{\"y\":2}]},"
+        "\"a\":[1,[2]],\"\":\"\"} ");
     REQUIRE(body.has_value());
     struct row {
         std::string name;

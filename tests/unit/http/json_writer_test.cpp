@@ -32,7 +32,16 @@ TEST_CASE("objects and arrays get their commas") {
     json.member("none").null();
     json.member("empty").begin_object().end_object();
     json.member("list").begin_array().string("a").string("[").integer(-1).boolean(true).begin_array().end_array();
-    json.begin_object().member("x").boolean(false).member("y").begin_array().null().null().end_array().end_object().end_array();
+    json.begin_object()
+        .member("x")
+        .boolean(false)
+        .member("y")
+        .begin_array()
+        .null()
+        .null()
+        .end_array()
+        .end_object()
+        .end_array();
     json.member("money").number("10000000000000000.01");
     json.member("data").value(R"({"a": [1]})");
     json.member("colon").string(":");
@@ -79,7 +88,8 @@ TEST_CASE("text is escaped, and is UTF-8 whatever it was") {
     for (const auto& [text, json] : rows) {
         CAPTURE(json);
         CHECK(written(text) == json);
-        CHECK(written("0123456789abcdef" + text + "0123456789abcdef") == "\"0123456789abcdef" + json.substr(1, json.size() - 2) + "0123456789abcdef\"");
+        CHECK(written("0123456789abcdef" + text + "0123456789abcdef") ==
+              "\"0123456789abcdef" + json.substr(1, json.size() - 2) + "0123456789abcdef\"");
     }
 }
 

@@ -29,6 +29,12 @@ struct accepted_case {
     std::string body = {};
 };
 
+std::string repeated(std::size_t times, const std::string& text) {
+    std::string made;
+    for (std::size_t i = 0; i < times; ++i) made += text;
+    return made;
+}
+
 /// A request line, Host, and these lines.
 std::string with_lines(const std::string& lines, const std::string& body = {}) {
     return "POST /x HTTP/1.1\r\nHost: a\r\n" + lines + "\r\n" + body;
@@ -88,12 +94,14 @@ const std::vector<refused_case> refused_cases = {
     {"quoted chunked", with_coding("\"chunked\"")},
     {"empty coding", with_coding("")},
     {"two coding lines", with_lines("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n")},
-    {"two coding lines, one other", with_lines("Transfer-Encoding: identity\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n")},
+    {"two coding lines, one other",
+     with_lines("Transfer-Encoding: identity\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n")},
     {"vertical tab before chunked", with_coding("\vchunked")},
     {"vertical tab behind chunked", with_coding("chunked\v")},
     {"NUL behind chunked", with_coding("chunked\0"s)},
     {"form feed before chunked", with_coding("\fchunked")},
-    {"no-break space before chunked", with_coding("\xa0" "chunked")},
+    {"no-break space before chunked", with_coding("\xa0"
+                                                  "chunked")},
     {"blank before the coding's colon", with_lines("Transfer-Encoding : chunked\r\n", "0\r\n\r\n")},
 
     {"negative chunk size", with_chunks("-1\r\n\r\n")},
@@ -128,11 +136,8 @@ const std::vector<refused_case> refused_cases = {
     {"extension with two words", with_chunks("5;a b\r\nhello\r\n0\r\n\r\n")},
     {"extension with a bare LF", with_chunks("5;a\nhello\r\n0\r\n\r\n")},
     {"endless extension", with_chunks("5;a=" + std::string(100'000, 'b'))},
-    {"endless extensions, line after line", with_chunks([] {
-         std::string chunks;
-         for (int i = 0; i < 200; ++i) chunks += "1;" + std::string(200, 'a') + "\r\nx\r\n";
-         return chunks + "0\r\n\r\n";
-     }())},
+    {"endless extensions, line after line",
+     with_chunks(repeated(200, "1;" + std::string(200, 'a') + "\r\nx\r\n") + "0\r\n\r\n")},
     {"endless size zeros", with_chunks(std::string(100'000, '0'))},
     {"trailer that is no field", with_chunks("0\r\nhello\r\n\r\n")},
     {"trailer with a blank before its colon", with_chunks("0\r\nX : y\r\n\r\n")},
@@ -140,16 +145,12 @@ const std::vector<refused_case> refused_cases = {
     {"trailer with a bare CR", with_chunks("0\r\nX: y\rz\r\n\r\n")},
     {"trailer with a control byte", with_chunks("0\r\nX: \x01\r\n\r\n")},
     {"trailer ended by LF", with_chunks("0\r\nX: y\n\r\n")},
-    {"endless trailers", with_chunks("0\r\n" + [] {
-         std::string trailers;
-         for (int i = 0; i < 99; ++i) trailers += "X: " + std::string(1000, 'a') + "\r\n";
-         return trailers;
-     }()), status::header_fields_too_large},
-    {"too many trailers", with_chunks("0\r\n" + [] {
-         std::string trailers;
-         for (int i = 0; i < 101; ++i) trailers += "X: y\r\n";
-         return trailers;
-     }()), status::header_fields_too_large},
+    {"endless trailers",
+     with_chunks("0\r\n" + repeated(99, "X: " + std::string(1000, 'a') + "\r\n")),
+     status::header_fields_too_large},
+    {"too many trailers",
+     with_chunks("0\r\n" + repeated(101, "X: y\r\n")),
+     status::header_fields_too_large},
 
     {"no Host", "GET / HTTP/1.1\r\nX: y\r\n\r\n"},
     {"no field at all", "GET / HTTP/1.1\r\n\r\n"},
@@ -267,17 +268,15 @@ const std::vector<refused_case> refused_cases = {
     {"other expectation", with_lines("Expect: 200-ok\r\n"), status::expectation_failed},
     {"two expectations", with_lines("Expect: 100-continue, 200-ok\r\n"), status::expectation_failed},
     {"target over the limit", "GET /" + std::string(limits::target_bytes_max, 'a'), status::uri_too_long},
-    {"target over the limit, in a whole request", with_line("GET /" + std::string(limits::target_bytes_max, 'a') + " HTTP/1.1"),
-     status::uri_too_long},
+    {"target over the limit, in a whole request",
+     with_line("GET /" + std::string(limits::target_bytes_max, 'a') + " HTTP/1.1"), status::uri_too_long},
     {"one endless field", "GET / HTTP/1.1\r\nHost: a\r\nX: " + std::string(limits::header_bytes_default, 'a'),
      status::header_fields_too_large},
     {"one endless field name", "GET / HTTP/1.1\r\nHost: a\r\n" + std::string(limits::header_bytes_default, 'a'),
      status::header_fields_too_large},
-    {"too many fields", "GET / HTTP/1.1\r\nHost: a\r\n" + [] {
-         std::string lines;
-         for (std::size_t i = 0; i < limits::field_count_max; ++i) lines += "X: y\r\n";
-         return lines;
-     }(), status::header_fields_too_large},
+    {"too many fields",
+     "GET / HTTP/1.1\r\nHost: a\r\n" + repeated(limits::field_count_max, "X: y\r\n"),
+     status::header_fields_too_large},
 };
 
 const std::vector<accepted_case> accepted_cases = {
@@ -293,15 +292,16 @@ const std::vector<accepted_case> accepted_cases = {
     {"no chunks", with_chunks("0\r\n\r\n")},
     {"chunk size with zeros", with_chunks("0005\r\nhello\r\n000\r\n\r\n"), "hello"},
     {"chunk size of 16 digits", with_chunks("0000000000000005\r\nhello\r\n0\r\n\r\n"), "hello"},
-    {"chunk size in both cases", with_chunks("a\r\nhelloworld\r\nB\r\nhello world\r\n0\r\n\r\n"), "helloworldhello world"},
+    {"chunk size in both cases", with_chunks("a\r\nhelloworld\r\nB\r\nhello world\r\n0\r\n\r\n"),
+     "helloworldhello world"},
     {"chunk that looks like an end", with_chunks("5\r\n0\r\n\r\n\r\n0\r\n\r\n"), "0\r\n\r\n"},
     {"extensions", with_chunks("5;a;b=c;d=\"e \\\"f\"\r\nhello\r\n0;g\r\n\r\n"), "hello"},
     {"extensions with bad whitespace", with_chunks("5 ; a = b\t;c\r\nhello\r\n0\r\n\r\n"), "hello"},
     {"trailers", with_chunks("5\r\nhello\r\n0\r\nX: y\r\nContent-Length: 7\r\n\r\n"), "hello"},
     {"GET with a body", "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello", "hello"},
     {"HEAD with chunks", "HEAD / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n", "x"},
-    {"DELETE with a body that is a request", "DELETE / HTTP/1.1\r\nHost: a\r\nContent-Length: 18\r\n\r\nGET / HTTP/1.1\r\n\r\n",
-     "GET / HTTP/1.1\r\n\r\n"},
+    {"DELETE with a body that is a request",
+     "DELETE / HTTP/1.1\r\nHost: a\r\nContent-Length: 18\r\n\r\nGET / HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\n\r\n"},
     {"HTTP/1.0 without Host", "GET / HTTP/1.0\r\n\r\n"},
     {"HTTP/1.0 with a length", "POST / HTTP/1.0\r\nContent-Length: 5\r\n\r\nhello", "hello"},
     {"an empty line before the request", "\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n"},
@@ -329,17 +329,11 @@ const std::vector<accepted_case> accepted_cases = {
     {"absolute target in capitals", with_line("GET HTTPS://A:443/b HTTP/1.1")},
     {"expectation", with_lines("Expect: 100-Continue\r\nContent-Length: 5\r\n", "hello"), "hello"},
     {"target at the limit", with_line("GET /" + std::string(limits::target_bytes_max - 1, 'a') + " HTTP/1.1")},
-    {"header section at the limit", "GET / HTTP/1.1\r\nHost: a\r\nX: " + std::string(limits::header_bytes_default - 16, 'a') + "\r\n\r\n"},
-    {"as many fields as may be", "GET / HTTP/1.1\r\nHost: a\r\n" + [] {
-         std::string lines;
-         for (std::size_t i = 1; i < limits::field_count_max; ++i) lines += "X: y\r\n";
-         return lines;
-     }() + "\r\n"},
-    {"as many trailers as may be", with_chunks("0\r\n" + [] {
-         std::string trailers;
-         for (int i = 0; i < 100; ++i) trailers += "X: y\r\n";
-         return trailers;
-     }() + "\r\n")},
+    {"header section at the limit",
+     "GET / HTTP/1.1\r\nHost: a\r\nX: " + std::string(limits::header_bytes_default - 16, 'a') + "\r\n\r\n"},
+    {"as many fields as may be",
+     "GET / HTTP/1.1\r\nHost: a\r\n" + repeated(limits::field_count_max - 1, "X: y\r\n") + "\r\n"},
+    {"as many trailers as may be", with_chunks("0\r\n" + repeated(100, "X: y\r\n") + "\r\n")},
 };
 
 }  // namespace
@@ -383,4 +377,19 @@ TEST_CASE("an accepted message lacks nothing: every part of it wants more") {
             CHECK(feed_whole(std::string_view{bytes}.substr(0, size)).step == parse_step::needs_more);
         }
     }
+}
+
+TEST_CASE("a client that folds its lines or ends them oddly is told so") {
+    CHECK(feed_whole(with_lines("X: y\r\n z\r\n")).refused_reason == "A field line begins with a blank.");
+    CHECK(feed_whole(with_lines("X : y\r\n")).refused_reason == "There is a blank between a field name and its colon.");
+    CHECK(feed_whole(with_value("a\rb")).refused_reason == "A CR is not followed by LF.");
+    CHECK(feed_whole(with_value("a\nb")).refused_reason == "A line ends in LF without CR.");
+    CHECK(feed_whole("\x16\x03\x01").refused_reason == "A TLS handshake came to a port that speaks plain HTTP.");
+}
+
+TEST_CASE("one endless chunk line is refused at its own bound, long before that of all framing") {
+    const std::string line = "5;" + std::string(limits::chunk_line_bytes_max - 3, 'a');  // and its CR
+    CHECK(feed_whole(with_chunks(line + "\r\nhello\r\n0\r\n\r\n")).body == "hello");
+    CHECK(feed_whole(with_chunks(line + "aa")).refused_reason == "A chunk line is too long.");
+    CHECK(feed_bytewise(with_chunks(line + "aa")).refused_reason == "A chunk line is too long.");
 }

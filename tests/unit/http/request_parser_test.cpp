@@ -73,7 +73,8 @@ TEST_CASE("of an absolute target the path is the target, and its host replaces H
 }
 
 TEST_CASE("one parser and one request serve message after message on the same bytes") {
-    std::string bytes = get_with("X: 1\r\n") + "POST /b HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc" + get_with("");
+    std::string bytes =
+        get_with("X: 1\r\n") + "POST /b HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc" + get_with("");
     http::request_parser parser;
     http::request request;
     std::size_t at = 0;
@@ -163,11 +164,13 @@ TEST_CASE("a client that waits for 100 Continue is known, unless it did not wait
     const std::string expects = "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n";
     CHECK(feed_bytewise(expects + "Content-Length: 5\r\n\r\nhello").wanted_continue);
     CHECK(feed_bytewise(expects + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n").wanted_continue);
-    CHECK_FALSE(feed_bytewise("POST / HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\nhello").wanted_continue);
+    CHECK_FALSE(
+        feed_bytewise("POST / HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\nhello").wanted_continue);
     CHECK_FALSE(feed_bytewise("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello").wanted_continue);
 
     const std::string early = expects + "Content-Length: 5\r\n\r\nhello";
-    const auto made = test::feed(early, [&](std::size_t already) { return already == 0 ? early.size() - 2 : std::size_t{1}; });
+    const auto made =
+        test::feed(early, [&](std::size_t already) { return already == 0 ? early.size() - 2 : std::size_t{1}; });
     CHECK(made.heads_complete == 1);
     CHECK_FALSE(made.wanted_continue);
 }
@@ -186,13 +189,15 @@ TEST_CASE("a body over its bound is handed out at once, without the body") {
     };
     for (const auto& bytes : too_large) {
         CAPTURE(bytes);
-        for (const auto& made : {feed_whole(bytes, settings), feed_bytewise(bytes, settings), feed_whole(bytes + "0123456789x", settings)}) {
+        for (const auto& made : {feed_whole(bytes, settings), feed_bytewise(bytes, settings),
+                                 feed_whole(bytes + "0123456789x", settings)}) {
             CHECK(made.step == parse_step::complete);
             CHECK(made.body_state == http::body_state::too_large);
             CHECK(made.body == "");
             CHECK_FALSE(made.keep_alive);
         }
-        CHECK(feed_bytewise(std::string_view{bytes}.substr(0, bytes.size() - 1), settings).step == parse_step::needs_more);
+        CHECK(feed_bytewise(std::string_view{bytes}.substr(0, bytes.size() - 1), settings).step ==
+              parse_step::needs_more);
     }
     for (const std::string& bytes : {std::string{"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n0123456789"},
                                      chunked + "4\r\n0123\r\n6\r\n456789\r\n0\r\n\r\n"}) {
@@ -214,15 +219,19 @@ TEST_CASE("bounds are those of the settings, and are judged with the first byte 
     CHECK(feed_whole("GET /123456789a", settings).refused_status == http::status::uri_too_long);
 
     CHECK(feed_whole(line + host + "X: " + std::string(37, 'a'), settings).step == parse_step::needs_more);
-    CHECK(feed_whole(line + host + "X: " + std::string(38, 'a'), settings).refused_status == http::status::header_fields_too_large);
+    CHECK(feed_whole(line + host + "X: " + std::string(38, 'a'), settings).refused_status ==
+          http::status::header_fields_too_large);
     CHECK(feed_whole(line + host + "X: " + std::string(34, 'a') + "\r\n\r\n", settings).step == parse_step::complete);
     CHECK(feed_whole(line + host + "X: " + std::string(35, 'a') + "\r\n\r\n", settings).refused_status ==
           http::status::header_fields_too_large);
 
     CHECK(feed_whole(line + host + "X: y\r\nX: y\r\n\r\n", settings).step == parse_step::complete);
-    CHECK(feed_whole(line + host + "X: y\r\nX: y\r\nX: y\r\n", settings).refused_status == http::status::header_fields_too_large);
+    CHECK(feed_whole(line + host + "X: y\r\nX: y\r\nX: y\r\n", settings).refused_status ==
+          http::status::header_fields_too_large);
 
-    const http::parser_settings endless{.target_bytes_max = SIZE_MAX, .header_bytes_max = SIZE_MAX, .field_count_max = SIZE_MAX,
+    const http::parser_settings endless{.target_bytes_max = SIZE_MAX,
+                                        .header_bytes_max = SIZE_MAX,
+                                        .field_count_max = SIZE_MAX,
                                         .body_bytes_max = SIZE_MAX};
     CHECK(feed_whole(get_with("Content-Length: 1\r\n") + "x", endless).step == parse_step::complete);
     std::string many;

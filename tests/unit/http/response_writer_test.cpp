@@ -42,12 +42,15 @@ TEST_CASE("204 and 304 have neither length nor body") {
 }
 
 TEST_CASE("HEAD gets the length of GET's body and no body") {
-    CHECK(sent(status::ok, "hello", {.date = date, .head_only = true}).ends_with("X-A: 1\r\nContent-Length: 5\r\n\r\n"));
+    CHECK(
+        sent(status::ok, "hello", {.date = date, .head_only = true}).ends_with("X-A: 1\r\nContent-Length: 5\r\n\r\n"));
 }
 
 TEST_CASE("Connection is said where the version does not say it") {
     using http::version;
-    const auto ends = [](const framing& how, const std::string& end) { return sent(status::ok, "", how).ends_with("Content-Length: 0\r\n" + end); };
+    const auto ends = [](const framing& how, const std::string& end) {
+        return sent(status::ok, "", how).ends_with("Content-Length: 0\r\n" + end);
+    };
     CHECK(ends({.date = date}, "\r\n"));
     CHECK(ends({.date = date, .keep_alive = false}, "Connection: close\r\n\r\n"));
     CHECK(ends({.date = date, .version = version::http_1_0}, "Connection: keep-alive\r\n\r\n"));
@@ -57,7 +60,8 @@ TEST_CASE("Connection is said where the version does not say it") {
 TEST_CASE("every status has its line, listed or not") {
     for (unsigned code = 200; code < 600; ++code) {
         const std::string wire = sent(static_cast<status>(code), "", {.date = date});
-        CHECK(wire.starts_with("HTTP/1.1 " + std::to_string(code) + " " + std::string{to_reason(static_cast<status>(code))} + "\r\n"));
+        CHECK(wire.starts_with("HTTP/1.1 " + std::to_string(code) + " " +
+                               std::string{to_reason(static_cast<status>(code))} + "\r\n"));
     }
 }
 
