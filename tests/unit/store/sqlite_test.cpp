@@ -2,16 +2,41 @@
 
 #include <tollgate/store/suite/samples.hpp>
 
+#include <tollgate/store/sqlite/columns.hpp>
+#include <tollgate/store/sqlite/database.hpp>
+
+#include <support/child_process.hpp>
+#include <support/faulty_vfs.hpp>
 #include <support/run_store_suite.hpp>
 #include <support/temporary_directory.hpp>
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <csignal>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <set>
 #include <string>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <sys/resource.h>
+#include <unistd.h>
 
 using namespace tollgate;
 using namespace tollgate::store_suite;
+using tollgate_test::child_process;
+using tollgate_test::faulty_vfs;
+using tollgate_test::number_pipe;
 using tollgate_test::temporary_directory;
+
+static_assert(sqlite_store::blocking);
+static_assert(std::is_nothrow_move_constructible_v<sqlite_store> && std::is_nothrow_move_assignable_v<sqlite_store>);
 
 namespace {
 
@@ -47,4 +72,396 @@ TEST_CASE("the SQLite store passes the store suite with one reader and next to n
     settings.cached_credentials_max = 1;
     tollgate_test::run_store_suite([&] { return sqlite_store{files.next(), settings}; },
                                    [&] { return sqlite_store{files.last(), settings}; });
+}
+
+TEST_CASE("a store that cannot be opened says why, thrown or returned") {
+    temporary_directory directory;
+    const auto path = directory.file("missing/tollgate.db");
+    CHECK_THROWS_WITH(sqlite_store{path}, Catch::Contains(path) && Catch::Contains("No such file or directory"));
+    CHECK_THROWS_AS(sqlite_store{":memory:"}, store_error);
+    const auto opened = sqlite_store::open(path);
+    REQUIRE_FALSE(opened);
+    CHECK(opened.error().kind == problem_kind::unavailable);
+    CHECK_THAT(opened.error().cause, Catch::Contains(path));
+    REQUIRE(sqlite_store::open(directory.file("tollgate.db")));
+}
+
+TEST_CASE("a directory that nobody may write to has no store") {
+    temporary_directory directory;
+    namespace fs = std::filesystem;
+    fs::permissions(directory.path(), fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read |
+                                          fs::perms::others_exec);
+    // Another process, because it has to be somebody whom permissions bind.
+    child_process somebody{[&] {
+        if (::geteuid() == 0 && (::setgid(65534) != 0 || ::setuid(65534) != 0)) return 2;
+        const auto opened = sqlite_store::open(directory.file("tollgate.db"));
+        return !opened && opened.error().kind == problem_kind::unavailable &&
+                       opened.error().cause.find("unable to open database file") != std::string::npos
+                   ? 0
+                   : 1;
+    }};
+    CHECK(somebody.wait() == 0);
+}
+
+TEST_CASE("a store moves, and takes another's place") {
+    files files;
+    sqlite_store store{files.next()};
+    value_of(store.create_personal_token(sample_personal_token("tgu_a")));
+    sqlite_store moved{std::move(store)};
+    CHECK(value_of(moved.find_personal_token("tgu_a")));
+    moved = sqlite_store{files.next()};
+    CHECK_FALSE(value_of(moved.find_personal_token("tgu_a")));
+}
+
+TEST_CASE("two stores on one file see each other's changes with the next call") {
+    files files;
+    sqlite_store one{files.next()}, other{files.last()};
+    const auto made = sample_personal_token("tgu_a");
+    const auto access = sample_access_token(1);
+    for (int round = 0; round < 5; ++round) {
+        CHECK_FALSE(value_of(one.find_personal_token("tgu_a")));
+        const auto id = value_of(other.create_personal_token(made));
+        CHECK(value_of(one.find_personal_token("tgu_a")));
+        CHECK(value_of(one.revoke_personal_token(id)));
+        CHECK_FALSE(value_of(other.find_personal_token("tgu_a")));
+
+        CHECK_FALSE(value_of(one.find_access_token(access.token_digest)));
+        value_of(other.create_access_token(access));
+        CHECK(value_of(one.find_access_token(access.token_digest)));
+        CHECK(value_of(one.revoke_access_token(access.token_digest)));
+        CHECK_FALSE(value_of(other.find_access_token(access.token_digest)));
+    }
+}
+
+TEST_CASE("processes that open one new store at once all get it, and all they create is there") {
+    constexpr int process_count = 6;
+    for (int round = 0; round < 3; ++round) {
+        files files;
+        const auto path = files.next();
+        number_pipe start;
+        std::vector<child_process> processes;
+        for (int i = 0; i < process_count; ++i)
+            processes.emplace_back([&] {
+                start.close_writing();
+                start.take();
+                auto store = sqlite_store::open(path);
+                if (!store) return 1;
+                return store->create_hook(sample_hook(sample_account()), process_count) ? 0 : 2;
+            });
+        start.close_writing();
+        for (auto& each : processes) CHECK(each.wait() == 0);
+        sqlite_store store{path};
+        CHECK(value_of(store.hooks_of(sample_account())).size() == process_count);
+        expect_problem(store.create_hook(sample_hook(sample_account()), process_count), problem_kind::invalid);
+    }
+}
+
+TEST_CASE("of processes that create hooks at the bound exactly as many win as there is room") {
+    constexpr int process_count = 4, each_tries = 10, bound = 20;
+    files files;
+    const auto path = files.next();
+    { sqlite_store made{path}; }
+    std::vector<child_process> processes;
+    for (int i = 0; i < process_count; ++i)
+        processes.emplace_back([&] {
+            sqlite_store store{path};
+            int won = 0;
+            for (int n = 0; n < each_tries; ++n) {
+                const auto id = store.create_hook(sample_hook(sample_account()), bound);
+                if (!id && id.error().kind != problem_kind::invalid) return 255;
+                if (id) ++won;
+            }
+            return won;
+        });
+    int won = 0;
+    for (auto& each : processes) won += each.wait();
+    CHECK(won == bound);
+    CHECK(value_of(sqlite_store{path}.hooks_of(sample_account())).size() == bound);
+}
+
+TEST_CASE("what was acknowledged is there after kill -9") {
+    files files;
+    const auto path = files.next();
+    std::set<std::int64_t> acknowledged;
+    for (std::size_t round = 0; round < 5; ++round) {
+        number_pipe ids;
+        child_process server{[&] {
+            ids.close_reading();
+            sqlite_store store{path};
+            std::vector<std::thread> threads;
+            for (int i = 0; i < 3; ++i)
+                threads.emplace_back([&] {
+                    while (const auto id = store.create_hook(sample_hook(sample_account()), SIZE_MAX)) ids.put(id->value());
+                });
+            for (auto& each : threads) each.join();
+            return 1;
+        }};
+        ids.close_writing();
+        for (std::size_t n = 0; n < 5 + round * 20; ++n) {
+            const auto id = ids.take();
+            REQUIRE(id);
+            CHECK(acknowledged.insert(*id).second);  // an id is never used again
+        }
+        server.kill();
+        while (const auto id = ids.take()) CHECK(acknowledged.insert(*id).second);
+
+        sqlite_store store{path};
+        std::set<std::int64_t> there;
+        for (const hook& each : value_of(store.hooks_of(sample_account()))) there.insert(each.id.value());
+        CHECK(std::includes(there.begin(), there.end(), acknowledged.begin(), acknowledged.end()));
+        CHECK(there.size() <= acknowledged.size() + 3 * (round + 1));  // one a thread was on its way
+    }
+}
+
+TEST_CASE("a disk that fails at the nth change: each verb is done or not, says which, and goes on when the disk does") {
+    // Each of the verbs that write, and whether it is done.
+    struct verb {
+        const char* name;
+        outcome<void> (*act)(sqlite_store&);
+        bool (*is_done)(sqlite_store&);
+    };
+    const auto nothing_but_problem = [](auto given) -> outcome<void> {
+        if (!given) return std::move(given).error();
+        return {};
+    };
+    static constexpr auto settle = nothing_but_problem;
+    const auto each = GENERATE(
+        verb{"create_personal_token",
+             [](sqlite_store& store) { return settle(store.create_personal_token(sample_personal_token("tgu_new"))); },
+             [](sqlite_store& store) { return value_of(store.find_personal_token("tgu_new")).has_value(); }},
+        verb{"revoke_personal_token", [](sqlite_store& store) { return settle(store.revoke_personal_token(token_id{1})); },
+             [](sqlite_store& store) { return !value_of(store.find_personal_token("tgu_old")).has_value(); }},
+        verb{"create_access_token", [](sqlite_store& store) { return store.create_access_token(sample_access_token(2)); },
+             [](sqlite_store& store) {
+                 return value_of(store.find_access_token(sample_access_token(2).token_digest)).has_value();
+             }},
+        verb{"revoke_access_token",
+             [](sqlite_store& store) { return settle(store.revoke_access_token(sample_access_token(1).token_digest)); },
+             [](sqlite_store& store) {
+                 return !value_of(store.find_access_token(sample_access_token(1).token_digest)).has_value();
+             }},
+        verb{"create_hook", [](sqlite_store& store) { return settle(store.create_hook(sample_hook(sample_account()), 20)); },
+             [](sqlite_store& store) { return value_of(store.hooks_of(sample_account())).size() == 2; }},
+        verb{"delete_hook", [](sqlite_store& store) { return settle(store.delete_hook(sample_account(), hook_id{1})); },
+             [](sqlite_store& store) { return value_of(store.hooks_of(sample_account())).empty(); }});
+    const int code = GENERATE(SQLITE_FULL, SQLITE_IOERR_WRITE, SQLITE_IOERR_FSYNC);
+    CAPTURE(each.name, code);
+
+    files files;
+    for (long n = 0;; ++n) {
+        REQUIRE(n < 100);
+        CAPTURE(n);
+        faulty_vfs vfs;
+        sqlite_settings settings;
+        settings.vfs = vfs.name();
+        {
+            sqlite_store store{files.next(), settings};
+            value_of(store.create_personal_token(sample_personal_token("tgu_old")));
+            value_of(store.create_access_token(sample_access_token(1)));
+            value_of(store.create_hook(sample_hook(sample_account()), 20));
+            REQUIRE_FALSE(each.is_done(store));
+
+            vfs.fail_after(n, code);
+            const auto done = each.act(store);
+            if (!done) CHECK(done.error().kind == problem_kind::unavailable);
+            CHECK(each.is_done(store) == done.has_value());  // reading needs no disk that can be written to
+            vfs.heal();
+            if (done) break;
+            value_of(each.act(store));
+            CHECK(each.is_done(store));
+        }
+        sqlite_store again{files.last(), settings};
+        CHECK(each.is_done(again));
+    }
+}
+
+TEST_CASE("a file that may not grow is a problem that passes, and no half hook") {
+    files files;
+    const auto path = files.next();
+    number_pipe told;
+    // In another process, because the bound would be this one's for good.
+    child_process server{[&] {
+        told.close_reading();
+        sqlite_store store{path};
+        std::signal(SIGXFSZ, SIG_IGN);
+        rlimit bound{};
+        ::getrlimit(RLIMIT_FSIZE, &bound);
+        bound.rlim_cur = 300'000;
+        ::setrlimit(RLIMIT_FSIZE, &bound);
+        auto made = sample_hook(sample_account());
+        made.target_url.resize(1500, 'x');
+        for (;;) {
+            const auto id = store.create_hook(made, SIZE_MAX);
+            if (!id) {
+                if (id.error().kind != problem_kind::unavailable) return 1;
+                break;
+            }
+            told.put(id->value());
+        }
+        const auto listed = store.hooks_of(sample_account());
+        if (!listed) return 2;
+        bound.rlim_cur = bound.rlim_max;
+        ::setrlimit(RLIMIT_FSIZE, &bound);
+        const auto id = store.create_hook(made, SIZE_MAX);
+        if (!id) return 3;
+        told.put(id->value());
+        return 0;
+    }};
+    told.close_writing();
+    std::set<std::int64_t> acknowledged;
+    while (const auto id = told.take()) acknowledged.insert(*id);
+    CHECK(server.wait() == 0);
+    CHECK(acknowledged.size() > 10);
+    sqlite_store store{path};
+    const auto there = value_of(store.hooks_of(sample_account()));
+    CHECK(there.size() == acknowledged.size());
+    for (const hook& each : there) {
+        CHECK(acknowledged.count(each.id.value()) == 1);
+        CHECK(each.target_url.size() == 1500);
+    }
+}
+
+TEST_CASE("a damaged file is a problem that says so, in whatever verb meets the damage") {
+    files files;
+    const auto path = files.next();
+    {
+        sqlite_store store{path};
+        auto made = sample_hook(sample_account());
+        made.target_url.resize(1500, 'x');
+        for (int i = 0; i < 200; ++i) value_of(store.create_hook(made, SIZE_MAX));
+        value_of(store.create_personal_token(sample_personal_token("tgu_a")));
+    }
+    constexpr std::streamoff page_bytes = 4096;
+    const auto pages = static_cast<std::streamoff>(std::filesystem::file_size(path)) / page_bytes;
+    REQUIRE(pages > 10);
+    {
+        std::fstream file{path, std::ios::in | std::ios::out | std::ios::binary};
+        for (std::streamoff page = 1; page < pages; ++page) {  // all but the first
+            file.seekp(page * page_bytes);
+            file << std::string(page_bytes, '\xa5');
+        }
+    }
+    int problems = 0;
+    const auto met = [&](const auto& given) {
+        if (given) return;
+        CHECK(given.error().kind == problem_kind::internal);
+        CHECK_THAT(given.error().cause, Catch::Contains("malformed"));
+        CHECK_THAT(given.error().message, !Catch::Contains("malformed"));
+        ++problems;
+    };
+    auto opened = sqlite_store::open(path);
+    met(opened);
+    if (opened) {
+        met(opened->hooks_of(sample_account()));
+        met(opened->find_personal_token("tgu_a"));
+        met(opened->create_hook(sample_hook(sample_account()), 20));
+        met(opened->create_personal_token(sample_personal_token("tgu_b")));
+    }
+    CHECK(problems > 0);
+}
+
+TEST_CASE("a row that somebody else wrote is not taken for what it is not") {
+    files files;
+    sqlite_store store{files.next()};
+    value_of(store.create_personal_token(sample_personal_token("tgu_a")));
+    auto stranger = *sqlite::database::open(files.last());
+    REQUIRE(stranger.run("UPDATE tollgate_personal_tokens SET scopes = 'a' || char(9) || 'b'"));
+    const auto found = store.find_personal_token("tgu_a");
+    REQUIRE_FALSE(found);
+    CHECK(found.error().kind == problem_kind::internal);
+    CHECK_FALSE(stranger.run("UPDATE tollgate_personal_tokens SET secret_digest = x'00'"));
+    CHECK_FALSE(stranger.run("UPDATE tollgate_personal_tokens SET user = 0"));
+    CHECK_FALSE(stranger.run("UPDATE tollgate_personal_tokens SET user = 'text'"));
+}
+
+TEST_CASE("a store of a later release is left alone, and the problem names the file") {
+    files files;
+    const auto path = files.next();
+    { sqlite_store made{path}; }
+    REQUIRE(sqlite::database::open(path)->run("UPDATE tollgate_schema SET version = 1000"));
+    CHECK_THROWS_WITH(sqlite_store{path}, Catch::Contains("later release") && Catch::Contains(path));
+    const auto opened = sqlite_store::open(path);
+    REQUIRE_FALSE(opened);
+    CHECK(opened.error().kind == problem_kind::internal);
+}
+
+TEST_CASE("a store of version 1 is brought up to date and keeps what it holds") {
+    files files;
+    const auto path = files.next();
+    const auto personal = sample_personal_token("tgu_a");
+    const auto access = sample_access_token(1);
+    {
+        // What version 1 made, word for word: not to be changed with the schema.
+        auto database = *sqlite::database::open(path);
+        REQUIRE(database.run_script(R"sql(
+            CREATE TABLE tollgate_schema (component TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+            INSERT INTO tollgate_schema VALUES ('store', 1);
+            CREATE TABLE tollgate_personal_tokens (
+                id INTEGER PRIMARY KEY AUTOINCREMENT,
+                user INTEGER NOT NULL CHECK (user > 0),
+                username TEXT NOT NULL UNIQUE,
+                secret_digest BLOB NOT NULL CHECK (length(secret_digest) = 32),
+                description TEXT NOT NULL,
+                scopes TEXT NOT NULL,
+                created_at INTEGER NOT NULL,
+                last_used_at INTEGER
+            ) STRICT;
+            CREATE INDEX tollgate_personal_tokens_by_user ON tollgate_personal_tokens (user);
+            CREATE TABLE tollgate_access_tokens (
+                token_digest BLOB PRIMARY KEY CHECK (length(token_digest) = 32),
+                user INTEGER NOT NULL CHECK (user > 0),
+                application INTEGER NOT NULL CHECK (application > 0),
+                scopes TEXT NOT NULL,
+                created_at INTEGER NOT NULL,
+                expires_at INTEGER NOT NULL
+            ) STRICT, WITHOUT ROWID;
+            CREATE TABLE tollgate_hooks (
+                id INTEGER PRIMARY KEY AUTOINCREMENT,
+                service TEXT NOT NULL,
+                account INTEGER NOT NULL CHECK (account > 0),
+                event TEXT NOT NULL,
+                source TEXT NOT NULL CHECK (source IN ('api', 'manual')),
+                type TEXT NOT NULL,
+                target_url TEXT NOT NULL,
+                secret TEXT NOT NULL,
+                created_at INTEGER NOT NULL
+            ) STRICT;
+            CREATE INDEX tollgate_hooks_by_account ON tollgate_hooks (service, account, event);
+            INSERT INTO tollgate_hooks (service, account, event, source, type, target_url, secret, created_at)
+                VALUES ('sitesmaker', 42, 'site.published', 'manual', 'webhook', 'https://example.com/', 'whsec_x', 1);
+        )sql"));
+        REQUIRE(database.run("INSERT INTO tollgate_personal_tokens (user, username, secret_digest, description, scopes, "
+                             "created_at, last_used_at) VALUES (7, 'tgu_a', ?, 'for a script', 'user:balance', 5, 6)",
+                             personal.secret_digest));
+        REQUIRE(database.run("INSERT INTO tollgate_access_tokens VALUES (?, 7, 3, 'sitesmaker', 1, 2)", access.token_digest));
+    }
+    sqlite_store store{path};
+    const auto found = value_of(store.find_personal_token("tgu_a"));
+    REQUIRE(found);
+    CHECK(found->secret_digest == personal.secret_digest);
+    const auto listed = value_of(store.personal_tokens_of(user_id{7}));
+    REQUIRE(listed.size() == 1);
+    CHECK(listed[0].last_used_at == from_unix_milliseconds(6));
+    const auto granted = value_of(store.find_access_token(access.token_digest));
+    REQUIRE(granted);
+    CHECK(granted->application == application_id{3});
+    const auto hooks = value_of(store.hooks_of(sample_account()));
+    REQUIRE(hooks.size() == 1);
+    CHECK(hooks[0].source == hook_source::manual);
+    value_of(store.create_personal_token(sample_personal_token("tgu_b")));
+}
+
+TEST_CASE("a store waits for another process that writes, and says so when that takes too long") {
+    files files;
+    sqlite_settings settings;
+    settings.busy_wait_max = milliseconds{20};
+    sqlite_store store{files.next(), settings};
+    auto stranger = *sqlite::database::open(files.last());
+    {
+        auto change = sqlite::transaction::begin(stranger);
+        REQUIRE(change);
+        expect_problem(store.create_hook(sample_hook(sample_account()), 20), problem_kind::unavailable);
+        CHECK(value_of(store.hooks_of(sample_account())).empty());
+    }
+    value_of(store.create_hook(sample_hook(sample_account()), 20));
 }

@@ -167,7 +167,7 @@ TEST_CASE_METHOD(fixture, "keys that share a hash are told apart") {
         bytes.back() = last_byte;  // a digest's hash is its first bytes
         return *tokens.find(digest::from_bytes(bytes), [&] { return answer{std::optional<std::int64_t>{last_byte}}; });
     };
-    for (const std::uint8_t each : {1, 2, 1, 3, 2}) CHECK(ask(each) == each);
+    for (const std::uint8_t each : std::array<std::uint8_t, 5>{1, 2, 1, 3, 2}) CHECK(ask(each) == each);
 }
 
 TEST_CASE_METHOD(fixture, "whatever happens in whatever order, a cache says what the table says") {
