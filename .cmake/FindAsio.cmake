@@ -1,7 +1,7 @@
 # Finds standalone Asio and defines the target `asio::asio`.
 #
-# Asio ships no package file of its own. Package managers that add one call its target `asio::asio` too, so that a target
-# or a package of that name which exists already wins over the search for the bare headers.
+# Asio ships no package file of its own. Package managers that add one call its target `asio::asio` too, so that a
+# target or a package of that name which exists already wins over the search for the bare headers.
 #
 # Sets Asio_FOUND and Asio_VERSION. Point the search elsewhere with Asio_INCLUDE_DIR or CMAKE_PREFIX_PATH.
 

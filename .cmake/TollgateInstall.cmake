@@ -1,4 +1,4 @@
-# `find_package(tollgate)` after `cmake --install`. Ask for COMPONENTS sqlite or compiled to be sure that they are there.
+# `find_package(tollgate)` after `cmake --install`. Who needs sqlite or compiled asks for it in COMPONENTS.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -9,7 +9,7 @@ if(SQLite3_FOUND)
     list(APPEND exported tollgate_sqlite)
 endif()
 if(TOLLGATE_BUILD_COMPILED)
-    set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/tollgate")  # a library file makes the package one of this architecture
+    set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/tollgate")  # no longer the same on every architecture
     list(APPEND exported tollgate_compiled)
     if(SQLite3_FOUND)
         list(APPEND exported tollgate_compiled_sqlite)

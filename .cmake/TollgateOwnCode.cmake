@@ -1,4 +1,4 @@
-# How everything is built that is ours and not the library: tests, examples, the server. None of it reaches an integrator.
+# How everything is built that is ours and not the library: tests, examples, the server. Nothing of it is installed.
 
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 

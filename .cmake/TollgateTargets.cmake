@@ -1,6 +1,6 @@
 # tollgate::tollgate          the library, header-only
 # tollgate::sqlite            the same with the SQLite store
-# tollgate::compiled          the same library with its bodies compiled once, for programs that have many translation units
+# tollgate::compiled          the library with its bodies compiled once, for programs of many translation units
 # tollgate::compiled_sqlite   the same with the SQLite store
 
 add_library(tollgate_tollgate INTERFACE)

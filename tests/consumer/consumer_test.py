@@ -48,7 +48,8 @@ def add_subdirectory(scratch, compiler):
 
 
 def fetch_content(scratch, compiler):
-    build_and_run("fetch_content", scratch, compiler, f"-DTOLLGATE_SOURCE={ROOT}", "-DFETCHCONTENT_FULLY_DISCONNECTED=ON")
+    build_and_run("fetch_content", scratch, compiler, f"-DTOLLGATE_SOURCE={ROOT}",
+                  "-DFETCHCONTENT_FULLY_DISCONNECTED=ON")
 
 
 def fetch_dependencies(scratch, compiler):
@@ -57,8 +58,9 @@ def fetch_dependencies(scratch, compiler):
         (scratch / fetched).mkdir(parents=True)
         for name in headers:
             (scratch / fetched / name).symlink_to(pathlib.Path("/usr/include") / name)
-    build_and_run("add_subdirectory", scratch, compiler, f"-DTOLLGATE_SOURCE={ROOT}", "-DTOLLGATE_FETCH_DEPENDENCIES=ON",
-                  "-DCMAKE_DISABLE_FIND_PACKAGE_Asio=ON", "-DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON",
+    build_and_run("add_subdirectory", scratch, compiler, f"-DTOLLGATE_SOURCE={ROOT}",
+                  "-DTOLLGATE_FETCH_DEPENDENCIES=ON", "-DCMAKE_DISABLE_FIND_PACKAGE_Asio=ON",
+                  "-DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON",
                   f"-DFETCHCONTENT_SOURCE_DIR_TOLLGATE_FETCHED_ASIO={scratch / 'asio'}",
                   f"-DFETCHCONTENT_SOURCE_DIR_TOLLGATE_FETCHED_JSON={scratch / 'json'}")
 
@@ -66,7 +68,8 @@ def fetch_dependencies(scratch, compiler):
 def one_line(scratch, compiler):
     """The single header needs no build system."""
     program = scratch / "consumer"
-    run(compiler, "-std=c++20", "-I", ROOT / "single_include", HERE / "main.cpp", "-o", program, "-lssl", "-lcrypto", "-pthread")
+    run(compiler, "-std=c++20", "-I", ROOT / "single_include", HERE / "main.cpp", "-o", program,
+        "-lssl", "-lcrypto", "-pthread")
     print(run(program).strip())
 
 

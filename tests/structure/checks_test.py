@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The checks of this directory see what they are for: each is shown a small project that is good, and one that is not."""
+"""The checks here see what they are for: each is shown a small project that is good, and one that is not."""
 
 import importlib.util
 import pathlib
@@ -119,7 +119,7 @@ class Layout(Project):
             ("src/a.cpp", "", "does not belong at the top"),
             ("docs/a.md", "TO" "DO: write", "unfinished"),
             ("tests/a.sh", "npm --registry https://registry" ".npmjs" ".org", "package registry"),
-            ("tests/a.cpp", "x" * 141, "columns"),
+            ("examples/a.cpp", "x" * 141, "columns"),
             ("include/tollgate/base/a.hpp", "int a;\n", "no #pragma once"),
             ("include/tollgate/base/a.hpp", "#pragma once\n" * 501, "501 lines"),
             ("include/tollgate/base/a.hpp", "#pragma once\n#define A\n", "macro without TOLLGATE_"),
@@ -204,7 +204,8 @@ class SingleHeader(Project):
         self.header("base/a.ipp", "tollgate/base/b.hpp", text="void a() { b(); }\n")
         self.header("base/b.ipp", "tollgate/base/b.hpp", text="void b() { a(); }\n")
         text = self.single()
-        order = [text.index(part) for part in ("void a();", "void b();", amalgamate.BODIES_SWITCH, "void a() {", "void b() {")]
+        parts = ("void a();", "void b();", amalgamate.BODIES_SWITCH, "void a() {", "void b() {")
+        order = [text.index(part) for part in parts]
         self.assertEqual(order, sorted(order))
 
     def test_a_wing_has_its_switch(self):
@@ -218,7 +219,7 @@ class SingleHeader(Project):
     def test_bodies_included_elsewhere(self):
         self.header("base/a.hpp", "tollgate/base/a.ipp")
         self.header("base/a.ipp")
-        self.assert_refused("at the end of its header")
+        self.assert_refused("at the end of their header")
 
     def test_a_header_behind_a_condition(self):
         self.header("base/a.hpp", text="#if defined(__linux__)\n#include <tollgate/base/config.hpp>\n#endif\n")

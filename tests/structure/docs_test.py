@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The pages keep their word: relative links lead somewhere, and a snippet that is shown is a snippet that is compiled.
 
-Before each block of C++ stands `<!-- snippet: FILE -->` or `<!-- snippet: FILE NAME -->`. The block equals that file, or
-its part between the comments `// [NAME]` and `// [/NAME]`, moved to the left margin.
+Before each block of C++ stands `<!-- snippet: FILE -->` or `<!-- snippet: FILE NAME -->`. The block equals that file,
+or its part between the comments `// [NAME]` and `// [/NAME]`, moved to the left margin.
 """
 
 import re

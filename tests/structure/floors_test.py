@@ -75,8 +75,8 @@ def check(base):
             continue
         for target in targets:
             if target not in graph:
-                exempt = target.startswith(EXEMPT)
-                findings.append(f"include/{name} includes <{target}>, " + ("which is for users" if exempt else "which does not exist"))
+                why = "is for users" if target.startswith(EXEMPT) else "does not exist"
+                findings.append(f"include/{name} includes <{target}>, which {why}")
             elif not may_include(here, place(target)):
                 findings.append(f"include/{name} ({here}) climbs to <{target}> ({place(target)})")
     found = circle(base, graph)

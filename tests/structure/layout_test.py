@@ -8,7 +8,8 @@ import sources
 TOP_LEVEL = {"CMakeLists.txt", "CMakePresets.json", "CHANGELOG.md", "LICENSE", "README.md",
              "docs", "examples", "include", "single_include", "tests"}
 LINES_MAX = 500
-COLUMNS_MAX = 140  # 120 is the aim; a table or a lambda may stand out a little
+CODE = (".hpp", ".ipp", ".cpp", ".py")
+COLUMNS_MAX = 140  # 120 is the aim, a lambda may stand out a little; tables of tests are as wide as they are
 
 UNFINISHED = re.compile(r"\b(" + "|".join(["TO" "DO", "FIX" "ME", "XX" "X"]) + r")\b")
 # Package registries: a build that names one is a build that needs the network.
@@ -28,7 +29,6 @@ def check_top_level(base):
 
 
 def check_text(base):
-    generated = base / "single_include" / "tollgate" / "tollgate.hpp"
     for path in sources.files(base):
         text = sources.read(path)
         name = path.relative_to(base)
@@ -37,7 +37,7 @@ def check_text(base):
                 yield f"{name}:{number}: unfinished: {line.strip()}"
             if REGISTRIES.search(line):
                 yield f"{name}:{number}: names a package registry"
-            if len(line) > COLUMNS_MAX and path.suffix in (".hpp", ".ipp", ".cpp", ".py") and path != generated:
+            if len(line) > COLUMNS_MAX and path.suffix in CODE and name.parts[0] in ("include", "examples"):
                 yield f"{name}:{number}: {len(line)} columns, {COLUMNS_MAX} at most"
 
 

@@ -28,7 +28,7 @@ class Compiler:
 def parser(description):
     made = argparse.ArgumentParser(description=description)
     made.add_argument("--compiler", required=True)
-    made.add_argument("--includes", required=True, type=lambda text: text.split(":"), help="ours first, then those of others")
+    made.add_argument("--includes", required=True, type=lambda text: text.split(":"), help="ours first")
     made.add_argument("--jobs", type=int, default=os.cpu_count())
     made.add_argument("arguments", nargs="*", type=pathlib.Path)
     return made

@@ -78,7 +78,8 @@ ul.cards strong { display: block; color: var(--accent); }
 ul.cards span { color: var(--quiet); font-size: .925rem; }
 
 .operation { border-top: 1px solid var(--line); margin-top: 2.4rem; }
-.operation h2 { margin: 1.6rem 0 .5rem; font-size: 1.1rem; font-weight: 600; display: flex; flex-wrap: wrap; gap: .6rem; align-items: baseline; }
+.operation h2 { margin: 1.6rem 0 .5rem; font-size: 1.1rem; font-weight: 600; display: flex; flex-wrap: wrap; gap: .6rem;
+                align-items: baseline; }
 .operation h2 code { background: none; padding: 0; font-size: 1em; }
 .method { font: 700 .75rem/1.6 ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace; border: 1px solid; border-radius: .3rem;
   padding: 0 .4rem; letter-spacing: .03em; }

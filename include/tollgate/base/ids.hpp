@@ -48,7 +48,7 @@ using delivery_id = id<struct delivery_tag>;  ///< one event on its way to one h
 
 template <class Tag>
 constexpr std::optional<id<Tag>> id<Tag>::parse(std::string_view text) noexcept {
-    constexpr std::uint64_t largest = std::numeric_limits<std::int64_t>::max();
+    constexpr std::uint64_t largest = (std::numeric_limits<std::int64_t>::max)();
     constexpr std::size_t digits_max = 19;  // as many as `largest` has: the sum below cannot overflow 64 bits
     if (text.empty() || text.size() > digits_max || text.front() == '0') return std::nullopt;
     std::uint64_t value = 0;

@@ -72,7 +72,8 @@ namespace detail {
 template <application_store Applications>
 outcome<judged_request> judge_request(const parameters& sent, Applications& applications, const service_catalog& services) {
     const auto client_id = sent.find("client_id");
-    if (!client_id || sent.is_repeated("client_id")) return judged_request{page_failure{"The request does not say which application sent it."}};
+    if (!client_id || sent.is_repeated("client_id"))
+        return judged_request{page_failure{"The request does not say which application sent it."}};
     auto client = applications.find_application(*client_id);
     if (!client) return std::move(client).error();
     if (!*client) return judged_request{page_failure{"There is no such application."}};
@@ -82,7 +83,8 @@ outcome<judged_request> judge_request(const parameters& sent, Applications& appl
 
     auto state = sent.is_repeated("state") ? std::nullopt : sent.find("state");
     auto read = detail::read_wishes(sent, std::move(**client), *redirect, services);
-    if (auto* why = std::get_if<failure>(&read)) return judged_request{redirect_failure{std::move(*redirect), std::move(*why), std::move(state)}};
+    if (auto* why = std::get_if<failure>(&read))
+        return judged_request{redirect_failure{std::move(*redirect), std::move(*why), std::move(state)}};
     return judged_request{std::get<authorization_request>(std::move(read))};
 }
 

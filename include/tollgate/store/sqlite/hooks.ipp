@@ -34,7 +34,7 @@ TOLLGATE_DECL outcome<hook_id> hooks::create(const new_hook& made, std::size_t h
                   made.account.service, made.account.account, made.event, made.source, made.type, made.target_url,
                   made.secret, made.created_at,
                   static_cast<std::int64_t>((std::min)(
-                      hooks_per_event_max, static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max()))));
+                      hooks_per_event_max, static_cast<std::size_t>((std::numeric_limits<std::int64_t>::max)()))));
     if (!done) return std::move(done).error();
     if ((*connection)->changes() == 0) return too_many_hooks(hooks_per_event_max);
     return hook_id{(*connection)->last_insert_id()};

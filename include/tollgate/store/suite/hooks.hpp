@@ -88,7 +88,7 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         const auto elsewhere = sample_account("itemplatform").service;
         expect(!value_of(store.account_of_hook(elsewhere, id)), "another service has no such hook");
         expect(!value_of(store.account_of_hook(account.service, hook_id{id.value() + 1})), "there is no such hook");
-        expect(!value_of(store.account_of_hook(account.service, hook_id{std::numeric_limits<std::int64_t>::max()})),
+        expect(!value_of(store.account_of_hook(account.service, hook_id{(std::numeric_limits<std::int64_t>::max)()})),
                "there is no such hook");
         expect(value_of(store.delete_hook(account, id)), "there was such a hook");
         expect(!value_of(store.account_of_hook(account.service, id)), "a deleted hook belongs to nobody");
@@ -131,7 +131,7 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         value_of(store.delete_hook(made.account, *last));
         expect_problem(store.create_hook(made, hooks_max), problem_kind::invalid);
         expect_problem(store.create_hook(sample_hook(sample_account("sitesmaker", 44)), 0), problem_kind::invalid);
-        value_of(store.create_hook(made, std::numeric_limits<std::size_t>::max()));
+        value_of(store.create_hook(made, (std::numeric_limits<std::size_t>::max)()));
     });
 
     add("hook: a deleted one makes room", [](auto& store) {
@@ -174,7 +174,7 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
     });
 
     add("hook: times to the millisecond, the largest account, the longest service name", [](auto& store) {
-        std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+        std::int64_t largest = (std::numeric_limits<std::int64_t>::max)();
         for (const instant at : difficult_times()) {
             auto made = sample_hook(sample_account(std::string(limits::service_name_bytes_max, 's'), largest--));
             made.created_at = at;

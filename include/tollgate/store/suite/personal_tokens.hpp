@@ -137,7 +137,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
         expect(!value_of(store.revoke_personal_token(token_id{1})), "there was no such token");
         const auto id = value_of(store.create_personal_token(sample_personal_token("tgu_a")));
         expect(!value_of(store.revoke_personal_token(token_id{id.value() + 1})), "there was no such token");
-        expect(!value_of(store.revoke_personal_token(token_id{std::numeric_limits<std::int64_t>::max()})),
+        expect(!value_of(store.revoke_personal_token(token_id{(std::numeric_limits<std::int64_t>::max)()})),
                "there was no such token");
         expect(value_of(store.revoke_personal_token(id)), "there was such a token");
         expect(!value_of(store.revoke_personal_token(id)), "a token is revoked once");
@@ -198,7 +198,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
         for (const instant at : difficult_times()) {
             auto made = sample_personal_token(
                 "tgu_" + std::to_string(count),
-                user_id{std::numeric_limits<std::int64_t>::max() - static_cast<std::int64_t>(count)});
+                user_id{(std::numeric_limits<std::int64_t>::max)() - static_cast<std::int64_t>(count)});
             made.created_at = at;
             made.secret_digest = count == 0 ? digest{} : sample_digest(count);
             ++count;
