@@ -1,0 +1,37 @@
+"""Runs the curl line that an example prints, as somebody would who pastes it."""
+
+import queue
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+
+SECONDS = 30
+
+
+def check(program, expected, ends_with=0):
+    """Starts `program` on any free port; its curl line must print `expected`. SIGTERM must end it, with `ends_with`."""
+    process = subprocess.Popen([program, "0"], stdout=subprocess.PIPE, text=True)
+    lines = queue.Queue()
+    threading.Thread(target=lambda: [lines.put(line) for line in process.stdout], daemon=True).start()
+    try:
+        line = lines.get(timeout=SECONDS)
+        while not line.startswith("curl "):
+            line = lines.get(timeout=SECONDS)
+        answer = subprocess.run(
+            [*shlex.split(line), "--silent", "--show-error", "--fail", "--max-time", str(SECONDS)],
+            capture_output=True, text=True, timeout=SECONDS, check=True).stdout
+        if expected not in answer:
+            sys.exit(f"{line}answered {answer!r}, without {expected!r}")
+        process.send_signal(signal.SIGTERM)
+        code = process.wait(SECONDS)
+        if code != ends_with:
+            sys.exit(f"ended with {code}, not {ends_with}")
+    finally:
+        process.kill()
+        process.wait()
+
+
+# A program without a signal handler is ended by the signal.
+BY_SIGNAL = -signal.SIGTERM

@@ -1,0 +1,74 @@
+// Tollgate as a guest in a program that has an io_context, signals and work of its own: here, a clock that ticks.
+//
+// The API and its documentation share one listener. SIGTERM and SIGINT are the program's: it stops the server, the server
+// never takes a signal by itself.
+#include <tollgate/tollgate.hpp>
+
+#include <asio.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+
+using namespace tollgate;
+
+struct shop_directory {
+    outcome<balance> balance_of(user_id user) { return balance{user, "12.50", *currency_code::from("EUR")}; }
+    outcome<std::vector<account>> accounts_of(user_id, std::string_view) { return std::vector<account>{}; }
+    outcome<std::optional<quota>> quota_of(user_id) { return std::optional<quota>{}; }
+};
+
+/// The work that the program did before it had a guest.
+class ticker {
+public:
+    explicit ticker(asio::io_context& context) : timer_{context} { wait(); }
+    void stop() { timer_.cancel(); }
+
+private:
+    void wait() {
+        timer_.expires_after(std::chrono::seconds{1});
+        timer_.async_wait([this](const asio::error_code& stopped) {
+            if (stopped) return;
+            std::cout << "tick" << std::endl;
+            wait();
+        });
+    }
+
+    asio::steady_timer timer_;
+};
+
+int main(int argc, char** argv) {
+    api_settings settings{.base_url = "http://127.0.0.1:8080/v1", .auth_url = "http://127.0.0.1:8080"};
+    if (!settings.services.add("shop", {"order.paid"})) return 1;
+    shop_directory users;
+    memory_store store;
+    account_api api{settings, users, store};
+
+    // [guest]
+    asio::io_context context;
+    ticker ticker{context};
+
+    api_documentation documentation{api.settings(), api.table()};
+    http::site site{http::mounted(documentation.root(), documentation), http::mounted("", api)};
+    const auto port = static_cast<std::uint16_t>(argc > 1 ? std::atoi(argv[1]) : 8080);
+    server guest{context.get_executor(), site, {.port = port, .threads = 1}};
+    if (auto started = guest.start(); !started) {
+        std::cerr << started.error().message << '\n';
+        return 1;
+    }
+
+    asio::signal_set signals{context, SIGTERM, SIGINT};
+    signals.async_wait([&](const asio::error_code&, int) {
+        ticker.stop();
+        guest.stop();  // on a thread of the context: returns at once, and run() returns when all requests are answered
+    });
+    // [/guest]
+
+    const auto token = issue_personal_token(store, system_random{}, {user_id{1}, "guest", *scope_set::parse("user:balance")},
+                                            system_clock{}.now());
+    if (!token) return 1;
+    std::cout << "curl -u " << token->username.view() << ':' << token->secret.view() << " http://127.0.0.1:" << guest.port()
+              << "/v1/user/balance" << std::endl;
+    context.run();
+}

@@ -1,0 +1,32 @@
+// The smallest integrator: users of one's own, a store in memory, a server on http://127.0.0.1:8080.
+#include <tollgate/tollgate.hpp>
+
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+
+using namespace tollgate;
+
+// What this process knows about its users.
+struct shop_directory {
+    outcome<balance> balance_of(user_id user) { return balance{user, "12.50", *currency_code::from("EUR")}; }
+    outcome<std::vector<account>> accounts_of(user_id, std::string_view) { return std::vector{account{account_id{1}, "Corner shop"}}; }
+    outcome<std::optional<quota>> quota_of(user_id) { return std::optional<quota>{}; }
+};
+
+int main(int argc, char** argv) {
+    api_settings settings{.base_url = "http://127.0.0.1:8080/v1", .auth_url = "http://127.0.0.1:8080"};
+    if (!settings.services.add("shop", {"order.paid"})) return 1;
+
+    shop_directory users;
+    memory_store store;
+    account_api api{settings, users, store};
+    server server{api, {.port = static_cast<std::uint16_t>(argc > 1 ? std::atoi(argv[1]) : 8080)}};
+
+    const auto scopes = *scope_set::parse("user:balance shop");
+    const auto token = issue_personal_token(store, system_random{}, {user_id{1}, "hello", scopes}, system_clock{}.now());
+    if (!token || !server.start()) return 1;
+    std::cout << "curl -u " << token->username.view() << ':' << token->secret.view() << " http://127.0.0.1:" << server.port()
+              << "/v1/user/balance" << std::endl;
+    server.wait();
+}

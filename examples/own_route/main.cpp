@@ -1,0 +1,87 @@
+// A route of one's own, in the same table as the library's: it gets identification, rate limits, scopes, errors, OpenAPI and
+// documentation for nothing. The program asks itself, and ends with 0 if the answers are right.
+#include <tollgate/tollgate.hpp>
+
+#include <iostream>
+#include <string>
+
+using namespace tollgate;
+
+struct shop_directory {
+    outcome<balance> balance_of(user_id user) { return balance{user, "12.50", *currency_code::from("EUR")}; }
+    outcome<std::vector<account>> accounts_of(user_id user, std::string_view service) {
+        if (user != user_id{1} || service != "shop") return std::vector<account>{};
+        return std::vector{account{account_id{1}, "Corner shop"}};
+    }
+    outcome<std::optional<quota>> quota_of(user_id) { return std::optional<quota>{}; }
+};
+
+// [parameter]
+using invoice_id = id<struct invoice_tag>;
+
+/// What `{invoice}` in a path stands for; other text is a 404 before the endpoint is called.
+template <>
+struct tollgate::path_parameter<"invoice"> {
+    using type = invoice_id;
+    static std::optional<invoice_id> parse(std::string_view text) { return invoice_id::parse(text); }
+};
+// [/parameter]
+
+// [routes]
+auto shop_routes() {
+    return route_table{
+        on_get<"/{service}/{account}/invoices/{invoice}">(
+            read_of_service,
+            [](auto& call, const service& at, account_id of, invoice_id which) -> outcome<void> {
+                if (auto theirs = require_account(call.users(), call.who().user, {at.name, of}); !theirs) return theirs;
+                auto json = call.json();
+                json.begin_object();
+                json.member("id").integer(which.value());
+                json.member("total").number("99.90");
+                json.end_object();
+                return {};
+            },
+            {.operation = "getInvoice",
+             .summary = "An invoice of the account.",
+             .success_body = {R"({"type":"object"})", R"({"id": 7, "total": 99.90})"}}),
+    };
+}
+// [/routes]
+
+int main() {
+    api_settings settings{.base_url = "https://api.example.com/v1", .auth_url = "https://example.com"};
+    if (!settings.services.add("shop", {"order.paid"})) return 1;
+    shop_directory users;
+    memory_store store;
+    // [api]
+    account_api api{settings, users, store, default_policies(), account_routes() + shop_routes()};
+    // [/api]
+
+    const auto token = issue_personal_token(store, system_random{}, {user_id{1}, "own_route", *scope_set::parse("shop:read")},
+                                            system_clock{}.now());
+    if (!token) return 1;
+    const auto credentials =
+        "Basic " + base64_encode(std::string{token->username.view()}.append(":").append(token->secret.view()));
+
+    struct {
+        std::string_view path;
+        bool with_token;
+        http::status expected;
+    } const cases[] = {
+        {"/v1/shop/1/invoices/7", true, http::status::ok},
+        {"/v1/shop/1/invoices/7", false, http::status::unauthorized},
+        {"/v1/shop/2/invoices/7", true, http::status::not_found},   // somebody else's account
+        {"/v1/shop/1/invoices/07", true, http::status::not_found},  // no invoice_id
+    };
+    bool right = api.openapi().find("getInvoice") != std::string::npos;
+    for (const auto& each : cases) {
+        http::request asked;
+        asked.target = http::target::from(each.path);
+        asked.fields.add("User-Agent", "own_route");
+        if (each.with_token) asked.fields.add("Authorization", credentials);
+        const auto answer = api.handle(asked);
+        std::cout << each.path << ": " << http::to_number(answer.status()) << ' ' << answer.body() << '\n';
+        right = right && answer.status() == each.expected;
+    }
+    return right ? 0 : 1;
+}
