@@ -76,7 +76,7 @@ private:
 
     void declare(const flag& which) {
         auto& into = shared_.emplace_back(shared_flag{&which, nullptr, {}, false});
-        const auto name = "--" + std::string{which.name};
+        const auto name = std::string{"--"}.append(which.name);
         const std::string meaning{which.meaning};
         if (which.type == flag_type::toggle) {
             into.option = app_->add_flag(name, into.toggle, meaning);

@@ -186,12 +186,15 @@ settings read_settings(const std::filesystem::path& config_file, std::span<const
         std::string origin;
     };
     std::map<string_view, source> chosen;
+    const auto as_flag = [](string_view name) { return std::string{"--"}.append(name); };
     for (const flag& each : flags)
-        if (!each.fallback.empty()) chosen[each.name] = {{std::string{each.fallback}}, "--" + std::string{each.name}};
+        if (!each.fallback.empty()) chosen[each.name] = {{std::string{each.fallback}}, as_flag(each.name)};
     if (!config_file.empty())
-        for (given_flag& each : read_config_file(config_file))
-            chosen[each.name] = {std::move(each.texts), "\"" + std::string{each.name} + "\" in " + config_file.string()};
-    for (const given_flag& each : command_line) chosen[each.name] = {each.texts, "--" + std::string{each.name}};
+        for (given_flag& each : read_config_file(config_file)) {
+            const auto origin = std::string{"\""}.append(each.name).append("\" in ").append(config_file.string());
+            chosen[each.name] = {std::move(each.texts), origin};
+        }
+    for (const given_flag& each : command_line) chosen[each.name] = {each.texts, as_flag(each.name)};
 
     settings read;
     for (const auto& [name, from] : chosen) read_texts(find_flag(name), from.texts, from.origin, read);

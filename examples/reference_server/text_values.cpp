@@ -100,8 +100,9 @@ std::optional<listen_address> parse_listen_address(std::string_view text) {
 }
 
 std::string to_text(const listen_address& address) {
-    const auto host = address.address.to_text();
-    return (address.address.is_v4() ? host : "[" + host + "]") + ":" + std::to_string(address.port);
+    auto host = address.address.to_text();
+    if (!address.address.is_v4()) host = std::string{"["}.append(host).append("]");
+    return host + ":" + std::to_string(address.port);
 }
 
 bool is_public_url(std::string_view text) {
