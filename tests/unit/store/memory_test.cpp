@@ -119,6 +119,7 @@ TEST_CASE("a memory store that runs out of memory in the middle of a verb has do
                          [&] {
                              CHECK_FALSE(value_of(store.find_personal_token("tgu_a")));
                              CHECK(value_of(store.personal_tokens_of(personal.user)).size() == 1);
+                             for (std::int64_t id = 2; id < 50; ++id) CHECK_FALSE(value_of(store.revoke_personal_token(token_id{id})));
                          });
     CHECK(value_of(store.find_personal_token("tgu_a")));
     CHECK(value_of(store.personal_tokens_of(personal.user)).size() == 2);
@@ -132,7 +133,13 @@ TEST_CASE("a memory store that runs out of memory in the middle of a verb has do
     const auto made = sample_hook(sample_account());
     for (std::size_t count = 0; count < 6; ++count) {
         fail_each_allocation([&] { return store.create_hook(made, 6); },
-                             [&] { CHECK(value_of(store.hooks_of(made.account)).size() == count); });
+                             [&] {
+                                 CHECK(value_of(store.hooks_of(made.account)).size() == count);
+                                 std::size_t known = 0;
+                                 for (std::int64_t id = 1; id < 100; ++id)
+                                     if (value_of(store.account_of_hook(made.account.service, hook_id{id}))) ++known;
+                                 CHECK(known == count);
+                             });
         CHECK(value_of(store.hooks_of(made.account)).size() == count + 1);
     }
     fail_each_allocation([&] { return store.hooks_of(made.account); }, [] {});

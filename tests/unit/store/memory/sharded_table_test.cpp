@@ -1,0 +1,73 @@
+#include <tollgate/store/memory/sharded_table.hpp>
+
+#include <tollgate/base/inline_text.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <map>
+#include <random>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+using namespace tollgate;
+
+namespace {
+
+using name = inline_text<32>;
+using table = sharded_table<name, int>;
+
+std::optional<int> find(const table& in, std::string_view key) {
+    return in.with(key, [](const int* row) { return row != nullptr ? std::optional{*row} : std::nullopt; });
+}
+
+}  // namespace
+
+TEST_CASE("a sharded table is a table") {
+    table rows;
+    CHECK_FALSE(find(rows, "a"));
+    CHECK(rows.insert(*name::from("a"), 1));
+    CHECK_FALSE(rows.insert(*name::from("a"), 2));
+    CHECK(find(rows, "a") == 1);
+    CHECK_FALSE(find(rows, "ab"));
+    CHECK_FALSE(find(rows, ""));
+    CHECK(rows.erase(*name::from("a")));
+    CHECK_FALSE(rows.erase(*name::from("a")));
+    CHECK_FALSE(find(rows, "a"));
+}
+
+TEST_CASE("a sharded table says what a map says") {
+    table rows;
+    std::map<std::string, int> truth;
+    std::mt19937 random{Catch::rngSeed()};
+    for (int step = 0; step < 20'000; ++step) {
+        const std::string key = "key_" + std::to_string(random() % 500);
+        switch (random() % 3) {
+            case 0: REQUIRE(rows.insert(*name::from(key), step) == truth.try_emplace(key, step).second); break;
+            case 1: REQUIRE(rows.erase(*name::from(key)) == (truth.erase(key) == 1)); break;
+            default: {
+                const auto known = truth.find(key);
+                REQUIRE(find(rows, key) == (known == truth.end() ? std::nullopt : std::optional{known->second}));
+            }
+        }
+    }
+}
+
+TEST_CASE("threads share a sharded table") {
+    table rows;
+    constexpr int threads = 6, keys = 500;
+    std::atomic<int> inserted{0};
+    std::vector<std::thread> all;
+    for (int i = 0; i < threads; ++i)
+        all.emplace_back([&, i] {
+            for (int key = 0; key < keys; ++key) {
+                const auto text = std::to_string(key);
+                if (rows.insert(*name::from(text), i)) ++inserted;
+                if (!find(rows, text)) inserted += 1000;
+            }
+        });
+    for (auto& each : all) each.join();
+    CHECK(inserted == keys);
+}
