@@ -12,6 +12,7 @@
 #include <tollgate/base/crc32.hpp>
 #include <tollgate/base/decimal.hpp>
 #include <tollgate/base/digest.hpp>
+#include <tollgate/base/digest_memo.hpp>
 #include <tollgate/base/encoding.hpp>
 #include <tollgate/base/ids.hpp>
 #include <tollgate/base/inline_text.hpp>

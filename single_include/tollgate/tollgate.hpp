@@ -484,6 +484,145 @@ struct std::hash<tollgate::digest> {
     }
 };
 
+// <tollgate/base/siphash.hpp>
+
+namespace tollgate {
+
+/// 128 bits that nobody else knows.
+struct siphash_key {
+    std::uint64_t first = 0;
+    std::uint64_t second = 0;
+};
+
+struct siphash_tag {
+    std::uint64_t first = 0;
+    std::uint64_t second = 0;
+
+    /// Takes as long whatever the bits are.
+    friend constexpr bool operator==(const siphash_tag& a, const siphash_tag& b) noexcept {
+        return ((a.first ^ b.first) | (a.second ^ b.second)) == 0;
+    }
+};
+
+/// SipHash (Aumasson and Bernstein, 2012) of eight bytes, the least significant first: for tables whose keys come from
+/// strangers, who without `secret` cannot choose keys that meet in one place. 1-3 rounds, as in Rust's and Python's
+/// tables; 2-4 is the variant of the published vectors.
+template <int compression_rounds = 1, int finalization_rounds = 3>
+[[nodiscard]] constexpr std::uint64_t siphash(const siphash_key& secret, std::uint64_t eight_bytes) noexcept;
+
+/// SipHash-2-4 with 128 bits of output: a tag that nobody finds two texts for, or a text for, without `secret`.
+[[nodiscard]] inline siphash_tag siphash128(const siphash_key& secret, std::string_view text) noexcept;
+
+namespace detail {
+
+struct siphash_state {
+    std::uint64_t v0, v1, v2, v3;
+
+    constexpr explicit siphash_state(const siphash_key& secret) noexcept
+        : v0{secret.first ^ 0x736f6d6570736575U},
+          v1{secret.second ^ 0x646f72616e646f6dU},
+          v2{secret.first ^ 0x6c7967656e657261U},
+          v3{secret.second ^ 0x7465646279746573U} {}
+
+    constexpr void mix(int rounds) noexcept {
+        for (int i = 0; i < rounds; ++i) {
+            v0 += v1;
+            v2 += v3;
+            v1 = std::rotl(v1, 13) ^ v0;
+            v3 = std::rotl(v3, 16) ^ v2;
+            v0 = std::rotl(v0, 32) + v3;
+            v2 += v1;
+            v1 = std::rotl(v1, 17) ^ v2;
+            v3 = std::rotl(v3, 21) ^ v0;
+            v2 = std::rotl(v2, 32);
+        }
+    }
+    constexpr void compress(std::uint64_t word, int rounds) noexcept {
+        v3 ^= word;
+        mix(rounds);
+        v0 ^= word;
+    }
+    [[nodiscard]] constexpr std::uint64_t folded() const noexcept { return v0 ^ v1 ^ v2 ^ v3; }
+};
+
+}  // namespace detail
+
+template <int compression_rounds, int finalization_rounds>
+constexpr std::uint64_t siphash(const siphash_key& secret, std::uint64_t eight_bytes) noexcept {
+    detail::siphash_state state{secret};
+    state.compress(eight_bytes, compression_rounds);
+    state.compress(std::uint64_t{8} << 56, compression_rounds);  // the last word holds the length
+    state.v2 ^= 0xff;
+    state.mix(finalization_rounds);
+    return state.folded();
+}
+
+inline siphash_tag siphash128(const siphash_key& secret, std::string_view text) noexcept {
+    detail::siphash_state state{secret};
+    state.v1 ^= 0xee;
+    const std::uint64_t length = text.size();
+    for (; text.size() >= 8; text.remove_prefix(8))
+        state.compress(load_little_endian_32(text.data()) |
+                           std::uint64_t{load_little_endian_32(text.data() + 4)} << 32,
+                       2);
+    std::uint64_t last = length << 56;
+    for (std::size_t i = 0; i < text.size(); ++i)
+        last |= std::uint64_t{static_cast<unsigned char>(text[i])} << (8 * i);
+    state.compress(last, 2);
+    state.v2 ^= 0xee;
+    state.mix(4);
+    const auto first = state.folded();
+    state.v1 ^= 0xdd;
+    state.mix(4);
+    return {first, state.folded()};
+}
+
+}  // namespace tollgate
+
+// <tollgate/base/digest_memo.hpp>
+
+namespace tollgate {
+
+/// The digests of secrets seen lately, so that a token's hundredth request need not compute what its first did: without
+/// SHA instructions (most servers before 2020, and every emulator) a digest costs as much as all else that is done to let
+/// a caller in.
+///
+/// It changes no answer. An entry is found by a 128-bit keyed tag of the whole secret, compared in constant time, with a
+/// key that is random and never leaves the object: to be taken for another text's digest, a guess has to be one in 2^128.
+/// What it holds are digests, which stores hold too, and tags; never a secret. Nothing is decided here: who has revoked
+/// what is still asked of the store each time.
+///
+/// Bounded, of a fixed size, no heap memory. Not for two threads at once.
+class digest_memo {
+public:
+    static constexpr std::size_t entries_max = 256;  // 12 KiB: so many tokens are busy at one time on one thread
+
+    explicit digest_memo(const siphash_key& secret) noexcept : key_{secret} {}
+
+    /// The SHA-256 of `text`. Throws as `sha256` does.
+    [[nodiscard]] digest of(std::string_view text) {
+        const auto tag = siphash128(key_, text);
+        entry& kept = entries_[tag.first % entries_max];
+        if (!kept.used || !(kept.tag == tag)) kept = {tag, sha256(text), true};
+        return kept.value;
+    }
+
+private:
+    struct entry {
+        siphash_tag tag;
+        digest value;
+        bool used = false;
+    };
+
+    siphash_key key_;
+    std::array<entry, entries_max> entries_{};
+};
+
+/// The SHA-256 of a secret that a request carries, remembered by this thread. Throws as `sha256` does.
+[[nodiscard]] TOLLGATE_DECL digest recall_digest_of(std::string_view secret);
+
+}  // namespace tollgate
+
 // <tollgate/base/encoding.hpp>
 
 namespace tollgate {
@@ -803,52 +942,6 @@ using public_id = inline_text<limits::token_username_bytes_max>;
 TOLLGATE_DECL void secure_wipe(std::span<std::byte> bytes) noexcept;
 /// The same for text, which is empty afterwards.
 TOLLGATE_DECL void secure_wipe(std::string& text) noexcept;
-
-}  // namespace tollgate
-
-// <tollgate/base/siphash.hpp>
-
-namespace tollgate {
-
-/// 128 bits that nobody else knows.
-struct siphash_key {
-    std::uint64_t first = 0;
-    std::uint64_t second = 0;
-};
-
-/// SipHash (Aumasson and Bernstein, 2012) of eight bytes, the least significant first: for tables whose keys come from
-/// strangers, who without `secret` cannot choose keys that meet in one place. 1-3 rounds, as in Rust's and Python's
-/// tables; 2-4 is the variant of the published vectors.
-template <int compression_rounds = 1, int finalization_rounds = 3>
-[[nodiscard]] constexpr std::uint64_t siphash(const siphash_key& secret, std::uint64_t eight_bytes) noexcept {
-    std::uint64_t v0 = secret.first ^ 0x736f6d6570736575U;
-    std::uint64_t v1 = secret.second ^ 0x646f72616e646f6dU;
-    std::uint64_t v2 = secret.first ^ 0x6c7967656e657261U;
-    std::uint64_t v3 = secret.second ^ 0x7465646279746573U;
-    const auto mix = [&](int rounds) {
-        for (int i = 0; i < rounds; ++i) {
-            v0 += v1;
-            v2 += v3;
-            v1 = std::rotl(v1, 13) ^ v0;
-            v3 = std::rotl(v3, 16) ^ v2;
-            v0 = std::rotl(v0, 32) + v3;
-            v2 += v1;
-            v1 = std::rotl(v1, 17) ^ v2;
-            v3 = std::rotl(v3, 21) ^ v0;
-            v2 = std::rotl(v2, 32);
-        }
-    };
-    const auto compress = [&](std::uint64_t word) {
-        v3 ^= word;
-        mix(compression_rounds);
-        v0 ^= word;
-    };
-    compress(eight_bytes);
-    compress(std::uint64_t{8} << 56);  // the last word holds the length
-    v2 ^= 0xff;
-    mix(finalization_rounds);
-    return v0 ^ v1 ^ v2 ^ v3;
-}
 
 }  // namespace tollgate
 
@@ -3707,7 +3800,7 @@ outcome<std::optional<caller>> basic_token::identify(std::string_view credential
 
     auto found = store.find_personal_token(username);
     if (!found) return std::move(found).error();
-    if (!*found || (*found)->secret_digest != digest_of(secret)) return std::optional<caller>{};
+    if (!*found || (*found)->secret_digest != recall_digest_of(secret)) return std::optional<caller>{};
     if ((*found)->expires_at && *(*found)->expires_at <= now) return std::optional<caller>{};
     return std::optional{caller{(*found)->user, (*found)->scopes, credential_kind::personal_token, {}}};
 }
@@ -3730,7 +3823,7 @@ struct bearer_token {
 template <credential_source Store>
 outcome<std::optional<caller>> bearer_token::identify(std::string_view credentials, Store& store, instant now) const {
     if (!is_well_formed(secret_kind::access_token, credentials)) return std::optional<caller>{};
-    auto found = store.find_access_token(digest_of(credentials));
+    auto found = store.find_access_token(recall_digest_of(credentials));
     if (!found) return std::move(found).error();
     if (!*found || ((*found)->expires_at && *(*found)->expires_at <= now)) return std::optional<caller>{};
     return std::optional{caller{(*found)->user, (*found)->scopes, credential_kind::access_token, (*found)->application}};
@@ -4239,18 +4332,19 @@ struct pattern_parameters {
 
 /// Reads a pattern: it begins with `/`, has no empty segment and so no `/` at its end, a parameter is a whole segment, and
 /// there are at most `limits::path_parameters_max`. Empty for text that is no pattern.
-[[nodiscard]] constexpr std::optional<pattern_parameters> read_pattern(std::string_view left) noexcept {
+[[nodiscard]] constexpr std::optional<pattern_parameters> read_pattern(std::string_view pattern) noexcept {
+    // By hand, character by character: GCC takes string_view's searches for no constants when UBSan is on.
+    const auto is_special = [](char c) { return c == '{' || c == '}' || c == '%'; };
     pattern_parameters found;
-    if (left.empty() || left.front() != '/') return std::nullopt;
-    while (!left.empty()) {
-        left.remove_prefix(1);
-        const auto segment = left.substr(0, left.find('/'));
-        left.remove_prefix(segment.size());
+    if (pattern.empty() || pattern.front() != '/') return std::nullopt;
+    for (std::size_t begin = 1, end = 1; begin <= pattern.size(); begin = ++end) {
+        std::size_t specials = 0;
+        for (; end < pattern.size() && pattern[end] != '/'; ++end) specials += is_special(pattern[end]) ? 1U : 0U;
+        const auto segment = pattern.substr(begin, end - begin);
         if (segment.empty()) return std::nullopt;
-        if (segment.find_first_of("{}%") == std::string_view::npos) continue;
-        const bool is_parameter =
-            segment.size() >= 3 && segment.front() == '{' && segment.find_first_of("{}%", 1) == segment.size() - 1;
-        if (!is_parameter || segment.back() != '}' || found.count == found.names.size()) return std::nullopt;
+        if (specials == 0) continue;
+        const bool is_parameter = specials == 2 && segment.size() >= 3 && segment.front() == '{' && segment.back() == '}';
+        if (!is_parameter || found.count == found.names.size()) return std::nullopt;
         found.names[found.count++] = segment.substr(1, segment.size() - 2);
     }
     return found;
@@ -6219,19 +6313,19 @@ public:
     }
 
     [[nodiscard]] std::size_t operator()(std::string_view text) const noexcept {
-        std::uint64_t state = keys_[0] ^ text.size();
+        std::uint64_t state = keys_[0];
         const char* next = text.data();
         std::size_t left = text.size();
         for (; left > block_bytes; next += block_bytes, left -= block_bytes) state = absorb(state, next);
         char last[block_bytes]{};
         if (left != 0) std::memcpy(last, next, left);
-        state = absorb(state, last);
-        return static_cast<std::size_t>(fold(state ^ keys_[2], keys_[1]));
+        return finish(absorb(state, last), text.size());
     }
 
     template <class Tag>
     [[nodiscard]] std::size_t operator()(id<Tag> named) const noexcept {
-        return static_cast<std::size_t>(fold(static_cast<std::uint64_t>(named.value()) ^ keys_[0], keys_[1]));
+        const auto value = static_cast<std::uint64_t>(named.value());
+        return finish(fold(value ^ keys_[1], keys_[0]), sizeof value);
     }
 
     /// Nobody chooses the bits of a SHA-256.
@@ -6246,6 +6340,11 @@ private:
         return fold(words[0] ^ keys_[1], words[1] ^ state);
     }
 
+    /// The size comes in here, out of reach of the text: zeros that fill up a block are not zeros of the text.
+    [[nodiscard]] std::size_t finish(std::uint64_t state, std::size_t size_bytes) const noexcept {
+        return static_cast<std::size_t>(fold(state ^ keys_[2], keys_[1] ^ size_bytes));
+    }
+
     [[nodiscard]] static std::uint64_t fold(std::uint64_t a, std::uint64_t b) noexcept {
 #if defined(__SIZEOF_INT128__)
         __extension__ using wide = unsigned __int128;
@@ -6256,7 +6355,7 @@ private:
         const std::uint64_t low = (a & low_half) * (b & low_half), high = (a >> 32) * (b >> 32);
         const std::uint64_t cross = (a >> 32) * (b & low_half), other = (a & low_half) * (b >> 32);
         const std::uint64_t middle = (low >> 32) + (cross & low_half) + (other & low_half);
-        return (low & low_half | middle << 32) ^ (high + (cross >> 32) + (other >> 32) + (middle >> 32));
+        return ((low & low_half) | (middle << 32)) ^ (high + (cross >> 32) + (other >> 32) + (middle >> 32));
 #endif
     }
 
@@ -7251,15 +7350,6 @@ public:
 
     TOLLGATE_DECL void enter(connection& one) noexcept;
     TOLLGATE_DECL void leave(connection& one) noexcept;
-    /// Puts a connection that was just answered aside, to look for its next request when all that are ready now have had
-    /// their turn. On a busy lane it is there by then, and the system need not be asked to report it: that costs as much as
-    /// a fifth of a small request. False where too few of those looks found something lately.
-    [[nodiscard]] bool look_again_later(connection& one) noexcept {
-        if (looks_to_skip_ > 0) return skip_look();
-        return put_aside(one);
-    }
-    void looked_in_vain() noexcept { ++looks_in_vain_; }
-
     /// From a worker's thread.
     TOLLGATE_DECL void give_back(connection& one) noexcept;
     TOLLGATE_DECL void wake() noexcept override;
@@ -7274,8 +7364,6 @@ public:
 protected:
     /// What was handed over or given back is to be fetched by `fetch`, on the lane's own thread.
     virtual void post_fetch() noexcept = 0;
-    /// `look_again` is to be called after what is ready now.
-    virtual void post_look_again() noexcept = 0;
     /// `tick` is to be called every `tick_length` until it returns false.
     virtual void start_ticking() noexcept = 0;
     /// Makes a connection of an accepted socket and begins it; closes the socket if that fails.
@@ -7286,7 +7374,6 @@ protected:
     [[nodiscard]] milliseconds tick_length() const noexcept { return tick_length_; }
     TOLLGATE_DECL bool tick(std::uint64_t ticks) noexcept;
     TOLLGATE_DECL void fetch() noexcept;
-    TOLLGATE_DECL void look_again() noexcept;
 
 private:
     struct arrival {
@@ -7294,10 +7381,6 @@ private:
         ip_address peer;
         admission::verdict given;
     };
-    static constexpr std::size_t looks_max = 256;  // in one go; then others have their turn
-    static constexpr std::size_t skip_min = 64;
-    static constexpr std::size_t skip_max = 4096;
-
     class drain_end final : public deadline_wheel::entry {
     public:
         explicit drain_end(lane& of) noexcept : lane_{of} {}
@@ -7307,11 +7390,6 @@ private:
         lane& lane_;
     };
 
-    bool skip_look() noexcept {
-        --looks_to_skip_;
-        return false;
-    }
-    TOLLGATE_DECL bool put_aside(connection& one) noexcept;
     TOLLGATE_DECL void begin_ticking() noexcept;
     TOLLGATE_DECL void tell_time() noexcept;
 
@@ -7323,11 +7401,6 @@ private:
     workspace_pool workspaces_;
     connection_list connections_;
     drain_end drain_end_{*this};
-    work_queue aside_;
-    std::size_t looks_in_vain_ = 0;
-    std::size_t looks_to_skip_ = 0;
-    std::size_t skip_next_ = skip_min;
-    bool look_posted_ = false;
     bool ticking_ = false;
     bool draining_ = false;
 
@@ -7353,12 +7426,10 @@ public:
     TOLLGATE_DECL connection(lane& home, socket_handle socket, const ip_address& peer, admission::verdict given) noexcept;
     TOLLGATE_DECL virtual ~connection();
 
-    /// Begins to serve. May end, and then destroys, the connection. So may the next three.
+    /// Begins to serve. May end, and then destroys, the connection. So may the next two.
     TOLLGATE_DECL void begin() noexcept;
     /// The wait is over: the socket is ready, or broken, or the wait was cancelled.
     TOLLGATE_DECL void on_ready() noexcept;
-    /// It is time to see whether the next request is here already; see `lane::look_again_later`.
-    TOLLGATE_DECL void look_again() noexcept;
     /// A worker is done with it.
     TOLLGATE_DECL void on_given_back() noexcept;
 
@@ -7381,7 +7452,7 @@ private:
     friend class connection_list;
 
     enum class phase : std::uint8_t { reading, writing, working, lingering };
-    enum class next : std::uint8_t { again, look_again, wait_readable, wait_writable, work, end };
+    enum class next : std::uint8_t { again, wait_readable, wait_writable, work, end };
 
     template <class Step>
     TOLLGATE_DECL void go_on(Step step) noexcept;
@@ -7389,7 +7460,6 @@ private:
     TOLLGATE_DECL next resume();
     TOLLGATE_DECL next read();
     TOLLGATE_DECL next read_ciphertext();
-    TOLLGATE_DECL next looked_in_vain() noexcept;
     TOLLGATE_DECL next decrypt();
     TOLLGATE_DECL next converse();
     TOLLGATE_DECL next settle(exchange::turn turn, io_state sent);
@@ -7418,7 +7488,6 @@ private:
     interruption interruption_ = interruption::none;
     admission::verdict given_;
     bool waiting_ = false;
-    bool looking_again_ = false;
     bool greeted_ = false;  // something was answered: from now on waiting is being idle
     exchange::turn turn_ = exchange::turn::idle;  // what is to be done when the output is sent
     io_state sent_ = io_state::done;              // what became of the output a worker sent
@@ -7631,7 +7700,6 @@ public:
     void reclaim() noexcept {
         const auto inside = enter();
         this->fetch();
-        this->look_again();
     }
 
 private:
@@ -7639,10 +7707,6 @@ private:
 
     void post_fetch() noexcept override {
         post([](asio_lane& self) { self.fetch(); });
-    }
-
-    void post_look_again() noexcept override {
-        post([](asio_lane& self) { self.look_again(); });
     }
 
     void start_ticking() noexcept override {
@@ -7771,8 +7835,9 @@ class own_lanes final : public lane_group {
 public:
     own_lanes(const std::shared_ptr<host>& of, std::size_t lanes) : host_{of}, drained_{std::make_shared<drain_count>(lanes)} {
         while (contexts_.size() < lanes) {
-            // Asio takes the hint of one thread as leave to drop what several would need.
-            contexts_.push_back(std::make_unique<asio::io_context>(1));
+            // One thread runs the context and uses all its sockets and timers; others only post. So Asio may leave out the
+            // locks of sockets, which costs it a tenth of what it does for a request, but not those of its queue.
+            contexts_.push_back(std::make_unique<asio::io_context>(ASIO_CONCURRENCY_HINT_UNSAFE_IO));
             lanes_.push_back(std::make_shared<lane_type>(of, contexts_.back()->get_executor(), lane_type::kind::own,
                                                          [count = drained_] { count->one_drained(); }));
         }
@@ -8034,6 +8099,29 @@ TOLLGATE_DECL digest hmac_sha256(const keyed_message& input) {
 
 TOLLGATE_DECL bool equal_in_constant_time(std::string_view a, std::string_view b) noexcept {
     return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
+}
+
+}  // namespace tollgate
+
+// <tollgate/base/digest_memo.ipp>
+
+namespace tollgate {
+
+namespace detail {
+
+/// Null when there are no random bytes for a key: then nothing is remembered.
+inline std::unique_ptr<digest_memo> make_digest_memo() {
+    siphash_key key;
+    const bool has_key = RAND_priv_bytes(reinterpret_cast<unsigned char*>(&key), sizeof key) == 1;
+    return has_key ? std::make_unique<digest_memo>(key) : nullptr;
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL digest recall_digest_of(std::string_view secret) {
+    // On the heap, so that threads that never see a secret carry a pointer and not a table.
+    thread_local const std::unique_ptr<digest_memo> memo = detail::make_digest_memo();
+    return memo ? memo->of(secret) : sha256(secret);
 }
 
 }  // namespace tollgate
@@ -11803,11 +11891,6 @@ TOLLGATE_DECL void connection::on_ready() noexcept {
     go_on([this] { return resume(); });
 }
 
-TOLLGATE_DECL void connection::look_again() noexcept {
-    looking_again_ = true;
-    go_on([this] { return resume(); });
-}
-
 TOLLGATE_DECL void connection::on_given_back() noexcept {
     go_on([this] {
         phase_ = phase::reading;
@@ -11846,9 +11929,6 @@ TOLLGATE_DECL void connection::go_on(Step step) noexcept {
         then = guarded([this] { return refuse(http::status::service_unavailable, "The server is busy. Try again in a moment."); });
     }
     switch (then) {
-        case next::look_again:
-            if (lane_.look_again_later(*this)) return;
-            [[fallthrough]];
         case next::wait_readable:
             waiting_ = true;
             return wait_readable();
@@ -11903,7 +11983,6 @@ TOLLGATE_DECL connection::next connection::read() {
     const std::span<char> room = workspace_->talk.room();
     if (room.empty()) return next::end;
     const io_result got = receive(socket_, room);
-    if (std::exchange(looking_again_, false) && got.state == io_state::would_block) return looked_in_vain();
     if (got.state == io_state::closed) return next::end;
     workspace_->talk.received(got.bytes);
     return converse();
@@ -11912,7 +11991,6 @@ TOLLGATE_DECL connection::next connection::read() {
 TOLLGATE_DECL connection::next connection::read_ciphertext() {
     tls_wire& wire = workspace_->wire;
     const io_result got = receive(socket_, wire.room());
-    if (std::exchange(looking_again_, false) && got.state == io_state::would_block) return looked_in_vain();
     if (got.state == io_state::closed) return next::end;
     wire.end = got.bytes;
 
@@ -11933,12 +12011,6 @@ TOLLGATE_DECL connection::next connection::read_ciphertext() {
         expect(deadline::head);
     }
     return decrypt();
-}
-
-TOLLGATE_DECL connection::next connection::looked_in_vain() noexcept {
-    lane_.looked_in_vain();
-    close_workspace();
-    return next::wait_readable;
 }
 
 TOLLGATE_DECL connection::next connection::decrypt() {
@@ -12023,17 +12095,15 @@ TOLLGATE_DECL connection::next connection::await_bytes(exchange::turn turn) {
     if (workspace_->blank()) {
         close_workspace();
         if (lane_.shared().stopping.load(std::memory_order_relaxed)) return finish();
-        if (!greeted_) return next::wait_readable;
-        expect(deadline::idle);
-        return next::look_again;
+        if (greeted_) expect(deadline::idle);
     } else {
         // Absolute for one message: the trickle of a byte now and then buys no time.
         const deadline what = turn == exchange::turn::in_body ? deadline::body : deadline::head;
         const std::uint64_t answered = workspace_->talk.answered();
         if (deadline_ != what || expected_since_ != answered) expect(what);
         expected_since_ = answered;
-        return next::wait_readable;
     }
+    return next::wait_readable;
 }
 
 TOLLGATE_DECL connection::next connection::finish() {
@@ -12200,26 +12270,6 @@ TOLLGATE_DECL void lane::fetch() noexcept {
         }
     }
     while (work_item* const one = given_back.pop()) static_cast<connection&>(*one).on_given_back();
-}
-
-TOLLGATE_DECL bool lane::put_aside(connection& one) noexcept {
-    aside_.push(one);
-    if (!std::exchange(look_posted_, true)) post_look_again();
-    return true;
-}
-
-TOLLGATE_DECL void lane::look_again() noexcept {
-    look_posted_ = false;
-    looks_in_vain_ = 0;
-    const std::size_t looks = (std::min)(aside_.size(), looks_max);
-    for (std::size_t i = 0; i < looks; ++i) static_cast<connection&>(*aside_.pop()).look_again();
-    if (aside_.size() > 0 && !std::exchange(look_posted_, true)) post_look_again();
-    if (looks_in_vain_ * 2 > looks) {
-        looks_to_skip_ = skip_next_;
-        skip_next_ = (std::min)(skip_next_ * 2, skip_max);
-    } else {
-        skip_next_ = skip_min;
-    }
 }
 
 TOLLGATE_DECL void lane::arm(deadline_wheel::entry& one, milliseconds from_now) noexcept {

@@ -12,6 +12,7 @@
 #include <tollgate/api/documentation_pages.ipp>
 #include <tollgate/api/openapi.ipp>
 #include <tollgate/base/digest.ipp>
+#include <tollgate/base/digest_memo.ipp>
 #include <tollgate/base/encoding.ipp>
 #include <tollgate/base/ip_address.ipp>
 #include <tollgate/base/secret.ipp>

@@ -30,18 +30,19 @@ struct pattern_parameters {
 
 /// Reads a pattern: it begins with `/`, has no empty segment and so no `/` at its end, a parameter is a whole segment, and
 /// there are at most `limits::path_parameters_max`. Empty for text that is no pattern.
-[[nodiscard]] constexpr std::optional<pattern_parameters> read_pattern(std::string_view left) noexcept {
+[[nodiscard]] constexpr std::optional<pattern_parameters> read_pattern(std::string_view pattern) noexcept {
+    // By hand, character by character: GCC takes string_view's searches for no constants when UBSan is on.
+    const auto is_special = [](char c) { return c == '{' || c == '}' || c == '%'; };
     pattern_parameters found;
-    if (left.empty() || left.front() != '/') return std::nullopt;
-    while (!left.empty()) {
-        left.remove_prefix(1);
-        const auto segment = left.substr(0, left.find('/'));
-        left.remove_prefix(segment.size());
+    if (pattern.empty() || pattern.front() != '/') return std::nullopt;
+    for (std::size_t begin = 1, end = 1; begin <= pattern.size(); begin = ++end) {
+        std::size_t specials = 0;
+        for (; end < pattern.size() && pattern[end] != '/'; ++end) specials += is_special(pattern[end]) ? 1U : 0U;
+        const auto segment = pattern.substr(begin, end - begin);
         if (segment.empty()) return std::nullopt;
-        if (segment.find_first_of("{}%") == std::string_view::npos) continue;
-        const bool is_parameter =
-            segment.size() >= 3 && segment.front() == '{' && segment.find_first_of("{}%", 1) == segment.size() - 1;
-        if (!is_parameter || segment.back() != '}' || found.count == found.names.size()) return std::nullopt;
+        if (specials == 0) continue;
+        const bool is_parameter = specials == 2 && segment.size() >= 3 && segment.front() == '{' && segment.back() == '}';
+        if (!is_parameter || found.count == found.names.size()) return std::nullopt;
         found.names[found.count++] = segment.substr(1, segment.size() - 2);
     }
     return found;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/digest_memo.hpp>
 #include <tollgate/base/encoding.hpp>
 #include <tollgate/base/secret.hpp>
 #include <tollgate/contract/authenticator.hpp>
@@ -39,7 +40,7 @@ outcome<std::optional<caller>> basic_token::identify(std::string_view credential
 
     auto found = store.find_personal_token(username);
     if (!found) return std::move(found).error();
-    if (!*found || (*found)->secret_digest != digest_of(secret)) return std::optional<caller>{};
+    if (!*found || (*found)->secret_digest != recall_digest_of(secret)) return std::optional<caller>{};
     if ((*found)->expires_at && *(*found)->expires_at <= now) return std::optional<caller>{};
     return std::optional{caller{(*found)->user, (*found)->scopes, credential_kind::personal_token, {}}};
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/digest_memo.hpp>
 #include <tollgate/base/secret.hpp>
 #include <tollgate/contract/authenticator.hpp>
 #include <tollgate/contract/token_store.hpp>
@@ -21,7 +22,7 @@ struct bearer_token {
 template <credential_source Store>
 outcome<std::optional<caller>> bearer_token::identify(std::string_view credentials, Store& store, instant now) const {
     if (!is_well_formed(secret_kind::access_token, credentials)) return std::optional<caller>{};
-    auto found = store.find_access_token(digest_of(credentials));
+    auto found = store.find_access_token(recall_digest_of(credentials));
     if (!found) return std::move(found).error();
     if (!*found || ((*found)->expires_at && *(*found)->expires_at <= now)) return std::optional<caller>{};
     return std::optional{caller{(*found)->user, (*found)->scopes, credential_kind::access_token, (*found)->application}};

@@ -12,3 +12,13 @@ TEST_CASE("a pattern's parameters are known while compiling", "[pipeline][patter
     CHECK(two.names[0] == "service");
     CHECK(two.names[1] == "account");
 }
+
+TEST_CASE("text that is no pattern is none", "[pipeline][pattern]") {
+    for (const char* good : {"/a", "/{a}", "/a/{b}/c/{d}", "/a-b._~", "/{1}/{2}/{3}/{4}/{5}/{6}/{7}/{8}"})
+        CHECK(pipeline::read_pattern(good));
+    for (const char* bad : {"", "a", "/", "//", "/a/", "/a//b", "/{}", "/{a", "/a}", "/x{a}", "/{a}x", "/{a}{b}", "/{{a}}", "/{a%}",
+                            "/%61", "/}a{", "/{1}/{2}/{3}/{4}/{5}/{6}/{7}/{8}/{9}"}) {
+        CAPTURE(bad);
+        CHECK_FALSE(pipeline::read_pattern(bad));
+    }
+}
