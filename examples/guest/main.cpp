@@ -1,6 +1,6 @@
 // Tollgate as a guest in a program that has an io_context, signals and work of its own: here, a clock that ticks.
 //
-// The API and its documentation share one listener. SIGTERM and SIGINT are the program's: it stops the server, the server
+// The API and its documentation share one listener. SIGTERM and SIGINT are the program's: it stops the server, which
 // never takes a signal by itself.
 #include <tollgate/tollgate.hpp>
 
@@ -61,14 +61,15 @@ int main(int argc, char** argv) {
     asio::signal_set signals{context, SIGTERM, SIGINT};
     signals.async_wait([&](const asio::error_code&, int) {
         ticker.stop();
-        guest.stop();  // on a thread of the context: returns at once, and run() returns when all requests are answered
+        guest.stop();  // returns at once here; run() returns when all requests are answered
     });
     // [/guest]
 
-    const auto token = issue_personal_token(store, system_random{}, {user_id{1}, "guest", *scope_set::parse("user:balance")},
-                                            system_clock{}.now());
+    const auto scopes = *scope_set::parse("user:balance");
+    const auto token =
+        issue_personal_token(store, system_random{}, {user_id{1}, "guest", scopes}, system_clock{}.now());
     if (!token) return 1;
-    std::cout << "curl -u " << token->username.view() << ':' << token->secret.view() << " http://127.0.0.1:" << guest.port()
-              << "/v1/user/balance" << std::endl;
+    std::cout << "curl -u " << token->username.view() << ':' << token->secret.view()
+              << " http://127.0.0.1:" << guest.port() << "/v1/user/balance" << std::endl;
     context.run();
 }

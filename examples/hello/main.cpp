@@ -10,7 +10,9 @@ using namespace tollgate;
 // What this process knows about its users.
 struct shop_directory {
     outcome<balance> balance_of(user_id user) { return balance{user, "12.50", *currency_code::from("EUR")}; }
-    outcome<std::vector<account>> accounts_of(user_id, std::string_view) { return std::vector{account{account_id{1}, "Corner shop"}}; }
+    outcome<std::vector<account>> accounts_of(user_id, std::string_view) {
+        return std::vector{account{account_id{1}, "Corner shop"}};
+    }
     outcome<std::optional<quota>> quota_of(user_id) { return std::optional<quota>{}; }
 };
 
@@ -24,9 +26,10 @@ int main(int argc, char** argv) {
     server server{api, {.port = static_cast<std::uint16_t>(argc > 1 ? std::atoi(argv[1]) : 8080)}};
 
     const auto scopes = *scope_set::parse("user:balance shop");
-    const auto token = issue_personal_token(store, system_random{}, {user_id{1}, "hello", scopes}, system_clock{}.now());
+    const auto token =
+        issue_personal_token(store, system_random{}, {user_id{1}, "hello", scopes}, system_clock{}.now());
     if (!token || !server.start()) return 1;
-    std::cout << "curl -u " << token->username.view() << ':' << token->secret.view() << " http://127.0.0.1:" << server.port()
-              << "/v1/user/balance" << std::endl;
+    std::cout << "curl -u " << token->username.view() << ':' << token->secret.view()
+              << " http://127.0.0.1:" << server.port() << "/v1/user/balance" << std::endl;
     server.wait();
 }

@@ -1,7 +1,7 @@
 // A rate limiter of one's own: ten times the quota at night, when nobody else needs the machine.
 //
-// There is no socket here: a handler is a function from request to response, and a clock is a policy. So the program asks
-// itself at noon and at night, and ends with 0 if the answers are right.
+// There is no socket here: a handler is a function from request to response, and a clock is a policy. So the program
+// asks itself at noon and at night, and ends with 0 if the answers are right.
 #include <tollgate/tollgate.hpp>
 
 #include <chrono>
@@ -13,8 +13,12 @@ using namespace tollgate;
 /// Counts as the library's limiter does, with another quota at night.
 class night_limiter {
 public:
-    verdict take(const limit_key& key, const quota& allowed, instant now) noexcept { return counted_.take(key, at(now, allowed), now); }
-    verdict peek(const limit_key& key, const quota& allowed, instant now) noexcept { return counted_.peek(key, at(now, allowed), now); }
+    verdict take(const limit_key& key, const quota& allowed, instant now) noexcept {
+        return counted_.take(key, at(now, allowed), now);
+    }
+    verdict peek(const limit_key& key, const quota& allowed, instant now) noexcept {
+        return counted_.peek(key, at(now, allowed), now);
+    }
 
 private:
     static quota at(instant now, quota allowed) noexcept {
@@ -47,7 +51,8 @@ int main() {
     shop_directory users;
     memory_store store;
     // [policies]
-    account_api api{settings, users, store, default_policies().with_limiter(night_limiter{}).with_clock(set_clock{&now})};
+    account_api api{settings, users, store,
+                    default_policies().with_limiter(night_limiter{}).with_clock(set_clock{&now})};
     // [/policies]
 
     http::request asked;

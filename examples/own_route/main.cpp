@@ -1,5 +1,5 @@
-// A route of one's own, in the same table as the library's: it gets identification, rate limits, scopes, errors, OpenAPI and
-// documentation for nothing. The program asks itself, and ends with 0 if the answers are right.
+// A route of one's own in the same table as the library's gets identification, rate limits, scopes, errors, OpenAPI
+// and documentation for nothing. The program asks itself, and ends with 0 if the answers are right.
 #include <tollgate/tollgate.hpp>
 
 #include <iostream>
@@ -57,8 +57,9 @@ int main() {
     account_api api{settings, users, store, default_policies(), account_routes() + shop_routes()};
     // [/api]
 
-    const auto token = issue_personal_token(store, system_random{}, {user_id{1}, "own_route", *scope_set::parse("shop:read")},
-                                            system_clock{}.now());
+    const auto scopes = *scope_set::parse("shop:read");
+    const auto token =
+        issue_personal_token(store, system_random{}, {user_id{1}, "own_route", scopes}, system_clock{}.now());
     if (!token) return 1;
     const auto credentials =
         "Basic " + base64_encode(std::string{token->username.view()}.append(":").append(token->secret.view()));

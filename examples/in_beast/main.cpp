@@ -1,0 +1,109 @@
+// Tollgate inside a Boost.Beast server: `handle` alone, without our server, its threads or its io_context.
+//
+// The server is the simplest that Beast can make, a thread for each connection; what matters is `answer`.
+#include <tollgate/api/account_api.hpp>
+#include <tollgate/policy/issue_personal_token.hpp>
+#include <tollgate/store/memory.hpp>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+namespace beast = boost::beast;
+namespace bhttp = boost::beast::http;
+using beast_request = bhttp::request<bhttp::string_body>;
+using beast_response = bhttp::response<bhttp::string_body>;
+using boost::asio::ip::tcp;
+using namespace tollgate;
+
+struct shop_directory {
+    outcome<balance> balance_of(user_id user) { return balance{user, "12.50", *currency_code::from("EUR")}; }
+    outcome<std::vector<account>> accounts_of(user_id, std::string_view) { return std::vector<account>{}; }
+    outcome<std::optional<quota>> quota_of(user_id) { return std::optional<quota>{}; }
+};
+
+std::string_view view(beast::string_view text) { return {text.data(), text.size()}; }
+
+ip_address address_of(const boost::asio::ip::address& peer) {
+    if (peer.is_v4()) {
+        const auto bytes = peer.to_v4().to_bytes();
+        return ip_address::v4(bytes[0], bytes[1], bytes[2], bytes[3]);
+    }
+    return ip_address::from_bytes(peer.to_v6().to_bytes());
+}
+
+// [answer]
+/// Beast's request to Tollgate's, which is nothing but views of it; Tollgate's response to Beast's.
+template <http::handler Handler>
+beast_response answer(Handler& handler, const beast_request& from, ip_address peer) {
+    http::request asked;
+    asked.method_name = view(from.method_string());
+    asked.method = http::to_method(asked.method_name);
+    asked.target = http::target::from(view(from.target()));
+    asked.version = from.version() == 10 ? http::version::http_1_0 : http::version::http_1_1;
+    asked.body = from.body();
+    asked.peer = peer;
+    bool fits = true;
+    for (const auto& field : from) fits = fits && asked.fields.add(view(field.name_string()), view(field.value()));
+
+    http::response out;
+    if (fits)
+        handler.handle(asked, out);
+    else
+        handler.handle(http::refusal{http::status::header_fields_too_large, "Too many fields.", asked.peer}, out);
+
+    beast_response to{static_cast<bhttp::status>(http::to_number(out.status())), from.version()};
+    out.for_each_field([&to](std::string_view name, std::string_view value) {
+        to.insert({name.data(), name.size()}, {value.data(), value.size()});
+    });
+    to.keep_alive(from.keep_alive());
+    to.body() = std::move(out.body());
+    if (out.status() != http::status::no_content) to.prepare_payload();
+    if (asked.method == http::method::head) to.body().clear();  // its length has been told
+    return to;
+}
+// [/answer]
+
+template <http::handler Handler>
+void serve(Handler& handler, tcp::socket socket) {
+    const auto peer = address_of(socket.remote_endpoint().address());
+    beast::flat_buffer buffer;
+    beast::error_code failed;
+    for (bool keep_alive = true; keep_alive;) {
+        beast_request asked;
+        bhttp::read(socket, buffer, asked, failed);
+        if (failed) return;
+        const auto answered = answer(handler, asked, peer);
+        bhttp::response_serializer<bhttp::string_body> serializer{answered};
+        bhttp::write(socket, serializer, failed);
+        keep_alive = !failed && answered.keep_alive();
+    }
+}
+
+int main(int argc, char** argv) {
+    api_settings settings{.base_url = "http://127.0.0.1:8080/v1", .auth_url = "http://127.0.0.1:8080"};
+    if (!settings.services.add("shop", {"order.paid"})) return 1;
+    shop_directory users;
+    memory_store store;
+    account_api api{settings, users, store};
+
+    boost::asio::io_context context;
+    const auto port = static_cast<std::uint16_t>(argc > 1 ? std::atoi(argv[1]) : 8080);
+    tcp::acceptor acceptor{context, tcp::endpoint{boost::asio::ip::address_v4::loopback(), port}};
+
+    const auto scopes = *scope_set::parse("user:balance");
+    const auto token =
+        issue_personal_token(store, system_random{}, {user_id{1}, "in_beast", scopes}, system_clock{}.now());
+    if (!token) return 1;
+    std::cout << "curl -u " << token->username.view() << ':' << token->secret.view()
+              << " http://127.0.0.1:" << acceptor.local_endpoint().port() << "/v1/user/balance" << std::endl;
+    for (;;) std::thread{[&api, socket = acceptor.accept()]() mutable { serve(api, std::move(socket)); }}.detach();
+}

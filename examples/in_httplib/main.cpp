@@ -1,0 +1,72 @@
+// Tollgate inside a cpp-httplib server: `handle` alone, without our server.
+#include <tollgate/api/account_api.hpp>
+#include <tollgate/policy/issue_personal_token.hpp>
+#include <tollgate/store/memory.hpp>
+
+#include <httplib.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <string_view>
+
+using namespace tollgate;
+
+struct shop_directory {
+    outcome<balance> balance_of(user_id user) { return balance{user, "12.50", *currency_code::from("EUR")}; }
+    outcome<std::vector<account>> accounts_of(user_id, std::string_view) { return std::vector<account>{}; }
+    outcome<std::optional<quota>> quota_of(user_id) { return std::optional<quota>{}; }
+};
+
+// [answer]
+/// cpp-httplib's request to Tollgate's, which is nothing but views of it; Tollgate's response to cpp-httplib's.
+template <http::handler Handler>
+void answer(Handler& handler, const httplib::Request& from, httplib::Response& to) {
+    http::request asked;
+    asked.method_name = from.method;
+    asked.method = http::to_method(from.method);
+    asked.target = http::target::from(from.target);  // not `path`, which cpp-httplib has decoded already
+    asked.body = from.body;
+    asked.peer = ip_address::parse(from.remote_addr).value_or(ip_address{});
+    bool fits = true;
+    for (const auto& [name, value] : from.headers) fits = fits && asked.fields.add(name, value);
+
+    http::response out;
+    if (fits)
+        handler.handle(asked, out);
+    else
+        handler.handle(http::refusal{http::status::header_fields_too_large, "Too many fields.", asked.peer}, out);
+
+    to.status = static_cast<int>(http::to_number(out.status()));
+    std::string content_type;
+    out.for_each_field([&](std::string_view name, std::string_view value) {
+        if (ascii_iequals(name, "Content-Type")) content_type = value;
+        else to.set_header(std::string{name}, std::string{value});
+    });
+    if (!out.body().empty()) to.set_content(out.body(), content_type);
+}
+// [/answer]
+
+int main(int argc, char** argv) {
+    api_settings settings{.base_url = "http://127.0.0.1:8080/v1", .auth_url = "http://127.0.0.1:8080"};
+    if (!settings.services.add("shop", {"order.paid"})) return 1;
+    shop_directory users;
+    memory_store store;
+    account_api api{settings, users, store};
+
+    httplib::Server server;
+    const auto everything = [&api](const httplib::Request& from, httplib::Response& to) { answer(api, from, to); };
+    server.Get(".*", everything).Post(".*", everything).Put(".*", everything).Patch(".*", everything);
+    server.Delete(".*", everything).Options(".*", everything);
+
+    int port = argc > 1 ? std::atoi(argv[1]) : 8080;
+    const bool bound = port != 0 ? server.bind_to_port("127.0.0.1", port)
+                                 : (port = server.bind_to_any_port("127.0.0.1")) > 0;
+    const auto scopes = *scope_set::parse("user:balance");
+    const auto token =
+        issue_personal_token(store, system_random{}, {user_id{1}, "in_httplib", scopes}, system_clock{}.now());
+    if (!bound || !token) return 1;
+    std::cout << "curl -u " << token->username.view() << ':' << token->secret.view()
+              << " http://127.0.0.1:" << port << "/v1/user/balance" << std::endl;
+    return server.listen_after_bind() ? 0 : 1;
+}

@@ -1,0 +1,28 @@
+// The library as one file, and a program compiled by one line:
+//
+//     g++ -std=c++20 -I single_include examples/single_header/main.cpp -o single_header -lssl -lcrypto -pthread
+#include <tollgate/tollgate.hpp>
+
+#include <iostream>
+
+using namespace tollgate;
+
+struct shop_directory {
+    outcome<balance> balance_of(user_id user) { return balance{user, "12.50", *currency_code::from("EUR")}; }
+    outcome<std::vector<account>> accounts_of(user_id, std::string_view) { return std::vector<account>{}; }
+    outcome<std::optional<quota>> quota_of(user_id) { return std::optional<quota>{}; }
+};
+
+int main() {
+    api_settings settings{.base_url = "https://api.example.com/v1", .auth_url = "https://example.com"};
+    shop_directory users;
+    memory_store store;
+    account_api api{settings, users, store};
+
+    http::request asked;
+    asked.target = http::target::from("/v1/testservice/get");
+    asked.fields.add("User-Agent", "single_header");
+    const auto answer = api.handle(asked);
+    std::cout << http::to_number(answer.status()) << ' ' << answer.body() << '\n';
+    return answer.status() == http::status::ok ? 0 : 1;
+}
