@@ -4,9 +4,11 @@
 #include "expect.hpp"
 #include "password_hash.hpp"
 #include "sqlite_directory.hpp"
-#include "tokens.hpp"
 
 #include <tollgate/base/secret.hpp>
+#include <tollgate/policy/issue_personal_token.hpp>
+#include <tollgate/policy/system_clock.hpp>
+#include <tollgate/policy/system_random.hpp>
 #include <tollgate/store/sqlite.hpp>
 
 #include <nlohmann/json.hpp>
@@ -76,8 +78,13 @@ ordered_json run(const create_token& wanted, const settings& with) {
     if (!known && known.error().kind == problem_kind::not_found) throw no_such_user(wanted.user);
     expect(std::move(known), "cannot look for the user");
     auto store = open_store(with);
-    const auto token = issue_token(store, wanted.user, wanted.description, wanted.scopes);
-    return {{"id", token.id.value()}, {"username", token.username}, {"secret", token.secret}, {"scopes", wanted.scopes.text()}};
+    const auto token = expect(issue_personal_token(store, system_random{}, {wanted.user, wanted.description, wanted.scopes},
+                                                   system_clock{}.now()),
+                              "cannot make the token");
+    return {{"id", token.id.value()},
+            {"username", token.username.view()},
+            {"secret", token.secret.view()},
+            {"scopes", wanted.scopes.text()}};
 }
 
 ordered_json run(const revoke_token& wanted, const settings& with) {

@@ -1,6 +1,11 @@
 #include "demo.hpp"
 
+#include "data_directory.hpp"
+
 #include <nlohmann/json.hpp>
+
+#include <array>
+#include <cstddef>
 
 namespace reference {
 
@@ -42,8 +47,10 @@ void write_demo(const std::filesystem::path& data, const demo& kept) {
 std::string make_demo_password() {
     constexpr std::string_view characters = "abcdefghijkmnpqrstuvwxyz23456789";
     static_assert(characters.size() == 32);
+    std::array<std::byte, 16> bytes;
+    if (!tollgate::system_random{}.fill(bytes)) throw run_error{"the system gives no random bytes."};
     std::string made;
-    for (const std::byte each : random_bytes<16>()) made += characters[std::to_integer<std::size_t>(each) % characters.size()];
+    for (const std::byte each : bytes) made += characters[std::to_integer<std::size_t>(each) % characters.size()];
     return made;
 }
 

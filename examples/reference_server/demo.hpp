@@ -1,11 +1,13 @@
 #pragma once
 
-#include "data_directory.hpp"
+#include "expect.hpp"
 #include "password_hash.hpp"
-#include "tokens.hpp"
 
 #include <tollgate/contract/user_directory.hpp>
 #include <tollgate/domain/service_catalog.hpp>
+#include <tollgate/policy/issue_personal_token.hpp>
+#include <tollgate/policy/system_clock.hpp>
+#include <tollgate/policy/system_random.hpp>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -61,8 +63,10 @@ demo renew_demo(Directory& directory, Store& store, const tollgate::service_cata
     const auto shop = account_at("itemplatform", "Demo shop");
     tollgate::scope_set scopes;
     for (const std::string& each : services.scopes()) scopes.add(each);
-    const auto token = issue_token(store, user, "Demo", scopes);
-    return {std::string{demo_login}, password, token.username, token.secret, site, shop};
+    const auto token = expect(
+        tollgate::issue_personal_token(store, tollgate::system_random{}, {user, "Demo", scopes}, tollgate::system_clock{}.now()),
+        "cannot make the demo token");
+    return {std::string{demo_login}, password, std::string{token.username.view()}, std::string{token.secret.view()}, site, shop};
 }
 
 /// Whether the store still lets the demo's token in.

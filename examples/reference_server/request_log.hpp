@@ -5,6 +5,8 @@
 
 #include <tollgate/contract/observer.hpp>
 
+#include <string>
+
 namespace reference {
 
 /// One line a request: when, who, what, and what became of it. Of the request it shows the method, the path and the
@@ -22,6 +24,8 @@ public:
 private:
     struct entry;
     void write(const entry& told) const;
+    static void append_text(const entry& told, std::string& line);
+    static void append_json(const entry& told, std::string& line);
 
     log_form form_;
     mutable log_writer out_;  // safe to write to from any thread
