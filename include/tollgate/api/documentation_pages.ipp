@@ -33,8 +33,7 @@ TOLLGATE_DECL void page_writer::begin_page(std::string_view slug, std::string_vi
 <title>{} - Account API</title>
 <link rel="stylesheet" href="{}/style.css">
 </head>
-<body>
-<a class="skip" href="#content">Skip to the content</a>
+<body> <a class="skip" href="#content">Skip to the content</a>
 )",
               title, root_);
     html_.add(R"(<header><div><a class="name" href="{}/">Account API</a> <span class="address">{}</span></div></header>
@@ -51,7 +50,12 @@ TOLLGATE_DECL void page_writer::begin_page(std::string_view slug, std::string_vi
 }
 
 TOLLGATE_DECL void page_writer::end_page() {
-    html_.add("</main>\n</div>\n<footer><p>Made from the API's own settings and routes.</p></footer>\n</body>\n</html>\n");
+    html_.add(R"(</main>
+</div>
+<footer><p>Made from the API's own settings and routes.</p></footer>
+</body>
+</html>
+)");
 }
 
 // It can be scrolled sideways on a narrow screen, and so has to be reached by keyboard.
@@ -66,8 +70,8 @@ TOLLGATE_DECL void page_writer::end_table() { html_.add("</tbody>\n</table></div
 
 TOLLGATE_DECL void page_writer::write_overview() {
     html_.add(R"(<h1>Account API</h1>
-<p class="lead">An HTTP API in JSON that gives programs access to the accounts that people have at several products. Each
-product is called a service.</p>
+<p class="lead">An HTTP API in JSON that gives programs access to the accounts that people have at several products.
+Each product is called a service.</p>
 <dl class="facts">
 <dt>Address</dt><dd><code>{}</code></dd>
 <dt>Services</dt><dd>)",
@@ -86,7 +90,8 @@ product is called a service.</p>
     html_.add("</dl>\n");
 
     const auto is_plain = [&](const route_description& each, access_rule::kind who) {
-        return each.access.who == who && each.method == http::method::get && each.parameters.empty() && !is_description(each);
+        return each.access.who == who && each.method == http::method::get && each.parameters.empty() &&
+               !is_description(each);
     };
     if (const auto* open = find_route([&](const auto& each) { return is_plain(each, access_rule::kind::open); })) {
         html_.add("<h2>A first request</h2>\n<p>This one needs no credentials:</p>\n");
@@ -114,41 +119,43 @@ TOLLGATE_DECL void page_writer::write_requests() {
     html_.add(R"(<h1>Requests</h1>
 <p class="lead">JSON both ways, over HTTP/1.1.</p>
 <h2 id="address">Address</h2>
-<p>Every path begins with <code>{}</code>. Its last part is the version, which grows only by additions: ignore members that
-you do not know.</p>
-<p>Paths are exact. A slash at the end, an empty segment or a percent-encoded character make another path, and that is a
-<strong>404</strong>.</p>
+<p>Every path begins with <code>{}</code>. Its last part is the version, which grows only by additions: ignore members
+that you do not know.</p>
+<p>Paths are exact. A slash at the end, an empty segment or a percent-encoded character make another path, and that is
+a <strong>404</strong>.</p>
 <h2 id="user-agent">User-Agent</h2>
-<p>Every request carries a <code>User-Agent</code> field that names the program, best with a way to reach whoever runs it.
-Without one, or with an empty one, the answer is <strong>403</strong>.</p>
+<p>Every request carries a <code>User-Agent</code> field that names the program, best with a way to reach whoever runs
+it. Without one, or with an empty one, the answer is <strong>403</strong>.</p>
 <pre tabindex="0"><code>User-Agent: inventory-sync/2.1 (ops@example.com)</code></pre>
 )",
               settings_.base_url);
     html_.add(R"(<h2 id="bodies">Bodies</h2>
-<p>What is no part of the path goes into the query of a GET request, and into the body of any other: one JSON object, with
-<code>Content-Type: application/json</code>.</p>
+<p>What is no part of the path goes into the query of a GET request, and into the body of any other: one JSON object,
+with <code>Content-Type: application/json</code>.</p>
 <ul>
-<li>Another media type is a <strong>415</strong>. A body over the server's bound, usually {} KiB, is a <strong>413</strong>.</li>
-<li>What is no JSON object in UTF-8 is a <strong>400</strong>. So are a member that comes twice, bytes behind the object, and
-nesting deeper than {}.</li>
-<li>A member that is missing, null, of another type or of a value that will not do is a <strong>422</strong>; its message
-names the member. Members that the API does not know are ignored.</li>
+<li>Another media type is a <strong>415</strong>. A body over the server's bound, usually {} KiB, is a
+<strong>413</strong>.</li>
+<li>What is no JSON object in UTF-8 is a <strong>400</strong>. So are a member that comes twice, bytes behind the
+object, and nesting deeper than {}.</li>
+<li>A member that is missing, null, of another type or of a value that will not do is a <strong>422</strong>; its
+message names the member. Members that the API does not know are ignored.</li>
 </ul>
 )",
               limits::body_bytes_default / 1024, limits::json_depth_max);
     html_.add("<h2 id=\"formats\">Formats</h2>\n");
     begin_table({"What", "How"});
-    html_.add(R"(<tr><th scope="row">Moments</th><td>ISO 8601 in UTC, to the second: <code>2026-11-21T09:30:00Z</code></td></tr>
-<tr><th scope="row">Money</th><td>A JSON number with exactly the digits that are meant. Read it as a decimal: a binary float
-rounds it.</td></tr>
+    html_.add(R"(<tr><th scope="row">Moments</th><td>ISO 8601 in UTC, to the second:
+<code>2026-11-21T09:30:00Z</code></td></tr>
+<tr><th scope="row">Money</th><td>A JSON number with exactly the digits that are meant. Read it as a decimal: a binary
+float rounds it.</td></tr>
 <tr><th scope="row">Currencies</th><td>Three letters of ISO 4217</td></tr>
 <tr><th scope="row">Ids</th><td>Integers from 1 to 9223372036854775807</td></tr>
 <tr><th scope="row">Lists</th><td>Whole, as a bare array; <code>[]</code> when there is nothing</td></tr>
 )");
     end_table();
     html_.add(R"(<h2 id="methods">Methods</h2>
-<p>HEAD gets what GET gets, without the body. OPTIONS gets 204 and an <code>Allow</code> field. A known path with any other
-method is a <strong>405</strong>, with the same field.</p>
+<p>HEAD gets what GET gets, without the body. OPTIONS gets 204 and an <code>Allow</code> field. A known path with any
+other method is a <strong>405</strong>, with the same field.</p>
 )");
 }
 
@@ -157,31 +164,33 @@ TOLLGATE_DECL void page_writer::write_authentication() {
 <p class="lead">A request says who is calling in one <code>Authorization</code> field.</p>
 )");
     begin_table({"Credentials", "Reach", "Sent as"});
-    html_.add(R"(<tr><th scope="row">Personal API token</th><td>Its owner's accounts</td><td>HTTP Basic: the token username, and the
-token secret as the password</td></tr>
+    html_.add(R"(<tr><th scope="row">Personal API token</th><td>Its owner's accounts</td><td>HTTP Basic: the token
+username, and the token secret as the password</td></tr>
 <tr><th scope="row">OAuth access token</th><td>The accounts of the user who let the application in</td>
 <td><code>Authorization: Bearer</code> and the token</td></tr>
 )");
     end_table();
-    html_.add(R"(<p>Without credentials, open paths still answer, within a <a href="{}/rate-limits/">lower limit</a>.</p>
+    html_.add(R"(<p>Without credentials, open paths still answer, within a <a href="{}/rate-limits/">lower
+limit</a>.</p>
 )",
               root_);
 
     const auto* own = find_route([](const route_description& each) {
-        return each.access.who != access_rule::kind::open && each.method == http::method::get && each.parameters.empty();
+        return each.access.who != access_rule::kind::open && each.method == http::method::get &&
+               each.parameters.empty();
     });
     const auto address = settings_.base_url + (own == nullptr ? std::string{} : std::string{own->path});
     html_.add(R"(<h2 id="personal-tokens">Personal API tokens</h2>
-<p>A token has a username and a secret. The secret is shown once, when the token is made. It works like a password: keep it
-out of source code and logs.</p>
+<p>A token has a username and a secret. The secret is shown once, when the token is made. It works like a password:
+keep it out of source code and logs.</p>
 <pre tabindex="0"><code>curl -u "$TOKEN_USERNAME:$TOKEN_SECRET" {}</code></pre>
 <h2 id="access-tokens">OAuth access tokens</h2>
 <p>An access token works until its <code>expires_in</code> seconds are over, or until the user takes it back.</p>
 <pre tabindex="0"><code>curl -H "Authorization: Bearer $ACCESS_TOKEN" {}</code></pre>
 <h2 id="refusals">When nobody is let in</h2>
 <p>Missing credentials where some are needed, and bad ones on any path, are a <strong>401</strong>. Its
-<code>WWW-Authenticate</code> fields name the schemes; <code>error="invalid_token"</code> says that credentials were sent, and
-are unknown, revoked or expired.</p>
+<code>WWW-Authenticate</code> fields name the schemes; <code>error="invalid_token"</code> says that credentials were
+sent, and are unknown, revoked or expired.</p>
 <ul>
 <li>The scheme is read in any case, the credentials exactly.</li>
 <li>A personal token as Bearer, or an access token as Basic, lets nobody in.</li>
@@ -192,7 +201,9 @@ are unknown, revoked or expired.</p>
 }
 
 TOLLGATE_DECL void page_writer::write_scopes() {
-    html_.add("<h1>Scopes</h1>\n<p class=\"lead\">Scopes say what a token may do, whichever kind of token it is.</p>\n");
+    html_.add(R"(<h1>Scopes</h1>
+<p class="lead">Scopes say what a token may do, whichever kind of token it is.</p>
+)");
     begin_table({"Scope", "Grants"});
     const auto write_row = [this](std::string_view scope, const std::string& grants) {
         html_.add("<tr><td><code>{}</code></td><td>{}</td></tr>\n", scope, grants);
@@ -204,8 +215,8 @@ TOLLGATE_DECL void page_writer::write_scopes() {
         write_row(each.write_scope, "Reading and changing the user's " + name + " accounts");
     }
     end_table();
-    html_.add(R"(<p>A service's scope covers its read scope. No scope covers anything of another service, and <code>{}</code> is
-covered by itself alone.</p>
+    html_.add(R"(<p>A service's scope covers its read scope. No scope covers anything of another service, and
+<code>{}</code> is covered by itself alone.</p>
 <h2 id="needed">What needs which</h2>
 )",
               balance_scope);
@@ -229,21 +240,25 @@ TOLLGATE_DECL void page_writer::write_rate_limits() {
 <p class="lead">Every answer tells how much is left. A program that reads it never has to guess.</p>
 )");
     begin_table({"Requests", "Limit", "Counted for"});
-    html_.add(R"(<tr><th scope="row">With credentials</th><td>{}</td><td>The user, whichever of their tokens is used</td></tr>
-<tr><th scope="row">Without, or with bad ones</th><td>{}</td><td>The client's address; an IPv6 address by its /64</td></tr>
+    html_.add(R"(<tr><th scope="row">With credentials</th><td>{}</td><td>The user, whichever of their tokens is
+used</td></tr>
+<tr><th scope="row">Without, or with bad ones</th><td>{}</td><td>The client's address; an IPv6 address by its
+/64</td></tr>
 )",
               describe(settings_.user_quota), describe(settings_.anonymous_quota));
     end_table();
     html_.add(R"(<p>The operator can give a user a higher limit; it counts at once.</p>
 <h2 id="windows">Windows</h2>
-<p>A window begins with the first request that is counted, and ends after its length: then the whole limit is there again. A
-request that is refused for the limit is not counted. Every other one is, also when it is refused for something else.</p>
+<p>A window begins with the first request that is counted, and ends after its length: then the whole limit is there
+again. A request that is refused for the limit is not counted. Every other one is, also when it is refused for
+something else.</p>
 <h2 id="fields">Fields</h2>
 )");
     begin_table({"Field", "Meaning"});
     html_.add(R"(<tr><td><code>X-RateLimit-Limit</code></td><td>Requests permitted in the window</td></tr>
 <tr><td><code>X-RateLimit-Remaining</code></td><td>Requests left in it</td></tr>
-<tr><td><code>X-RateLimit-Reset</code></td><td>When it ends; sent exactly when none is left, so with the last answer, too</td></tr>
+<tr><td><code>X-RateLimit-Reset</code></td><td>When it ends; sent exactly when none is left, so with the last answer,
+too</td></tr>
 <tr><td><code>Retry-After</code></td><td>Seconds to wait, with a 429</td></tr>
 )");
     end_table();
@@ -265,8 +280,8 @@ TOLLGATE_DECL void page_writer::write_errors() {
   "message": "Not Found",
   "documentation_url": "{}/docs/errors/"
 &#125;</code></pre>
-<p>The message is for people, and may be worded better tomorrow; let programs go by the status. The address leads to the page
-that explains the matter.</p>
+<p>The message is for people, and may be worded better tomorrow; let programs go by the status. The address leads to
+the page that explains the matter.</p>
 <h2 id="statuses">Statuses</h2>
 )",
               settings_.auth_url);
@@ -288,7 +303,7 @@ that explains the matter.</p>
         {http::status::unprocessable_content, "A member of the body will not do; the message names it."},
         {http::status::too_many_requests, "The rate limit is exceeded; wait as long as Retry-After says."},
         {http::status::header_fields_too_large, "The header fields are too many or too long."},
-        {http::status::internal_server_error, "A mistake on our side. Whether the request had an effect is not certain."},
+        {http::status::internal_server_error, "A mistake on our side. Whether it had an effect is not certain."},
         {http::status::service_unavailable, "Overloaded, or a part is down; try again after Retry-After."},
     };
     begin_table({"Status", "Meaning"});
@@ -323,14 +338,16 @@ TOLLGATE_DECL void page_writer::write_webhooks() {
     }
 
     html_.add(R"(<h2 id="secret">The secret</h2>
-<p>The answer that creates a webhook carries its signing secret in <code>X-Hook-Secret</code>. No other answer does: keep it.</p>
+<p>The answer that creates a webhook carries its signing secret in <code>X-Hook-Secret</code>. No other answer does:
+keep it.</p>
 <h2 id="rules">Rules</h2>
 <ul>
 <li>An account has at most {} webhooks for one event. The same event and address may be used twice.</li>
 <li>The address is an absolute http or https URL of at most {} bytes, without user name, password and fragment.</li>
-<li>An address inside a private network is refused, however it is spelled.</li>
+<li>An address inside a private network is refused, however it is spelled, unless the operator allows it.</li>
 <li>It is listed byte for byte as it was given.</li>
-<li><code>source</code> is <code>api</code> for a webhook made through the API, and <code>manual</code> for one made by hand.</li>
+<li><code>source</code> is <code>api</code> for a webhook made through the API, and <code>manual</code> for one made by
+hand.</li>
 </ul>
 )",
               settings_.hooks_per_event_max, limits::target_url_bytes_max);
@@ -382,7 +399,8 @@ TOLLGATE_DECL void page_writer::write_parameters(const route_description& of) {
         html_.add("<tr><td><code>{}</code></td><td>", each.name);
         switch (each.kind) {
             case route_description::value_kind::service:
-                for (const service& known : settings_.services.services()) html_.add("<code>{}</code> ", known.name.view());
+                for (const service& known : settings_.services.services())
+                    html_.add("<code>{}</code> ", known.name.view());
                 break;
             case route_description::value_kind::id: html_.add("the {}'s id, an integer", each.name); break;
             case route_description::value_kind::text: html_.add("text"); break;
