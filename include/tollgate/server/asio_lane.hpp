@@ -228,7 +228,6 @@ public:
     void reclaim() noexcept {
         const auto inside = enter();
         this->fetch();
-        this->look_again();
     }
 
 private:
@@ -236,10 +235,6 @@ private:
 
     void post_fetch() noexcept override {
         post([](asio_lane& self) { self.fetch(); });
-    }
-
-    void post_look_again() noexcept override {
-        post([](asio_lane& self) { self.look_again(); });
     }
 
     void start_ticking() noexcept override {

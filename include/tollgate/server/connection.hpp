@@ -26,12 +26,10 @@ public:
     TOLLGATE_DECL connection(lane& home, socket_handle socket, const ip_address& peer, admission::verdict given) noexcept;
     TOLLGATE_DECL virtual ~connection();
 
-    /// Begins to serve. May end, and then destroys, the connection. So may the next three.
+    /// Begins to serve. May end, and then destroys, the connection. So may the next two.
     TOLLGATE_DECL void begin() noexcept;
     /// The wait is over: the socket is ready, or broken, or the wait was cancelled.
     TOLLGATE_DECL void on_ready() noexcept;
-    /// It is time to see whether the next request is here already; see `lane::look_again_later`.
-    TOLLGATE_DECL void look_again() noexcept;
     /// A worker is done with it.
     TOLLGATE_DECL void on_given_back() noexcept;
 
@@ -54,7 +52,7 @@ private:
     friend class connection_list;
 
     enum class phase : std::uint8_t { reading, writing, working, lingering };
-    enum class next : std::uint8_t { again, look_again, wait_readable, wait_writable, work, end };
+    enum class next : std::uint8_t { again, wait_readable, wait_writable, work, end };
 
     template <class Step>
     TOLLGATE_DECL void go_on(Step step) noexcept;
@@ -62,7 +60,6 @@ private:
     TOLLGATE_DECL next resume();
     TOLLGATE_DECL next read();
     TOLLGATE_DECL next read_ciphertext();
-    TOLLGATE_DECL next looked_in_vain() noexcept;
     TOLLGATE_DECL next decrypt();
     TOLLGATE_DECL next converse();
     TOLLGATE_DECL next settle(exchange::turn turn, io_state sent);
@@ -91,7 +88,6 @@ private:
     interruption interruption_ = interruption::none;
     admission::verdict given_;
     bool waiting_ = false;
-    bool looking_again_ = false;
     bool greeted_ = false;  // something was answered: from now on waiting is being idle
     exchange::turn turn_ = exchange::turn::idle;  // what is to be done when the output is sent
     io_state sent_ = io_state::done;              // what became of the output a worker sent

@@ -30,11 +30,6 @@ TOLLGATE_DECL void connection::on_ready() noexcept {
     go_on([this] { return resume(); });
 }
 
-TOLLGATE_DECL void connection::look_again() noexcept {
-    looking_again_ = true;
-    go_on([this] { return resume(); });
-}
-
 TOLLGATE_DECL void connection::on_given_back() noexcept {
     go_on([this] {
         phase_ = phase::reading;
@@ -73,9 +68,6 @@ TOLLGATE_DECL void connection::go_on(Step step) noexcept {
         then = guarded([this] { return refuse(http::status::service_unavailable, "The server is busy. Try again in a moment."); });
     }
     switch (then) {
-        case next::look_again:
-            if (lane_.look_again_later(*this)) return;
-            [[fallthrough]];
         case next::wait_readable:
             waiting_ = true;
             return wait_readable();
@@ -130,7 +122,6 @@ TOLLGATE_DECL connection::next connection::read() {
     const std::span<char> room = workspace_->talk.room();
     if (room.empty()) return next::end;
     const io_result got = receive(socket_, room);
-    if (std::exchange(looking_again_, false) && got.state == io_state::would_block) return looked_in_vain();
     if (got.state == io_state::closed) return next::end;
     workspace_->talk.received(got.bytes);
     return converse();
@@ -139,7 +130,6 @@ TOLLGATE_DECL connection::next connection::read() {
 TOLLGATE_DECL connection::next connection::read_ciphertext() {
     tls_wire& wire = workspace_->wire;
     const io_result got = receive(socket_, wire.room());
-    if (std::exchange(looking_again_, false) && got.state == io_state::would_block) return looked_in_vain();
     if (got.state == io_state::closed) return next::end;
     wire.end = got.bytes;
 
@@ -160,12 +150,6 @@ TOLLGATE_DECL connection::next connection::read_ciphertext() {
         expect(deadline::head);
     }
     return decrypt();
-}
-
-TOLLGATE_DECL connection::next connection::looked_in_vain() noexcept {
-    lane_.looked_in_vain();
-    close_workspace();
-    return next::wait_readable;
 }
 
 TOLLGATE_DECL connection::next connection::decrypt() {
@@ -250,17 +234,15 @@ TOLLGATE_DECL connection::next connection::await_bytes(exchange::turn turn) {
     if (workspace_->blank()) {
         close_workspace();
         if (lane_.shared().stopping.load(std::memory_order_relaxed)) return finish();
-        if (!greeted_) return next::wait_readable;
-        expect(deadline::idle);
-        return next::look_again;
+        if (greeted_) expect(deadline::idle);
     } else {
         // Absolute for one message: the trickle of a byte now and then buys no time.
         const deadline what = turn == exchange::turn::in_body ? deadline::body : deadline::head;
         const std::uint64_t answered = workspace_->talk.answered();
         if (deadline_ != what || expected_since_ != answered) expect(what);
         expected_since_ = answered;
-        return next::wait_readable;
     }
+    return next::wait_readable;
 }
 
 TOLLGATE_DECL connection::next connection::finish() {

@@ -68,15 +68,6 @@ public:
 
     TOLLGATE_DECL void enter(connection& one) noexcept;
     TOLLGATE_DECL void leave(connection& one) noexcept;
-    /// Puts a connection that was just answered aside, to look for its next request when all that are ready now have had
-    /// their turn. On a busy lane it is there by then, and the system need not be asked to report it: that costs as much as
-    /// a fifth of a small request. False where too few of those looks found something lately.
-    [[nodiscard]] bool look_again_later(connection& one) noexcept {
-        if (looks_to_skip_ > 0) return skip_look();
-        return put_aside(one);
-    }
-    void looked_in_vain() noexcept { ++looks_in_vain_; }
-
     /// From a worker's thread.
     TOLLGATE_DECL void give_back(connection& one) noexcept;
     TOLLGATE_DECL void wake() noexcept override;
@@ -91,8 +82,6 @@ public:
 protected:
     /// What was handed over or given back is to be fetched by `fetch`, on the lane's own thread.
     virtual void post_fetch() noexcept = 0;
-    /// `look_again` is to be called after what is ready now.
-    virtual void post_look_again() noexcept = 0;
     /// `tick` is to be called every `tick_length` until it returns false.
     virtual void start_ticking() noexcept = 0;
     /// Makes a connection of an accepted socket and begins it; closes the socket if that fails.
@@ -103,7 +92,6 @@ protected:
     [[nodiscard]] milliseconds tick_length() const noexcept { return tick_length_; }
     TOLLGATE_DECL bool tick(std::uint64_t ticks) noexcept;
     TOLLGATE_DECL void fetch() noexcept;
-    TOLLGATE_DECL void look_again() noexcept;
 
 private:
     struct arrival {
@@ -111,10 +99,6 @@ private:
         ip_address peer;
         admission::verdict given;
     };
-    static constexpr std::size_t looks_max = 256;  // in one go; then others have their turn
-    static constexpr std::size_t skip_min = 64;
-    static constexpr std::size_t skip_max = 4096;
-
     class drain_end final : public deadline_wheel::entry {
     public:
         explicit drain_end(lane& of) noexcept : lane_{of} {}
@@ -124,11 +108,6 @@ private:
         lane& lane_;
     };
 
-    bool skip_look() noexcept {
-        --looks_to_skip_;
-        return false;
-    }
-    TOLLGATE_DECL bool put_aside(connection& one) noexcept;
     TOLLGATE_DECL void begin_ticking() noexcept;
     TOLLGATE_DECL void tell_time() noexcept;
 
@@ -140,11 +119,6 @@ private:
     workspace_pool workspaces_;
     connection_list connections_;
     drain_end drain_end_{*this};
-    work_queue aside_;
-    std::size_t looks_in_vain_ = 0;
-    std::size_t looks_to_skip_ = 0;
-    std::size_t skip_next_ = skip_min;
-    bool look_posted_ = false;
     bool ticking_ = false;
     bool draining_ = false;
 

@@ -94,26 +94,6 @@ TOLLGATE_DECL void lane::fetch() noexcept {
     while (work_item* const one = given_back.pop()) static_cast<connection&>(*one).on_given_back();
 }
 
-TOLLGATE_DECL bool lane::put_aside(connection& one) noexcept {
-    aside_.push(one);
-    if (!std::exchange(look_posted_, true)) post_look_again();
-    return true;
-}
-
-TOLLGATE_DECL void lane::look_again() noexcept {
-    look_posted_ = false;
-    looks_in_vain_ = 0;
-    const std::size_t looks = (std::min)(aside_.size(), looks_max);
-    for (std::size_t i = 0; i < looks; ++i) static_cast<connection&>(*aside_.pop()).look_again();
-    if (aside_.size() > 0 && !std::exchange(look_posted_, true)) post_look_again();
-    if (looks_in_vain_ * 2 > looks) {
-        looks_to_skip_ = skip_next_;
-        skip_next_ = (std::min)(skip_next_ * 2, skip_max);
-    } else {
-        skip_next_ = skip_min;
-    }
-}
-
 TOLLGATE_DECL void lane::arm(deadline_wheel::entry& one, milliseconds from_now) noexcept {
     if (!ticking_) begin_ticking();
     const auto whole = static_cast<std::uint64_t>((std::max)(from_now, milliseconds{0}) / tick_length_);
