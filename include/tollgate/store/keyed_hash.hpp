@@ -64,7 +64,7 @@ private:
         const std::uint64_t low = (a & low_half) * (b & low_half), high = (a >> 32) * (b >> 32);
         const std::uint64_t cross = (a >> 32) * (b & low_half), other = (a & low_half) * (b >> 32);
         const std::uint64_t middle = (low >> 32) + (cross & low_half) + (other & low_half);
-        return (low & low_half | middle << 32) ^ (high + (cross >> 32) + (other >> 32) + (middle >> 32));
+        return ((low & low_half) | (middle << 32)) ^ (high + (cross >> 32) + (other >> 32) + (middle >> 32));
 #endif
     }
 
