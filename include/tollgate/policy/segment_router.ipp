@@ -25,8 +25,9 @@ TOLLGATE_DECL void segment_router::build(std::span<const route_pattern> patterns
         if (made.literals == made.segments.size()) literal_paths_.push_back({made.method, made.route, patterns[i].path});
         lines_.push_back(std::move(made));
     }
-    std::stable_sort(lines_.begin(), lines_.end(), [](const line& a, const line& b) {
-        return a.segments.size() != b.segments.size() ? a.segments.size() < b.segments.size() : a.literals > b.literals;
+    std::sort(lines_.begin(), lines_.end(), [](const line& a, const line& b) {
+        if (a.segments.size() != b.segments.size()) return a.segments.size() < b.segments.size();
+        return a.literals != b.literals ? a.literals > b.literals : a.route < b.route;
     });
     for (std::size_t count = 0; count < first_line_.size(); ++count)
         first_line_[count] = static_cast<std::uint16_t>(

@@ -14,7 +14,6 @@
 #include <vector>
 
 using namespace tollgate;
-using store_suite::verdict;
 
 namespace {
 
@@ -167,10 +166,10 @@ struct hooks_alone {
 };
 static_assert(hook_store<hooks_alone> && !token_store<hooks_alone>);
 
-std::vector<verdict> failures(mistake made) {
-    std::vector<verdict> failed;
+std::vector<store_suite::verdict> failures(mistake made) {
+    std::vector<store_suite::verdict> failed;
     store_suite::run([made] { return adapter{made}; },
-                     [&](const verdict& each) {
+                     [&](const store_suite::verdict& each) {
                          if (!each.passed) failed.push_back(each);
                      });
     return failed;
@@ -228,20 +227,20 @@ TEST_CASE("the store suite catches a bound that is counted first and created upo
 TEST_CASE("the store suite asks of a store what it is, and takes pointers to one") {
     std::size_t hook_cases = 0, all_cases = 0;
     CHECK(store_suite::run([] { return std::make_unique<hooks_alone>(); },
-                           [&](const verdict& each) {
+                           [&](const store_suite::verdict& each) {
                                CHECK(each.name.starts_with("hook: "));
                                CHECK(each.message.empty());
                                ++hook_cases;
                            }));
-    CHECK(store_suite::run([] { return std::make_shared<memory_store>(); }, [&](const verdict&) { ++all_cases; }));
+    CHECK(store_suite::run([] { return std::make_shared<memory_store>(); }, [&](const store_suite::verdict&) { ++all_cases; }));
     CHECK(hook_cases > 10);
     CHECK(all_cases > hook_cases + 10);
-    CHECK_FALSE(store_suite::run([] { return adapter{mistake::does_not_revoke}; }, [](const verdict&) {}));
+    CHECK_FALSE(store_suite::run([] { return adapter{mistake::does_not_revoke}; }, [](const store_suite::verdict&) {}));
 }
 
 TEST_CASE("the store suite notices when nothing outlives a store that should") {
     const auto make = [] { return std::make_unique<memory_store>(); };
     std::size_t failed = 0;
-    store_suite::run(make, make, [&](const verdict& each) { failed += each.passed ? 0 : 1; });
+    store_suite::run(make, make, [&](const store_suite::verdict& each) { failed += each.passed ? 0 : 1; });
     CHECK(failed == 3);  // one of each family
 }
