@@ -34,7 +34,9 @@ sqlite_directory open_directory(const settings& with) {
     return expect(sqlite_directory::open(store_file(with)), "cannot open the directory");
 }
 
-sqlite_store open_store(const settings& with) { return expect(sqlite_store::open(store_file(with)), "cannot open the store"); }
+sqlite_store open_store(const settings& with) {
+    return expect(sqlite_store::open(store_file(with)), "cannot open the store");
+}
 
 run_error no_such_user(user_id user) { return run_error{"there is no user " + std::to_string(user.value()) + "."}; }
 
@@ -44,7 +46,8 @@ std::string read_password() {
     std::getline(std::cin, line);
     if (line.ends_with('\r')) line.pop_back();
     if (line.empty()) throw usage_error{"--password-stdin: stdin holds no password."};
-    if (line.size() > password_bytes_max) throw usage_error{"--password-stdin: the password is longer than 1024 bytes."};
+    if (line.size() > password_bytes_max)
+        throw usage_error{"--password-stdin: the password is longer than 1024 bytes."};
     return line;
 }
 
@@ -78,9 +81,10 @@ ordered_json run(const create_token& wanted, const settings& with) {
     if (!known && known.error().kind == problem_kind::not_found) throw no_such_user(wanted.user);
     expect(std::move(known), "cannot look for the user");
     auto store = open_store(with);
-    const auto token = expect(issue_personal_token(store, system_random{}, {wanted.user, wanted.description, wanted.scopes},
-                                                   system_clock{}.now()),
-                              "cannot make the token");
+    const auto token =
+        expect(issue_personal_token(store, system_random{}, {wanted.user, wanted.description, wanted.scopes},
+                                    system_clock{}.now()),
+               "cannot make the token");
     return {{"id", token.id.value()},
             {"username", token.username.view()},
             {"secret", token.secret.view()},

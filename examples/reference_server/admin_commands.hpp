@@ -6,8 +6,8 @@
 
 namespace reference {
 
-// The administrative commands: each opens the store that a server may be using at the same moment, changes one thing, and
-// returns what is printed. All throw `run_error`.
+// The administrative commands: each opens the store that a server may be using at the same moment, changes one thing,
+// and returns what is printed. All throw `run_error`.
 
 [[nodiscard]] nlohmann::ordered_json run(const add_user& wanted, const settings& with);
 [[nodiscard]] nlohmann::ordered_json run(const set_quota& wanted, const settings& with);

@@ -54,7 +54,8 @@ void set_random_serial(X509* of) {
     require(RAND_bytes(bytes, sizeof bytes) == 1, "no random bytes");
     bytes[0] &= 0x7f;  // positive
     const std::unique_ptr<BIGNUM, freed_by<BN_free>> number{BN_bin2bn(bytes, sizeof bytes, nullptr)};
-    require(number && BN_to_ASN1_INTEGER(number.get(), X509_get_serialNumber(of)) != nullptr, "cannot make a certificate");
+    require(number && BN_to_ASN1_INTEGER(number.get(), X509_get_serialNumber(of)) != nullptr,
+            "cannot make a certificate");
 }
 
 certificate_ptr make_certificate(EVP_PKEY* key) {
@@ -68,7 +69,8 @@ certificate_ptr make_certificate(EVP_PKEY* key) {
     require(X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, common_name, -1, -1, 0) == 1 &&
                 X509_set_issuer_name(made.get(), name) == 1 && X509_set_pubkey(made.get(), key) == 1,
             "cannot make a certificate");
-    // A client that is told to trust this file takes it for its own issuer, hence CA:TRUE; it can sign nothing below itself.
+    // A client that is told to trust this file takes it for its own issuer, hence CA:TRUE; it can sign nothing below
+    // itself.
     add_extension(made.get(), NID_basic_constraints, "critical,CA:TRUE,pathlen:0");
     add_extension(made.get(), NID_key_usage, "critical,digitalSignature,keyCertSign");
     add_extension(made.get(), NID_ext_key_usage, "serverAuth");
@@ -116,7 +118,8 @@ certificate_files self_signed_certificate(const std::filesystem::path& directory
     write_private_file(files.key, to_pem([&key](BIO* to) {
                            return PEM_write_bio_PrivateKey(to, key.get(), nullptr, nullptr, 0, nullptr, nullptr);
                        }));
-    write_private_file(files.certificate, to_pem([&certificate](BIO* to) { return PEM_write_bio_X509(to, certificate.get()); }));
+    write_private_file(files.certificate,
+                       to_pem([&certificate](BIO* to) { return PEM_write_bio_X509(to, certificate.get()); }));
     return files;
 }
 

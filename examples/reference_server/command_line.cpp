@@ -31,7 +31,8 @@ class declared_command {
 public:
     declared_command(CLI::App& parent, const std::string& name, const std::string& meaning)
         : app_{parent.add_subcommand(name, meaning)} {
-        app_->add_option("--config", config_, "JSON with the same names; a flag wins over the file.")->type_name("FILE");
+        app_->add_option("--config", config_, "JSON with the same names; a flag wins over the file.")
+            ->type_name("FILE");
     }
     declared_command(const declared_command&) = delete;  // CLI11 keeps pointers to what it fills
     declared_command& operator=(const declared_command&) = delete;
@@ -82,7 +83,8 @@ private:
             into.option = app_->add_flag(name, into.toggle, meaning);
             return;
         }
-        into.option = app_->add_option(name, into.texts, meaning)->type_name(std::string{which.value})->allow_extra_args(false);
+        into.option =
+            app_->add_option(name, into.texts, meaning)->type_name(std::string{which.value})->allow_extra_args(false);
         if (!which.fallback.empty()) into.option->default_str(std::string{which.fallback});
     }
 
@@ -93,8 +95,9 @@ private:
             const auto type = each.which->type;
             if (each.texts.size() > 1 && type != flag_type::list)
                 throw usage_error{each.option->get_name() + " is given more than once."};
-            given.push_back({each.which->name, type == flag_type::toggle ? std::vector<std::string>{each.toggle ? "true" : "false"}
-                                                                         : each.texts});
+            given.push_back({each.which->name, type == flag_type::toggle
+                                                   ? std::vector<std::string>{each.toggle ? "true" : "false"}
+                                                   : each.texts});
         }
         return given;
     }
@@ -114,16 +117,19 @@ Id read_id(string_view flag, const std::string& text) {
     return *id;
 }
 
-add_user read_add_user(const std::string& login, const std::string& currency, const std::string& balance, bool password_stdin) {
+add_user read_add_user(const std::string& login, const std::string& currency, const std::string& balance,
+                       bool password_stdin) {
     const bool visible = std::all_of(login.begin(), login.end(), [](char c) { return c > ' ' && c <= '~'; });
     if (login.empty() || login.size() > login_bytes_max || !visible || login.front() == '-')
         throw misfit("--login", login, "1 to 254 visible ASCII characters without a dash in front");
     const auto code = tollgate::currency_code::from(currency);
-    if (!code || code->size() != 3 || !std::all_of(currency.begin(), currency.end(), [](char c) { return c >= 'A' && c <= 'Z'; }))
+    if (!code || code->size() != 3 ||
+        !std::all_of(currency.begin(), currency.end(), [](char c) { return c >= 'A' && c <= 'Z'; }))
         throw misfit("--currency", currency, "a currency code of three capital letters such as EUR");
     const auto amount = tollgate::decimal::parse(balance);
     if (!amount) throw misfit("--balance", balance, "an amount such as 1234.56 or -3.5");
-    if (!password_stdin) throw usage_error{"--password-stdin is required: a password on the command line could be seen by others."};
+    if (!password_stdin)
+        throw usage_error{"--password-stdin is required: a password on the command line could be seen by others."};
     return {login, *code, *amount};
 }
 
@@ -165,7 +171,8 @@ void declare_serve(declared_command& made) {
 
 void declare_add_user(declared_command& made) {
     const auto& login = made.text("--login", "LOGIN", "What the user signs in with; unique.");
-    const auto& password_stdin = made.toggle("--password-stdin", "Read the password from one line of stdin (required).");
+    const auto& password_stdin =
+        made.toggle("--password-stdin", "Read the password from one line of stdin (required).");
     const auto& currency = made.text("--currency", "CODE", "ISO 4217 code of the balance.", "EUR");
     const auto& balance = made.text("--balance", "AMOUNT", "The balance, kept with exactly these digits.", "0");
     made.makes([&] { return read_add_user(login, currency, balance, password_stdin); });
@@ -219,7 +226,8 @@ bool parse(CLI::App& app, int count, const char* const* words) {
 
 }  // namespace
 
-std::optional<invocation> read_command_line(int count, const char* const* words, const tollgate::service_catalog& services) {
+std::optional<invocation> read_command_line(int count, const char* const* words,
+                                            const tollgate::service_catalog& services) {
     CLI::App app{"Serves a complete account API: personal tokens, scopes, rate limits, webhooks."};
     app.name("tollgate-server");
     app.set_version_flag("--version", "tollgate-server " TOLLGATE_VERSION);
@@ -238,7 +246,8 @@ std::optional<invocation> read_command_line(int count, const char* const* words,
     declare_add_user(commands.emplace_back(*user, "add", "Add a user."));
     declare_set_quota(commands.emplace_back(*user, "quota", "Give a user a rate limit of their own, at once."));
     declare_add_account(commands.emplace_back(*account, "add", "Add an account."), services);
-    declare_create_token(commands.emplace_back(*token, "create", "Make a personal token; its secret is shown this once."), services);
+    declare_create_token(
+        commands.emplace_back(*token, "create", "Make a personal token; its secret is shown this once."), services);
     declare_revoke_token(commands.emplace_back(*token, "revoke", "Revoke a personal token, at once."));
 
     if (!parse(app, count, words)) return std::nullopt;

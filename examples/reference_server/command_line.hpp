@@ -53,8 +53,8 @@ struct invocation {
     command what;
 };
 
-/// What the command line and the configuration file that it names ask for; none after `--help` or `--version`, whose text
-/// went to stdout. Throws `usage_error` that names the flag.
+/// What the command line and the configuration file that it names ask for; none after `--help` or `--version`, whose
+/// text went to stdout. Throws `usage_error` that names the flag.
 [[nodiscard]] std::optional<invocation> read_command_line(int count, const char* const* words,
                                                           const tollgate::service_catalog& services);
 

@@ -40,7 +40,8 @@ std::optional<std::vector<std::string>> to_texts(flag_type type, const json& val
             if (value.is_boolean()) return std::vector{value.dump()};
             break;
         case flag_type::list:
-            if (value.is_array() && std::all_of(value.begin(), value.end(), [](const json& each) { return each.is_string(); }))
+            if (value.is_array() &&
+                std::all_of(value.begin(), value.end(), [](const json& each) { return each.is_string(); }))
                 return value.get<std::vector<std::string>>();
             break;
     }
@@ -51,8 +52,10 @@ std::string read_file(const std::filesystem::path& file) {
     std::ifstream in{file, std::ios::binary};
     std::string text(static_cast<std::size_t>(file_bytes_max) + 1, '\0');
     in.read(text.data(), file_bytes_max + 1);
-    if (in.bad() || (in.fail() && !in.eof())) throw usage_error{"--config: cannot read '" + escape_controls(file.string()) + "'."};
-    if (in.gcount() > file_bytes_max) throw usage_error{"--config: '" + escape_controls(file.string()) + "' is too large."};
+    if (in.bad() || (in.fail() && !in.eof()))
+        throw usage_error{"--config: cannot read '" + escape_controls(file.string()) + "'."};
+    if (in.gcount() > file_bytes_max)
+        throw usage_error{"--config: '" + escape_controls(file.string()) + "' is too large."};
     text.resize(static_cast<std::size_t>(in.gcount()));
     return text;
 }
@@ -86,7 +89,8 @@ std::vector<given_flag> read_config_file(const std::filesystem::path& file) {
     std::vector<given_flag> given;
     const json object = parse_object(file);
     for (const auto& [key, value] : object.items()) {
-        const auto known = std::find_if(all_flags().begin(), all_flags().end(), [&key](const flag& f) { return f.name == key; });
+        const auto known =
+            std::find_if(all_flags().begin(), all_flags().end(), [&key](const flag& f) { return f.name == key; });
         const auto named = "--config: " + escape_controls(file.string()) + ": \"" + escape_controls(key) + "\" ";
         if (known == all_flags().end()) throw usage_error{named + "is no setting."};
         auto texts = to_texts(known->type, value);

@@ -50,7 +50,8 @@ void make_private_directory(const std::filesystem::path& directory) {
     if (!parent.empty()) std::filesystem::create_directories(parent, ignored);
     if (::mkdir(directory.c_str(), S_IRWXU) == 0) return;
     if (errno != EEXIST) throw system_error("cannot make the directory", directory);
-    if (!std::filesystem::is_directory(directory, ignored)) throw run_error{"'" + directory.string() + "' is no directory."};
+    if (!std::filesystem::is_directory(directory, ignored))
+        throw run_error{"'" + directory.string() + "' is no directory."};
 }
 
 void write_private_file(const std::filesystem::path& file, std::string_view content) {

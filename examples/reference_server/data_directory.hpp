@@ -11,8 +11,8 @@ namespace reference {
 /// Makes the directory, mode 0700, if it is not there. Throws `run_error` when it cannot be made or is something else.
 void make_private_directory(const std::filesystem::path& directory);
 
-/// Writes a file of mode 0600 whole or not at all: a reader sees the old content or the new one, a crash leaves one of them.
-/// Throws `run_error`.
+/// Writes a file of mode 0600 whole or not at all: a reader sees the old content or the new one, a crash leaves one of
+/// them. Throws `run_error`.
 void write_private_file(const std::filesystem::path& file, std::string_view content);
 
 /// The content; none when there is no such file. Throws `run_error` when it is there and cannot be read.

@@ -34,7 +34,8 @@ std::optional<demo> read_demo(const std::filesystem::path& data) {
         const auto site = tollgate::account_id::from(kept.at("sitesmaker_account").get<std::int64_t>());
         const auto shop = tollgate::account_id::from(kept.at("itemplatform_account").get<std::int64_t>());
         if (!site || !shop) return std::nullopt;
-        return demo{kept.at("login"), kept.at("password"), kept.at("token_username"), kept.at("token_secret"), *site, *shop};
+        return demo{
+            kept.at("login"), kept.at("password"), kept.at("token_username"), kept.at("token_secret"), *site, *shop};
     } catch (const nlohmann::json::exception&) {  // not as we wrote it: as good as not there
         return std::nullopt;
     }

@@ -30,8 +30,9 @@ struct demo {
 
 [[nodiscard]] nlohmann::ordered_json to_json(const demo& shown);
 
-/// The demo that an earlier start wrote down. Its secrets are in a file of their own in `data`, readable by the owner alone,
-/// because the database has only their hashes and every start shall tell the same. None where there is no such file.
+/// The demo that an earlier start wrote down. Its secrets are in a file of their own in `data`, readable by the owner
+/// alone, because the database has only their hashes and every start shall tell the same. None where there is no such
+/// file.
 [[nodiscard]] std::optional<demo> read_demo(const std::filesystem::path& data);
 void write_demo(const std::filesystem::path& data, const demo& kept);
 
@@ -40,8 +41,8 @@ void write_demo(const std::filesystem::path& data, const demo& kept);
 
 inline constexpr std::string_view demo_login = "demo";
 
-/// A user, an account at each service, and a token with all scopes: what of it is there is kept, but for the password and the
-/// token, which nobody knows any more.
+/// A user, an account at each service, and a token with all scopes: what of it is there is kept, but for the password
+/// and the token, which nobody knows any more.
 template <class Directory, class Store>
 demo renew_demo(Directory& directory, Store& store, const tollgate::service_catalog& services) {
     const auto password = make_demo_password();
@@ -57,16 +58,18 @@ demo renew_demo(Directory& directory, Store& store, const tollgate::service_cata
     const auto account_at = [&](std::string_view service, std::string_view name) {
         const auto there = expect(directory.accounts_of(user, service), "cannot look for the demo accounts");
         if (!there.empty()) return there.front().id;
-        return expect(directory.add_account(user, *tollgate::service_name::from(service), name, true), "cannot add a demo account");
+        return expect(directory.add_account(user, *tollgate::service_name::from(service), name, true),
+                      "cannot add a demo account");
     };
     const auto site = account_at("sitesmaker", "Demo site");
     const auto shop = account_at("itemplatform", "Demo shop");
     tollgate::scope_set scopes;
     for (const std::string& each : services.scopes()) scopes.add(each);
-    const auto token = expect(
-        tollgate::issue_personal_token(store, tollgate::system_random{}, {user, "Demo", scopes}, tollgate::system_clock{}.now()),
-        "cannot make the demo token");
-    return {std::string{demo_login}, password, std::string{token.username.view()}, std::string{token.secret.view()}, site, shop};
+    const auto token = expect(tollgate::issue_personal_token(store, tollgate::system_random{}, {user, "Demo", scopes},
+                                                             tollgate::system_clock{}.now()),
+                              "cannot make the demo token");
+    return {std::string{demo_login},          password, std::string{token.username.view()},
+            std::string{token.secret.view()}, site,     shop};
 }
 
 /// Whether the store still lets the demo's token in.

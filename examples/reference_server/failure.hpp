@@ -17,7 +17,8 @@ private:
     int exit_code_;
 };
 
-/// The command line or the configuration says something that cannot be meant. The sentence begins with the flag or the key.
+/// The command line or the configuration says something that cannot be meant. The sentence begins with the flag or the
+/// key.
 struct usage_error : failure {
     explicit usage_error(const std::string& sentence) : failure{2, sentence} {}
 };

@@ -13,9 +13,11 @@ namespace reference {
 
 namespace {
 
-constexpr std::size_t waiting_bytes_max = 1024 * 1024;  // about ten thousand lines: a reader that is merely slow for a moment
-constexpr auto gathering = std::chrono::milliseconds{20};  // one system call for the lines of this long; no person notices
-constexpr int patience_milliseconds = 100;                 // between two looks at whether we are to stop
+constexpr std::size_t waiting_bytes_max =
+    1024 * 1024;  // about ten thousand lines: a reader that is merely slow for a moment
+constexpr auto gathering =
+    std::chrono::milliseconds{20};          // one system call for the lines of this long; no person notices
+constexpr int patience_milliseconds = 100;  // between two looks at whether we are to stop
 
 }  // namespace
 
@@ -68,8 +70,8 @@ void log_writer::run() {
 
 void log_writer::write_out(std::string_view lines) noexcept {
     while (!lines.empty()) {
-        // A blocking write to a pipe that nobody reads would outlive the server's stop, hence the look before. A pipe that is
-        // ready takes PIPE_BUF bytes without blocking (POSIX).
+        // A blocking write to a pipe that nobody reads would outlive the server's stop, hence the look before. A pipe
+        // that is ready takes PIPE_BUF bytes without blocking (POSIX).
         pollfd ready{descriptor_, POLLOUT, 0};
         const int count = ::poll(&ready, 1, patience_milliseconds);
         if (count == 0) {

@@ -21,7 +21,8 @@ public:
         return tollgate::balance{user, found->second.balance, found->second.currency};
     }
 
-    tollgate::outcome<std::vector<tollgate::account>> accounts_of(tollgate::user_id user, std::string_view service) const {
+    tollgate::outcome<std::vector<tollgate::account>> accounts_of(tollgate::user_id user,
+                                                                  std::string_view service) const {
         std::vector<tollgate::account> accounts;
         for (const held_account& each : accounts_)
             if (each.owner == user && each.service == service) accounts.push_back(each.shown);

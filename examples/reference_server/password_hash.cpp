@@ -15,8 +15,8 @@ namespace reference {
 
 namespace {
 
-/// OWASP's password storage cheat sheet: N = 2^15, r = 8, p = 3 is worth N = 2^17, p = 1 at a quarter of the memory, which
-/// matters where many people sign in at once.
+/// OWASP's password storage cheat sheet: N = 2^15, r = 8, p = 3 is worth N = 2^17, p = 1 at a quarter of the memory,
+/// which matters where many people sign in at once.
 struct cost {
     unsigned log2_n = 15;
     unsigned r = 8;
@@ -32,14 +32,15 @@ using salt = std::array<unsigned char, salt_bytes>;
 using hash = std::array<unsigned char, hash_bytes>;
 
 bool derive(std::string_view password, const salt& with, const cost& at, hash& into) {
-    return EVP_PBE_scrypt(password.data(), password.size(), with.data(), with.size(), std::uint64_t{1} << at.log2_n, at.r, at.p,
-                          memory_bytes_max, into.data(), into.size()) == 1;
+    return EVP_PBE_scrypt(password.data(), password.size(), with.data(), with.size(), std::uint64_t{1} << at.log2_n,
+                          at.r, at.p, memory_bytes_max, into.data(), into.size()) == 1;
 }
 
 template <std::size_t Size>
 std::string encode(const std::array<unsigned char, Size>& bytes) {
     std::string text(4 * ((Size + 2) / 3) + 1, '\0');  // OpenSSL writes a zero byte behind it
-    const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), bytes.data(), static_cast<int>(Size));
+    const int size =
+        EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), bytes.data(), static_cast<int>(Size));
     text.resize(static_cast<std::size_t>(size));
     text.erase(text.find_last_not_of('=') + 1);
     return text;
@@ -52,7 +53,8 @@ std::optional<std::array<unsigned char, Size>> decode(std::string_view text) {
     std::string padded{text};
     padded.resize(quads * 4, '=');
     std::array<unsigned char, quads * 3> decoded{};
-    if (EVP_DecodeBlock(decoded.data(), reinterpret_cast<const unsigned char*>(padded.data()), static_cast<int>(padded.size())) < 0)
+    if (EVP_DecodeBlock(decoded.data(), reinterpret_cast<const unsigned char*>(padded.data()),
+                        static_cast<int>(padded.size())) < 0)
         return std::nullopt;
     std::array<unsigned char, Size> bytes{};
     std::copy_n(decoded.begin(), Size, bytes.begin());
@@ -100,7 +102,8 @@ std::string hash_password(std::string_view password) {
     constexpr cost now;
     salt fresh;
     hash derived;
-    if (RAND_bytes(fresh.data(), static_cast<int>(fresh.size())) != 1) throw run_error{"OpenSSL gives no random bytes."};
+    if (RAND_bytes(fresh.data(), static_cast<int>(fresh.size())) != 1)
+        throw run_error{"OpenSSL gives no random bytes."};
     if (!derive(password, fresh, now, derived)) throw run_error{"scrypt failed: there may be too little memory."};
     return std::string{prefix} + "ln=" + std::to_string(now.log2_n) + ",r=" + std::to_string(now.r) +
            ",p=" + std::to_string(now.p) + "$" + encode(fresh) + "$" + encode(derived);

@@ -56,8 +56,14 @@ request_log::request_log(log_form form) : form_{form}, out_{STDERR_FILENO} {}
 void request_log::on_request(const request_record& record) const noexcept {
     if (form_ == log_form::off) return;
     try {
-        write({record.now, record.client, record.answered.status(), record.asked.method_name, record.asked.target.path,
-               record.asked.fields.find(http::field_id::user_agent), record.who, {}});
+        write({record.now,
+               record.client,
+               record.answered.status(),
+               record.asked.method_name,
+               record.asked.target.path,
+               record.asked.fields.find(http::field_id::user_agent),
+               record.who,
+               {}});
     } catch (...) {  // no memory for a line: the request itself went well
     }
 }

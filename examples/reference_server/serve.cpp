@@ -39,8 +39,8 @@ constexpr seconds stop_patience{10};
 /// Descriptors beside those of connections: listeners, the store's files, the log.
 constexpr rlim_t other_descriptors = 256;
 
-/// Stands for a handler that is made later: with port 0 the public addresses, which the API tells, are known only when the
-/// server has started. Nobody else knows them either, so nobody will see its 503.
+/// Stands for a handler that is made later: with port 0 the public addresses, which the API tells, are known only when
+/// the server has started. Nobody else knows them either, so nobody will see its 503.
 template <bool Blocking>
 class late_handler {
 public:
@@ -74,7 +74,8 @@ void allow_descriptors(std::size_t connections) {
     allowed.rlim_cur = (std::min)(wanted, allowed.rlim_max);
     ::setrlimit(RLIMIT_NOFILE, &allowed);
     if (allowed.rlim_cur < wanted)
-        complain("--max-connections: the system allows " + std::to_string(allowed.rlim_cur) + " open files, fewer than that.");
+        complain("--max-connections: the system allows " + std::to_string(allowed.rlim_cur) +
+                 " open files, fewer than that.");
 }
 
 server_settings to_server_settings(const settings& with) {
@@ -120,8 +121,10 @@ api_settings to_api_settings(const settings& with, const service_catalog& servic
 }
 
 void print_ready(const api_settings& serving, const std::optional<demo>& shown) {
-    nlohmann::ordered_json line{
-        {"ready", true}, {"api", serving.base_url}, {"auth", serving.auth_url}, {"pid", static_cast<std::int64_t>(::getpid())}};
+    nlohmann::ordered_json line{{"ready", true},
+                                {"api", serving.base_url},
+                                {"auth", serving.auth_url},
+                                {"pid", static_cast<std::int64_t>(::getpid())}};
     if (shown) line["demo"] = to_json(*shown);
     print_line(line);
 }
@@ -147,20 +150,25 @@ void serve_until_told(server& running, const settings& with, const signals& told
 }
 
 auto make_policies(const settings& with, request_log& log) {
-    return default_policies().with_observer(std::ref(log)).with_target_rule(public_targets{.private_allowed = with.allow_private_targets});
+    return default_policies()
+        .with_observer(std::ref(log))
+        .with_target_rule(public_targets{.private_allowed = with.allow_private_targets});
 }
 
 /// All handlers, on one listener.
 template <class Directory, class Store>
 struct handlers {
-    using api_type = account_api<Directory, Store, decltype(make_policies(std::declval<settings>(), std::declval<request_log&>()))>;
+    using api_type =
+        account_api<Directory, Store, decltype(make_policies(std::declval<settings>(), std::declval<request_log&>()))>;
 
-    handlers(const settings& with, const service_catalog& services, std::uint16_t port, Directory& users, Store& store, request_log& log)
+    handlers(const settings& with, const service_catalog& services, std::uint16_t port, Directory& users, Store& store,
+             request_log& log)
         : api{to_api_settings(with, services, port), users, store, make_policies(with, log)} {}
 
     api_type api;
     api_documentation documentation{api.settings(), api.table()};
-    http::site<api_documentation, api_type> site{http::mounted(documentation.root(), documentation), http::mounted("", api)};
+    http::site<api_documentation, api_type> site{http::mounted(documentation.root(), documentation),
+                                                 http::mounted("", api)};
 };
 
 template <class Directory, class Store>
@@ -183,15 +191,18 @@ void serve_from(Directory& users, Store& store, const std::optional<demo>& shown
     serve_until_told(running, with, told);
 }
 
-std::optional<demo> memory_demo(memory_directory& users, memory_store& store, const service_catalog& services, bool wanted) {
+std::optional<demo> memory_demo(memory_directory& users, memory_store& store, const service_catalog& services,
+                                bool wanted) {
     return wanted ? std::optional{renew_demo(users, store, services)} : std::nullopt;
 }
 
 /// The one that an earlier start wrote down, as long as it is good for anything.
-std::optional<demo> kept_demo(sqlite_directory& users, sqlite_store& store, const service_catalog& services, const settings& with) {
+std::optional<demo> kept_demo(sqlite_directory& users, sqlite_store& store, const service_catalog& services,
+                              const settings& with) {
     if (!with.demo) return std::nullopt;
     auto kept = read_demo(with.data);
-    const bool good = kept && expect(users.find_login(kept->login), "cannot look for the demo user") && is_alive(*kept, store);
+    const bool good =
+        kept && expect(users.find_login(kept->login), "cannot look for the demo user") && is_alive(*kept, store);
     if (good) return kept;
     const auto fresh = renew_demo(users, store, services);
     write_demo(with.data, fresh);

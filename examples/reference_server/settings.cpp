@@ -95,8 +95,8 @@ constexpr string_view a_quota = "a limit such as 60/hour (N/second, N/minute, N/
 constexpr string_view true_or_false = "true or false";
 
 constexpr flag flags[] = {
-    {"data", "DIR", "./tollgate-data", "Holds the SQLite file and the self-signed certificate; made if missing.", a_path,
-     flag_type::text, [](string_view text, settings& into) { return assign_path(text, into.data); }},
+    {"data", "DIR", "./tollgate-data", "Holds the SQLite file and the self-signed certificate; made if missing.",
+     a_path, flag_type::text, [](string_view text, settings& into) { return assign_path(text, into.data); }},
     {"store", "STORE", "", "sqlite:FILE (default: tollgate.db in --data), memory: or postgres:CONNINFO.",
      "sqlite:FILE, memory: or postgres:CONNINFO", flag_type::text, read_store},
     {"limits", "LIMITS", "memory:", "Where rate-limit windows live: memory: or redis://HOST:PORT/DB.",
@@ -119,33 +119,43 @@ constexpr flag flags[] = {
     {"trusted-proxy", "CIDR", "", "A proxy whose X-Forwarded-For is believed. May be repeated.",
      "a CIDR block such as 10.0.0.0/8 or 2001:db8::/32 (or one address)", flag_type::list,
      [](string_view text, settings& into) { return append(tollgate::ip_network::parse(text), into.trusted_proxies); }},
-    {"anonymous-limit", "LIMIT", "60/hour", "For one client address without valid credentials.", a_quota, flag_type::text,
-     [](string_view text, settings& into) { return assign(parse_quota(text), into.anonymous_limit); }},
-    {"user-limit", "LIMIT", "1000/day", "For one signed-in user who has no quota of their own.", a_quota, flag_type::text,
-     [](string_view text, settings& into) { return assign(parse_quota(text), into.user_limit); }},
-    {"access-token-seconds", "N", "3600", "How long an OAuth access token is valid.", "a whole number from 1 to 31536000",
-     flag_type::number,
-     [](string_view text, settings& into) { return assign(parse_whole_number(text, 1, 31'536'000), into.access_token_lifetime); }},
+    {"anonymous-limit", "LIMIT", "60/hour", "For one client address without valid credentials.", a_quota,
+     flag_type::text, [](string_view text, settings& into) { return assign(parse_quota(text), into.anonymous_limit); }},
+    {"user-limit", "LIMIT", "1000/day", "For one signed-in user who has no quota of their own.", a_quota,
+     flag_type::text, [](string_view text, settings& into) { return assign(parse_quota(text), into.user_limit); }},
+    {"access-token-seconds", "N", "3600", "How long an OAuth access token is valid.",
+     "a whole number from 1 to 31536000", flag_type::number,
+     [](string_view text, settings& into) {
+         return assign(parse_whole_number(text, 1, 31'536'000), into.access_token_lifetime);
+     }},
     {"allow-private-targets", "", "", "Webhooks may go to private addresses.", true_or_false, flag_type::toggle,
      [](string_view text, settings& into) { return assign_toggle(text, into.allow_private_targets); }},
     {"webhook-retry", "LIST", "5s,5m,30m,2h,5h,10h,10h", "Planned waits between the attempts of a delivery.",
      "a list of durations such as 5s,5m,30m", flag_type::text,
      [](string_view text, settings& into) { return assign(parse_durations(text), into.webhook_retry); }},
-    {"max-header-bytes", "N", "16384", "A longer header section is refused with 431.", "a whole number from 1024 to 1048576",
-     flag_type::number,
-     [](string_view text, settings& into) { return assign(parse_whole_number(text, 1024, 1 << 20), into.header_bytes_max); }},
+    {"max-header-bytes", "N", "16384", "A longer header section is refused with 431.",
+     "a whole number from 1024 to 1048576", flag_type::number,
+     [](string_view text, settings& into) {
+         return assign(parse_whole_number(text, 1024, 1 << 20), into.header_bytes_max);
+     }},
     {"max-body-bytes", "N", "65536", "A longer body is refused with 413.", "a whole number from 1024 to 16777216",
      flag_type::number,
-     [](string_view text, settings& into) { return assign(parse_whole_number(text, 1024, 1 << 24), into.body_bytes_max); }},
+     [](string_view text, settings& into) {
+         return assign(parse_whole_number(text, 1024, 1 << 24), into.body_bytes_max);
+     }},
     {"header-timeout", "DURATION", "10s", "A header section that takes longer is refused with 408.", a_duration,
      flag_type::text, [](string_view text, settings& into) { return assign_timeout(text, into.header_timeout); }},
-    {"idle-timeout", "DURATION", "60s", "A connection that is silent for longer is closed.", a_duration, flag_type::text,
-     [](string_view text, settings& into) { return assign_timeout(text, into.idle_timeout); }},
-    {"max-connections", "N", "10000", "More are refused with 503.", "a whole number from 1 to 1000000", flag_type::number,
-     [](string_view text, settings& into) { return assign(parse_whole_number(text, 1, 1'000'000), into.connections_max); }},
+    {"idle-timeout", "DURATION", "60s", "A connection that is silent for longer is closed.", a_duration,
+     flag_type::text, [](string_view text, settings& into) { return assign_timeout(text, into.idle_timeout); }},
+    {"max-connections", "N", "10000", "More are refused with 503.", "a whole number from 1 to 1000000",
+     flag_type::number,
+     [](string_view text, settings& into) {
+         return assign(parse_whole_number(text, 1, 1'000'000), into.connections_max);
+     }},
     {"demo", "", "", "Seed a demo user, accounts and a token, once.", true_or_false, flag_type::toggle,
      [](string_view text, settings& into) { return assign_toggle(text, into.demo); }},
-    {"log", "FORM", "text", "One line a request to stderr: text, json or off.", "text, json or off", flag_type::text, read_log},
+    {"log", "FORM", "text", "One line a request to stderr: text, json or off.", "text, json or off", flag_type::text,
+     read_log},
 };
 
 const flag& find_flag(string_view name) {

@@ -71,7 +71,7 @@ struct flag {
     std::string_view value;     ///< what `--help` calls its value
     std::string_view fallback;  ///< the default as text; empty where it is not one that `read` could take
     std::string_view meaning;
-    std::string_view expects;   ///< ends the sentence "'x' is not ..."
+    std::string_view expects;  ///< ends the sentence "'x' is not ..."
     flag_type type = flag_type::text;
     reading (*read)(std::string_view text, settings& into);
 };
@@ -88,8 +88,9 @@ struct given_flag {
     std::vector<std::string> texts;
 };
 
-/// Defaults, below the configuration file (if its path is not empty), below the command line; then what only makes sense
-/// together. Throws `usage_error` that names the flag or the key.
-[[nodiscard]] settings read_settings(const std::filesystem::path& config_file, std::span<const given_flag> command_line);
+/// Defaults, below the configuration file (if its path is not empty), below the command line; then what only makes
+/// sense together. Throws `usage_error` that names the flag or the key.
+[[nodiscard]] settings read_settings(const std::filesystem::path& config_file,
+                                     std::span<const given_flag> command_line);
 
 }  // namespace reference

@@ -4,8 +4,8 @@
 
 namespace reference {
 
-/// SIGTERM, SIGINT and SIGHUP as values, taken one by one by the thread that asks, instead of interrupting any. Made before
-/// other threads are, which inherit that these are held back.
+/// SIGTERM, SIGINT and SIGHUP as values, taken one by one by the thread that asks, instead of interrupting any. Made
+/// before other threads are, which inherit that these are held back.
 class signals {
 public:
     /// Also ignores SIGPIPE: a client that goes away must not take the server along.

@@ -95,8 +95,8 @@ outcome<std::optional<quota>> sqlite_directory::quota_of(user_id user) {
 outcome<std::vector<account>> sqlite_directory::accounts_of(user_id user, std::string_view service) {
     auto on = connections_.reader();
     if (!on) return std::move(on).error();
-    auto rows = (*on)->prepare("SELECT id, name, admin FROM directory_accounts WHERE user_id = ? AND service = ? ORDER BY id",
-                               user, service);
+    auto rows = (*on)->prepare(
+        "SELECT id, name, admin FROM directory_accounts WHERE user_id = ? AND service = ? ORDER BY id", user, service);
     std::vector<account> accounts;
     while (true) {
         auto row = rows.next<account_id, std::string, bool>();
@@ -111,8 +111,8 @@ outcome<bool> sqlite_directory::has_account(user_id user, const account_ref& wan
     auto on = connections_.reader();
     if (!on) return std::move(on).error();
     auto row = (*on)
-                   ->prepare("SELECT 1 FROM directory_accounts WHERE service = ? AND id = ? AND user_id = ?", wanted.service,
-                             wanted.account, user)
+                   ->prepare("SELECT 1 FROM directory_accounts WHERE service = ? AND id = ? AND user_id = ?",
+                             wanted.service, wanted.account, user)
                    .next<bool>();
     if (!row) return std::move(row).error();
     return row->has_value();
@@ -121,8 +121,8 @@ outcome<bool> sqlite_directory::has_account(user_id user, const account_ref& wan
 outcome<user_id> sqlite_directory::add_user(const new_user& made) {
     auto on = connections_.writer();
     if (!on) return std::move(on).error();
-    auto done = (*on)->run("INSERT INTO directory_users (login, password_hash, currency, balance) VALUES (?, ?, ?, ?)", made.login,
-                           made.password_hash, made.currency, made.balance);
+    auto done = (*on)->run("INSERT INTO directory_users (login, password_hash, currency, balance) VALUES (?, ?, ?, ?)",
+                           made.login, made.password_hash, made.currency, made.balance);
     if (!done) return std::move(done).error();
     return user_id{(*on)->last_insert_id()};
 }
@@ -152,7 +152,8 @@ outcome<void> sqlite_directory::set_requests_per_day(user_id user, std::uint32_t
     return change_one("UPDATE directory_users SET requests_per_day = ? WHERE id = ?", std::int64_t{requests}, user);
 }
 
-outcome<account_id> sqlite_directory::add_account(user_id user, const service_name& service, std::string_view name, bool admin) {
+outcome<account_id> sqlite_directory::add_account(user_id user, const service_name& service, std::string_view name,
+                                                  bool admin) {
     auto on = connections_.writer();
     if (!on) return std::move(on).error();
     auto change = sqlite::transaction::begin(**on);
@@ -163,8 +164,8 @@ outcome<account_id> sqlite_directory::add_account(user_id user, const service_na
         (*on)->prepare("SELECT coalesce(max(id), 0) + 1 FROM directory_accounts WHERE service = ?", service));
     if (!next) return std::move(next).error();
     const auto id = std::get<0>(*next);
-    auto done = (*on)->run("INSERT INTO directory_accounts (service, id, user_id, name, admin) VALUES (?, ?, ?, ?, ?)", service, id,
-                           user, name, admin);
+    auto done = (*on)->run("INSERT INTO directory_accounts (service, id, user_id, name, admin) VALUES (?, ?, ?, ?, ?)",
+                           service, id, user, name, admin);
     if (!done) return std::move(done).error();
     if (auto committed = change->commit(); !committed) return std::move(committed).error();
     return id;

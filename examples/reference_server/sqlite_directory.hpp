@@ -23,9 +23,9 @@ struct new_user {
     tollgate::decimal balance;
 };
 
-/// Users, their accounts and their quotas, in the SQLite file that the store lives in too, with tables and a schema version
-/// of its own. Several processes may use one file at once: a change by one is seen by the others with their next call, and
-/// yet, while nothing changes, what every request asks for (balance and quota) comes from memory.
+/// Users, their accounts and their quotas, in the SQLite file that the store lives in too, with tables and a schema
+/// version of its own. Several processes may use one file at once: a change by one is seen by the others with their
+/// next call, and yet, while nothing changes, what every request asks for (balance and quota) comes from memory.
 ///
 /// Thread rule: any thread. Errors: a `problem`; not_found for a user who is not there.
 class sqlite_directory {

@@ -75,7 +75,8 @@ std::optional<std::vector<milliseconds>> parse_durations(std::string_view text) 
 }
 
 std::optional<tollgate::quota> parse_quota(std::string_view text) {
-    static constexpr unit windows[] = {{"second", 1000}, {"minute", 60'000}, {"hour", 3'600'000}, {"day", day_milliseconds}};
+    static constexpr unit windows[] = {
+        {"second", 1000}, {"minute", 60'000}, {"hour", 3'600'000}, {"day", day_milliseconds}};
     const auto slash = text.find('/');
     if (slash == std::string_view::npos) return std::nullopt;
     const auto requests = parse_whole_number(text.substr(0, slash), 1, quota_requests_max);

@@ -15,7 +15,8 @@
 namespace reference {
 
 /// Digits only, within the bounds.
-[[nodiscard]] std::optional<std::uint64_t> parse_whole_number(std::string_view text, std::uint64_t least, std::uint64_t most);
+[[nodiscard]] std::optional<std::uint64_t> parse_whole_number(std::string_view text, std::uint64_t least,
+                                                              std::uint64_t most);
 
 /// A whole number and its unit: `500ms`, `10s`, `5m`, `2h`, `1d`; up to 366 days.
 [[nodiscard]] std::optional<tollgate::milliseconds> parse_duration(std::string_view text);
@@ -38,7 +39,8 @@ struct listen_address {
 /// `127.0.0.1:8443`, `[::1]:8443`: as an authority of a URL (RFC 3986 section 3.2).
 [[nodiscard]] std::string to_text(const listen_address& address);
 
-/// An address that others are told: `https://api.example.com/v1`, without user info, query, fragment or a slash at its end.
+/// An address that others are told: `https://api.example.com/v1`, without user info, query, fragment or a slash at its
+/// end.
 [[nodiscard]] bool is_public_url(std::string_view text);
 
 /// What a person reads in one line: valid UTF-8 of 1 to `bytes_max` bytes without control characters.

@@ -27,18 +27,23 @@ class Credentials:
         for scheme in ("Basic", "basic", "BASIC", "bAsIc", "Basic  "):
             with self.subTest(scheme=scheme):
                 self.assert_json(self.balance(basic(username, secret, scheme)))
-        for bad in ((username.swapcase(), secret), (username, secret.swapcase()), (username, secret.upper()), (username, secret + "x"),
-                    (username, secret[:-1]), (username, ""), ("", secret), ("", ""), (username + " ", secret), (username, " " + secret)):
+        for bad in ((username.swapcase(), secret), (username, secret.swapcase()), (username, secret.upper()),
+                    (username, secret + "x"),
+                    (username, secret[:-1]), (username, ""), ("", secret), ("", ""), (username + " ", secret),
+                    (username, " " + secret)):
             with self.subTest(bad=bad):
                 self.assert_unauthorized(self.balance(basic(*bad)))
 
     def test_10_broken_credentials_are_a_401_and_never_a_500(self):
         username, secret = self.server.demo["token_username"], self.server.demo["token_secret"]
         good = basic(username, secret)
-        for value in ("Bearer", "Bearer ", "Bearer a b", "Bearer \xff\xfe", "Basic", "Basic ", "Basic !!!!", "Basic " + "A" * 5000,
-                      good + "=", good.rstrip("=") + "====", good[:-3] + "*" + good[-2:], good + " x", "Basic YQ", "Basic YWJj",
+        for value in ("Bearer", "Bearer ", "Bearer a b", "Bearer \xff\xfe", "Basic", "Basic ", "Basic !!!!",
+                      "Basic " + "A" * 5000,
+                      good + "=", good.rstrip("=") + "====", good[:-3] + "*" + good[-2:], good + " x", "Basic YQ",
+                      "Basic YWJj",
                       raw_basic(b"no colon"), raw_basic(b"\xff\xfe:\xff"), raw_basic(b"\x00:\x00"), raw_basic(b":"),
-                      raw_basic(username.encode() + b":" + secret.encode() + b"\x00"), "Digest username=x", "Negotiate", "x", "=", ",",
+                      raw_basic(username.encode() + b":" + secret.encode() + b"\x00"), "Digest username=x", "Negotiate",
+                      "x", "=", ",",
                       base64.b64encode(f"{username}:{secret}".encode()).decode()):
             with self.subTest(value=value):
                 self.assert_unauthorized(self.balance(value))
@@ -80,7 +85,8 @@ class Credentials:
 
     def test_the_refusals_come_in_their_order(self):
         """Agent, caller, limit, route, credentials, scope, body, endpoint: the cheapest first."""
-        self.assert_error(self.server.ask("GET", "/v1/nowhere", {"User-Agent": ""}, token="Bearer x"), 403, "User-Agent")
+        self.assert_error(self.server.ask("GET", "/v1/nowhere", {"User-Agent": ""}, token="Bearer x"), 403,
+                          "User-Agent")
         self.assert_error(self.server.ask("GET", "/v1/nowhere", token="Bearer x"), 404)
         self.assert_error(self.server.ask("PUT", "/v1/user/balance", token="Bearer x"), 405)
         self.assert_error(self.server.ask("POST", "/v1/sitesmaker/1/hooks", {"Content-Type": "text/plain"}, b"x"), 401)
@@ -106,9 +112,11 @@ class Scopes(Case):
 
     def test_what_each_scope_opens(self):
         paths = {"/v1/user/balance": "user:balance", "/v1/sitesmaker/accounts": "sitesmaker:read",
-                 f"/v1/sitesmaker/{self.site}/hooks": "sitesmaker:read", "/v1/itemplatform/accounts": "itemplatform:read",
+                 f"/v1/sitesmaker/{self.site}/hooks": "sitesmaker:read",
+                 "/v1/itemplatform/accounts": "itemplatform:read",
                  f"/v1/itemplatform/{self.shop}/hooks": "itemplatform:read"}
-        for scopes in ("user:balance", "sitesmaker:read", "sitesmaker", "itemplatform:read", "itemplatform", "sitesmaker user:balance"):
+        for scopes in ("user:balance", "sitesmaker:read", "sitesmaker", "itemplatform:read", "itemplatform",
+                       "sitesmaker user:balance"):
             held = set(scopes.split())
             held |= {scope + ":read" for scope in held if ":" not in scope}
             token, _ = self.server.add_token(self.user, scopes)
@@ -127,8 +135,10 @@ class Scopes(Case):
         made = self.server.ask("POST", f"/v1/sitesmaker/{self.site}/hooks", body=hook, token=token)
         number = self.assert_json(made, 201)["id"]
         self.assertEqual(204, self.server.ask("DELETE", f"/v1/sitesmaker/hooks/{number}", token=token).status)
-        self.assert_insufficient(self.server.ask("POST", f"/v1/itemplatform/{self.shop}/hooks", body=hook, token=token), "itemplatform:read")
-        self.assert_insufficient(self.server.ask("DELETE", "/v1/itemplatform/hooks/1", token=token), "itemplatform:read")
+        self.assert_insufficient(self.server.ask("POST", f"/v1/itemplatform/{self.shop}/hooks", body=hook, token=token),
+                                 "itemplatform:read")
+        self.assert_insufficient(self.server.ask("DELETE", "/v1/itemplatform/hooks/1", token=token),
+                                 "itemplatform:read")
 
 
 class Revocation(Case):

@@ -24,9 +24,12 @@ class Usage(Case):
             self.assertEqual((0, ""), (done.returncode, done.stderr), command)
             self.assertIn("--help", done.stdout)
         text = run_command("serve", "--help").stdout
-        for flag in ("data", "store", "limits", "listen", "tls-cert", "tls-key", "plain", "threads", "base-url", "auth-url",
-                     "trusted-proxy", "anonymous-limit", "user-limit", "access-token-seconds", "allow-private-targets", "webhook-retry",
-                     "max-header-bytes", "max-body-bytes", "header-timeout", "idle-timeout", "max-connections", "demo", "log", "config"):
+        for flag in ("data", "store", "limits", "listen", "tls-cert", "tls-key", "plain", "threads", "base-url",
+                     "auth-url",
+                     "trusted-proxy", "anonymous-limit", "user-limit", "access-token-seconds", "allow-private-targets",
+                     "webhook-retry",
+                     "max-header-bytes", "max-body-bytes", "header-timeout", "idle-timeout", "max-connections", "demo",
+                     "log", "config"):
             self.assertIn("--" + flag, text)
         self.assertEqual(0, run_command("--version").returncode)
 
@@ -37,13 +40,16 @@ class Usage(Case):
                     self.assert_refused(run_command("serve", "--data", data / "d", *flags), 2, mentions)
 
             for flag, values in {
-                "--listen": ["", "x", "127.0.0.1", "127.0.0.1:", ":8443", "127.0.0.1:65536", "127.0.0.1:-1", "localhost:1", "::1:8443",
+                "--listen": ["", "x", "127.0.0.1", "127.0.0.1:", ":8443", "127.0.0.1:65536", "127.0.0.1:-1",
+                             "localhost:1", "::1:8443",
                              "[127.0.0.1:1", "127.0.0.1:1x", "1.2.3:4", "01.2.3.4:5"],
                 "--threads": ["0", "-1", "x", "1.5", "", "1025", " 1", "1 ", "0x1", "99999999999999999999"],
-                "--anonymous-limit": ["", "60", "60/", "/hour", "60/fortnight", "0/hour", "-1/hour", "60 / hour", "1e3/hour", "60/hours",
+                "--anonymous-limit": ["", "60", "60/", "/hour", "60/fortnight", "0/hour", "-1/hour", "60 / hour",
+                                      "1e3/hour", "60/hours",
                                       "99999999999/day"],
                 "--user-limit": ["x"],
-                "--header-timeout": ["", "10", "s", "10x", "-1s", "0s", "1.5s", "10 s", "400d", "99999999999999999999s"],
+                "--header-timeout": ["", "10", "s", "10x", "-1s", "0s", "1.5s", "10 s", "400d",
+                                     "99999999999999999999s"],
                 "--idle-timeout": ["0ms", "x"],
                 "--webhook-retry": ["", ",", "5s,", ",5s", "5s,,5m", "5s;5m", "x"],
                 "--max-header-bytes": ["0", "1023", "x", "999999999"],
@@ -51,7 +57,8 @@ class Usage(Case):
                 "--max-connections": ["0", "x", "1000001"],
                 "--access-token-seconds": ["0", "x", "-1", "1h"],
                 "--trusted-proxy": ["", "x", "10.0.0.0/33", "10.0.0.1/8", "10.0.0.0/", "10.0.0/8", "::/129"],
-                "--base-url": ["", "example.com/v1", "ftp://example.com/v1", "https://example.com", "https://example.com/v1/", "https://example.com/v2",
+                "--base-url": ["", "example.com/v1", "ftp://example.com/v1", "https://example.com",
+                               "https://example.com/v1/", "https://example.com/v2",
                                "https://example.com/v1?x", "https://user@example.com/v1", "https:///v1"],
                 "--auth-url": ["", "example.com", "https://example.com/", "https://example.com/#x"],
                 "--store": ["", "x", "memory", "sqlite:", "sqlite::memory:", "mysql:x", "postgres:host=x"],
@@ -94,7 +101,8 @@ class Usage(Case):
             for user in ("", "0", "-1", "x", "01", "1.0", "9223372036854775808"):
                 refused("user", "quota", "--user", user, "--per-day", "1", mentions="--user")
                 refused("account", "add", "--user", user, "--service", "sitesmaker", "--name", "x", mentions="--user")
-                refused("token", "create", "--user", user, "--description", "x", "--scopes", "user:balance", mentions="--user")
+                refused("token", "create", "--user", user, "--description", "x", "--scopes", "user:balance",
+                        mentions="--user")
                 refused("token", "revoke", "--id", user, mentions="--id")
             for count in ("", "0", "-1", "x", "1.5", "1000000001"):
                 refused("user", "quota", "--user", "1", "--per-day", count, mentions="--per-day")
@@ -102,8 +110,10 @@ class Usage(Case):
                 refused("account", "add", "--user", "1", "--service", service, "--name", "x", mentions="--service")
             for name in ("", "a\nb", "\x1b[2J", "x" * 256, "\x7f"):
                 refused("account", "add", "--user", "1", "--service", "sitesmaker", "--name", name, mentions="--name")
-                refused("token", "create", "--user", "1", "--description", name, "--scopes", "user:balance", mentions="--description")
-            for scopes in ("", ",", "x", "user:balance,x", "sitesmaker:write", "user", "*", "user:balance;sitesmaker", "USER:BALANCE"):
+                refused("token", "create", "--user", "1", "--description", name, "--scopes", "user:balance",
+                        mentions="--description")
+            for scopes in ("", ",", "x", "user:balance,x", "sitesmaker:write", "user", "*", "user:balance;sitesmaker",
+                           "USER:BALANCE"):
                 refused("token", "create", "--user", "1", "--description", "x", "--scopes", scopes, mentions="--scopes")
             refused(*add, "--store", "memory:", mentions="--store")
             refused(*add, "--listen", "127.0.0.1:0", mentions="--listen")
@@ -120,7 +130,9 @@ class Usage(Case):
                     flags = store or ("--data", data / "d")
                     self.assert_refused(run_command(*words, *flags, stdin="a password\n"), 1, mentions)
 
-            self.assertEqual(0, run_command("user", "add", "--login", "ann", "--password-stdin", "--data", data / "d", stdin="x\n").returncode)
+            self.assertEqual(0,
+                             run_command("user", "add", "--login", "ann", "--password-stdin", "--data", data / "d",
+                                         stdin="x\n").returncode)
             failed("user", "add", "--login", "ann", "--password-stdin", mentions="ann")
             failed("user", "add", "--login", "ANN", "--password-stdin", mentions="ANN")
             failed("user", "quota", "--user", "7", "--per-day", "1", mentions="7")
@@ -129,7 +141,8 @@ class Usage(Case):
             failed("token", "revoke", "--id", "7", mentions="7")
             (data / "file").write_text("no database, but long enough for a header, as SQLite looks at 100 bytes" * 10)
             failed("token", "revoke", "--id", "7", mentions="file", store=("--store", f"sqlite:{data / 'file'}"))
-            failed("token", "revoke", "--id", "7", mentions="nowhere", store=("--store", f"sqlite:{data / 'nowhere' / 'x.db'}"))
+            failed("token", "revoke", "--id", "7", mentions="nowhere",
+                   store=("--store", f"sqlite:{data / 'nowhere' / 'x.db'}"))
             failed("serve", mentions="file", store=("--data", data / "file", "--listen", "127.0.0.1:0"))
 
 
@@ -142,14 +155,18 @@ class Administration(Case):
                 self.assertRegex(done.stdout, r"\A\{.*\}\n\Z")
                 return json.loads(done.stdout)
 
-            self.assertEqual({"id": 1}, run("user", "add", "--login", "ann@example.com", "--password-stdin", stdin="secret\n"))
+            self.assertEqual({"id": 1},
+                             run("user", "add", "--login", "ann@example.com", "--password-stdin", stdin="secret\n"))
             self.assertEqual({"id": 2}, run("user", "add", "--login", "bob", "--password-stdin", "--currency", "USD",
                                             "--balance", "-3.50", stdin="päss wörd\r\nnot this"))
             self.assertEqual({"id": 1, "per_day": 5000}, run("user", "quota", "--user", "1", "--per-day", "5000"))
-            self.assertEqual({"id": 1}, run("account", "add", "--user", "1", "--service", "sitesmaker", "--name", "Ü", "--admin"))
+            self.assertEqual({"id": 1},
+                             run("account", "add", "--user", "1", "--service", "sitesmaker", "--name", "Ü", "--admin"))
             self.assertEqual({"id": 2}, run("account", "add", "--user", "2", "--service", "sitesmaker", "--name", "x"))
-            self.assertEqual({"id": 1}, run("account", "add", "--user", "2", "--service", "itemplatform", "--name", "x"))
-            token = run("token", "create", "--user", "1", "--description", "d", "--scopes", "user:balance, sitesmaker:read,user:balance")
+            self.assertEqual({"id": 1},
+                             run("account", "add", "--user", "2", "--service", "itemplatform", "--name", "x"))
+            token = run("token", "create", "--user", "1", "--description", "d", "--scopes",
+                        "user:balance, sitesmaker:read,user:balance")
             self.assertEqual(["id", "username", "secret", "scopes"], list(token))
             self.assertEqual("user:balance sitesmaker:read", token["scopes"])
             self.assertRegex(token["secret"], r"^[A-Za-z0-9_]{43,}$")
@@ -168,27 +185,36 @@ class Configuration(Case):
         with temporary_directory() as data:
             config = data / "tollgate.json"
             config.write_text(json.dumps({
-                "data": str(data / "kept"), "plain": True, "listen": ["127.0.0.1:0"], "anonymous-limit": "7/hour", "user-limit": "9/day",
-                "threads": 1, "log": "json", "demo": True, "max-body-bytes": 2048, "header-timeout": "5s", "trusted-proxy": ["10.0.0.0/8"]}))
+                "data": str(data / "kept"), "plain": True, "listen": ["127.0.0.1:0"], "anonymous-limit": "7/hour",
+                "user-limit": "9/day",
+                "threads": 1, "log": "json", "demo": True, "max-body-bytes": 2048, "header-timeout": "5s",
+                "trusted-proxy": ["10.0.0.0/8"]}))
             with Server("--config", config, "--anonymous-limit", "8/hour", data=data / "kept") as server:
                 self.assertEqual("8", server.ask("GET", "/v1/testservice/get").get("X-RateLimit-Limit"))
-                self.assertEqual("9", server.ask("GET", "/v1/user/balance", token=server.demo_token).get("X-RateLimit-Limit"))
+                self.assertEqual("9",
+                                 server.ask("GET", "/v1/user/balance",
+                                            token=server.demo_token).get("X-RateLimit-Limit"))
                 self.assert_error(server.ask("POST", "/v1/testservice/post", body={"x": "x" * 2048}), 413)
                 server.signal(15)
                 self.assertEqual(0, server.wait())
                 json.loads(server.errors.splitlines()[0])
             done = run_command("user", "add", "--login", "x", "--password-stdin", "--config", config, stdin="x\n")
-            self.assertEqual({"id": 2}, json.loads(done.stdout), "in the store that the file names, beside the demo user")
+            self.assertEqual({"id": 2}, json.loads(done.stdout),
+                             "in the store that the file names, beside the demo user")
 
     def test_what_is_wrong_is_named(self):
         with temporary_directory() as data:
             config = data / "c.json"
             for text, mentions in (
-                ('{"thread": 1}', '"thread"'), ('{"threads": "1"}', '"threads"'), ('{"threads": 1.5}', '"threads"'), ('{"threads": 0}', '"threads"'),
-                ('{"threads": null}', '"threads"'), ('{"listen": "127.0.0.1:0"}', '"listen"'), ('{"listen": [1]}', '"listen"'),
-                ('{"listen": []}', '"listen"'), ('{"listen": ["x"]}', '"listen"'), ('{"plain": "yes"}', '"plain"'), ('{"plain": 1}', '"plain"'),
+                ('{"thread": 1}', '"thread"'), ('{"threads": "1"}', '"threads"'), ('{"threads": 1.5}', '"threads"'),
+                ('{"threads": 0}', '"threads"'),
+                ('{"threads": null}', '"threads"'), ('{"listen": "127.0.0.1:0"}', '"listen"'),
+                ('{"listen": [1]}', '"listen"'),
+                ('{"listen": []}', '"listen"'), ('{"listen": ["x"]}', '"listen"'), ('{"plain": "yes"}', '"plain"'),
+                ('{"plain": 1}', '"plain"'),
                 ('{"log": true}', '"log"'), ('{"idle-timeout": 60}', '"idle-timeout"'), ('{"config": "x"}', '"config"'),
-                ('{"idle_timeout": "60s"}', '"idle_timeout"'), ('{"--log": "off"}', '"--log"'), ('{"demo": true, "demo": false}', '"demo"'),
+                ('{"idle_timeout": "60s"}', '"idle_timeout"'), ('{"--log": "off"}', '"--log"'),
+                ('{"demo": true, "demo": false}', '"demo"'),
                 ("[]", "object"), ("", "JSON"), ("{", "JSON"), ('{"log": "off"} x', "JSON"), ("nonsense", "JSON"),
                 ('{"tls-cert": "x"}', "tls-cert"), ('{"a\\nb": 1}', "c.json"),
             ):

@@ -33,7 +33,8 @@ class KillNine(Case):
                                 return
                             url = f"https://example.com/{turn}/{event}/{n}"
                             try:
-                                answer = connection.ask("POST", path, {"Authorization": token}, {"event": event, "target_url": url})
+                                answer = connection.ask("POST", path, {"Authorization": token},
+                                                        {"event": event, "target_url": url})
                             except OSError:
                                 return
                             if answer is None:
@@ -41,7 +42,8 @@ class KillNine(Case):
                             self.assertEqual(201, answer.status, answer)
                             acknowledged[answer.json()["id"]] = url
 
-                writers = [threading.Thread(target=write, args=(event,)) for event in ("site.created", "site.published", "site.deleted")]
+                events = ("site.created", "site.published", "site.deleted")
+                writers = [threading.Thread(target=write, args=(event,)) for event in events]
                 for writer in writers:
                     writer.start()
                 while len(acknowledged) < 5 + 8 * turn:

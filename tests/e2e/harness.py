@@ -142,13 +142,15 @@ def encode(method, path, fields=(), body=None):
     head = f"{method} {path} HTTP/1.1\r\n".encode("latin-1")
     for name, value in pairs:
         if value is not None:
-            head += name.encode("latin-1") + b": " + (value if isinstance(value, bytes) else value.encode("latin-1")) + b"\r\n"
+            value = value if isinstance(value, bytes) else value.encode("latin-1")
+            head += name.encode("latin-1") + b": " + value + b"\r\n"
     return head + b"\r\n" + (body or b"")
 
 
 def run_command(*arguments, stdin=""):
     """Runs tollgate-server to its end."""
-    return subprocess.run([program, *map(str, arguments)], input=stdin, text=True, capture_output=True, timeout=DEADLINE_SECONDS)
+    return subprocess.run([program, *map(str, arguments)], input=stdin, text=True, capture_output=True,
+                          timeout=DEADLINE_SECONDS)
 
 
 class Server:
@@ -161,7 +163,8 @@ class Server:
         command = [program, "serve", *self.store_flags, "--listen", listen, *map(str, flags)]
         if not tls:
             command.append("--plain")
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        stdin=subprocess.DEVNULL)
         self.errors = b""
         self.reader = threading.Thread(target=self._collect, daemon=True)
         self.reader.start()
@@ -225,7 +228,8 @@ class Server:
         return json.loads(done.stdout)
 
     def add_user(self, login, balance="0", currency="EUR"):
-        return self.run("user", "add", "--login", login, "--password-stdin", "--balance", balance, "--currency", currency,
+        return self.run("user", "add", "--login", login, "--password-stdin", "--balance", balance, "--currency",
+                        currency,
                         stdin="a password\n")["id"]
 
     def add_account(self, user, service, name="An account", admin=False):
@@ -318,7 +322,8 @@ class Case(unittest.TestCase):
 
 
 def over_every_transport(case):
-    """Runs a Case over TLS and plain, on SQLite and in memory: it gets one demo server with plenty of quota as `server`."""
+    """Runs a Case over TLS and plain, on SQLite and in memory: it gets a demo server with plenty of
+    quota as `server`."""
     namespace = sys.modules[case.__module__].__dict__
     for transport in ("plain", "tls"):
         for store in ("sqlite", "memory"):
@@ -327,5 +332,6 @@ def over_every_transport(case):
                 cls.addClassCleanup(cls.server.stop)
 
             name = f"{case.__name__}_{transport}_{store}"
-            namespace[name] = type(name, (case, Case), {"setUpClass": classmethod(start), "__module__": case.__module__})
+            namespace[name] = type(name, (case, Case),
+                                   {"setUpClass": classmethod(start), "__module__": case.__module__})
     return case

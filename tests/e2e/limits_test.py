@@ -27,7 +27,8 @@ class Agents(Case):
                             answer = server.ask("GET", path, {"User-Agent": agent}, token=token)
                             self.assert_error(answer, 403, "User-Agent")
                             left -= 1
-                            self.assertEqual(str(left), answer.get("X-RateLimit-Remaining"), "counted against the address")
+                            self.assertEqual(str(left), answer.get("X-RateLimit-Remaining"),
+                                             "counted against the address")
             self.assert_json(server.ask("GET", "/v1/testservice/get", {"User-Agent": "x"}))
 
     def test_where_the_window_is_empty_it_is_a_429(self):
@@ -73,7 +74,8 @@ class AnonymousWindow(Case):
         with Server("--anonymous-limit", "6/hour", store="memory:") as server:
             left = []
             for method, path in (("GET", "/v1/testservice/get"), ("GET", "/nowhere"), ("GET", "/v1/user/balance"),
-                                 ("DELETE", "/v1/testservice/get"), ("HEAD", "/v1/testservice/get"), ("OPTIONS", "/v1/testservice/get")):
+                                 ("DELETE", "/v1/testservice/get"), ("HEAD", "/v1/testservice/get"),
+                                 ("OPTIONS", "/v1/testservice/get")):
                 left.append(server.ask(method, path).get("X-RateLimit-Remaining"))
             self.assertEqual(["5", "4", "3", "2", "1", "0"], left)
             self.assert_error(server.ask("GET", "/nowhere"), 429)
@@ -112,7 +114,8 @@ class UserWindow(Case):
                 self.assert_error(refused, 429)
                 self.assertTrue(86_000 < seconds_from_now(refused.get("X-RateLimit-Reset")) <= 86_401)
 
-            self.assertEqual({"id": user, "per_day": 5000}, self.server.run("user", "quota", "--user", user, "--per-day", 5000))
+            self.assertEqual({"id": user, "per_day": 5000},
+                             self.server.run("user", "quota", "--user", user, "--per-day", 5000))
             answer = connection.ask("GET", "/v1/user/balance", {"Authorization": second})
             self.assert_json(answer)
             self.assertEqual(("5000", "3999"), (answer.get("X-RateLimit-Limit"), answer.get("X-RateLimit-Remaining")))
@@ -153,9 +156,11 @@ class Proxies(Case):
     def test_from_a_trusted_proxy_the_right_most_untrusted_address_counts(self):
         with Server("--trusted-proxy", "127.0.0.0/8", "--trusted-proxy", "2001:db8:1::/48", store="memory:") as server:
             self.assertEqual(59, self.remaining(server, {"X-Forwarded-For": "203.0.113.7"}))
-            self.assertEqual(58, self.remaining(server, {"X-Forwarded-For": "198.51.100.1, 203.0.113.7"}), "left of it anybody writes")
+            self.assertEqual(58, self.remaining(server, {"X-Forwarded-For": "198.51.100.1, 203.0.113.7"}),
+                             "left of it anybody writes")
             self.assertEqual(57, self.remaining(server, {"X-Forwarded-For": "203.0.113.7, 2001:db8:1::5, 127.0.0.9"}))
-            self.assertEqual(56, self.remaining(server, {"X-Forwarded-For": "::ffff:203.0.113.7"}), "one host, two spellings")
+            self.assertEqual(56, self.remaining(server, {"X-Forwarded-For": "::ffff:203.0.113.7"}),
+                             "one host, two spellings")
             self.assertEqual(59, self.remaining(server, {"X-Forwarded-For": "203.0.113.8"}))
             self.assertEqual(59, self.remaining(server, {}), "the proxy itself")
 
@@ -180,11 +185,13 @@ class ManyAddresses(Case):
                 return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
 
         addresses, batch = 40_000, 400
-        with Server("--trusted-proxy", "127.0.0.1", "--log", "off", "--demo", store="memory:") as server, server.connect() as connection:
+        flags = ["--trusted-proxy", "127.0.0.1", "--log", "off", "--demo"]
+        with Server(*flags, store="memory:") as server, server.connect() as connection:
             def flood(first):
                 for start in range(first, first + addresses, batch):
                     connection.send(b"".join(
-                        encode("GET", "/v1/testservice/get", {"X-Forwarded-For": f"11.{n >> 16 & 255}.{n >> 8 & 255}.{n & 255}"})
+                        encode("GET", "/v1/testservice/get",
+                               {"X-Forwarded-For": f"11.{n >> 16 & 255}.{n >> 8 & 255}.{n & 255}"})
                         for n in range(start, start + batch)))
                     for _ in range(batch):
                         self.assertEqual(200, connection.read().status)

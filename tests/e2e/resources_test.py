@@ -9,7 +9,8 @@ from harness import PLENTY, Case, Server, main, over_every_transport
 
 EVENTS = {"sitesmaker": ["site.created", "site.published", "site.deleted"],
           "itemplatform": ["item.created", "item.updated", "item.deleted"]}
-ODD_NUMBERS = ["0", "-1", "01", "+1", "1.0", "9223372036854775808", "1e0", "0x1", "%31", "1%20", "%D9%A3", "a", "00", "-0", "1,0"]
+ODD_NUMBERS = ["0", "-1", "01", "+1", "1.0", "9223372036854775808", "1e0", "0x1", "%31", "1%20", "%D9%A3", "a", "00",
+               "-0", "1,0"]
 
 
 @over_every_transport
@@ -36,7 +37,8 @@ class Hooks:
     def test_20_created_listed_and_deleted(self):
         for service, events in EVENTS.items():
             for event in events:
-                for url in ("https://example.com/a?b=c&d=%20;%C3%A9", "http://EXAMPLE.com:8080/A/../b", "https://example.com",
+                for url in ("https://example.com/a?b=c&d=%20;%C3%A9", "http://EXAMPLE.com:8080/A/../b",
+                            "https://example.com",
                             "https://example.com/" + "x" * 2028, "http://93.184.216.34/"):
                     with self.subTest(event=event, url=url[:40]):
                         before = time.time()
@@ -76,19 +78,25 @@ class Hooks:
                 self.assert_error(self.post({**good, name: bad}), 422, name)
             self.assert_error(self.post({key: value for key, value in good.items() if key != name}), 422, name)
             self.assert_error(self.post({**good, name: ""}), 422, name)
-        for event in ("item.created", "site.Created", "site.created ", "site.created\n", "nope", "*", "x" * 10_000, "site.créated"):
+        for event in ("item.created", "site.Created", "site.created ", "site.created\n", "nope", "*", "x" * 10_000,
+                      "site.créated"):
             self.assert_error(self.post({**good, "event": event}), 422, "event")
         self.assert_json(self.post({**good, "active": True, "secret": "x", "id": 7}), 201)
-        self.assert_json(self.post(json.dumps(good).replace("e", "\\u0065").encode(), {"Content-Type": "application/json"}), 201)
+        self.assert_json(self.post(json.dumps(good).replace("e", "\\u0065").encode(),
+                                   {"Content-Type": "application/json"}), 201)
 
     def test_22_json(self):
         json_type = {"Content-Type": "application/json"}
         text = b'{"event": "site.created", "target_url": "https://example.com/"}'
-        for bad in (b"", b" ", b"{", text[:-1], text + b"x", text + text, b"[" + text + b"]", b"null", b'"x"', b"1", b"[]",
-                    text + b"\x00", b"\xef\xbb\xbf" + text, text.replace(b"site", b"\xff\xfe"), text.replace(b"site", b"\\ud800"),
-                    text.replace(b"site", b"\xed\xa0\x80"), text[:-1] + b', "event": "site.created"}', text[:-1] + b', "a": 1, "a": 1}',
+        for bad in (b"", b" ", b"{", text[:-1], text + b"x", text + text, b"[" + text + b"]", b"null", b'"x"', b"1",
+                    b"[]",
+                    text + b"\x00", b"\xef\xbb\xbf" + text, text.replace(b"site", b"\xff\xfe"),
+                    text.replace(b"site", b"\\ud800"),
+                    text.replace(b"site", b"\xed\xa0\x80"), text[:-1] + b', "event": "site.created"}',
+                    text[:-1] + b', "a": 1, "a": 1}',
                     text[:-1] + b', "a": {"b": 1, "b": 2}}', text[:-1] + b",}", text.replace(b'"event"', b"event"),
-                    text.replace(b'"', b"'"), text[:-1] + b', "a": NaN}', text[:-1] + b', "a": 01}', text[:-1] + b', "a": "\n"}',
+                    text.replace(b'"', b"'"), text[:-1] + b', "a": NaN}', text[:-1] + b', "a": 01}',
+                    text[:-1] + b', "a": "\n"}',
                     text[:-1] + b', "a": ' + b"[" * 1000 + b"]" * 1000 + b"}", b"[" * 30_000, b'{"a":' * 10_000,
                     text[:-1] + b" /* */}"):
             with self.subTest(bad=bad[:100]):
@@ -98,11 +106,13 @@ class Hooks:
 
     def test_23_media_types(self):
         text = b'{"event": "site.created", "target_url": "https://example.com/"}'
-        for bad in (None, "", "text/plain", "application/x-www-form-urlencoded", "application/jsonx", "application/xml", "json",
+        for bad in (None, "", "text/plain", "application/x-www-form-urlencoded", "application/jsonx", "application/xml",
+                    "json",
                     "application/json, text/plain", "application/json; charset=iso-8859-1", "multipart/form-data"):
             with self.subTest(bad=bad):
                 self.assert_error(self.post(text, {"Content-Type": bad}), 415)
-        for good in ("application/json", "application/json; charset=utf-8", "application/json;charset=UTF-8", "APPLICATION/JSON",
+        for good in ("application/json", "application/json; charset=utf-8", "application/json;charset=UTF-8",
+                     "APPLICATION/JSON",
                      'application/json; charset="utf-8"'):
             with self.subTest(good=good):
                 self.assert_json(self.post(text, {"Content-Type": good}), 201)
@@ -112,8 +122,9 @@ class Hooks:
         token = ("Authorization", self.server.demo_token)
         with self.server.connect() as connection:
             started = time.monotonic()
-            connection.send(f"POST {self.path()} HTTP/1.1\r\nHost: localhost\r\nUser-Agent: e2e\r\nContent-Type: application/json\r\n"
-                            f"Authorization: {token[1]}\r\nContent-Length: 65537\r\n\r\n".encode())
+            connection.send(f"POST {self.path()} HTTP/1.1\r\nHost: localhost\r\nUser-Agent: e2e\r\n"
+                            f"Content-Type: application/json\r\nAuthorization: {token[1]}\r\n"
+                            "Content-Length: 65537\r\n\r\n".encode())
             self.assert_error(connection.read(), 413)
             self.assertLess(time.monotonic() - started, 5)
             self.assertTrue(connection.ended())
@@ -124,19 +135,32 @@ class Hooks:
         self.assert_error(self.post(body + b" ", [json_type]), 413)
 
     def test_24_targets_that_are_refused(self):
-        for url in ("", "example.com", "//example.com/", "/hook", "ftp://example.com/", "javascript:alert(1)", "file:///etc/passwd",
-                    "https://", "https:///x", "https:example.com", "https://user@example.com/", "https://user:pass@example.com/",
-                    "https://@example.com/", "https://example.com/#x", "https://example.com/#", "https://example.com/\n",
-                    "https://example.com/\x00", "https://example.com/\x7f", " https://example.com/", "https://example.com/ ",
-                    "https://exa mple.com/", "https://example.com:0x50/", "https://example.com:65536/", "https://example.com:-1/",
-                    "https://example.com\\@127.0.0.1/", "http://127.0.0.1/", "http://127.1/", "http://127.0.1/", "http://0x7f000001/",
-                    "http://2130706433/", "http://017700000001/", "http://0177.0.0.1/", "http://127.0.0.1./", "http://0/",
-                    "http://0.0.0.0/", "http://%31%32%37.0.0.1/", "http://[::1]/", "http://[::]/", "http://[::ffff:7f00:1]/",
-                    "http://[::ffff:127.0.0.1]/", "http://[0:0:0:0:0:ffff:7f00:0001]/", "http://10.0.0.1/", "http://172.16.0.1/",
-                    "http://172.31.255.255/", "http://192.168.1.1/", "http://169.254.169.254/latest/", "http://[fe80::1]/",
-                    "http://[fc00::1]/", "http://[fd00:ec2::254]/", "http://224.0.0.1/", "http://239.255.255.250/", "http://[ff02::1]/",
-                    "http://255.255.255.255/", "http://100.64.0.1/", "http://100.127.255.254/", "http://[64:ff9b::7f00:1]/",
-                    "http://[2002:7f00:1::]/", "http://[2002:a00:1::1]/", "http://192.0.0.1/", "http://198.18.0.1/", "http://240.0.0.1/",
+        for url in ("", "example.com", "//example.com/", "/hook", "ftp://example.com/", "javascript:alert(1)",
+                    "file:///etc/passwd",
+                    "https://", "https:///x", "https:example.com", "https://user@example.com/",
+                    "https://user:pass@example.com/",
+                    "https://@example.com/", "https://example.com/#x", "https://example.com/#",
+                    "https://example.com/\n",
+                    "https://example.com/\x00", "https://example.com/\x7f", " https://example.com/",
+                    "https://example.com/ ",
+                    "https://exa mple.com/", "https://example.com:0x50/", "https://example.com:65536/",
+                    "https://example.com:-1/",
+                    "https://example.com\\@127.0.0.1/", "http://127.0.0.1/", "http://127.1/", "http://127.0.1/",
+                    "http://0x7f000001/",
+                    "http://2130706433/", "http://017700000001/", "http://0177.0.0.1/", "http://127.0.0.1./",
+                    "http://0/",
+                    "http://0.0.0.0/", "http://%31%32%37.0.0.1/", "http://[::1]/", "http://[::]/",
+                    "http://[::ffff:7f00:1]/",
+                    "http://[::ffff:127.0.0.1]/", "http://[0:0:0:0:0:ffff:7f00:0001]/", "http://10.0.0.1/",
+                    "http://172.16.0.1/",
+                    "http://172.31.255.255/", "http://192.168.1.1/", "http://169.254.169.254/latest/",
+                    "http://[fe80::1]/",
+                    "http://[fc00::1]/", "http://[fd00:ec2::254]/", "http://224.0.0.1/", "http://239.255.255.250/",
+                    "http://[ff02::1]/",
+                    "http://255.255.255.255/", "http://100.64.0.1/", "http://100.127.255.254/",
+                    "http://[64:ff9b::7f00:1]/",
+                    "http://[2002:7f00:1::]/", "http://[2002:a00:1::1]/", "http://192.0.0.1/", "http://198.18.0.1/",
+                    "http://240.0.0.1/",
                     "http://[::127.0.0.1]/", "http://１２７.0.0.1/", "https://[::1", "https://example.com/" + "x" * 2029):
             with self.subTest(url=url):
                 self.assert_error(self.post({"event": "site.created", "target_url": url}), 422, "target_url")
@@ -144,7 +168,8 @@ class Hooks:
 
     def test_25_deleting(self):
         def make(service):
-            return self.assert_json(self.post({"event": EVENTS[service][0], "target_url": "https://example.com/"}, service=service), 201)["id"]
+            return self.assert_json(self.post({"event": EVENTS[service][0], "target_url": "https://example.com/"},
+                                              service=service), 201)["id"]
 
         for fields, body in (({"Content-Type": "application/json"}, None), ({"Content-Type": "text/plain"}, None),
                              ({"Content-Type": "application/json"}, b"{}"), ({"Content-Type": None}, b"{}"), ({}, b"")):
@@ -166,10 +191,12 @@ class PrivateTargets(Case):
         with Server("--demo", "--allow-private-targets", store="memory:") as server:
             path = f"/v1/sitesmaker/{server.demo['sitesmaker_account']}/hooks"
             for url in ("http://127.0.0.1:8080/", "http://[::1]/", "http://10.0.0.1/", "http://localhost/"):
-                made = server.ask("POST", path, body={"event": "site.created", "target_url": url}, token=server.demo_token)
+                made = server.ask("POST", path, body={"event": "site.created", "target_url": url},
+                                  token=server.demo_token)
                 self.assert_json(made, 201)
             for url in ("ftp://127.0.0.1/", "http://user@127.0.0.1/"):
-                made = server.ask("POST", path, body={"event": "site.created", "target_url": url}, token=server.demo_token)
+                made = server.ask("POST", path, body={"event": "site.created", "target_url": url},
+                                  token=server.demo_token)
                 self.assert_error(made, 422, "target_url")
 
 
@@ -188,13 +215,16 @@ class TwoUsers(Case):
         cls.bob_shops = [cls.server.add_account(cls.bob, "itemplatform", f"Shop {n}") for n in range(3)]
 
     def test_18_lists_are_bare_arrays(self):
-        self.assertEqual([], self.assert_json(self.server.ask("GET", "/v1/itemplatform/accounts", token=self.ann_token)))
+        self.assertEqual([],
+                         self.assert_json(self.server.ask("GET", "/v1/itemplatform/accounts", token=self.ann_token)))
         told = self.assert_json(self.server.ask("GET", "/v1/sitesmaker/accounts", token=self.ann_token))
         self.assertEqual([{"id": self.ann_sites[0], "name": "One", "admin": False},
                           {"id": self.ann_sites[1], "name": "Zwei ✓ \"quoted\"", "admin": False}], told)
         told = self.assert_json(self.server.ask("GET", "/v1/sitesmaker/accounts", token=self.bob_token))
         self.assertEqual([{"id": self.bob_site, "name": "Bob's", "admin": True}], told)
-        self.assertEqual([], self.assert_json(self.server.ask("GET", f"/v1/sitesmaker/{self.bob_site}/hooks", token=self.bob_token)))
+        self.assertEqual([],
+                         self.assert_json(self.server.ask("GET", f"/v1/sitesmaker/{self.bob_site}/hooks",
+                                                          token=self.bob_token)))
 
     def test_each_service_counts_its_own_accounts(self):
         self.assertEqual([1, 2], self.ann_sites)
@@ -207,7 +237,8 @@ class TwoUsers(Case):
         others += [f"/v1/sitesmaker/{odd}/hooks" for odd in ODD_NUMBERS]
         for path in others:
             with self.subTest(path=path):
-                for method, body in (("GET", None), ("POST", {"event": "site.created", "target_url": "https://example.com/"})):
+                hook = {"event": "site.created", "target_url": "https://example.com/"}
+                for method, body in (("GET", None), ("POST", hook)):
                     answer = self.server.ask(method, path, body=body, token=self.ann_token)
                     self.assert_error(answer, 404)
                     self.assertEqual(unknown.body, answer.body)
@@ -239,14 +270,16 @@ class Money(Case):
 
     def test_balances_keep_their_digits(self):
         with Server(*PLENTY) as server:
-            for number, balance in enumerate(("10000000000000000.01", "0.10", "-3.5", "0", "-0.00", "1234.56", "99999999999999999999.99999999")):
+            balances = ("10000000000000000.01", "0.10", "-3.5", "0", "-0.00", "1234.56", "99999999999999999999.99999999")
+            for number, balance in enumerate(balances):
                 user = server.add_user(f"user{number}", balance, "JPY")
                 token, _ = server.add_token(user)
                 answer = server.ask("GET", "/v1/user/balance", token=token)
                 told = self.assert_json(answer)
                 self.assertEqual(["id", "balance", "currency"], list(told))
                 self.assertEqual((user, "JPY"), (told["id"], told["currency"]))
-                self.assertTrue(re.search(rb'"balance": ?' + re.escape(balance.encode()) + rb"[,}]", answer.body), answer.body)
+                self.assertTrue(re.search(rb'"balance": ?' + re.escape(balance.encode()) + rb"[,}]", answer.body),
+                                answer.body)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,8 @@ class Methods:
     """Item 7."""
 
     def test_head_has_gets_fields_and_no_body(self):
-        for path in ("/v1/user/balance", "/v1/sitesmaker/accounts", "/v1/testservice/get", "/v1/nowhere", "/v1/openapi.json"):
+        for path in ("/v1/user/balance", "/v1/sitesmaker/accounts", "/v1/testservice/get", "/v1/nowhere",
+                     "/v1/openapi.json"):
             with self.subTest(path=path), self.server.connect() as connection:
                 token = {"Authorization": self.server.demo_token}
                 got = connection.ask("GET", path, token)
@@ -33,7 +34,8 @@ class Methods:
                 same = [[(n.lower(), v) for n, v in each.fields if n.lower() not in varying] for each in (got, head)]
                 self.assertEqual(*same)
                 self.assertEqual(str(len(got.body)), head.get("Content-Length"))
-                self.assertEqual(200, connection.ask("GET", "/v1/testservice/get").status, "the connection goes on in step")
+                self.assertEqual(200, connection.ask("GET", "/v1/testservice/get").status,
+                                 "the connection goes on in step")
 
     def test_options_tells_the_methods(self):
         for path, methods in KNOWN.items():
@@ -75,11 +77,16 @@ class Paths:
 
     def test_what_is_nearly_a_path_is_nothing(self):
         account = self.server.demo["sitesmaker_account"]
-        for path in ("/v1/sitesmaker/accounts/", "/v1/user/balance/", "/v1//user/balance", "//v1/user/balance", "/v1/user//balance",
-                     "/v2/user/balance", "/user/balance", "/v1", "/v1/", "/", "//", "/v1/user", "/v1/user%2Fbalance", "/v1/user%2fbalance",
-                     "/v1/user/%62alance", "/v1/sitesmaker/../user/balance", "/v1/./user/balance", "/v1/user/balance/.", "/v1/user/balance;x",
-                     "/v1/USER/balance", "/V1/user/balance", "/v1/user/balance%00", "/v1/user/balance%20", "/v1/sitesmaker%20/accounts",
-                     f"/v1/sitesmaker/{account}/hooks/", f"/v1/sitesmaker/{account}", "/v1/sitesmaker", "/v1/testservice/accounts",
+        for path in ("/v1/sitesmaker/accounts/", "/v1/user/balance/", "/v1//user/balance", "//v1/user/balance",
+                     "/v1/user//balance",
+                     "/v2/user/balance", "/user/balance", "/v1", "/v1/", "/", "//", "/v1/user", "/v1/user%2Fbalance",
+                     "/v1/user%2fbalance",
+                     "/v1/user/%62alance", "/v1/sitesmaker/../user/balance", "/v1/./user/balance", "/v1/user/balance/.",
+                     "/v1/user/balance;x",
+                     "/v1/USER/balance", "/V1/user/balance", "/v1/user/balance%00", "/v1/user/balance%20",
+                     "/v1/sitesmaker%20/accounts",
+                     f"/v1/sitesmaker/{account}/hooks/", f"/v1/sitesmaker/{account}", "/v1/sitesmaker",
+                     "/v1/testservice/accounts",
                      "/v1/testservice/1/hooks", "/v1/unknown/accounts", "/v10/user/balance"):
             for token in (None, self.server.demo_token):
                 with self.subTest(path=path, token=token is not None):
@@ -103,7 +110,8 @@ class Documentation:
         return self.server.ask("GET", parts.path)
 
     def test_every_documentation_url_leads_to_a_page(self):
-        errors = [self.server.ask("GET", "/v1/user/balance", {"User-Agent": None}), self.server.ask("GET", "/v1/user/balance"),
+        errors = [self.server.ask("GET", "/v1/user/balance", {"User-Agent": None}),
+                  self.server.ask("GET", "/v1/user/balance"),
                   self.server.ask("GET", "/v1/nowhere"), self.server.ask("PUT", "/v1/user/balance"),
                   self.server.ask("POST", "/v1/testservice/post", {"Content-Type": "text/plain"}, b"x"),
                   self.server.ask("POST", "/v1/testservice/post", {"Content-Type": "application/json"}, b"x")]

@@ -24,7 +24,8 @@ def peer_certificate(server):
 def make_certificate(directory, name, common_name):
     """A pair of PEM files, made by the openssl program."""
     certificate, key = directory / f"{name}.crt", directory / f"{name}.key"
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1", "-subj",
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                    "-days", "1", "-subj",
                     f"/CN={common_name}", "-keyout", key, "-out", certificate], check=True, capture_output=True)
     return certificate, key
 
@@ -45,10 +46,11 @@ class Starting(Case):
 
     def test_several_addresses_ipv4_and_ipv6(self):
         with Server("--listen", "[::1]:0", "--listen", "127.0.0.2:0", store="memory:", tls=True) as server:
-            with open(f"/proc/{server.process.pid}/net/tcp") as v4, open(f"/proc/{server.process.pid}/net/tcp6") as v6:
+            process = f"/proc/{server.process.pid}"
+            with open(f"{process}/net/tcp") as v4, open(f"{process}/net/tcp6") as v6:
                 text = v4.read() + v6.read()
-            inodes = {os.readlink(f"/proc/{server.process.pid}/fd/{fd}")[8:-1] for fd in os.listdir(f"/proc/{server.process.pid}/fd")
-                      if os.readlink(f"/proc/{server.process.pid}/fd/{fd}").startswith("socket:")}
+            descriptors = [os.readlink(f"{process}/fd/{number}") for number in os.listdir(f"{process}/fd")]
+            inodes = {each[len("socket:["):-1] for each in descriptors if each.startswith("socket:")}
             rows = [line.split() for line in text.splitlines() if line.split()[3] == "0A"]
             ports = {row[1].split(":")[0]: int(row[1].split(":")[1], 16) for row in rows if row[9] in inodes}
             places = {"127.0.0.1": "0100007F", "127.0.0.2": "0200007F", "::1": "00000000000000000000000001000000"}
@@ -59,7 +61,8 @@ class Starting(Case):
 
     def test_a_port_that_is_taken(self):
         with Server(store="memory:") as first:
-            done = run_command("serve", "--plain", "--store", "memory:", "--data", first.data, "--listen", f"127.0.0.1:{first.address[1]}")
+            done = run_command("serve", "--plain", "--store", "memory:", "--data", first.data, "--listen",
+                               f"127.0.0.1:{first.address[1]}")
             self.assertEqual((1, ""), (done.returncode, done.stdout))
             self.assertRegex(done.stderr, r"\A[^\n]+\n\Z")
             self.assertIn(str(first.address[1]), done.stderr)
@@ -77,9 +80,11 @@ class Starting(Case):
     def test_public_addresses(self):
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
-        with Server("--base-url", "https://api.example.com/account/v1", "--auth-url", "https://example.com/auth", store="memory:",
+        with Server("--base-url", "https://api.example.com/account/v1", "--auth-url", "https://example.com/auth",
+                    store="memory:",
                     listen=f"127.0.0.1:{port}") as server:
-            self.assertEqual(("https://api.example.com/account/v1", "https://example.com/auth"), (server.ready["api"], server.ready["auth"]))
+            self.assertEqual(("https://api.example.com/account/v1", "https://example.com/auth"),
+                             (server.ready["api"], server.ready["auth"]))
             with Connection(("127.0.0.1", port)) as connection:
                 self.assert_json(connection.ask("GET", "/account/v1/testservice/get"))
                 missing = connection.ask("GET", "/v1/testservice/get")
@@ -95,8 +100,11 @@ class Starting(Case):
             for server in (first, second):
                 self.assert_json(server.ask("GET", "/v1/user/balance", token=token))
             made = self.assert_json(first.ask("POST", f"/v1/sitesmaker/{account}/hooks", token=token,
-                                              body={"event": "site.created", "target_url": "https://example.com/"}), 201)
-            self.assertEqual([made["id"]], [hook["id"] for hook in second.ask("GET", f"/v1/sitesmaker/{account}/hooks", token=token).json()])
+                                              body={"event": "site.created", "target_url": "https://example.com/"}),
+                                              201)
+            self.assertEqual([made["id"]],
+                             [hook["id"] for hook in second.ask("GET", f"/v1/sitesmaker/{account}/hooks",
+                                                                token=token).json()])
             first.run("token", "revoke", "--id", number)
             for server in (first, second):
                 self.assert_error(server.ask("GET", "/v1/user/balance", token=token), 401)
@@ -110,8 +118,8 @@ class Certificates(Case):
                 with Server(data=data, store="memory:", tls=True) as server:
                     fingerprints.append(hashlib.sha256(peer_certificate(server)).hexdigest())
                     for name in ("localhost", "127.0.0.1", "::1"):
-                        with socket.create_connection(server.address) as raw, server.tls.wrap_socket(raw, server_hostname=name):
-                            pass
+                        with socket.create_connection(server.address) as raw:
+                            server.tls.wrap_socket(raw, server_hostname=name).close()
                     with self.assertRaises(ssl.SSLCertVerificationError):
                         with socket.create_connection(server.address) as raw:
                             server.tls.wrap_socket(raw, server_hostname="example.com")
@@ -128,7 +136,8 @@ class Certificates(Case):
 
     def test_versions(self):
         with Server(store="memory:", tls=True) as server:
-            for version, ok in ((ssl.TLSVersion.TLSv1_2, True), (ssl.TLSVersion.TLSv1_3, True), (ssl.TLSVersion.TLSv1_1, False)):
+            versions = ssl.TLSVersion
+            for version, ok in ((versions.TLSv1_2, True), (versions.TLSv1_3, True), (versions.TLSv1_1, False)):
                 context = ssl.create_default_context(cafile=str(server.data / "self-signed.crt"))
                 context.set_ciphers("DEFAULT@SECLEVEL=0")
                 with warnings.catch_warnings():
@@ -162,7 +171,8 @@ class Certificates(Case):
                     make_certificate(directory, "pair", "second")
                     server.signal(signal.SIGHUP)
                     wait_for(lambda: seen() == certificate.read_text())
-                    self.assertEqual(200, before.ask("GET", "/v1/testservice/get").status, "a connection that is there goes on")
+                    self.assertEqual(200, before.ask("GET", "/v1/testservice/get").status,
+                                     "a connection that is there goes on")
                 second = certificate.read_text()
                 key.write_text("nonsense")
                 server.signal(signal.SIGHUP)
@@ -173,7 +183,8 @@ class Certificates(Case):
         with temporary_directory() as directory:
             certificate, _ = make_certificate(directory, "one", "one")
             _, other_key = make_certificate(directory, "two", "two")
-            for pair in ((certificate, other_key), (certificate, directory / "nowhere"), (directory / "nowhere", other_key)):
+            for pair in ((certificate, other_key), (certificate, directory / "nowhere"),
+                         (directory / "nowhere", other_key)):
                 done = run_command("serve", "--store", "memory:", "--data", directory / "d", "--listen", "127.0.0.1:0",
                                    "--tls-cert", pair[0], "--tls-key", pair[1])
                 self.assertEqual((1, ""), (done.returncode, done.stdout), done)
@@ -203,7 +214,8 @@ class Signals(Case):
 
     def test_what_is_in_flight_is_finished_and_nothing_new_accepted(self):
         with Server("--demo", *PLENTY, store="memory:") as server, server.connect() as connection:
-            request = encode("POST", "/v1/testservice/post", {"Content-Type": "application/json"}, b'{"a": "' + b"x" * 1000 + b'"}')
+            request = encode("POST", "/v1/testservice/post", {"Content-Type": "application/json"},
+                             b'{"a": "' + b"x" * 1000 + b'"}')
             connection.send(request[:-500])
             time.sleep(0.05)
             server.signal(signal.SIGTERM)
@@ -270,7 +282,8 @@ class Demo(Case):
                 self.assert_works(server)
                 self.assertNotEqual(first["token_secret"], server.demo["token_secret"])
                 second = server.demo
-            for damage in (lambda file: file.unlink(), lambda file: file.write_text("{"), lambda file: file.write_text("[]")):
+            for damage in (lambda file: file.unlink(), lambda file: file.write_text("{"),
+                           lambda file: file.write_text("[]")):
                 damage(data / "demo.json")
                 with Server("--demo", data=data) as server:
                     self.assert_works(server)
@@ -335,7 +348,8 @@ class Log(Case):
                 pair = server.demo_token.split()[1]
                 account = server.demo["sitesmaker_account"]
                 server.ask("GET", f"/v1/user/balance?access_token={secret}", token=server.demo_token)
-                server.ask("GET", "/v1/user/balance", {"Cookie": secret, "X-Api-Key": secret, "Referer": f"http://x/?t={secret}"},
+                server.ask("GET", "/v1/user/balance",
+                           {"Cookie": secret, "X-Api-Key": secret, "Referer": f"http://x/?t={secret}"},
                            token="Bearer " + secret)
                 made = server.ask("POST", f"/v1/sitesmaker/{account}/hooks", token=server.demo_token,
                                   body={"event": "site.created", "target_url": f"https://example.com/?key={secret}"})
@@ -349,7 +363,8 @@ class Log(Case):
                 server.signal(signal.SIGTERM)
                 server.wait()
                 text = server.errors.decode()
-                for hidden in (secret, pair, other.split()[1], made.get("X-Hook-Secret"), "access_token", server.demo["password"], "a password"):
+                for hidden in (secret, pair, other.split()[1], made.get("X-Hook-Secret"), "access_token",
+                               server.demo["password"], "a password"):
                     self.assertNotIn(hidden, text)
                 self.assertNotRegex(text, "[\x00-\x09\x0b-\x1f\x7f-\x9f]")
                 self.assertEqual(7, len(text.splitlines()), text)

@@ -3,6 +3,9 @@
 #include <tollgate/base/ascii.hpp>
 #include <tollgate/base/ip_address.hpp>
 
+#include <algorithm>
+#include <cstddef>
+
 namespace tollgate {
 namespace detail {
 
@@ -79,11 +82,9 @@ constexpr std::optional<std::array<std::uint8_t, 16>> parse_ipv6(std::string_vie
     if (gap == no_gap) return filled == bytes.size() ? std::optional{bytes} : std::nullopt;
     if (filled == bytes.size()) return std::nullopt;
 
-    const std::size_t shift = bytes.size() - filled;
-    for (std::size_t i = filled; i-- > gap;) {
-        bytes[i + shift] = bytes[i];
-        bytes[i] = 0;
-    }
+    // What follows `filled` is zeros still: exactly what belongs into the gap.
+    const auto at = [&bytes](std::size_t i) { return bytes.begin() + static_cast<std::ptrdiff_t>(i); };
+    std::rotate(at(gap), at(filled), bytes.end());
     return bytes;
 }
 
