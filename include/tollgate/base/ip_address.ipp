@@ -57,7 +57,7 @@ constexpr std::optional<std::array<std::uint8_t, 16>> parse_ipv6(std::string_vie
         text.remove_prefix(2);
     }
     while (!text.empty()) {
-        if (filled == bytes.size()) return std::nullopt;
+        if (filled > bytes.size() - 2) return std::nullopt;
         const auto end = text.find(':');
         const std::string_view group = text.substr(0, end);
         if (end == std::string_view::npos && group.find('.') != std::string_view::npos) {
@@ -80,12 +80,13 @@ constexpr std::optional<std::array<std::uint8_t, 16>> parse_ipv6(std::string_vie
         }
     }
     if (gap == no_gap) return filled == bytes.size() ? std::optional{bytes} : std::nullopt;
-    if (filled == bytes.size()) return std::nullopt;
+    if (filled >= bytes.size()) return std::nullopt;
 
-    // What follows `filled` is zeros still: exactly what belongs into the gap.
-    const auto at = [&bytes](std::size_t i) { return bytes.begin() + static_cast<std::ptrdiff_t>(i); };
-    std::rotate(at(gap), at(filled), bytes.end());
-    return bytes;
+    // What came before the gap goes to the front, what came behind it to the end.
+    std::array<std::uint8_t, 16> spread{};
+    std::copy_n(bytes.begin(), gap, spread.begin());
+    std::copy_n(bytes.rbegin() + static_cast<std::ptrdiff_t>(bytes.size() - filled), filled - gap, spread.rbegin());
+    return spread;
 }
 
 struct group_run {
