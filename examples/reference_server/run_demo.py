@@ -33,8 +33,7 @@ def main():
         ready = json.loads(line)
         for what, command in curl_lines(ready):
             print(f"\n# {what}\n{command}")
-        demo = ready["demo"]
-        print(f"\n# Sign in at {ready['auth']}/en/user/sign_in/ as {demo['login']}, password {demo['password']}", flush=True)
+        print(f"\n# The API's documentation, for a browser: {ready['auth']}/docs/\n# Ctrl-C stops the server.", flush=True)
     sys.exit(server.wait())
 
 
