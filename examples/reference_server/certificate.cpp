@@ -109,6 +109,7 @@ bool still_good(const certificate_files& files) {
 }  // namespace
 
 certificate_files self_signed_certificate(const std::filesystem::path& directory) {
+    const directory_lock alone{directory};
     const certificate_files files{directory / "self-signed.crt", directory / "self-signed.key"};
     if (still_good(files)) return files;
     const key_ptr key{EVP_EC_gen("P-256")};

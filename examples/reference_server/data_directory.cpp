@@ -3,6 +3,7 @@
 #include "failure.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -53,6 +54,19 @@ void make_private_directory(const std::filesystem::path& directory) {
     if (!std::filesystem::is_directory(directory, ignored))
         throw run_error{"'" + directory.string() + "' is no directory."};
 }
+
+directory_lock::directory_lock(const std::filesystem::path& directory)
+    : descriptor_{::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)} {
+    if (descriptor_ < 0) throw system_error("cannot open the directory", directory);
+    while (::flock(descriptor_, LOCK_EX) != 0) {
+        if (errno == EINTR) continue;
+        const auto failed = system_error("cannot lock the directory", directory);
+        ::close(descriptor_);
+        throw failed;
+    }
+}
+
+directory_lock::~directory_lock() { ::close(descriptor_); }
 
 void write_private_file(const std::filesystem::path& file, std::string_view content) {
     const std::filesystem::path unfinished = file.string() + "." + std::to_string(::getpid()) + ".new";

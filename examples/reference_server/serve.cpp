@@ -200,6 +200,7 @@ std::optional<demo> memory_demo(memory_directory& users, memory_store& store, co
 std::optional<demo> kept_demo(sqlite_directory& users, sqlite_store& store, const service_catalog& services,
                               const settings& with) {
     if (!with.demo) return std::nullopt;
+    const directory_lock alone{with.data};
     auto kept = read_demo(with.data);
     const bool good =
         kept && expect(users.find_login(kept->login), "cannot look for the demo user") && is_alive(*kept, store);

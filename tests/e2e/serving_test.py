@@ -300,6 +300,24 @@ class Demo(Case):
             self.assertEqual(2, len(secrets))
             self.assertEqual([], list(data.iterdir()))
 
+    def test_several_first_starts_at_once_agree(self):
+        with temporary_directory() as data:
+            servers = []
+            starters = [threading.Thread(target=lambda: servers.append(Server("--demo", *PLENTY, data=data, tls=True)))
+                        for _ in range(4)]
+            for starter in starters:
+                starter.start()
+            for starter in starters:
+                starter.join()
+            try:
+                self.assertEqual(4, len(servers))
+                self.assertEqual([servers[0].demo] * 4, [server.demo for server in servers])
+                for server in servers:
+                    self.assert_works(server)
+            finally:
+                for server in servers:
+                    server.stop()
+
     def test_beside_other_users(self):
         with Server("--demo", *PLENTY) as server:
             user = server.add_user("second")
