@@ -2,6 +2,7 @@
 //
 // The API and its documentation share one listener. SIGTERM and SIGINT are the program's: it stops the server, which
 // never takes a signal by itself.
+#include <tollgate/server/guest.hpp>
 #include <tollgate/tollgate.hpp>
 
 #include <asio.hpp>

@@ -1,6 +1,7 @@
 #pragma once
 
-/// Everything but the databases; those come when their macro is defined (`TOLLGATE_WITH_SQLITE`).
+/// Everything but what needs a library of its own: databases, and being a guest on an Asio executor. Those come when
+/// their macro is defined (`TOLLGATE_WITH_SQLITE`, `TOLLGATE_WITH_ASIO`).
 ///
 /// With `TOLLGATE_SEPARATE_COMPILATION` defined everywhere, one translation unit defines `TOLLGATE_SOURCE`
 /// too and gets all bodies; this holds for the single header as well.
@@ -141,13 +142,14 @@
 #include <tollgate/store/too_many_hooks.hpp>
 
 #include <tollgate/server/admission.hpp>
-#include <tollgate/server/asio_lane.hpp>
 #include <tollgate/server/connection.hpp>
 #include <tollgate/server/deadline_wheel.hpp>
+#include <tollgate/server/epoll_lane.hpp>
 #include <tollgate/server/exchange.hpp>
 #include <tollgate/server/host.hpp>
 #include <tollgate/server/lane.hpp>
 #include <tollgate/server/lane_group.hpp>
+#include <tollgate/server/own_lanes.hpp>
 #include <tollgate/server/page_block.hpp>
 #include <tollgate/server/server.hpp>
 #include <tollgate/server/settings.hpp>
@@ -156,6 +158,12 @@
 #include <tollgate/server/tls_stream.hpp>
 #include <tollgate/server/worker_pool.hpp>
 #include <tollgate/server/workspace.hpp>
+
+#if defined(TOLLGATE_WITH_ASIO)
+#include <tollgate/server/guest.hpp>
+#include <tollgate/server/guest_lane.hpp>
+#include <tollgate/server/guest_lanes.hpp>
+#endif
 
 #if defined(TOLLGATE_WITH_SQLITE)
 #include <tollgate/store/sqlite/access_tokens.hpp>

@@ -27,14 +27,6 @@
 
 #pragma once
 
-#include <asio/any_io_executor.hpp>
-#include <asio/basic_stream_socket.hpp>
-#include <asio/basic_waitable_timer.hpp>
-#include <asio/executor_work_guard.hpp>
-#include <asio/generic/stream_protocol.hpp>
-#include <asio/io_context.hpp>
-#include <asio/post.hpp>
-#include <sys/socket.h>
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -55,14 +47,12 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <new>
 #include <optional>
 #include <random>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <thread>
 #include <tuple>
 #include <type_traits>
@@ -7495,290 +7485,137 @@ private:
 
 }  // namespace tollgate::hosting
 
-// <tollgate/server/asio_lane.hpp>
+// <tollgate/server/epoll_lane.hpp>
 
-/// All that this server asks of Asio: when a socket is ready, when a tick is over, and to run something on a lane's thread.
-/// Whoever changes the event loop changes this file.
+#if defined(__linux__)
+
+/// The lanes of a server with threads of its own, straight on Linux' epoll.
+///
+/// A socket stays registered for reading as long as it lives, so that a connection between two requests costs no system
+/// call but `recv` and `send`. Asio, which `guest_lane` asks, has to make one more for every wait.
 namespace tollgate::hosting {
 
-/// Memory of one wait, inside what waits: waiting for the next request allocates nothing.
-class wait_memory {
+class epoll_lane;
+
+/// Something that epoll reports about.
+class epoll_source {
 public:
-    [[nodiscard]] void* take(std::size_t bytes) {
-        if (taken_ || bytes > sizeof bytes_) return ::operator new(bytes);
-        taken_ = true;
-        return bytes_;
+    explicit epoll_source(epoll_lane& home) noexcept : home_{home} {}
+    epoll_source(const epoll_source&) = delete;
+    epoll_source& operator=(const epoll_source&) = delete;
+
+    virtual void on_event() noexcept = 0;
+
+protected:
+    enum class interest : std::uint8_t { unregistered, nothing, readable, writable };
+
+    ~epoll_source() = default;
+
+    /// Says what to report, until told otherwise. Nothing happens, and nothing costs, if that is what is reported already.
+    void watch(socket_handle socket, interest what) noexcept {
+        if (what != watched_) change(socket, what);
     }
-    void give(void* data) noexcept {
-        if (data == bytes_) taken_ = false;
-        else ::operator delete(data);
-    }
+    [[nodiscard]] epoll_lane& epoll_home() const noexcept { return home_; }
 
 private:
-    alignas(std::max_align_t) std::byte bytes_[128];
-    bool taken_ = false;
+    TOLLGATE_DECL void change(socket_handle socket, interest what) noexcept;
+
+    epoll_lane& home_;
+    interest watched_ = interest::unregistered;
 };
 
-template <class T>
-struct wait_allocator {
-    using value_type = T;
-
-    explicit wait_allocator(wait_memory& from) noexcept : memory{&from} {}
-    template <class U>
-    wait_allocator(const wait_allocator<U>& other) noexcept : memory{other.memory} {}
-
-    [[nodiscard]] T* allocate(std::size_t count) { return static_cast<T*>(memory->take(count * sizeof(T))); }
-    void deallocate(T* data, std::size_t) noexcept { memory->give(data); }
-
-    template <class U>
-    bool operator==(const wait_allocator<U>& other) const noexcept {
-        return memory == other.memory;
-    }
-
-    wait_memory* memory;
-};
-
-template <class Executor>
-class asio_lane;
-
-template <class Executor>
-using asio_socket = asio::basic_stream_socket<asio::generic::stream_protocol, Executor>;
-
-/// A connection on an Asio socket. The wait that is pending owns it.
-template <class Executor>
-class asio_connection final : public connection {
+class epoll_connection final : public connection, private epoll_source {
 public:
-    asio_connection(std::shared_ptr<asio_lane<Executor>> home, asio_socket<Executor> socket, const ip_address& peer,
-                    admission::verdict given) noexcept
-        : connection{*home, socket.native_handle(), peer, given}, home_{std::move(home)}, socket_{std::move(socket)} {}
+    TOLLGATE_DECL epoll_connection(epoll_lane& home, socket_handle socket, const ip_address& peer,
+                                   admission::verdict given) noexcept;
+    TOLLGATE_DECL ~epoll_connection() override;
+
+    /// The wait was cancelled.
+    void on_cancelled() noexcept { end_wait(); }
 
 private:
-    struct on_wait_over {
-        using allocator_type = wait_allocator<std::byte>;
+    TOLLGATE_DECL void on_event() noexcept override;
+    TOLLGATE_DECL void wait_readable() noexcept override;
+    TOLLGATE_DECL void wait_writable() noexcept override;
+    TOLLGATE_DECL void cancel() noexcept override;
+    TOLLGATE_DECL void end_wait() noexcept;
 
-        explicit on_wait_over(asio_connection& of) noexcept : waiting{&of} {}
-        on_wait_over(on_wait_over&& other) noexcept : waiting{std::exchange(other.waiting, nullptr)} {}
-        ~on_wait_over() {
-            if (waiting != nullptr) waiting->abandon();
-        }
-
-        [[nodiscard]] allocator_type get_allocator() const noexcept { return allocator_type{waiting->memory_}; }
-        void operator()(const std::error_code&) { std::exchange(waiting, nullptr)->wait_over(); }
-
-        asio_connection* waiting;
-    };
-
-    void wait_readable() noexcept override { socket_.async_wait(asio::socket_base::wait_read, on_wait_over{*this}); }
-    void wait_writable() noexcept override { socket_.async_wait(asio::socket_base::wait_write, on_wait_over{*this}); }
-    void cancel() noexcept override {
-        std::error_code ignored;
-        socket_.cancel(ignored);
-    }
-
-    void wait_over() noexcept {
-        const auto inside = home_->enter();
-        on_ready();
-    }
-
-    /// The executor is gone, and with it the wait: nobody will call again.
-    void abandon() noexcept {
-        const auto inside = home_->enter();
-        delete this;
-    }
-
-    const std::shared_ptr<asio_lane<Executor>> home_;  // a guest's executor may end its waits after the server is gone
-    asio_socket<Executor> socket_;
-    wait_memory memory_;
+    const socket_handle own_socket_;
+    bool awaited_ = false;
+    bool cancelled_ = false;
 };
 
-/// Accepts connections at one address and deals them out to lanes in turn. Belongs to its lane's thread.
-template <class Executor>
-class asio_listener final : private deadline_wheel::entry {
+/// Accepts connections at one address and deals them out to lanes in turn.
+class epoll_listener final : private deadline_wheel::entry, private epoll_source {
 public:
-    using lanes = std::vector<std::shared_ptr<asio_lane<Executor>>>;
+    TOLLGATE_DECL epoll_listener(epoll_lane& home, const std::vector<std::unique_ptr<epoll_lane>>& lanes,
+                                 socket_handle socket) noexcept;
+    TOLLGATE_DECL ~epoll_listener();
 
-    asio_listener(asio_lane<Executor>& home, const lanes& all, const listening_socket& from)
-        : home_{home}, lanes_{all.begin(), all.end()}, socket_{home.executor()} {
-        socket_.assign(asio::generic::stream_protocol{from.ipv6 ? AF_INET6 : AF_INET, 0}, from.socket);
-    }
-    ~asio_listener() { home_.disarm(*this); }
-
-    void wait() {
-        socket_.async_wait(asio::socket_base::wait_read, [this, home = home_.shared_from_this()](const std::error_code& failed) {
-            const auto inside = home->enter();
-            if (!failed && socket_.is_open()) accept();
-        });
-    }
-
-    /// The port is free when this returns.
-    void close() noexcept {
-        std::error_code ignored;
-        socket_.close(ignored);
-        home_.disarm(*this);
-    }
+    void wait() noexcept { watch(socket_, interest::readable); }
 
 private:
-    static constexpr int batch_max = 64;                       // then the connections that are here have their turn
-    static constexpr milliseconds pause_when_exhausted{100};   // long enough not to spin, short enough not to be noticed
+    TOLLGATE_DECL void on_event() noexcept override;
+    void on_deadline() noexcept override { wait(); }
+    TOLLGATE_DECL void deal(const accept_result& got) noexcept;
 
-    void accept();
-    void deal(const accept_result& got);
-    void on_deadline() noexcept override {
-        if (socket_.is_open()) wait();
-    }
-
-    asio_lane<Executor>& home_;
-    std::vector<std::weak_ptr<asio_lane<Executor>>> lanes_;  // weak: one of them owns this
-    asio_socket<Executor> socket_;
+    const std::vector<std::unique_ptr<epoll_lane>>& lanes_;
+    const socket_handle socket_;
     std::size_t next_lane_ = 0;
 };
 
-/// A lane on an executor: that of an `io_context` of our own, which one thread runs, or a guest's.
-///
-/// A guest's executor may run on several threads, so that such a lane has a mutex; unlike a strand it also lets a
-/// destructor shut the door at once, whether or not the executor is still running.
-template <class Executor>
-class asio_lane final : public lane, public std::enable_shared_from_this<asio_lane<Executor>> {
+/// A lane that one thread serves by calling `run`.
+class epoll_lane final : public lane {
 public:
-    enum class kind : std::uint8_t { own, guest };
+    /// Throws `std::system_error`. `on_drained` is called once, on the lane's thread.
+    TOLLGATE_DECL epoll_lane(std::shared_ptr<host> of, std::function<void()> on_drained);
+    TOLLGATE_DECL ~epoll_lane() override;
 
-    /// `on_drained` is called once, on the lane's thread, when the lane is draining and its last connection is gone.
-    asio_lane(std::shared_ptr<host> of, const Executor& executor, kind which, std::function<void()> on_drained)
-        : lane{std::move(of)},
-          executor_{executor},
-          timer_{executor},
-          mutex_{which == kind::guest ? new std::recursive_mutex : nullptr},
-          on_drained_{std::move(on_drained)} {}
+    /// Before `run`: accepts connections of this socket, which belongs to the lane from here on.
+    TOLLGATE_DECL void listen(const std::vector<std::unique_ptr<epoll_lane>>& lanes, socket_handle socket);
 
-    [[nodiscard]] const Executor& executor() const noexcept { return executor_; }
+    TOLLGATE_DECL void run() noexcept;
 
-    /// Being on the lane's thread, for as long as this lives.
-    class [[nodiscard]] presence {
-    public:
-        explicit presence(asio_lane& one) {
-            if (!one.mutex_) return;  // a thread of our own serves this lane and no other
-            home_ = one.shared_from_this();
-            hold_ = std::unique_lock{*one.mutex_};
-            mark_.emplace(one.shared());
-        }
-
-    private:
-        std::shared_ptr<asio_lane> home_;
-        std::unique_lock<std::recursive_mutex> hold_;  // recursive: a handler may stop its own server
-        std::optional<serving_scope> mark_;
-    };
-    presence enter() { return presence{*this}; }
-    using lane::enter;
-
-    void listen(const typename asio_listener<Executor>::lanes& all, const listening_socket& from) {
-        listeners_.push_back(std::make_unique<asio_listener<Executor>>(*this, all, from));
-        listeners_.back()->wait();
-    }
-    void close_listeners() noexcept {
-        for (const auto& one : listeners_) one->close();
-    }
-
-    /// Runs `task` on the lane's thread.
-    template <class Task>
-    void post(Task task) {
-        asio::post(executor_, [self = this->shared_from_this(), task = std::move(task)] {
-            const auto inside = self->enter();
-            task(*self);
-        });
-    }
-
-    /// Ends everything now, from any thread, even if the executor never runs again. The handler is not called any more,
-    /// but for calls that workers have under way; `reclaim` takes back what these had, after they have ended.
-    void shut() noexcept {
-        const auto inside = enter();
-        close_listeners();
-        this->drain(milliseconds{0});
-        this->cut_off();
-        shut_ = true;
-        timer_.cancel();
-    }
-    void reclaim() noexcept {
-        const auto inside = enter();
-        this->fetch();
-    }
+    /// From any thread: closes the listeners, then drains. `run` returns when that is done and `let_go` was called.
+    TOLLGATE_DECL void ask_to_drain(milliseconds deadline) noexcept;
+    TOLLGATE_DECL void let_go() noexcept;
 
 private:
-    friend asio_listener<Executor>;
-
-    void post_fetch() noexcept override {
-        post([](asio_lane& self) { self.fetch(); });
-    }
-
-    void start_ticking() noexcept override {
-        next_tick_ = clock::now() + this->tick_length();
-        wait_for_tick();
-    }
-
-    void wait_for_tick() {
-        timer_.expires_at(next_tick_);
-        timer_.async_wait([self = this->shared_from_this()](const std::error_code& cancelled) {
-            const auto inside = self->enter();
-            if (cancelled || self->shut_) return;
-            std::uint64_t ticks = 0;
-            for (const auto now = clock::now(); self->next_tick_ <= now; ++ticks) self->next_tick_ += self->tick_length();
-            if (self->tick(ticks)) self->wait_for_tick();
-        });
-    }
-
-    void adopt(socket_handle socket, const ip_address& peer, admission::verdict given) noexcept override;
-    void on_drained() noexcept override {
-        timer_.cancel();  // or a stop would take as long as a tick
-        on_drained_();
-    }
+    friend epoll_source;
+    friend epoll_connection;
+    friend epoll_listener;
 
     using clock = std::chrono::steady_clock;
 
-    const Executor executor_;
-    asio::basic_waitable_timer<clock, asio::wait_traits<clock>, Executor> timer_;
+    TOLLGATE_DECL void post_fetch() noexcept override;
+    TOLLGATE_DECL void start_ticking() noexcept override;
+    TOLLGATE_DECL void adopt(socket_handle socket, const ip_address& peer, admission::verdict given) noexcept override;
+    void on_drained() noexcept override { on_drained_(); }
+
+    TOLLGATE_DECL void ring() noexcept;
+    TOLLGATE_DECL void answer_the_bell() noexcept;
+    TOLLGATE_DECL void tick_if_due() noexcept;
+    TOLLGATE_DECL void end_cancelled() noexcept;
+    [[nodiscard]] TOLLGATE_DECL int patience_milliseconds() const noexcept;
+
+    int epoll_ = -1;
+    int bell_ = -1;  // an eventfd that other threads ring
+    bool ticks_ = false;
     clock::time_point next_tick_{};
-    std::vector<std::unique_ptr<asio_listener<Executor>>> listeners_;
-    const std::unique_ptr<std::recursive_mutex> mutex_;
-    bool shut_ = false;
+    work_queue cancelled_;
+    std::vector<std::unique_ptr<epoll_listener>> listeners_;
     const std::function<void()> on_drained_;
+
+    std::mutex asked_mutex_;
+    bool fetch_asked_ = false;
+    bool drain_asked_ = false;
+    std::atomic<bool> let_go_ = false;
+    milliseconds drain_deadline_{};
 };
 
-template <class Executor>
-void asio_listener<Executor>::accept() {
-    for (int i = 0; i < batch_max; ++i) {
-        const accept_result got = accept_one(socket_.native_handle());
-        if (got.state == accept_state::exhausted) return home_.arm(*this, pause_when_exhausted);
-        if (got.state == accept_state::none) break;
-        deal(got);
-    }
-    wait();
-}
-
-template <class Executor>
-void asio_listener<Executor>::deal(const accept_result& got) {
-    admission& doors = home_.shared().doors;
-    const auto given = doors.enter(got.peer);
-    if (given == admission::verdict::dropped) return close_socket(got.socket);
-    next_lane_ = (next_lane_ + 1) % lanes_.size();
-    const auto to = lanes_[next_lane_].lock();
-    if (to.get() == &home_) return home_.adopt(got.socket, got.peer, given);
-    if (to && to->hand_over(got.socket, got.peer, given)) return;
-    close_socket(got.socket);
-    doors.leave(got.peer, given);
-}
-
-template <class Executor>
-void asio_lane<Executor>::adopt(socket_handle socket, const ip_address& peer, admission::verdict given) noexcept {
-    connection* made = nullptr;
-    asio_socket<Executor> own{executor_};
-    std::error_code failed;
-    own.assign(asio::generic::stream_protocol{peer.is_v4() ? AF_INET : AF_INET6, 0}, socket, failed);
-    if (failed) close_socket(socket);
-    else made = new (std::nothrow) asio_connection<Executor>{this->shared_from_this(), std::move(own), peer, given};
-    if (made != nullptr) made->begin();
-    else this->shared().doors.leave(peer, given);
-}
-
 }  // namespace tollgate::hosting
+
+#endif  // __linux__
 
 // <tollgate/server/lane_group.hpp>
 
@@ -7827,48 +7664,35 @@ public:
     virtual void close() noexcept = 0;
 };
 
-/// Lanes on `io_context`s of our own, one each, each run by a thread.
-class own_lanes final : public lane_group {
-    using executor = asio::io_context::executor_type;
-    using lane_type = asio_lane<executor>;
+}  // namespace tollgate::hosting
 
+// <tollgate/server/own_lanes.hpp>
+
+namespace tollgate::hosting {
+
+#if defined(__linux__)
+
+/// Lanes with a thread each.
+class own_lanes final : public lane_group {
 public:
     own_lanes(const std::shared_ptr<host>& of, std::size_t lanes) : host_{of}, drained_{std::make_shared<drain_count>(lanes)} {
-        while (contexts_.size() < lanes) {
-            // One thread runs the context and uses all its sockets and timers; others only post. So Asio may leave out the
-            // locks of sockets, which costs it a tenth of what it does for a request, but not those of its queue.
-            contexts_.push_back(std::make_unique<asio::io_context>(ASIO_CONCURRENCY_HINT_UNSAFE_IO));
-            lanes_.push_back(std::make_shared<lane_type>(of, contexts_.back()->get_executor(), lane_type::kind::own,
-                                                         [count = drained_] { count->one_drained(); }));
-        }
+        while (lanes_.size() < lanes)
+            lanes_.push_back(std::make_unique<epoll_lane>(of, [count = drained_] { count->one_drained(); }));
     }
     ~own_lanes() override { close(); }
 
     void listen(const std::vector<listening_socket>& from) override {
-        for (std::size_t i = 0; i < from.size(); ++i) lanes_[i % lanes_.size()]->listen(lanes_, from[i]);
-        guards_.reserve(contexts_.size());
-        threads_.reserve(contexts_.size());
-        try {
-            for (const auto& context : contexts_) {
-                guards_.emplace_back(context->get_executor());
-                threads_.emplace_back([this, &context = *context] {
-                    const serving_scope mark{*host_};
-                    context.run();
-                });
-            }
-        } catch (...) {
-            for (const auto& context : contexts_) context->stop();
-            join();
-            throw;
-        }
+        for (std::size_t i = 0; i < from.size(); ++i) lanes_[i % lanes_.size()]->listen(lanes_, from[i].socket);
+        threads_.reserve(lanes_.size());
+        for (const auto& one : lanes_)
+            threads_.emplace_back([this, &lane = *one] {
+                const serving_scope mark{*host_};
+                lane.run();
+            });
     }
 
     void drain(milliseconds deadline) override {
-        for (const auto& one : lanes_)
-            one->post([deadline](lane_type& self) {
-                self.close_listeners();
-                self.drain(deadline);
-            });
+        for (const auto& one : lanes_) one->ask_to_drain(deadline);
     }
 
     void wait() override { drained_->wait(); }
@@ -7876,82 +7700,21 @@ public:
     [[nodiscard]] bool needs_this_thread() const noexcept override { return serving_scope::inside(*host_); }
 
     void close() noexcept override {
-        if (threads_.empty()) return;
-        drain(milliseconds{0});
-        drained_->wait();
-        guards_.clear();
-        join();
-    }
-
-private:
-    void join() noexcept {
+        for (std::size_t i = 0; i < threads_.size(); ++i) lanes_[i]->ask_to_drain(milliseconds{0});
+        if (threads_.size() == lanes_.size()) drained_->wait();
+        for (std::size_t i = 0; i < threads_.size(); ++i) lanes_[i]->let_go();
         for (std::thread& one : threads_) one.join();
         threads_.clear();
     }
 
+private:
     const std::shared_ptr<host> host_;
     const std::shared_ptr<drain_count> drained_;
-    std::vector<std::unique_ptr<asio::io_context>> contexts_;
-    std::vector<std::shared_ptr<lane_type>> lanes_;
-    std::vector<asio::executor_work_guard<executor>> guards_;
+    std::vector<std::unique_ptr<epoll_lane>> lanes_;
     std::vector<std::thread> threads_;
 };
 
-/// Lanes on an executor that somebody else runs.
-template <class Executor>
-class guest_lanes final : public lane_group {
-    using lane_type = asio_lane<Executor>;
-
-public:
-    guest_lanes(const std::shared_ptr<host>& of, std::size_t lanes, const Executor& executor)
-        : host_{of}, executor_{executor}, drained_{std::make_shared<drain_count>(lanes)} {
-        while (lanes_.size() < lanes)
-            lanes_.push_back(std::make_shared<lane_type>(of, executor, lane_type::kind::guest,
-                                                         [count = drained_] { count->one_drained(); }));
-    }
-    ~guest_lanes() override { close(); }
-
-    void listen(const std::vector<listening_socket>& from) override {
-        for (std::size_t i = 0; i < from.size(); ++i) {
-            const auto& one = lanes_[i % lanes_.size()];
-            const auto inside = one->enter();
-            one->listen(lanes_, from[i]);
-        }
-    }
-
-    void drain(milliseconds deadline) override {
-        for (const auto& one : lanes_) {
-            const auto inside = one->enter();
-            one->close_listeners();
-            one->drain(deadline);
-        }
-    }
-
-    void wait() override { drained_->wait(); }
-    void wait(milliseconds deadline) override { drained_->wait_at_most(deadline + grace); }
-
-    [[nodiscard]] bool needs_this_thread() const noexcept override {
-        if (serving_scope::inside(*host_)) return true;
-        if constexpr (requires { { executor_.running_in_this_thread() } -> std::same_as<bool>; })
-            return executor_.running_in_this_thread();
-        else return false;
-    }
-
-    void close() noexcept override {
-        for (const auto& one : lanes_) one->shut();
-        host_->workers.stop();
-        for (const auto& one : lanes_) one->reclaim();
-        lanes_.clear();
-    }
-
-private:
-    static constexpr milliseconds grace = seconds{1};  // for the executor to close what the deadline has cut off
-
-    const std::shared_ptr<host> host_;
-    const Executor executor_;
-    const std::shared_ptr<drain_count> drained_;
-    std::vector<std::shared_ptr<lane_type>> lanes_;
-};
+#endif  // __linux__
 
 }  // namespace tollgate::hosting
 
@@ -7963,22 +7726,31 @@ class any_io_executor;
 
 namespace tollgate {
 
+namespace hosting {
+class host;
+class lane_group;
+
+/// Makes what a server runs on: threads of its own, or a guest's executor.
+using lane_maker = std::function<std::unique_ptr<lane_group>(const std::shared_ptr<host>& of, std::size_t lanes)>;
+}  // namespace hosting
+
 /// Serves a handler over HTTP/1.1, with or without TLS 1.2 and 1.3.
 ///
 ///     tollgate::server server{api, {.port = 8443, .tls = {"cert.pem", "key.pem"}}};
 ///     server.run();
 ///
-/// It has threads of its own, or is a guest on an executor; it installs no signal handlers, and a process may have
+/// It has threads of its own, or is a guest on an Asio executor; it installs no signal handlers, and a process may have
 /// several. The handler must outlive it. A handler that blocks is called on worker threads, never on one that serves
 /// sockets. Everything but construction and destruction may be called from any thread at any time; a server may also be
 /// stopped, but not destroyed, from within its own handler. A server runs once: make another one to start again.
 class server {
 public:
-    /// A server with `settings.threads` threads of its own. Nothing is opened before `start`.
+    /// A server with `settings.threads` threads of its own, which needs Linux. Nothing is opened before `start`.
     TOLLGATE_DECL server(http::handler_ref handler, server_settings settings = {});
 
     /// A guest on `executor`, which may be run by several threads: connections are divided among `settings.threads` parts,
     /// each of which is used by one thread at a time. The executor's context must outlive the server.
+    /// Include `<tollgate/server/guest.hpp>` for this one; everybody else is spared the compilation of Asio.
     TOLLGATE_DECL server(const asio::any_io_executor& executor, http::handler_ref handler, server_settings settings = {});
 
     server(const server&) = delete;
@@ -8016,6 +7788,9 @@ public:
 
 private:
     class core;
+
+    TOLLGATE_DECL server(http::handler_ref handler, server_settings settings, hosting::lane_maker make_lanes);
+
     std::unique_ptr<core> core_;
 };
 
@@ -8037,10 +7812,12 @@ private:
 #include <openssl/sha.h>
 #include <openssl/ssl.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
+#include <new>
 
 // <tollgate/base/digest.ipp>
 
@@ -8376,7 +8153,7 @@ constexpr std::optional<std::array<std::uint8_t, 16>> parse_ipv6(std::string_vie
         text.remove_prefix(2);
     }
     while (!text.empty()) {
-        if (filled == bytes.size()) return std::nullopt;
+        if (filled > bytes.size() - 2) return std::nullopt;
         const auto end = text.find(':');
         const std::string_view group = text.substr(0, end);
         if (end == std::string_view::npos && group.find('.') != std::string_view::npos) {
@@ -8399,14 +8176,13 @@ constexpr std::optional<std::array<std::uint8_t, 16>> parse_ipv6(std::string_vie
         }
     }
     if (gap == no_gap) return filled == bytes.size() ? std::optional{bytes} : std::nullopt;
-    if (filled == bytes.size()) return std::nullopt;
+    if (filled >= bytes.size()) return std::nullopt;
 
-    const std::size_t shift = bytes.size() - filled;
-    for (std::size_t i = filled; i-- > gap;) {
-        bytes[i + shift] = bytes[i];
-        bytes[i] = 0;
-    }
-    return bytes;
+    // What came before the gap goes to the front, what came behind it to the end.
+    std::array<std::uint8_t, 16> spread{};
+    std::copy_n(bytes.begin(), gap, spread.begin());
+    std::copy_n(bytes.rbegin() + static_cast<std::ptrdiff_t>(bytes.size() - filled), filled - gap, spread.rbegin());
+    return spread;
 }
 
 struct group_run {
@@ -9812,8 +9588,9 @@ TOLLGATE_DECL void segment_router::build(std::span<const route_pattern> patterns
         if (made.literals == made.segments.size()) literal_paths_.push_back({made.method, made.route, patterns[i].path});
         lines_.push_back(std::move(made));
     }
-    std::stable_sort(lines_.begin(), lines_.end(), [](const line& a, const line& b) {
-        return a.segments.size() != b.segments.size() ? a.segments.size() < b.segments.size() : a.literals > b.literals;
+    std::sort(lines_.begin(), lines_.end(), [](const line& a, const line& b) {
+        if (a.segments.size() != b.segments.size()) return a.segments.size() < b.segments.size();
+        return a.literals != b.literals ? a.literals > b.literals : a.route < b.route;
     });
     for (std::size_t count = 0; count < first_line_.size(); ++count)
         first_line_[count] = static_cast<std::uint16_t>(
@@ -10532,8 +10309,7 @@ TOLLGATE_DECL void page_writer::begin_page(std::string_view slug, std::string_vi
 <title>{} - Account API</title>
 <link rel="stylesheet" href="{}/style.css">
 </head>
-<body>
-<a class="skip" href="#content">Skip to the content</a>
+<body> <a class="skip" href="#content">Skip to the content</a>
 )",
               title, root_);
     html_.add(R"(<header><div><a class="name" href="{}/">Account API</a> <span class="address">{}</span></div></header>
@@ -10550,7 +10326,12 @@ TOLLGATE_DECL void page_writer::begin_page(std::string_view slug, std::string_vi
 }
 
 TOLLGATE_DECL void page_writer::end_page() {
-    html_.add("</main>\n</div>\n<footer><p>Made from the API's own settings and routes.</p></footer>\n</body>\n</html>\n");
+    html_.add(R"(</main>
+</div>
+<footer><p>Made from the API's own settings and routes.</p></footer>
+</body>
+</html>
+)");
 }
 
 // It can be scrolled sideways on a narrow screen, and so has to be reached by keyboard.
@@ -10565,8 +10346,8 @@ TOLLGATE_DECL void page_writer::end_table() { html_.add("</tbody>\n</table></div
 
 TOLLGATE_DECL void page_writer::write_overview() {
     html_.add(R"(<h1>Account API</h1>
-<p class="lead">An HTTP API in JSON that gives programs access to the accounts that people have at several products. Each
-product is called a service.</p>
+<p class="lead">An HTTP API in JSON that gives programs access to the accounts that people have at several products.
+Each product is called a service.</p>
 <dl class="facts">
 <dt>Address</dt><dd><code>{}</code></dd>
 <dt>Services</dt><dd>)",
@@ -10585,7 +10366,8 @@ product is called a service.</p>
     html_.add("</dl>\n");
 
     const auto is_plain = [&](const route_description& each, access_rule::kind who) {
-        return each.access.who == who && each.method == http::method::get && each.parameters.empty() && !is_description(each);
+        return each.access.who == who && each.method == http::method::get && each.parameters.empty() &&
+               !is_description(each);
     };
     if (const auto* open = find_route([&](const auto& each) { return is_plain(each, access_rule::kind::open); })) {
         html_.add("<h2>A first request</h2>\n<p>This one needs no credentials:</p>\n");
@@ -10613,41 +10395,43 @@ TOLLGATE_DECL void page_writer::write_requests() {
     html_.add(R"(<h1>Requests</h1>
 <p class="lead">JSON both ways, over HTTP/1.1.</p>
 <h2 id="address">Address</h2>
-<p>Every path begins with <code>{}</code>. Its last part is the version, which grows only by additions: ignore members that
-you do not know.</p>
-<p>Paths are exact. A slash at the end, an empty segment or a percent-encoded character make another path, and that is a
-<strong>404</strong>.</p>
+<p>Every path begins with <code>{}</code>. Its last part is the version, which grows only by additions: ignore members
+that you do not know.</p>
+<p>Paths are exact. A slash at the end, an empty segment or a percent-encoded character make another path, and that is
+a <strong>404</strong>.</p>
 <h2 id="user-agent">User-Agent</h2>
-<p>Every request carries a <code>User-Agent</code> field that names the program, best with a way to reach whoever runs it.
-Without one, or with an empty one, the answer is <strong>403</strong>.</p>
+<p>Every request carries a <code>User-Agent</code> field that names the program, best with a way to reach whoever runs
+it. Without one, or with an empty one, the answer is <strong>403</strong>.</p>
 <pre tabindex="0"><code>User-Agent: inventory-sync/2.1 (ops@example.com)</code></pre>
 )",
               settings_.base_url);
     html_.add(R"(<h2 id="bodies">Bodies</h2>
-<p>What is no part of the path goes into the query of a GET request, and into the body of any other: one JSON object, with
-<code>Content-Type: application/json</code>.</p>
+<p>What is no part of the path goes into the query of a GET request, and into the body of any other: one JSON object,
+with <code>Content-Type: application/json</code>.</p>
 <ul>
-<li>Another media type is a <strong>415</strong>. A body over the server's bound, usually {} KiB, is a <strong>413</strong>.</li>
-<li>What is no JSON object in UTF-8 is a <strong>400</strong>. So are a member that comes twice, bytes behind the object, and
-nesting deeper than {}.</li>
-<li>A member that is missing, null, of another type or of a value that will not do is a <strong>422</strong>; its message
-names the member. Members that the API does not know are ignored.</li>
+<li>Another media type is a <strong>415</strong>. A body over the server's bound, usually {} KiB, is a
+<strong>413</strong>.</li>
+<li>What is no JSON object in UTF-8 is a <strong>400</strong>. So are a member that comes twice, bytes behind the
+object, and nesting deeper than {}.</li>
+<li>A member that is missing, null, of another type or of a value that will not do is a <strong>422</strong>; its
+message names the member. Members that the API does not know are ignored.</li>
 </ul>
 )",
               limits::body_bytes_default / 1024, limits::json_depth_max);
     html_.add("<h2 id=\"formats\">Formats</h2>\n");
     begin_table({"What", "How"});
-    html_.add(R"(<tr><th scope="row">Moments</th><td>ISO 8601 in UTC, to the second: <code>2026-11-21T09:30:00Z</code></td></tr>
-<tr><th scope="row">Money</th><td>A JSON number with exactly the digits that are meant. Read it as a decimal: a binary float
-rounds it.</td></tr>
+    html_.add(R"(<tr><th scope="row">Moments</th><td>ISO 8601 in UTC, to the second:
+<code>2026-11-21T09:30:00Z</code></td></tr>
+<tr><th scope="row">Money</th><td>A JSON number with exactly the digits that are meant. Read it as a decimal: a binary
+float rounds it.</td></tr>
 <tr><th scope="row">Currencies</th><td>Three letters of ISO 4217</td></tr>
 <tr><th scope="row">Ids</th><td>Integers from 1 to 9223372036854775807</td></tr>
 <tr><th scope="row">Lists</th><td>Whole, as a bare array; <code>[]</code> when there is nothing</td></tr>
 )");
     end_table();
     html_.add(R"(<h2 id="methods">Methods</h2>
-<p>HEAD gets what GET gets, without the body. OPTIONS gets 204 and an <code>Allow</code> field. A known path with any other
-method is a <strong>405</strong>, with the same field.</p>
+<p>HEAD gets what GET gets, without the body. OPTIONS gets 204 and an <code>Allow</code> field. A known path with any
+other method is a <strong>405</strong>, with the same field.</p>
 )");
 }
 
@@ -10656,31 +10440,33 @@ TOLLGATE_DECL void page_writer::write_authentication() {
 <p class="lead">A request says who is calling in one <code>Authorization</code> field.</p>
 )");
     begin_table({"Credentials", "Reach", "Sent as"});
-    html_.add(R"(<tr><th scope="row">Personal API token</th><td>Its owner's accounts</td><td>HTTP Basic: the token username, and the
-token secret as the password</td></tr>
+    html_.add(R"(<tr><th scope="row">Personal API token</th><td>Its owner's accounts</td><td>HTTP Basic: the token
+username, and the token secret as the password</td></tr>
 <tr><th scope="row">OAuth access token</th><td>The accounts of the user who let the application in</td>
 <td><code>Authorization: Bearer</code> and the token</td></tr>
 )");
     end_table();
-    html_.add(R"(<p>Without credentials, open paths still answer, within a <a href="{}/rate-limits/">lower limit</a>.</p>
+    html_.add(R"(<p>Without credentials, open paths still answer, within a <a href="{}/rate-limits/">lower
+limit</a>.</p>
 )",
               root_);
 
     const auto* own = find_route([](const route_description& each) {
-        return each.access.who != access_rule::kind::open && each.method == http::method::get && each.parameters.empty();
+        return each.access.who != access_rule::kind::open && each.method == http::method::get &&
+               each.parameters.empty();
     });
     const auto address = settings_.base_url + (own == nullptr ? std::string{} : std::string{own->path});
     html_.add(R"(<h2 id="personal-tokens">Personal API tokens</h2>
-<p>A token has a username and a secret. The secret is shown once, when the token is made. It works like a password: keep it
-out of source code and logs.</p>
+<p>A token has a username and a secret. The secret is shown once, when the token is made. It works like a password:
+keep it out of source code and logs.</p>
 <pre tabindex="0"><code>curl -u "$TOKEN_USERNAME:$TOKEN_SECRET" {}</code></pre>
 <h2 id="access-tokens">OAuth access tokens</h2>
 <p>An access token works until its <code>expires_in</code> seconds are over, or until the user takes it back.</p>
 <pre tabindex="0"><code>curl -H "Authorization: Bearer $ACCESS_TOKEN" {}</code></pre>
 <h2 id="refusals">When nobody is let in</h2>
 <p>Missing credentials where some are needed, and bad ones on any path, are a <strong>401</strong>. Its
-<code>WWW-Authenticate</code> fields name the schemes; <code>error="invalid_token"</code> says that credentials were sent, and
-are unknown, revoked or expired.</p>
+<code>WWW-Authenticate</code> fields name the schemes; <code>error="invalid_token"</code> says that credentials were
+sent, and are unknown, revoked or expired.</p>
 <ul>
 <li>The scheme is read in any case, the credentials exactly.</li>
 <li>A personal token as Bearer, or an access token as Basic, lets nobody in.</li>
@@ -10691,7 +10477,9 @@ are unknown, revoked or expired.</p>
 }
 
 TOLLGATE_DECL void page_writer::write_scopes() {
-    html_.add("<h1>Scopes</h1>\n<p class=\"lead\">Scopes say what a token may do, whichever kind of token it is.</p>\n");
+    html_.add(R"(<h1>Scopes</h1>
+<p class="lead">Scopes say what a token may do, whichever kind of token it is.</p>
+)");
     begin_table({"Scope", "Grants"});
     const auto write_row = [this](std::string_view scope, const std::string& grants) {
         html_.add("<tr><td><code>{}</code></td><td>{}</td></tr>\n", scope, grants);
@@ -10703,8 +10491,8 @@ TOLLGATE_DECL void page_writer::write_scopes() {
         write_row(each.write_scope, "Reading and changing the user's " + name + " accounts");
     }
     end_table();
-    html_.add(R"(<p>A service's scope covers its read scope. No scope covers anything of another service, and <code>{}</code> is
-covered by itself alone.</p>
+    html_.add(R"(<p>A service's scope covers its read scope. No scope covers anything of another service, and
+<code>{}</code> is covered by itself alone.</p>
 <h2 id="needed">What needs which</h2>
 )",
               balance_scope);
@@ -10728,21 +10516,25 @@ TOLLGATE_DECL void page_writer::write_rate_limits() {
 <p class="lead">Every answer tells how much is left. A program that reads it never has to guess.</p>
 )");
     begin_table({"Requests", "Limit", "Counted for"});
-    html_.add(R"(<tr><th scope="row">With credentials</th><td>{}</td><td>The user, whichever of their tokens is used</td></tr>
-<tr><th scope="row">Without, or with bad ones</th><td>{}</td><td>The client's address; an IPv6 address by its /64</td></tr>
+    html_.add(R"(<tr><th scope="row">With credentials</th><td>{}</td><td>The user, whichever of their tokens is
+used</td></tr>
+<tr><th scope="row">Without, or with bad ones</th><td>{}</td><td>The client's address; an IPv6 address by its
+/64</td></tr>
 )",
               describe(settings_.user_quota), describe(settings_.anonymous_quota));
     end_table();
     html_.add(R"(<p>The operator can give a user a higher limit; it counts at once.</p>
 <h2 id="windows">Windows</h2>
-<p>A window begins with the first request that is counted, and ends after its length: then the whole limit is there again. A
-request that is refused for the limit is not counted. Every other one is, also when it is refused for something else.</p>
+<p>A window begins with the first request that is counted, and ends after its length: then the whole limit is there
+again. A request that is refused for the limit is not counted. Every other one is, also when it is refused for
+something else.</p>
 <h2 id="fields">Fields</h2>
 )");
     begin_table({"Field", "Meaning"});
     html_.add(R"(<tr><td><code>X-RateLimit-Limit</code></td><td>Requests permitted in the window</td></tr>
 <tr><td><code>X-RateLimit-Remaining</code></td><td>Requests left in it</td></tr>
-<tr><td><code>X-RateLimit-Reset</code></td><td>When it ends; sent exactly when none is left, so with the last answer, too</td></tr>
+<tr><td><code>X-RateLimit-Reset</code></td><td>When it ends; sent exactly when none is left, so with the last answer,
+too</td></tr>
 <tr><td><code>Retry-After</code></td><td>Seconds to wait, with a 429</td></tr>
 )");
     end_table();
@@ -10764,8 +10556,8 @@ TOLLGATE_DECL void page_writer::write_errors() {
   "message": "Not Found",
   "documentation_url": "{}/docs/errors/"
 &#125;</code></pre>
-<p>The message is for people, and may be worded better tomorrow; let programs go by the status. The address leads to the page
-that explains the matter.</p>
+<p>The message is for people, and may be worded better tomorrow; let programs go by the status. The address leads to
+the page that explains the matter.</p>
 <h2 id="statuses">Statuses</h2>
 )",
               settings_.auth_url);
@@ -10787,7 +10579,7 @@ that explains the matter.</p>
         {http::status::unprocessable_content, "A member of the body will not do; the message names it."},
         {http::status::too_many_requests, "The rate limit is exceeded; wait as long as Retry-After says."},
         {http::status::header_fields_too_large, "The header fields are too many or too long."},
-        {http::status::internal_server_error, "A mistake on our side. Whether the request had an effect is not certain."},
+        {http::status::internal_server_error, "A mistake on our side. Whether it had an effect is not certain."},
         {http::status::service_unavailable, "Overloaded, or a part is down; try again after Retry-After."},
     };
     begin_table({"Status", "Meaning"});
@@ -10822,14 +10614,16 @@ TOLLGATE_DECL void page_writer::write_webhooks() {
     }
 
     html_.add(R"(<h2 id="secret">The secret</h2>
-<p>The answer that creates a webhook carries its signing secret in <code>X-Hook-Secret</code>. No other answer does: keep it.</p>
+<p>The answer that creates a webhook carries its signing secret in <code>X-Hook-Secret</code>. No other answer does:
+keep it.</p>
 <h2 id="rules">Rules</h2>
 <ul>
 <li>An account has at most {} webhooks for one event. The same event and address may be used twice.</li>
 <li>The address is an absolute http or https URL of at most {} bytes, without user name, password and fragment.</li>
-<li>An address inside a private network is refused, however it is spelled.</li>
+<li>An address inside a private network is refused, however it is spelled, unless the operator allows it.</li>
 <li>It is listed byte for byte as it was given.</li>
-<li><code>source</code> is <code>api</code> for a webhook made through the API, and <code>manual</code> for one made by hand.</li>
+<li><code>source</code> is <code>api</code> for a webhook made through the API, and <code>manual</code> for one made by
+hand.</li>
 </ul>
 )",
               settings_.hooks_per_event_max, limits::target_url_bytes_max);
@@ -10881,7 +10675,8 @@ TOLLGATE_DECL void page_writer::write_parameters(const route_description& of) {
         html_.add("<tr><td><code>{}</code></td><td>", each.name);
         switch (each.kind) {
             case route_description::value_kind::service:
-                for (const service& known : settings_.services.services()) html_.add("<code>{}</code> ", known.name.view());
+                for (const service& known : settings_.services.services())
+                    html_.add("<code>{}</code> ", known.name.view());
                 break;
             case route_description::value_kind::id: html_.add("the {}'s id, an integer", each.name); break;
             case route_description::value_kind::text: html_.add("text"); break;
@@ -12323,14 +12118,227 @@ TOLLGATE_DECL void lane::cut_off() noexcept { connections_.interrupt_all(interru
 
 }  // namespace tollgate::hosting
 
+// <tollgate/server/epoll_lane.ipp>
+
+#if defined(__linux__)
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <new>
+#include <system_error>
+#include <utility>
+
+namespace tollgate::hosting {
+
+TOLLGATE_DECL void epoll_source::change(socket_handle socket, interest what) noexcept {
+    epoll_event event{};
+    event.events = what == interest::readable ? EPOLLIN : what == interest::writable ? EPOLLOUT : 0U;
+    event.data.ptr = this;
+    // An error or a hang-up is reported whether or not one asks: who wants nothing is taken out.
+    const int command = watched_ == interest::unregistered ? EPOLL_CTL_ADD
+                        : what == interest::unregistered   ? EPOLL_CTL_DEL
+                                                           : EPOLL_CTL_MOD;
+    watched_ = ::epoll_ctl(home_.epoll_, command, socket, &event) == 0 ? what : interest::unregistered;
+}
+
+TOLLGATE_DECL epoll_connection::epoll_connection(epoll_lane& home, socket_handle socket, const ip_address& peer,
+                                                 admission::verdict given) noexcept
+    : connection{home, socket, peer, given}, epoll_source{home}, own_socket_{socket} {}
+
+TOLLGATE_DECL epoll_connection::~epoll_connection() { close_socket(own_socket_); }
+
+TOLLGATE_DECL void epoll_connection::on_event() noexcept {
+    if (awaited_) return end_wait();
+    // It belongs to a worker, or waits for its cancelled wait to end: what is there now is still there afterwards.
+    watch(own_socket_, interest::unregistered);
+}
+
+TOLLGATE_DECL void epoll_connection::wait_readable() noexcept {
+    awaited_ = true;
+    watch(own_socket_, interest::readable);
+}
+
+TOLLGATE_DECL void epoll_connection::wait_writable() noexcept {
+    awaited_ = true;
+    watch(own_socket_, interest::writable);
+}
+
+TOLLGATE_DECL void epoll_connection::cancel() noexcept {
+    if (!std::exchange(cancelled_, true)) epoll_home().cancelled_.push(*this);
+}
+
+TOLLGATE_DECL void epoll_connection::end_wait() noexcept {
+    awaited_ = cancelled_ = false;
+    on_ready();
+}
+
+TOLLGATE_DECL epoll_listener::epoll_listener(epoll_lane& home, const std::vector<std::unique_ptr<epoll_lane>>& lanes,
+                                             socket_handle socket) noexcept
+    : epoll_source{home}, lanes_{lanes}, socket_{socket} {}
+
+TOLLGATE_DECL epoll_listener::~epoll_listener() {
+    epoll_home().disarm(*this);
+    close_socket(socket_);
+}
+
+TOLLGATE_DECL void epoll_listener::on_event() noexcept {
+    constexpr int batch_max = 64;  // then the connections that are here have their turn
+    constexpr milliseconds pause_when_exhausted{100};
+    for (int i = 0; i < batch_max; ++i) {
+        const accept_result got = accept_one(socket_);
+        if (got.state == accept_state::none) return;
+        if (got.state == accept_state::exhausted) {
+            watch(socket_, interest::unregistered);  // trying again at once would spin
+            return epoll_home().arm(*this, pause_when_exhausted);
+        }
+        deal(got);
+    }
+}
+
+TOLLGATE_DECL void epoll_listener::deal(const accept_result& got) noexcept {
+    admission& doors = epoll_home().shared().doors;
+    const auto given = doors.enter(got.peer);
+    if (given == admission::verdict::dropped) return close_socket(got.socket);
+    next_lane_ = (next_lane_ + 1) % lanes_.size();
+    epoll_lane& to = *lanes_[next_lane_];
+    if (&to == &epoll_home()) return to.adopt(got.socket, got.peer, given);
+    if (to.hand_over(got.socket, got.peer, given)) return;
+    close_socket(got.socket);
+    doors.leave(got.peer, given);
+}
+
+TOLLGATE_DECL epoll_lane::epoll_lane(std::shared_ptr<host> of, std::function<void()> on_drained)
+    : lane{std::move(of)}, epoll_{::epoll_create1(EPOLL_CLOEXEC)}, bell_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)},
+      on_drained_{std::move(on_drained)} {
+    epoll_event event{};
+    event.events = EPOLLIN;  // data.ptr stays null: the bell is told from sources by it
+    if (epoll_ >= 0 && bell_ >= 0 && ::epoll_ctl(epoll_, EPOLL_CTL_ADD, bell_, &event) == 0) return;
+    const std::error_code why{errno, std::system_category()};
+    if (epoll_ >= 0) ::close(epoll_);
+    if (bell_ >= 0) ::close(bell_);
+    throw std::system_error{why, "epoll"};
+}
+
+TOLLGATE_DECL epoll_lane::~epoll_lane() {
+    listeners_.clear();
+    ::close(epoll_);
+    ::close(bell_);
+}
+
+TOLLGATE_DECL void epoll_lane::listen(const std::vector<std::unique_ptr<epoll_lane>>& lanes, socket_handle socket) {
+    listeners_.push_back(std::make_unique<epoll_listener>(*this, lanes, socket));
+    listeners_.back()->wait();
+}
+
+TOLLGATE_DECL void epoll_lane::run() noexcept {
+    std::array<epoll_event, 256> events;
+    for (;;) {
+        const int count = ::epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), patience_milliseconds());
+        bool rung = false;
+        for (int i = 0; i < count; ++i) {
+            void* const source = events[static_cast<std::size_t>(i)].data.ptr;
+            if (source == nullptr) rung = true;
+            else static_cast<epoll_source*>(source)->on_event();
+        }
+        // All that may end a connection other than the one it is about comes after the events, which name connections.
+        tick_if_due();
+        if (rung) answer_the_bell();
+        end_cancelled();
+        if (let_go_ && drained()) return;
+    }
+}
+
+TOLLGATE_DECL int epoll_lane::patience_milliseconds() const noexcept {
+    if (!ticks_) return -1;
+    const auto left = std::chrono::ceil<milliseconds>(next_tick_ - clock::now()).count();
+    return left <= 0 ? 0 : static_cast<int>(left);
+}
+
+TOLLGATE_DECL void epoll_lane::tick_if_due() noexcept {
+    if (!ticks_) return;
+    std::uint64_t ticks = 0;
+    for (const auto now = clock::now(); next_tick_ <= now; ++ticks) next_tick_ += tick_length();
+    if (ticks > 0) ticks_ = tick(ticks);
+}
+
+TOLLGATE_DECL void epoll_lane::start_ticking() noexcept {
+    next_tick_ = clock::now() + tick_length();
+    ticks_ = true;
+}
+
+TOLLGATE_DECL void epoll_lane::end_cancelled() noexcept {
+    while (work_item* const one = cancelled_.pop()) static_cast<epoll_connection&>(*one).on_cancelled();
+}
+
+TOLLGATE_DECL void epoll_lane::ring() noexcept {
+    const std::uint64_t once = 1;
+    (void)!::write(bell_, &once, sizeof once);  // it fails only when it has been rung 2^64 times
+}
+
+TOLLGATE_DECL void epoll_lane::post_fetch() noexcept {
+    {
+        const std::lock_guard hold{asked_mutex_};
+        fetch_asked_ = true;
+    }
+    ring();
+}
+
+TOLLGATE_DECL void epoll_lane::ask_to_drain(milliseconds deadline) noexcept {
+    {
+        const std::lock_guard hold{asked_mutex_};
+        drain_deadline_ = drain_asked_ ? (std::min)(drain_deadline_, deadline) : deadline;
+        drain_asked_ = true;
+    }
+    ring();
+}
+
+TOLLGATE_DECL void epoll_lane::let_go() noexcept {
+    let_go_ = true;
+    ring();
+}
+
+TOLLGATE_DECL void epoll_lane::answer_the_bell() noexcept {
+    std::uint64_t rings = 0;
+    (void)!::read(bell_, &rings, sizeof rings);
+    bool fetch_now;
+    bool drain_now;
+    milliseconds deadline;
+    {
+        const std::lock_guard hold{asked_mutex_};
+        fetch_now = std::exchange(fetch_asked_, false);
+        drain_now = std::exchange(drain_asked_, false);
+        deadline = drain_deadline_;
+    }
+    if (drain_now) {
+        listeners_.clear();
+        drain(deadline);
+    }
+    if (fetch_now) fetch();
+}
+
+TOLLGATE_DECL void epoll_lane::adopt(socket_handle socket, const ip_address& peer, admission::verdict given) noexcept {
+    if (connection* const made = new (std::nothrow) epoll_connection{*this, socket, peer, given}) return made->begin();
+    close_socket(socket);
+    shared().doors.leave(peer, given);
+}
+
+}  // namespace tollgate::hosting
+
+#endif  // __linux__
+
 // <tollgate/server/server.ipp>
 
 namespace tollgate {
 
 class server::core {
 public:
-    core(http::handler_ref handler, server_settings settings, std::optional<asio::any_io_executor> executor)
-        : host_{std::make_shared<hosting::host>(handler, std::move(settings))}, executor_{std::move(executor)} {}
+    core(http::handler_ref handler, server_settings settings, hosting::lane_maker make_lanes)
+        : host_{std::make_shared<hosting::host>(handler, std::move(settings))}, make_lanes_{std::move(make_lanes)} {}
     TOLLGATE_DECL ~core();
 
     TOLLGATE_DECL outcome<void> start();
@@ -12345,18 +12353,18 @@ private:
 
     TOLLGATE_DECL outcome<void> open();
     TOLLGATE_DECL outcome<void> check_settings() const;
-    TOLLGATE_DECL std::unique_ptr<hosting::lane_group> make_lanes() const;
     TOLLGATE_DECL void drain(milliseconds deadline);
     /// Ends workers and threads. Precondition: not on one of them.
     TOLLGATE_DECL void close();
 
     const std::shared_ptr<hosting::host> host_;
-    const std::optional<asio::any_io_executor> executor_;
+    const hosting::lane_maker make_lanes_;
 
     // Never held while a lane or a handler is waited for: a handler may call us.
     mutable std::mutex mutex_;
     std::condition_variable state_changed_;
     state state_ = state::fresh;
+    bool stopped_before_start_ = false;
     std::optional<milliseconds> stop_when_started_;
     std::vector<listen_address> endpoints_;
 
@@ -12364,11 +12372,15 @@ private:
     std::unique_ptr<hosting::lane_group> lanes_;  // stays the same from `running` on
 };
 
-TOLLGATE_DECL server::server(http::handler_ref handler, server_settings settings)
-    : core_{std::make_unique<core>(handler, std::move(settings), std::nullopt)} {}
+TOLLGATE_DECL server::server(http::handler_ref handler, server_settings settings, hosting::lane_maker make_lanes)
+    : core_{std::make_unique<core>(handler, std::move(settings), std::move(make_lanes))} {}
 
-TOLLGATE_DECL server::server(const asio::any_io_executor& executor, http::handler_ref handler, server_settings settings)
-    : core_{std::make_unique<core>(handler, std::move(settings), executor)} {}
+#if defined(__linux__)
+TOLLGATE_DECL server::server(http::handler_ref handler, server_settings settings)
+    : server{handler, std::move(settings), [](const auto& of, std::size_t lanes) {
+                 return std::make_unique<hosting::own_lanes>(of, lanes);
+             }} {}
+#endif
 
 TOLLGATE_DECL server::~server() = default;
 
@@ -12438,7 +12450,7 @@ TOLLGATE_DECL outcome<void> server::core::open() {
     }
 
     try {
-        lanes_ = make_lanes();
+        lanes_ = make_lanes_(host_, how.threads != 0 ? how.threads : (std::max)(1U, std::thread::hardware_concurrency()));
         if (host_->handler.blocking()) host_->workers.start(how.worker_threads);
     } catch (...) {
         give_up();
@@ -12468,25 +12480,11 @@ TOLLGATE_DECL outcome<void> server::core::check_settings() const {
     return {};
 }
 
-TOLLGATE_DECL std::unique_ptr<hosting::lane_group> server::core::make_lanes() const {
-    using io_executor = asio::io_context::executor_type;
-    const unsigned asked = host_->settings.threads;
-    const std::size_t lanes = asked != 0 ? asked : (std::max)(1U, std::thread::hardware_concurrency());
-    if (!executor_) return std::make_unique<hosting::own_lanes>(host_, lanes);
-    // Nearly every guest has an io_context: its own executor spares each wait the way through a type-erased one.
-    if (const auto* const plain = executor_->target<io_executor>())
-        return std::make_unique<hosting::guest_lanes<io_executor>>(host_, lanes, *plain);
-    return std::make_unique<hosting::guest_lanes<asio::any_io_executor>>(host_, lanes, *executor_);
-}
-
 TOLLGATE_DECL outcome<void> server::core::run() {
-    {
-        const std::lock_guard hold{mutex_};
-        if (state_ == state::stopping || state_ == state::stopped) return {};
-    }
-    if (auto started = start(); !started) return started;
-    wait();
-    return {};
+    auto started = start();
+    if (started) wait();
+    const std::lock_guard hold{mutex_};
+    return started || stopped_before_start_ ? outcome<void>{} : started;
 }
 
 TOLLGATE_DECL void server::core::wait() {
@@ -12503,10 +12501,12 @@ TOLLGATE_DECL void server::core::stop(milliseconds deadline) {
     {
         std::unique_lock hold{mutex_};
         if (state_ == state::fresh) {
+            stopped_before_start_ = true;
             state_ = state::stopped;
             state_changed_.notify_all();
         }
         if (state_ == state::starting) {
+            host_->stopping = true;
             stop_when_started_ = deadline;
             if (hosting::serving_scope::inside(*host_)) return;
             state_changed_.wait(hold, [this] { return state_ != state::starting; });
@@ -12557,7 +12557,381 @@ TOLLGATE_DECL std::vector<listen_address> server::core::endpoints() const {
 
 #endif  // bodies
 
+#if defined(TOLLGATE_WITH_ASIO)
+
+#include <asio/any_io_executor.hpp>
+#include <asio/basic_stream_socket.hpp>
+#include <asio/basic_waitable_timer.hpp>
+#include <asio/generic/stream_protocol.hpp>
+#include <asio/io_context.hpp>
+#include <asio/post.hpp>
+#include <sys/socket.h>
+#include <new>
+#include <system_error>
+
+// <tollgate/server/guest.hpp>
+
+/// For a server that is a guest on an Asio executor: brings the constructor that takes one.
+
+// <tollgate/server/guest_lane.hpp>
+
+/// The lanes of a server that is a guest on an Asio executor, and all that it asks of Asio: when a socket is ready, when a
+/// tick is over, and to run something later.
+namespace tollgate::hosting {
+
+/// Memory of one wait, inside what waits: waiting for the next request allocates nothing.
+class wait_memory {
+public:
+    [[nodiscard]] void* take(std::size_t bytes) {
+        if (taken_ || bytes > sizeof bytes_) return ::operator new(bytes);
+        taken_ = true;
+        return bytes_;
+    }
+    void give(void* data) noexcept {
+        if (data == bytes_) taken_ = false;
+        else ::operator delete(data);
+    }
+
+private:
+    alignas(std::max_align_t) std::byte bytes_[128];
+    bool taken_ = false;
+};
+
+template <class T>
+struct wait_allocator {
+    using value_type = T;
+
+    explicit wait_allocator(wait_memory& from) noexcept : memory{&from} {}
+    template <class U>
+    wait_allocator(const wait_allocator<U>& other) noexcept : memory{other.memory} {}
+
+    [[nodiscard]] T* allocate(std::size_t count) { return static_cast<T*>(memory->take(count * sizeof(T))); }
+    void deallocate(T* data, std::size_t) noexcept { memory->give(data); }
+
+    template <class U>
+    bool operator==(const wait_allocator<U>& other) const noexcept {
+        return memory == other.memory;
+    }
+
+    wait_memory* memory;
+};
+
+template <class Executor>
+class guest_lane;
+
+template <class Executor>
+using guest_socket = asio::basic_stream_socket<asio::generic::stream_protocol, Executor>;
+
+/// A connection on an Asio socket. The wait that is pending owns it.
+template <class Executor>
+class guest_connection final : public connection {
+public:
+    guest_connection(std::shared_ptr<guest_lane<Executor>> home, guest_socket<Executor> socket, const ip_address& peer,
+                    admission::verdict given) noexcept
+        : connection{*home, socket.native_handle(), peer, given}, home_{std::move(home)}, socket_{std::move(socket)} {}
+
+private:
+    struct on_wait_over {
+        using allocator_type = wait_allocator<std::byte>;
+
+        explicit on_wait_over(guest_connection& of) noexcept : waiting{&of} {}
+        on_wait_over(on_wait_over&& other) noexcept : waiting{std::exchange(other.waiting, nullptr)} {}
+        ~on_wait_over() {
+            if (waiting != nullptr) waiting->abandon();
+        }
+
+        [[nodiscard]] allocator_type get_allocator() const noexcept { return allocator_type{waiting->memory_}; }
+        void operator()(const std::error_code&) { std::exchange(waiting, nullptr)->wait_over(); }
+
+        guest_connection* waiting;
+    };
+
+    void wait_readable() noexcept override { socket_.async_wait(asio::socket_base::wait_read, on_wait_over{*this}); }
+    void wait_writable() noexcept override { socket_.async_wait(asio::socket_base::wait_write, on_wait_over{*this}); }
+    void cancel() noexcept override {
+        std::error_code ignored;
+        socket_.cancel(ignored);
+    }
+
+    void wait_over() noexcept {
+        const auto inside = home_->enter();
+        on_ready();
+    }
+
+    /// The executor is gone, and with it the wait: nobody will call again.
+    void abandon() noexcept {
+        const auto inside = home_->enter();
+        delete this;
+    }
+
+    const std::shared_ptr<guest_lane<Executor>> home_;  // a guest's executor may end its waits after the server is gone
+    guest_socket<Executor> socket_;
+    wait_memory memory_;
+};
+
+/// Accepts connections at one address and deals them out to lanes in turn. Belongs to its lane's thread.
+template <class Executor>
+class guest_listener final : private deadline_wheel::entry {
+public:
+    using lanes = std::vector<std::shared_ptr<guest_lane<Executor>>>;
+
+    guest_listener(guest_lane<Executor>& home, const lanes& all, const listening_socket& from)
+        : home_{home}, lanes_{all.begin(), all.end()}, socket_{home.executor()} {
+        socket_.assign(asio::generic::stream_protocol{from.ipv6 ? AF_INET6 : AF_INET, 0}, from.socket);
+    }
+    ~guest_listener() { home_.disarm(*this); }
+
+    void wait() {
+        socket_.async_wait(asio::socket_base::wait_read, [this, home = home_.shared_from_this()](const std::error_code& failed) {
+            const auto inside = home->enter();
+            if (!failed && socket_.is_open()) accept();
+        });
+    }
+
+    /// The port is free when this returns.
+    void close() noexcept {
+        std::error_code ignored;
+        socket_.close(ignored);
+        home_.disarm(*this);
+    }
+
+private:
+    static constexpr int batch_max = 64;                       // then the connections that are here have their turn
+    static constexpr milliseconds pause_when_exhausted{100};   // long enough not to spin, short enough not to be noticed
+
+    void accept();
+    void deal(const accept_result& got);
+    void on_deadline() noexcept override {
+        if (socket_.is_open()) wait();
+    }
+
+    guest_lane<Executor>& home_;
+    std::vector<std::weak_ptr<guest_lane<Executor>>> lanes_;  // weak: one of them owns this
+    guest_socket<Executor> socket_;
+    std::size_t next_lane_ = 0;
+};
+
+/// A lane on an executor that somebody else runs, perhaps on several threads: so it has a mutex. Unlike a strand that lets
+/// a destructor shut the lane at once, whether or not the executor is still running.
+template <class Executor>
+class guest_lane final : public lane, public std::enable_shared_from_this<guest_lane<Executor>> {
+public:
+    /// `on_drained` is called once, on the lane's thread, when the lane is draining and its last connection is gone.
+    guest_lane(std::shared_ptr<host> of, const Executor& executor, std::function<void()> on_drained)
+        : lane{std::move(of)}, executor_{executor}, timer_{executor}, on_drained_{std::move(on_drained)} {}
+
+    [[nodiscard]] const Executor& executor() const noexcept { return executor_; }
+
+    /// Being on the lane's thread, for as long as this lives.
+    class [[nodiscard]] presence {
+    public:
+        explicit presence(guest_lane& one) : home_{one.shared_from_this()}, hold_{one.mutex_}, mark_{one.shared()} {}
+
+    private:
+        const std::shared_ptr<guest_lane> home_;  // what happens meanwhile may end its last connection
+        const std::unique_lock<std::recursive_mutex> hold_;
+        const serving_scope mark_;
+    };
+    presence enter() { return presence{*this}; }
+    using lane::enter;
+
+    void listen(const typename guest_listener<Executor>::lanes& all, const listening_socket& from) {
+        listeners_.push_back(std::make_unique<guest_listener<Executor>>(*this, all, from));
+        listeners_.back()->wait();
+    }
+    void close_listeners() noexcept {
+        for (const auto& one : listeners_) one->close();
+    }
+
+    /// Runs `task` on the lane's thread.
+    template <class Task>
+    void post(Task task) {
+        asio::post(executor_, [self = this->shared_from_this(), task = std::move(task)] {
+            const auto inside = self->enter();
+            task(*self);
+        });
+    }
+
+    /// Ends everything now, from any thread, even if the executor never runs again. The handler is not called any more,
+    /// but for calls that workers have under way; `reclaim` takes back what these had, after they have ended.
+    void shut() noexcept {
+        const auto inside = enter();
+        close_listeners();
+        this->drain(milliseconds{0});
+        this->cut_off();
+        shut_ = true;
+        timer_.cancel();
+    }
+    void reclaim() noexcept {
+        const auto inside = enter();
+        this->fetch();
+    }
+
+private:
+    friend guest_listener<Executor>;
+
+    void post_fetch() noexcept override {
+        post([](guest_lane& self) { self.fetch(); });
+    }
+
+    void start_ticking() noexcept override {
+        next_tick_ = clock::now() + this->tick_length();
+        wait_for_tick();
+    }
+
+    void wait_for_tick() {
+        timer_.expires_at(next_tick_);
+        timer_.async_wait([self = this->shared_from_this()](const std::error_code& cancelled) {
+            const auto inside = self->enter();
+            if (cancelled || self->shut_) return;
+            std::uint64_t ticks = 0;
+            for (const auto now = clock::now(); self->next_tick_ <= now; ++ticks) self->next_tick_ += self->tick_length();
+            if (self->tick(ticks)) self->wait_for_tick();
+        });
+    }
+
+    void adopt(socket_handle socket, const ip_address& peer, admission::verdict given) noexcept override;
+    void on_drained() noexcept override {
+        timer_.cancel();  // or a stop would take as long as a tick
+        on_drained_();
+    }
+
+    using clock = std::chrono::steady_clock;
+
+    const Executor executor_;
+    asio::basic_waitable_timer<clock, asio::wait_traits<clock>, Executor> timer_;
+    clock::time_point next_tick_{};
+    std::vector<std::unique_ptr<guest_listener<Executor>>> listeners_;
+    std::recursive_mutex mutex_;  // recursive: a handler may stop its own server
+    bool shut_ = false;
+    const std::function<void()> on_drained_;
+};
+
+template <class Executor>
+void guest_listener<Executor>::accept() {
+    for (int i = 0; i < batch_max; ++i) {
+        const accept_result got = accept_one(socket_.native_handle());
+        if (got.state == accept_state::exhausted) return home_.arm(*this, pause_when_exhausted);
+        if (got.state == accept_state::none) break;
+        deal(got);
+    }
+    wait();
+}
+
+template <class Executor>
+void guest_listener<Executor>::deal(const accept_result& got) {
+    admission& doors = home_.shared().doors;
+    const auto given = doors.enter(got.peer);
+    if (given == admission::verdict::dropped) return close_socket(got.socket);
+    next_lane_ = (next_lane_ + 1) % lanes_.size();
+    const auto to = lanes_[next_lane_].lock();
+    if (to.get() == &home_) return home_.adopt(got.socket, got.peer, given);
+    if (to && to->hand_over(got.socket, got.peer, given)) return;
+    close_socket(got.socket);
+    doors.leave(got.peer, given);
+}
+
+template <class Executor>
+void guest_lane<Executor>::adopt(socket_handle socket, const ip_address& peer, admission::verdict given) noexcept {
+    connection* made = nullptr;
+    guest_socket<Executor> own{executor_};
+    std::error_code failed;
+    own.assign(asio::generic::stream_protocol{peer.is_v4() ? AF_INET : AF_INET6, 0}, socket, failed);
+    if (failed) close_socket(socket);
+    else made = new (std::nothrow) guest_connection<Executor>{this->shared_from_this(), std::move(own), peer, given};
+    if (made != nullptr) made->begin();
+    else this->shared().doors.leave(peer, given);
+}
+
+}  // namespace tollgate::hosting
+
+// <tollgate/server/guest_lanes.hpp>
+
+namespace tollgate::hosting {
+
+/// Lanes on an executor that somebody else runs.
+template <class Executor>
+class guest_lanes final : public lane_group {
+    using lane_type = guest_lane<Executor>;
+
+public:
+    guest_lanes(const std::shared_ptr<host>& of, std::size_t lanes, const Executor& executor)
+        : host_{of}, executor_{executor}, drained_{std::make_shared<drain_count>(lanes)} {
+        while (lanes_.size() < lanes)
+            lanes_.push_back(std::make_shared<lane_type>(of, executor, [count = drained_] { count->one_drained(); }));
+    }
+    ~guest_lanes() override { close(); }
+
+    void listen(const std::vector<listening_socket>& from) override {
+        for (std::size_t i = 0; i < from.size(); ++i) {
+            const auto& one = lanes_[i % lanes_.size()];
+            const auto inside = one->enter();
+            one->listen(lanes_, from[i]);
+        }
+    }
+
+    void drain(milliseconds deadline) override {
+        for (const auto& one : lanes_) {
+            const auto inside = one->enter();
+            one->close_listeners();
+            one->drain(deadline);
+        }
+    }
+
+    void wait() override { drained_->wait(); }
+    void wait(milliseconds deadline) override { drained_->wait_at_most(deadline + grace); }
+
+    [[nodiscard]] bool needs_this_thread() const noexcept override {
+        if (serving_scope::inside(*host_)) return true;
+        if constexpr (requires { { executor_.running_in_this_thread() } -> std::same_as<bool>; })
+            return executor_.running_in_this_thread();
+        else return false;
+    }
+
+    void close() noexcept override {
+        for (const auto& one : lanes_) one->shut();
+        host_->workers.stop();
+        for (const auto& one : lanes_) one->reclaim();
+        lanes_.clear();
+    }
+
+private:
+    static constexpr milliseconds grace = seconds{1};  // for the executor to close what the deadline has cut off
+
+    const std::shared_ptr<host> host_;
+    const Executor executor_;
+    const std::shared_ptr<drain_count> drained_;
+    std::vector<std::shared_ptr<lane_type>> lanes_;
+};
+
+}  // namespace tollgate::hosting
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION) || defined(TOLLGATE_SOURCE)
+
+// <tollgate/server/guest.ipp>
+
+namespace tollgate {
+
+TOLLGATE_DECL server::server(const asio::any_io_executor& executor, http::handler_ref handler, server_settings settings)
+    : server{handler, std::move(settings), [executor](const auto& of, std::size_t lanes) {
+                 using namespace hosting;
+                 using io_executor = asio::io_context::executor_type;
+                 // Nearly every guest has an io_context: its own executor spares each wait the way through a type-erased one.
+                 const auto* const plain = executor.template target<io_executor>();
+                 return plain != nullptr
+                            ? std::unique_ptr<lane_group>{std::make_unique<guest_lanes<io_executor>>(of, lanes, *plain)}
+                            : std::make_unique<guest_lanes<asio::any_io_executor>>(of, lanes, executor);
+             }} {}
+
+}  // namespace tollgate
+
+#endif  // bodies
+
+#endif  // TOLLGATE_WITH_ASIO
+
 #if defined(TOLLGATE_WITH_SQLITE)
+
+#include <new>
 
 // <tollgate/store/sqlite/statement.hpp>
 
@@ -13387,6 +13761,7 @@ static_assert(hook_store<sqlite_store>);
 #if !defined(TOLLGATE_SEPARATE_COMPILATION) || defined(TOLLGATE_SOURCE)
 
 #include <sqlite3.h>
+#include <system_error>
 
 // <tollgate/store/sqlite/statement.ipp>
 

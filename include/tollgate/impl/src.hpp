@@ -33,6 +33,7 @@
 #include <tollgate/policy/window_limiter.ipp>
 #include <tollgate/server/admission.ipp>
 #include <tollgate/server/connection.ipp>
+#include <tollgate/server/epoll_lane.ipp>
 #include <tollgate/server/exchange.ipp>
 #include <tollgate/server/lane.ipp>
 #include <tollgate/server/page_block.ipp>
@@ -44,6 +45,10 @@
 #include <tollgate/store/memory/access_tokens.ipp>
 #include <tollgate/store/memory/hooks.ipp>
 #include <tollgate/store/memory/personal_tokens.ipp>
+
+#if defined(TOLLGATE_WITH_ASIO)
+#include <tollgate/impl/src_asio.hpp>
+#endif
 
 #if defined(TOLLGATE_WITH_SQLITE)
 #include <tollgate/impl/src_sqlite.hpp>

@@ -6,7 +6,9 @@
 #include <tollgate/http/handler.hpp>
 #include <tollgate/server/settings.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -16,22 +18,31 @@ class any_io_executor;
 
 namespace tollgate {
 
+namespace hosting {
+class host;
+class lane_group;
+
+/// Makes what a server runs on: threads of its own, or a guest's executor.
+using lane_maker = std::function<std::unique_ptr<lane_group>(const std::shared_ptr<host>& of, std::size_t lanes)>;
+}  // namespace hosting
+
 /// Serves a handler over HTTP/1.1, with or without TLS 1.2 and 1.3.
 ///
 ///     tollgate::server server{api, {.port = 8443, .tls = {"cert.pem", "key.pem"}}};
 ///     server.run();
 ///
-/// It has threads of its own, or is a guest on an executor; it installs no signal handlers, and a process may have
+/// It has threads of its own, or is a guest on an Asio executor; it installs no signal handlers, and a process may have
 /// several. The handler must outlive it. A handler that blocks is called on worker threads, never on one that serves
 /// sockets. Everything but construction and destruction may be called from any thread at any time; a server may also be
 /// stopped, but not destroyed, from within its own handler. A server runs once: make another one to start again.
 class server {
 public:
-    /// A server with `settings.threads` threads of its own. Nothing is opened before `start`.
+    /// A server with `settings.threads` threads of its own, which needs Linux. Nothing is opened before `start`.
     TOLLGATE_DECL server(http::handler_ref handler, server_settings settings = {});
 
     /// A guest on `executor`, which may be run by several threads: connections are divided among `settings.threads` parts,
     /// each of which is used by one thread at a time. The executor's context must outlive the server.
+    /// Include `<tollgate/server/guest.hpp>` for this one; everybody else is spared the compilation of Asio.
     TOLLGATE_DECL server(const asio::any_io_executor& executor, http::handler_ref handler, server_settings settings = {});
 
     server(const server&) = delete;
@@ -69,6 +80,9 @@ public:
 
 private:
     class core;
+
+    TOLLGATE_DECL server(http::handler_ref handler, server_settings settings, hosting::lane_maker make_lanes);
+
     std::unique_ptr<core> core_;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tollgate/server/lane_group.hpp>
+#include <tollgate/server/own_lanes.hpp>
 #include <tollgate/server/server.hpp>
 
 #include <algorithm>
@@ -16,8 +16,8 @@ namespace tollgate {
 
 class server::core {
 public:
-    core(http::handler_ref handler, server_settings settings, std::optional<asio::any_io_executor> executor)
-        : host_{std::make_shared<hosting::host>(handler, std::move(settings))}, executor_{std::move(executor)} {}
+    core(http::handler_ref handler, server_settings settings, hosting::lane_maker make_lanes)
+        : host_{std::make_shared<hosting::host>(handler, std::move(settings))}, make_lanes_{std::move(make_lanes)} {}
     TOLLGATE_DECL ~core();
 
     TOLLGATE_DECL outcome<void> start();
@@ -32,18 +32,18 @@ private:
 
     TOLLGATE_DECL outcome<void> open();
     TOLLGATE_DECL outcome<void> check_settings() const;
-    TOLLGATE_DECL std::unique_ptr<hosting::lane_group> make_lanes() const;
     TOLLGATE_DECL void drain(milliseconds deadline);
     /// Ends workers and threads. Precondition: not on one of them.
     TOLLGATE_DECL void close();
 
     const std::shared_ptr<hosting::host> host_;
-    const std::optional<asio::any_io_executor> executor_;
+    const hosting::lane_maker make_lanes_;
 
     // Never held while a lane or a handler is waited for: a handler may call us.
     mutable std::mutex mutex_;
     std::condition_variable state_changed_;
     state state_ = state::fresh;
+    bool stopped_before_start_ = false;
     std::optional<milliseconds> stop_when_started_;
     std::vector<listen_address> endpoints_;
 
@@ -51,11 +51,15 @@ private:
     std::unique_ptr<hosting::lane_group> lanes_;  // stays the same from `running` on
 };
 
-TOLLGATE_DECL server::server(http::handler_ref handler, server_settings settings)
-    : core_{std::make_unique<core>(handler, std::move(settings), std::nullopt)} {}
+TOLLGATE_DECL server::server(http::handler_ref handler, server_settings settings, hosting::lane_maker make_lanes)
+    : core_{std::make_unique<core>(handler, std::move(settings), std::move(make_lanes))} {}
 
-TOLLGATE_DECL server::server(const asio::any_io_executor& executor, http::handler_ref handler, server_settings settings)
-    : core_{std::make_unique<core>(handler, std::move(settings), executor)} {}
+#if defined(__linux__)
+TOLLGATE_DECL server::server(http::handler_ref handler, server_settings settings)
+    : server{handler, std::move(settings), [](const auto& of, std::size_t lanes) {
+                 return std::make_unique<hosting::own_lanes>(of, lanes);
+             }} {}
+#endif
 
 TOLLGATE_DECL server::~server() = default;
 
@@ -125,7 +129,7 @@ TOLLGATE_DECL outcome<void> server::core::open() {
     }
 
     try {
-        lanes_ = make_lanes();
+        lanes_ = make_lanes_(host_, how.threads != 0 ? how.threads : (std::max)(1U, std::thread::hardware_concurrency()));
         if (host_->handler.blocking()) host_->workers.start(how.worker_threads);
     } catch (...) {
         give_up();
@@ -155,25 +159,11 @@ TOLLGATE_DECL outcome<void> server::core::check_settings() const {
     return {};
 }
 
-TOLLGATE_DECL std::unique_ptr<hosting::lane_group> server::core::make_lanes() const {
-    using io_executor = asio::io_context::executor_type;
-    const unsigned asked = host_->settings.threads;
-    const std::size_t lanes = asked != 0 ? asked : (std::max)(1U, std::thread::hardware_concurrency());
-    if (!executor_) return std::make_unique<hosting::own_lanes>(host_, lanes);
-    // Nearly every guest has an io_context: its own executor spares each wait the way through a type-erased one.
-    if (const auto* const plain = executor_->target<io_executor>())
-        return std::make_unique<hosting::guest_lanes<io_executor>>(host_, lanes, *plain);
-    return std::make_unique<hosting::guest_lanes<asio::any_io_executor>>(host_, lanes, *executor_);
-}
-
 TOLLGATE_DECL outcome<void> server::core::run() {
-    {
-        const std::lock_guard hold{mutex_};
-        if (state_ == state::stopping || state_ == state::stopped) return {};
-    }
-    if (auto started = start(); !started) return started;
-    wait();
-    return {};
+    auto started = start();
+    if (started) wait();
+    const std::lock_guard hold{mutex_};
+    return started || stopped_before_start_ ? outcome<void>{} : started;
 }
 
 TOLLGATE_DECL void server::core::wait() {
@@ -190,10 +180,12 @@ TOLLGATE_DECL void server::core::stop(milliseconds deadline) {
     {
         std::unique_lock hold{mutex_};
         if (state_ == state::fresh) {
+            stopped_before_start_ = true;
             state_ = state::stopped;
             state_changed_.notify_all();
         }
         if (state_ == state::starting) {
+            host_->stopping = true;
             stop_when_started_ = deadline;
             if (hosting::serving_scope::inside(*host_)) return;
             state_changed_.wait(hold, [this] { return state_ != state::starting; });

@@ -17,7 +17,6 @@
 #include <memory>
 #include <mutex>
 #include <new>
-#include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -25,8 +24,8 @@
 
 #include <sys/socket.h>
 
-/// All that this server asks of Asio: when a socket is ready, when a tick is over, and to run something on a lane's thread.
-/// Whoever changes the event loop changes this file.
+/// The lanes of a server that is a guest on an Asio executor, and all that it asks of Asio: when a socket is ready, when a
+/// tick is over, and to run something later.
 namespace tollgate::hosting {
 
 /// Memory of one wait, inside what waits: waiting for the next request allocates nothing.
@@ -67,16 +66,16 @@ struct wait_allocator {
 };
 
 template <class Executor>
-class asio_lane;
+class guest_lane;
 
 template <class Executor>
-using asio_socket = asio::basic_stream_socket<asio::generic::stream_protocol, Executor>;
+using guest_socket = asio::basic_stream_socket<asio::generic::stream_protocol, Executor>;
 
 /// A connection on an Asio socket. The wait that is pending owns it.
 template <class Executor>
-class asio_connection final : public connection {
+class guest_connection final : public connection {
 public:
-    asio_connection(std::shared_ptr<asio_lane<Executor>> home, asio_socket<Executor> socket, const ip_address& peer,
+    guest_connection(std::shared_ptr<guest_lane<Executor>> home, guest_socket<Executor> socket, const ip_address& peer,
                     admission::verdict given) noexcept
         : connection{*home, socket.native_handle(), peer, given}, home_{std::move(home)}, socket_{std::move(socket)} {}
 
@@ -84,7 +83,7 @@ private:
     struct on_wait_over {
         using allocator_type = wait_allocator<std::byte>;
 
-        explicit on_wait_over(asio_connection& of) noexcept : waiting{&of} {}
+        explicit on_wait_over(guest_connection& of) noexcept : waiting{&of} {}
         on_wait_over(on_wait_over&& other) noexcept : waiting{std::exchange(other.waiting, nullptr)} {}
         ~on_wait_over() {
             if (waiting != nullptr) waiting->abandon();
@@ -93,7 +92,7 @@ private:
         [[nodiscard]] allocator_type get_allocator() const noexcept { return allocator_type{waiting->memory_}; }
         void operator()(const std::error_code&) { std::exchange(waiting, nullptr)->wait_over(); }
 
-        asio_connection* waiting;
+        guest_connection* waiting;
     };
 
     void wait_readable() noexcept override { socket_.async_wait(asio::socket_base::wait_read, on_wait_over{*this}); }
@@ -114,22 +113,22 @@ private:
         delete this;
     }
 
-    const std::shared_ptr<asio_lane<Executor>> home_;  // a guest's executor may end its waits after the server is gone
-    asio_socket<Executor> socket_;
+    const std::shared_ptr<guest_lane<Executor>> home_;  // a guest's executor may end its waits after the server is gone
+    guest_socket<Executor> socket_;
     wait_memory memory_;
 };
 
 /// Accepts connections at one address and deals them out to lanes in turn. Belongs to its lane's thread.
 template <class Executor>
-class asio_listener final : private deadline_wheel::entry {
+class guest_listener final : private deadline_wheel::entry {
 public:
-    using lanes = std::vector<std::shared_ptr<asio_lane<Executor>>>;
+    using lanes = std::vector<std::shared_ptr<guest_lane<Executor>>>;
 
-    asio_listener(asio_lane<Executor>& home, const lanes& all, const listening_socket& from)
+    guest_listener(guest_lane<Executor>& home, const lanes& all, const listening_socket& from)
         : home_{home}, lanes_{all.begin(), all.end()}, socket_{home.executor()} {
         socket_.assign(asio::generic::stream_protocol{from.ipv6 ? AF_INET6 : AF_INET, 0}, from.socket);
     }
-    ~asio_listener() { home_.disarm(*this); }
+    ~guest_listener() { home_.disarm(*this); }
 
     void wait() {
         socket_.async_wait(asio::socket_base::wait_read, [this, home = home_.shared_from_this()](const std::error_code& failed) {
@@ -155,51 +154,38 @@ private:
         if (socket_.is_open()) wait();
     }
 
-    asio_lane<Executor>& home_;
-    std::vector<std::weak_ptr<asio_lane<Executor>>> lanes_;  // weak: one of them owns this
-    asio_socket<Executor> socket_;
+    guest_lane<Executor>& home_;
+    std::vector<std::weak_ptr<guest_lane<Executor>>> lanes_;  // weak: one of them owns this
+    guest_socket<Executor> socket_;
     std::size_t next_lane_ = 0;
 };
 
-/// A lane on an executor: that of an `io_context` of our own, which one thread runs, or a guest's.
-///
-/// A guest's executor may run on several threads, so that such a lane has a mutex; unlike a strand it also lets a
-/// destructor shut the door at once, whether or not the executor is still running.
+/// A lane on an executor that somebody else runs, perhaps on several threads: so it has a mutex. Unlike a strand that lets
+/// a destructor shut the lane at once, whether or not the executor is still running.
 template <class Executor>
-class asio_lane final : public lane, public std::enable_shared_from_this<asio_lane<Executor>> {
+class guest_lane final : public lane, public std::enable_shared_from_this<guest_lane<Executor>> {
 public:
-    enum class kind : std::uint8_t { own, guest };
-
     /// `on_drained` is called once, on the lane's thread, when the lane is draining and its last connection is gone.
-    asio_lane(std::shared_ptr<host> of, const Executor& executor, kind which, std::function<void()> on_drained)
-        : lane{std::move(of)},
-          executor_{executor},
-          timer_{executor},
-          mutex_{which == kind::guest ? new std::recursive_mutex : nullptr},
-          on_drained_{std::move(on_drained)} {}
+    guest_lane(std::shared_ptr<host> of, const Executor& executor, std::function<void()> on_drained)
+        : lane{std::move(of)}, executor_{executor}, timer_{executor}, on_drained_{std::move(on_drained)} {}
 
     [[nodiscard]] const Executor& executor() const noexcept { return executor_; }
 
     /// Being on the lane's thread, for as long as this lives.
     class [[nodiscard]] presence {
     public:
-        explicit presence(asio_lane& one) {
-            if (!one.mutex_) return;  // a thread of our own serves this lane and no other
-            home_ = one.shared_from_this();
-            hold_ = std::unique_lock{*one.mutex_};
-            mark_.emplace(one.shared());
-        }
+        explicit presence(guest_lane& one) : home_{one.shared_from_this()}, hold_{one.mutex_}, mark_{one.shared()} {}
 
     private:
-        std::shared_ptr<asio_lane> home_;
-        std::unique_lock<std::recursive_mutex> hold_;  // recursive: a handler may stop its own server
-        std::optional<serving_scope> mark_;
+        const std::shared_ptr<guest_lane> home_;  // what happens meanwhile may end its last connection
+        const std::unique_lock<std::recursive_mutex> hold_;
+        const serving_scope mark_;
     };
     presence enter() { return presence{*this}; }
     using lane::enter;
 
-    void listen(const typename asio_listener<Executor>::lanes& all, const listening_socket& from) {
-        listeners_.push_back(std::make_unique<asio_listener<Executor>>(*this, all, from));
+    void listen(const typename guest_listener<Executor>::lanes& all, const listening_socket& from) {
+        listeners_.push_back(std::make_unique<guest_listener<Executor>>(*this, all, from));
         listeners_.back()->wait();
     }
     void close_listeners() noexcept {
@@ -231,10 +217,10 @@ public:
     }
 
 private:
-    friend asio_listener<Executor>;
+    friend guest_listener<Executor>;
 
     void post_fetch() noexcept override {
-        post([](asio_lane& self) { self.fetch(); });
+        post([](guest_lane& self) { self.fetch(); });
     }
 
     void start_ticking() noexcept override {
@@ -264,14 +250,14 @@ private:
     const Executor executor_;
     asio::basic_waitable_timer<clock, asio::wait_traits<clock>, Executor> timer_;
     clock::time_point next_tick_{};
-    std::vector<std::unique_ptr<asio_listener<Executor>>> listeners_;
-    const std::unique_ptr<std::recursive_mutex> mutex_;
+    std::vector<std::unique_ptr<guest_listener<Executor>>> listeners_;
+    std::recursive_mutex mutex_;  // recursive: a handler may stop its own server
     bool shut_ = false;
     const std::function<void()> on_drained_;
 };
 
 template <class Executor>
-void asio_listener<Executor>::accept() {
+void guest_listener<Executor>::accept() {
     for (int i = 0; i < batch_max; ++i) {
         const accept_result got = accept_one(socket_.native_handle());
         if (got.state == accept_state::exhausted) return home_.arm(*this, pause_when_exhausted);
@@ -282,7 +268,7 @@ void asio_listener<Executor>::accept() {
 }
 
 template <class Executor>
-void asio_listener<Executor>::deal(const accept_result& got) {
+void guest_listener<Executor>::deal(const accept_result& got) {
     admission& doors = home_.shared().doors;
     const auto given = doors.enter(got.peer);
     if (given == admission::verdict::dropped) return close_socket(got.socket);
@@ -295,13 +281,13 @@ void asio_listener<Executor>::deal(const accept_result& got) {
 }
 
 template <class Executor>
-void asio_lane<Executor>::adopt(socket_handle socket, const ip_address& peer, admission::verdict given) noexcept {
+void guest_lane<Executor>::adopt(socket_handle socket, const ip_address& peer, admission::verdict given) noexcept {
     connection* made = nullptr;
-    asio_socket<Executor> own{executor_};
+    guest_socket<Executor> own{executor_};
     std::error_code failed;
     own.assign(asio::generic::stream_protocol{peer.is_v4() ? AF_INET : AF_INET6, 0}, socket, failed);
     if (failed) close_socket(socket);
-    else made = new (std::nothrow) asio_connection<Executor>{this->shared_from_this(), std::move(own), peer, given};
+    else made = new (std::nothrow) guest_connection<Executor>{this->shared_from_this(), std::move(own), peer, given};
     if (made != nullptr) made->begin();
     else this->shared().doors.leave(peer, given);
 }
