@@ -2770,7 +2770,7 @@ struct account {
     bool admin = false;
 };
 
-/// An account id means something only together with its service: each counts its own.
+/// An account id means something only together with its service: each may count its own.
 struct account_ref {
     service_name service;
     account_id account;
@@ -7260,7 +7260,16 @@ public:
     /// Throws `std::bad_alloc`.
     [[nodiscard]] std::unique_ptr<workspace> take() {
         if (kept_ == 0) return std::make_unique<workspace>(settings_);
-        return std::move(spare_[--kept_]);
+        auto one = std::move(spare_[--kept_]);
+        fewest_ = (std::min)(fewest_, kept_);
+        return one;
+    }
+
+    /// Gives back an eighth of what nobody has needed since the last call: a burst is forgotten within seconds, and a
+    /// steady load loses nothing.
+    void trim() noexcept {
+        for (std::size_t i = (fewest_ + 7) / 8; i > 0; --i) spare_[--kept_].reset();
+        fewest_ = kept_;
     }
 
     void give(std::unique_ptr<workspace> one) noexcept {
@@ -7273,12 +7282,13 @@ public:
     }
 
 private:
-    static constexpr std::size_t kept_max = 32;  // half a megabyte a lane; requests that arrive in pieces are few at a time
+    static constexpr std::size_t kept_max = 256;  // as many as a busy lane has at workers; some 4 MiB
     static constexpr std::size_t output_bytes_kept_max = 64 * 1024;
 
     http::parser_settings settings_;
     std::array<std::unique_ptr<workspace>, kept_max> spare_;
     std::size_t kept_ = 0;
+    std::size_t fewest_ = 0;  // that were spare at any time since the last trim
 };
 
 }  // namespace tollgate::hosting
@@ -7818,6 +7828,7 @@ private:
 #include <climits>
 #include <cstdlib>
 #include <new>
+#include <system_error>
 
 // <tollgate/base/digest.ipp>
 
@@ -10253,9 +10264,14 @@ TOLLGATE_DECL void api_documentation::handle(const http::refusal& refused, http:
 }
 
 TOLLGATE_DECL void api_documentation::answer(const http::request& asked, http::response& out) const {
+    if (asked.method == http::method::options) {
+        out.set_status(http::status::no_content);
+        out.add("Allow", "GET, HEAD, OPTIONS");
+        return;
+    }
     if (asked.method != http::method::get && asked.method != http::method::head) {
         out.set_status(http::status::method_not_allowed);
-        out.add("Allow", "GET, HEAD");
+        out.add("Allow", "GET, HEAD, OPTIONS");
         out.add_prepared_lines(documentation::page_field_lines);
         out.body() = method_not_allowed_;
         return;
@@ -11114,6 +11130,7 @@ inline int select_http_1_1(SSL*, const unsigned char** out, unsigned char* out_b
 inline std::string take_openssl_error() {
     const unsigned long code = ERR_get_error();
     ERR_clear_error();
+    if (ERR_GET_LIB(code) == ERR_LIB_SYS) return std::generic_category().message(ERR_GET_REASON(code));
     const char* const reason = code == 0 ? nullptr : ERR_reason_error_string(code);
     return reason == nullptr ? "unknown error" : reason;
 }
@@ -12085,6 +12102,7 @@ TOLLGATE_DECL void lane::tell_time() noexcept {
 
 TOLLGATE_DECL bool lane::tick(std::uint64_t ticks) noexcept {
     tell_time();
+    workspaces_.trim();
     while (ticks-- > 0 && !wheel_.empty()) wheel_.advance();
     ticking_ = !wheel_.empty() || !connections_.empty();
     return ticking_;
@@ -13761,7 +13779,6 @@ static_assert(hook_store<sqlite_store>);
 #if !defined(TOLLGATE_SEPARATE_COMPILATION) || defined(TOLLGATE_SOURCE)
 
 #include <sqlite3.h>
-#include <system_error>
 
 // <tollgate/store/sqlite/statement.ipp>
 
@@ -14196,6 +14213,24 @@ TOLLGATE_DECL outcome<bool> access_tokens::revoke(const digest& token) {
 
 namespace tollgate::sqlite {
 
+namespace detail {
+
+/// A statement as one line, and of a long one (a migration) its beginning, which says which it is.
+inline std::string to_line(std::string_view doing) {
+    constexpr std::size_t bytes_max = 200;
+    std::string line;
+    for (std::size_t at = doing.find_first_not_of(" \n"); at < doing.size();) {
+        const auto end = doing.find('\n', at);
+        line += doing.substr(at, end == std::string_view::npos ? end : end - at);
+        at = doing.find_first_not_of(" \n", end);
+        if (line.size() > bytes_max) return line.substr(0, bytes_max) + "...";
+        if (at != std::string_view::npos) line += ' ';
+    }
+    return line;
+}
+
+}  // namespace detail
+
 TOLLGATE_DECL problem failure(sqlite3* connection, int code, std::string_view doing) {
     std::string cause = "SQLite: ";
     const bool has_text = connection != nullptr && sqlite3_extended_errcode(connection) == code;
@@ -14206,7 +14241,7 @@ TOLLGATE_DECL problem failure(sqlite3* connection, int code, std::string_view do
     if (system_code != 0 && (primary == SQLITE_CANTOPEN || primary == SQLITE_IOERR || primary == SQLITE_FULL))
         cause += ", " + std::generic_category().message(system_code);
     cause += "): ";
-    cause += doing;
+    cause += detail::to_line(doing);
 
     switch (primary) {
         case SQLITE_BUSY:

@@ -112,6 +112,7 @@ TOLLGATE_DECL void lane::tell_time() noexcept {
 
 TOLLGATE_DECL bool lane::tick(std::uint64_t ticks) noexcept {
     tell_time();
+    workspaces_.trim();
     while (ticks-- > 0 && !wheel_.empty()) wheel_.advance();
     ticking_ = !wheel_.empty() || !connections_.empty();
     return ticking_;

@@ -13,6 +13,7 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace tollgate::hosting {
 
@@ -70,6 +71,7 @@ inline int select_http_1_1(SSL*, const unsigned char** out, unsigned char* out_b
 inline std::string take_openssl_error() {
     const unsigned long code = ERR_get_error();
     ERR_clear_error();
+    if (ERR_GET_LIB(code) == ERR_LIB_SYS) return std::generic_category().message(ERR_GET_REASON(code));
     const char* const reason = code == 0 ? nullptr : ERR_reason_error_string(code);
     return reason == nullptr ? "unknown error" : reason;
 }

@@ -5,9 +5,12 @@
 #include <tollgate/server/page_block.hpp>
 #include <tollgate/server/tls_stream.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <string>
+#include <utility>
 
 namespace tollgate::hosting {
 
@@ -34,7 +37,16 @@ public:
     /// Throws `std::bad_alloc`.
     [[nodiscard]] std::unique_ptr<workspace> take() {
         if (kept_ == 0) return std::make_unique<workspace>(settings_);
-        return std::move(spare_[--kept_]);
+        auto one = std::move(spare_[--kept_]);
+        fewest_ = (std::min)(fewest_, kept_);
+        return one;
+    }
+
+    /// Gives back an eighth of what nobody has needed since the last call: a burst is forgotten within seconds, and a
+    /// steady load loses nothing.
+    void trim() noexcept {
+        for (std::size_t i = (fewest_ + 7) / 8; i > 0; --i) spare_[--kept_].reset();
+        fewest_ = kept_;
     }
 
     void give(std::unique_ptr<workspace> one) noexcept {
@@ -47,12 +59,13 @@ public:
     }
 
 private:
-    static constexpr std::size_t kept_max = 32;  // half a megabyte a lane; requests that arrive in pieces are few at a time
+    static constexpr std::size_t kept_max = 256;  // as many as a busy lane has at workers; some 4 MiB
     static constexpr std::size_t output_bytes_kept_max = 64 * 1024;
 
     http::parser_settings settings_;
     std::array<std::unique_ptr<workspace>, kept_max> spare_;
     std::size_t kept_ = 0;
+    std::size_t fewest_ = 0;  // that were spare at any time since the last trim
 };
 
 }  // namespace tollgate::hosting
