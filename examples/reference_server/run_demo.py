@@ -12,7 +12,7 @@ def curl_lines(ready):
     demo = ready["demo"]
     api = ready["api"]
     trust = "-k " if api.startswith("https:") else ""  # the demo certificate signs itself
-    curl = f"curl {trust}-u {shlex.quote(demo['token_username'] + ':' + demo['token_secret'])}"
+    curl = f"curl -w '\\n' {trust}-u {shlex.quote(demo['token_username'] + ':' + demo['token_secret'])}"
     account = f"{api}/sitesmaker/{demo['sitesmaker_account']}"
     hook = json.dumps({"event": "site.created", "target_url": "https://hooks.example.com/tollgate"})
     yield "Your balance", f"{curl} {api}/user/balance"
