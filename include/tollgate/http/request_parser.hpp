@@ -8,6 +8,7 @@
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/status.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -17,6 +18,9 @@ namespace tollgate::http {
 
 /// Bounds of one request; what is beyond one of them is answered at once, not after a time-out.
 struct parser_settings {
+    /// A larger bound is taken for this one, so that no sum of bounds and offsets can wrap around.
+    static constexpr std::size_t bytes_max = 1024 * 1024 * 1024;
+
     std::size_t target_bytes_max = limits::target_bytes_max;      ///< more: 414
     std::size_t header_bytes_max = limits::header_bytes_default;  ///< all field lines and the empty one; more: 431
     std::size_t field_count_max = limits::field_count_max;        ///< more: 431; at most `field_lines::size_max`
@@ -56,7 +60,6 @@ enum class parse_step : std::uint8_t {
 class request_parser {
 public:
     request_parser() noexcept = default;
-    /// A bound over 1 GiB is taken for 1 GiB, so that no sum of bounds and offsets can wrap around.
     TOLLGATE_DECL explicit request_parser(const parser_settings& settings) noexcept;
 
     /// Ready for the first byte of a message.
@@ -133,7 +136,8 @@ private:
 
 constexpr std::size_t parser_settings::message_bytes_max() const noexcept {
     constexpr std::size_t request_line_rest = 64;  // an empty line before it, the method, two spaces, the version, CRLF
-    return request_line_rest + target_bytes_max + header_bytes_max + body_bytes_max + limits::chunk_overhead_bytes_max;
+    return request_line_rest + (std::min)(target_bytes_max, bytes_max) + (std::min)(header_bytes_max, bytes_max) +
+           (std::min)(body_bytes_max, bytes_max) + limits::chunk_overhead_bytes_max;
 }
 
 }  // namespace tollgate::http

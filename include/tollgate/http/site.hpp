@@ -13,7 +13,7 @@ namespace tollgate::http {
 template <handler H>
 struct mount {
     std::string prefix;  ///< `/v1` means `/v1` and all below it, not `/v10`; empty means everything
-    std::string host;    ///< the Host field, without its port; empty means any
+    std::string host;    ///< whom the client names, without a port; empty means any
     H& target;
 };
 
@@ -64,7 +64,7 @@ private:
         if (!path.starts_with(prefix)) return false;
         if (!prefix.empty() && path.size() > prefix.size() && path[prefix.size()] != '/') return false;
         if (host.empty()) return true;
-        const auto named = asked.fields.find(field_id::host);
+        const auto named = asked.authority();
         const auto port = named.rfind(':');
         const bool has_port = port != std::string_view::npos && named.find(']', port) == std::string_view::npos;
         return ascii_iequals(has_port ? named.substr(0, port) : named, host);

@@ -102,6 +102,8 @@ const std::vector<refused_case> refused_cases = {
     {"form feed before chunked", with_coding("\fchunked")},
     {"no-break space before chunked", with_coding("\xa0"
                                                   "chunked")},
+    {"tab before chunked", with_coding("\tchunked")},
+    {"tab behind chunked", with_coding("chunked \t")},
     {"blank before the coding's colon", with_lines("Transfer-Encoding : chunked\r\n", "0\r\n\r\n")},
 
     {"negative chunk size", with_chunks("-1\r\n\r\n")},
@@ -287,7 +289,7 @@ const std::vector<accepted_case> accepted_cases = {
     {"length in capitals", with_lines("CONTENT-LENGTH: 5\r\n", "hello"), "hello"},
     {"chunked", with_coding("chunked", "5\r\nhello\r\n0\r\n\r\n"), "hello"},
     {"CHUNKED", with_coding("CHUNKED", "5\r\nhello\r\n0\r\n\r\n"), "hello"},
-    {"chunked between blanks", with_coding("\t chunked \t", "5\r\nhello\r\n0\r\n\r\n"), "hello"},
+    {"chunked between blanks", with_coding("  chunked  ", "5\r\nhello\r\n0\r\n\r\n"), "hello"},
     {"many chunks", with_chunks("1\r\nh\r\n3\r\nell\r\n1\r\no\r\n0\r\n\r\n"), "hello"},
     {"no chunks", with_chunks("0\r\n\r\n")},
     {"chunk size with zeros", with_chunks("0005\r\nhello\r\n000\r\n\r\n"), "hello"},

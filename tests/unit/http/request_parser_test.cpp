@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <support/feed_request.hpp>
 
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -288,6 +289,14 @@ TEST_CASE("a message of the most bytes that are allowed fits what the settings s
     const http::parser_settings settings;
     CHECK(settings.message_bytes_max() >= 2 + 32 + 1 + settings.target_bytes_max + 11 + settings.header_bytes_max +
                                               settings.body_bytes_max + limits::chunk_overhead_bytes_max);
+}
+
+TEST_CASE("bounds without end add up to an end") {
+    constexpr auto endless = std::numeric_limits<std::size_t>::max();
+    const http::parser_settings settings{
+        .target_bytes_max = endless, .header_bytes_max = endless, .body_bytes_max = endless};
+    CHECK(settings.message_bytes_max() >= 3 * http::parser_settings::bytes_max);
+    CHECK(http::parser_settings{.body_bytes_max = endless}.message_bytes_max() >= http::parser_settings::bytes_max);
 }
 
 TEST_CASE("a parser is small, so that many may wait for their second packet") {

@@ -69,6 +69,23 @@ TEST_CASE("a mount may be for one host", "[http][site]") {
     CHECK(asked(site, "/", "") == "rest");
 }
 
+TEST_CASE("the host that an absolute-form target names counts, not the Host field", "[http][site]") {
+    named_handler api{"api"};
+    named_handler rest{"rest"};
+    http::site site{http::mounted(http::place{.host = "api.example.com", .prefix = ""}, api), http::mounted("", rest)};
+    const auto asked_for = [&](std::string_view authority, std::string_view host) {
+        http::request request;
+        request.target = http::target::from("/");
+        request.target.authority = authority;
+        request.fields.add("Host", host);
+        http::response answer;
+        site.handle(request, answer);
+        return answer.body();
+    };
+    CHECK(asked_for("api.example.com:443", "other.example.com") == "api");
+    CHECK(asked_for("other.example.com", "api.example.com") == "rest");
+}
+
 TEST_CASE("a site blocks if one of its handlers does", "[http][site]") {
     static_assert(!http::site<named_handler>::blocking);
     static_assert(http::site<named_handler, blocking_handler>::blocking);
