@@ -36,6 +36,13 @@ thread_local long allocations_made = 0;
     if (void* made = std::malloc(size == 0 ? 1 : size)) return made;
     throw std::bad_alloc{};
 }
+[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+    try {
+        return operator new(size);
+    } catch (...) {
+        return nullptr;
+    }
+}
 [[gnu::noinline]] void operator delete(void* block) noexcept { std::free(block); }
 [[gnu::noinline]] void operator delete(void* block, std::size_t) noexcept { std::free(block); }
 
