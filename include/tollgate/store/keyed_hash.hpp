@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/config.hpp>
 #include <tollgate/base/digest.hpp>
 #include <tollgate/base/ids.hpp>
 
@@ -7,7 +8,6 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
-#include <random>
 #include <string_view>
 
 namespace tollgate {
@@ -16,10 +16,8 @@ namespace tollgate {
 /// cannot be made to share one bucket. The construction is wyhash's: multiply 64 by 64 bits, fold the halves.
 class keyed_hash {
 public:
-    keyed_hash() {
-        std::random_device entropy;
-        for (std::uint64_t& key : keys_) key = std::uint64_t{entropy()} << 32 | entropy();
-    }
+    /// Draws a key from the system; throws what std::random_device does when there is no randomness.
+    TOLLGATE_DECL keyed_hash();
 
     [[nodiscard]] std::size_t operator()(std::string_view text) const noexcept {
         std::uint64_t state = keys_[0];
@@ -72,3 +70,7 @@ private:
 };
 
 }  // namespace tollgate
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/store/keyed_hash.ipp>
+#endif
