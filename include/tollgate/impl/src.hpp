@@ -42,6 +42,7 @@
 #include <tollgate/server/tls_context.ipp>
 #include <tollgate/server/tls_stream.ipp>
 #include <tollgate/server/worker_pool.ipp>
+#include <tollgate/store/keyed_hash.ipp>
 #include <tollgate/store/memory/access_tokens.ipp>
 #include <tollgate/store/memory/hooks.ipp>
 #include <tollgate/store/memory/personal_tokens.ipp>
