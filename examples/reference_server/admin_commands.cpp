@@ -31,11 +31,11 @@ std::string store_file(const settings& with) {
 }
 
 sqlite_directory open_directory(const settings& with) {
-    return expect(sqlite_directory::open(store_file(with)), "cannot open the directory");
+    return expect(sqlite_directory::open(store_file(with)), "--store: cannot open the database");
 }
 
 sqlite_store open_store(const settings& with) {
-    return expect(sqlite_store::open(store_file(with)), "cannot open the store");
+    return expect(sqlite_store::open(store_file(with)), "--store: cannot open the database");
 }
 
 run_error no_such_user(user_id user) { return run_error{"there is no user " + std::to_string(user.value()) + "."}; }

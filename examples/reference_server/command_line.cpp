@@ -83,8 +83,12 @@ private:
             into.option = app_->add_flag(name, into.toggle, meaning);
             return;
         }
-        into.option =
-            app_->add_option(name, into.texts, meaning)->type_name(std::string{which.value})->allow_extra_args(false);
+        // One text each time; how often it may be given is judged below, as for every flag.
+        into.option = app_->add_option(name, into.texts, meaning)
+                          ->type_name(std::string{which.value})
+                          ->expected(1)
+                          ->allow_extra_args(false)
+                          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
         if (!which.fallback.empty()) into.option->default_str(std::string{which.fallback});
     }
 
@@ -204,11 +208,29 @@ void declare_revoke_token(declared_command& made) {
     made.makes([&] { return revoke_token{read_id<tollgate::token_id>("--id", token)}; });
 }
 
-/// CLI11 words some of its complaints on several lines.
-std::string to_one_line(std::string text) {
-    text.erase(text.find_last_not_of(" \n") + 1);
+/// CLI11 words some of its complaints on several lines, and ends few with a full stop.
+std::string to_sentence(std::string text) {
+    text.erase(text.find_last_not_of(" \n.") + 1);
     std::replace(text.begin(), text.end(), '\n', ' ');
-    return escape_controls(text);
+    return escape_controls(text) + ".";
+}
+
+/// CLI11 only says that a subcommand is missing, also where one was misspelled: says which word is none, and what there
+/// is.
+usage_error no_such_command(const CLI::App& app, int count, const char* const* words) {
+    const CLI::App* group = &app;
+    int at = 1;
+    for (; at < count; ++at) {
+        const auto named = group->get_subcommands([&](const CLI::App* each) { return each->get_name() == words[at]; });
+        if (named.empty()) break;
+        group = named.front();
+    }
+    std::string known;
+    for (const CLI::App* each : group->get_subcommands({}))
+        known.append(known.empty() ? "" : ", ").append(each->get_name());
+    const auto place = group == &app ? std::string{} : group->get_name() + ": ";
+    if (at == count) return usage_error{place + "a command must follow: " + known + "."};
+    return usage_error{place + "'" + escape_controls(words[at]) + "' is no command; there are " + known + "."};
 }
 
 /// False after `--help` or `--version`.
@@ -218,8 +240,12 @@ bool parse(CLI::App& app, int count, const char* const* words) {
     } catch (const CLI::Success& asked) {
         app.exit(asked, std::cout, std::cerr);
         return false;
+    } catch (const CLI::RequiredError& error) {
+        if (string_view{error.what()}.find("subcommand") != string_view::npos)
+            throw no_such_command(app, count, words);
+        throw usage_error{to_sentence(error.what())};
     } catch (const CLI::ParseError& error) {
-        throw usage_error{to_one_line(error.what())};
+        throw usage_error{to_sentence(error.what())};
     }
     return true;
 }

@@ -21,7 +21,7 @@ std::string_view to_text(flag_type type) {
     switch (type) {
         case flag_type::text: return "a string";
         case flag_type::number: return "a whole number";
-        case flag_type::list: return "an array of strings";
+        case flag_type::list: return "a string or an array of strings";
         case flag_type::toggle: return "true or false";
     }
     return {};
@@ -40,6 +40,7 @@ std::optional<std::vector<std::string>> to_texts(flag_type type, const json& val
             if (value.is_boolean()) return std::vector{value.dump()};
             break;
         case flag_type::list:
+            if (value.is_string()) return std::vector{value.get<std::string>()};
             if (value.is_array() &&
                 std::all_of(value.begin(), value.end(), [](const json& each) { return each.is_string(); }))
                 return value.get<std::vector<std::string>>();

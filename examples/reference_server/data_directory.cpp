@@ -50,9 +50,9 @@ void make_private_directory(const std::filesystem::path& directory) {
     const auto parent = directory.parent_path();
     if (!parent.empty()) std::filesystem::create_directories(parent, ignored);
     if (::mkdir(directory.c_str(), S_IRWXU) == 0) return;
-    if (errno != EEXIST) throw system_error("cannot make the directory", directory);
+    if (errno != EEXIST) throw system_error("--data: cannot make the directory", directory);
     if (!std::filesystem::is_directory(directory, ignored))
-        throw run_error{"'" + directory.string() + "' is no directory."};
+        throw run_error{"--data: '" + directory.string() + "' is no directory."};
 }
 
 directory_lock::directory_lock(const std::filesystem::path& directory)

@@ -9,6 +9,7 @@
 
 #include <sys/stat.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <type_traits>
@@ -16,6 +17,7 @@
 
 int main(int count, char** words) {
     ::umask(S_IRWXG | S_IRWXO);  // what we write is its owner's alone
+    ::signal(SIGXFSZ, SIG_IGN);  // a file at the system's bound is told like a full disk, and nobody is killed for it
     try {
         const auto services = reference::reference_services();
         const auto asked = reference::read_command_line(count, words, services);

@@ -55,10 +55,9 @@ public:
 
     tollgate::outcome<tollgate::account_id> add_account(tollgate::user_id user, const tollgate::service_name& service,
                                                         std::string_view name, bool admin) {
-        std::int64_t next = 1;
-        for (const held_account& each : accounts_) next += each.service == service;
-        accounts_.push_back({user, service, {tollgate::account_id{next}, std::string{name}, admin}});
-        return tollgate::account_id{next};
+        const tollgate::account_id id{static_cast<std::int64_t>(accounts_.size()) + 1};
+        accounts_.push_back({user, service, {id, std::string{name}, admin}});
+        return id;
     }
 
 private:

@@ -129,6 +129,15 @@ void print_ready(const api_settings& serving, const std::optional<demo>& shown) 
     print_line(line);
 }
 
+/// A pair of files that will not do is as much the configuration's fault as a name that is no address.
+void expect_started(const outcome<void>& started, const settings& with) {
+    if (started) return;
+    const problem& why = started.error();
+    if (why.kind == problem_kind::invalid && !with.tls_cert.empty())
+        throw usage_error{"--tls-cert, --tls-key: " + why.message};
+    throw run_error{why.message};
+}
+
 /// Whatever is wrong with the new ones, the old ones go on.
 void reload_certificates(server& running, const settings& with) {
     try {
@@ -169,6 +178,15 @@ struct handlers {
     api_documentation documentation{api.settings(), api.table()};
     http::site<api_documentation, api_type> site{http::mounted(documentation.root(), documentation),
                                                  http::mounted("", api)};
+
+    static constexpr bool blocking = http::handler_blocks<api_type>();
+
+    /// Every request names its program, those for people's pages too; the API words the refusal, with its limit fields.
+    void handle(const http::request& asked, http::response& out) noexcept {
+        if (require_agent{}.accepts(asked.fields.find(http::field_id::user_agent))) site.handle(asked, out);
+        else api.handle(asked, out);
+    }
+    void handle(const http::refusal& refused, http::response& out) noexcept { site.handle(refused, out); }
 };
 
 template <class Directory, class Store>
@@ -176,16 +194,16 @@ void serve_from(Directory& users, Store& store, const std::optional<demo>& shown
                 const service_catalog& services, const signals& told) {
     request_log log{with.log};
     std::optional<handlers<Directory, Store>> made;
-    late_handler<decltype(made->site)::blocking> handler;
+    late_handler<handlers<Directory, Store>::blocking> handler;
     server running{handler, to_server_settings(with)};
 
     const auto make_handlers = [&](std::uint16_t port) {
         made.emplace(with, services, port, users, store, log);
-        handler.become(made->site);
+        handler.become(*made);
     };
     const auto port = with.listen.front().port;
     if (port != 0) make_handlers(port);
-    if (const auto started = running.start(); !started) throw run_error{started.error().message};
+    expect_started(running.start(), with);
     if (port == 0) make_handlers(running.port());
     print_ready(made->api.settings(), shown);
     serve_until_told(running, with, told);
@@ -224,8 +242,8 @@ void run_server(const settings& with, const service_catalog& services) {
         serve_from(users, store, shown, with, services, told);
         return;
     }
-    auto users = expect(sqlite_directory::open(where.file), "cannot open the directory");
-    auto store = expect(sqlite_store::open(where.file.string()), "cannot open the store");
+    auto users = expect(sqlite_directory::open(where.file), "--store: cannot open the database");
+    auto store = expect(sqlite_store::open(where.file.string()), "--store: cannot open the database");
     const auto shown = kept_demo(users, store, services, with);
     serve_from(users, store, shown, with, services, told);
 }

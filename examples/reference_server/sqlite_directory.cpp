@@ -34,6 +34,8 @@ constexpr sqlite::sql migrations[] = {
 
     CREATE INDEX directory_accounts_by_user ON directory_accounts (user_id, service, id);
     )sql",
+    // Ids are counted over all services, and the next one is asked for with each new account.
+    "CREATE INDEX directory_accounts_by_id ON directory_accounts (id)",
 };
 
 /// The first row, which must be there.
@@ -160,8 +162,9 @@ outcome<account_id> sqlite_directory::add_account(user_id user, const service_na
     if (!change) return std::move(change).error();
     auto known = require_row<user_id>((*on)->prepare("SELECT id FROM directory_users WHERE id = ?", user));
     if (!known) return std::move(known).error();
-    auto next = require_row<account_id>(
-        (*on)->prepare("SELECT coalesce(max(id), 0) + 1 FROM directory_accounts WHERE service = ?", service));
+    // One count for all services: whoever takes an account's id to another service finds nobody's account there, and
+    // never one of their own by chance.
+    auto next = require_row<account_id>((*on)->prepare("SELECT coalesce(max(id), 0) + 1 FROM directory_accounts"));
     if (!next) return std::move(next).error();
     const auto id = std::get<0>(*next);
     auto done = (*on)->run("INSERT INTO directory_accounts (service, id, user_id, name, admin) VALUES (?, ?, ?, ?, ?)",

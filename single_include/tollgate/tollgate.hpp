@@ -48,7 +48,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <random>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -2420,6 +2419,9 @@ namespace tollgate::http {
 
 /// Bounds of one request; what is beyond one of them is answered at once, not after a time-out.
 struct parser_settings {
+    /// A larger bound is taken for this one, so that no sum of bounds and offsets can wrap around.
+    static constexpr std::size_t bytes_max = 1024 * 1024 * 1024;
+
     std::size_t target_bytes_max = limits::target_bytes_max;      ///< more: 414
     std::size_t header_bytes_max = limits::header_bytes_default;  ///< all field lines and the empty one; more: 431
     std::size_t field_count_max = limits::field_count_max;        ///< more: 431; at most `field_lines::size_max`
@@ -2459,7 +2461,6 @@ enum class parse_step : std::uint8_t {
 class request_parser {
 public:
     request_parser() noexcept = default;
-    /// A bound over 1 GiB is taken for 1 GiB, so that no sum of bounds and offsets can wrap around.
     TOLLGATE_DECL explicit request_parser(const parser_settings& settings) noexcept;
 
     /// Ready for the first byte of a message.
@@ -2536,7 +2537,8 @@ private:
 
 constexpr std::size_t parser_settings::message_bytes_max() const noexcept {
     constexpr std::size_t request_line_rest = 64;  // an empty line before it, the method, two spaces, the version, CRLF
-    return request_line_rest + target_bytes_max + header_bytes_max + body_bytes_max + limits::chunk_overhead_bytes_max;
+    return request_line_rest + (std::min)(target_bytes_max, bytes_max) + (std::min)(header_bytes_max, bytes_max) +
+           (std::min)(body_bytes_max, bytes_max) + limits::chunk_overhead_bytes_max;
 }
 
 }  // namespace tollgate::http
@@ -2650,7 +2652,7 @@ namespace tollgate::http {
 template <handler H>
 struct mount {
     std::string prefix;  ///< `/v1` means `/v1` and all below it, not `/v10`; empty means everything
-    std::string host;    ///< the Host field, without its port; empty means any
+    std::string host;    ///< whom the client names, without a port; empty means any
     H& target;
 };
 
@@ -2701,7 +2703,7 @@ private:
         if (!path.starts_with(prefix)) return false;
         if (!prefix.empty() && path.size() > prefix.size() && path[prefix.size()] != '/') return false;
         if (host.empty()) return true;
-        const auto named = asked.fields.find(field_id::host);
+        const auto named = asked.authority();
         const auto port = named.rfind(':');
         const bool has_port = port != std::string_view::npos && named.find(']', port) == std::string_view::npos;
         return ascii_iequals(has_port ? named.substr(0, port) : named, host);
@@ -6297,10 +6299,8 @@ namespace tollgate {
 /// cannot be made to share one bucket. The construction is wyhash's: multiply 64 by 64 bits, fold the halves.
 class keyed_hash {
 public:
-    keyed_hash() {
-        std::random_device entropy;
-        for (std::uint64_t& key : keys_) key = std::uint64_t{entropy()} << 32 | entropy();
-    }
+    /// Draws a key from the system; throws what std::random_device does when there is no randomness.
+    TOLLGATE_DECL keyed_hash();
 
     [[nodiscard]] std::size_t operator()(std::string_view text) const noexcept {
         std::uint64_t state = keys_[0];
@@ -7828,6 +7828,7 @@ private:
 #include <climits>
 #include <cstdlib>
 #include <new>
+#include <random>
 #include <system_error>
 
 // <tollgate/base/digest.ipp>
@@ -8916,6 +8917,15 @@ template <std::size_t Size>
     }
 }
 
+/// Whether a tab is among the blanks that were trimmed from this value of a field line, which a colon and a CR enclose.
+[[nodiscard]] constexpr bool has_tab_around(std::string_view value) noexcept {
+    const char* before = value.data() - 1;
+    while (*before == ' ') --before;
+    const char* behind = value.data() + value.size();
+    while (*behind == ' ') ++behind;
+    return *before == '\t' || *behind == '\t';
+}
+
 /// Whether any line of a field that may come several times holds this member.
 [[nodiscard]] inline bool lines_hold(const field_lines& lines, field_id id, std::string_view member) noexcept {
     if (lines.count(id) == 1) return list_holds(lines.find(id), member);
@@ -8927,9 +8937,8 @@ template <std::size_t Size>
 }  // namespace detail
 
 TOLLGATE_DECL request_parser::request_parser(const parser_settings& settings) noexcept : settings_{settings} {
-    constexpr std::size_t bytes_max = 1024 * 1024 * 1024;
     for (std::size_t* bound : {&settings_.target_bytes_max, &settings_.header_bytes_max, &settings_.body_bytes_max})
-        *bound = (std::min)(*bound, bytes_max);
+        *bound = (std::min)(*bound, parser_settings::bytes_max);
 }
 
 TOLLGATE_DECL void request_parser::start() noexcept {
@@ -9163,13 +9172,15 @@ TOLLGATE_DECL bool request_parser::names_good_host(const request& into) noexcept
 }
 
 /// Exactly one `chunked`, nothing else, and no Content-Length beside it: RFC 9112 section 6.1 lets a server refuse the
-/// combination, and every parser that tried to repair it has been smuggled through.
+/// combination, and every parser that tried to repair it has been smuggled through. No tab around it either, though it
+/// is whitespace to RFC 9110: to some parsers in front of us it is a part of the name, and then of no known coding.
 TOLLGATE_DECL parse_step request_parser::judge_transfer_encoding(const request& into) noexcept {
     if (into.version == version::http_1_0) return refuse("HTTP/1.0 has no Transfer-Encoding.");
     if (into.fields.count(field_id::content_length) != 0)
         return refuse("There are both Transfer-Encoding and Content-Length.");
     if (into.fields.count(field_id::transfer_encoding) != 1 ||
-        !ascii_iequals(into.fields.find(field_id::transfer_encoding), "chunked"))
+        !ascii_iequals(into.fields.find(field_id::transfer_encoding), "chunked") ||
+        detail::has_tab_around(into.fields.find(field_id::transfer_encoding)))
         return refuse("The Transfer-Encoding is not exactly one chunked.");
     chunks_.start(at_);
     stage_ = stage::chunked;
@@ -10871,6 +10882,17 @@ TOLLGATE_DECL std::variant<client_credentials, failure> read_credentials(const h
 }
 
 }  // namespace tollgate::oauth
+
+// <tollgate/store/keyed_hash.ipp>
+
+namespace tollgate {
+
+TOLLGATE_DECL keyed_hash::keyed_hash() {
+    std::random_device system;
+    for (std::uint64_t& key : keys_) key = std::uint64_t{system()} << 32 | system();
+}
+
+}  // namespace tollgate
 
 // <tollgate/store/memory/access_tokens.ipp>
 

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """The command line: exit codes, what is printed, configuration files."""
 
+import contextlib
 import json
 import os
+import sqlite3
 import stat
 
 from harness import Case, Server, main, run_command, temporary_directory
@@ -117,11 +119,12 @@ class Usage(Case):
                 refused("token", "create", "--user", "1", "--description", "x", "--scopes", scopes, mentions="--scopes")
             refused(*add, "--store", "memory:", mentions="--store")
             refused(*add, "--listen", "127.0.0.1:0", mentions="--listen")
-            refused("user", "remove", mentions="")
+            refused("user", "remove", mentions="user: 'remove'")
             self.assertFalse((data / "d").exists(), "nothing was made")
-        self.assert_refused(run_command(), 2)
-        self.assert_refused(run_command("user"), 2)
-        self.assert_refused(run_command("nonsense"), 2)
+        self.assert_refused(run_command(), 2, "serve", "user")
+        self.assert_refused(run_command("user"), 2, "add", "quota")
+        self.assert_refused(run_command("nonsense\n"), 2, "'nonsense\\x0a'", "serve")
+        self.assert_refused(run_command("nonsense", "--help-me"), 2, "'nonsense'")
 
     def test_what_fails_at_run_time(self):
         with temporary_directory() as data:
@@ -143,7 +146,12 @@ class Usage(Case):
             failed("token", "revoke", "--id", "7", mentions="file", store=("--store", f"sqlite:{data / 'file'}"))
             failed("token", "revoke", "--id", "7", mentions="nowhere",
                    store=("--store", f"sqlite:{data / 'nowhere' / 'x.db'}"))
-            failed("serve", mentions="file", store=("--data", data / "file", "--listen", "127.0.0.1:0"))
+            failed("serve", mentions="--data", store=("--data", data / "file", "--listen", "127.0.0.1:0"))
+            with contextlib.closing(sqlite3.connect(data / "other.db")) as other:
+                other.execute("CREATE TABLE directory_users (theirs TEXT)")
+                other.commit()
+            failed("user", "quota", "--user", "1", "--per-day", "1", mentions="--store",
+                   store=("--store", f"sqlite:{data / 'other.db'}"))
 
 
 class Administration(Case):
@@ -163,7 +171,7 @@ class Administration(Case):
             self.assertEqual({"id": 1},
                              run("account", "add", "--user", "1", "--service", "sitesmaker", "--name", "Ü", "--admin"))
             self.assertEqual({"id": 2}, run("account", "add", "--user", "2", "--service", "sitesmaker", "--name", "x"))
-            self.assertEqual({"id": 1},
+            self.assertEqual({"id": 3},
                              run("account", "add", "--user", "2", "--service", "itemplatform", "--name", "x"))
             token = run("token", "create", "--user", "1", "--description", "d", "--scopes",
                         "user:balance, sitesmaker:read,user:balance")
@@ -202,14 +210,22 @@ class Configuration(Case):
             self.assertEqual({"id": 2}, json.loads(done.stdout),
                              "in the store that the file names, beside the demo user")
 
+    def test_of_what_may_be_repeated_one_needs_no_array(self):
+        with temporary_directory() as data:
+            config = data / "tollgate.json"
+            config.write_text(json.dumps({"listen": "1.2.3.4:1", "trusted-proxy": "127.0.0.0/8"}))
+            with Server("--config", config, store="memory:") as server:
+                told = [server.ask("GET", "/v1/testservice/get", {"X-Forwarded-For": f"192.0.2.{n}"}) for n in (1, 2)]
+                self.assertEqual(["59", "59"], [answer.get("X-RateLimit-Remaining") for answer in told])
+
     def test_what_is_wrong_is_named(self):
         with temporary_directory() as data:
             config = data / "c.json"
             for text, mentions in (
                 ('{"thread": 1}', '"thread"'), ('{"threads": "1"}', '"threads"'), ('{"threads": 1.5}', '"threads"'),
                 ('{"threads": 0}', '"threads"'),
-                ('{"threads": null}', '"threads"'), ('{"listen": "127.0.0.1:0"}', '"listen"'),
-                ('{"listen": [1]}', '"listen"'),
+                ('{"threads": null}', '"threads"'), ('{"listen": "127.0.0.1"}', '"listen"'),
+                ('{"listen": 8443}', '"listen"'), ('{"listen": [1]}', '"listen"'),
                 ('{"listen": []}', '"listen"'), ('{"listen": ["x"]}', '"listen"'), ('{"plain": "yes"}', '"plain"'),
                 ('{"plain": 1}', '"plain"'),
                 ('{"log": true}', '"log"'), ('{"idle-timeout": 60}', '"idle-timeout"'), ('{"config": "x"}', '"config"'),

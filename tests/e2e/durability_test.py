@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What was acknowledged is there after kill -9; writers of several processes never lose a write."""
 
+import resource
 import signal
 import threading
 
@@ -56,6 +57,23 @@ class KillNine(Case):
                 server.process.stdout.close()
                 server.process.stderr.close()
                 self.assertFalse(deleted & set(acknowledged), "an id was used again")
+
+
+class FullDisk(Case):
+    def test_what_needs_no_space_goes_on_and_all_goes_on_when_there_is_some(self):
+        with Server("--demo", *PLENTY) as server:
+            path = f"/v1/sitesmaker/{server.demo['sitesmaker_account']}/hooks"
+            hook = {"event": "site.created", "target_url": "https://example.com/"}
+            # No file may grow: for the program the same as a disk without space, and no root is needed to fill it.
+            before = resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (1, resource.RLIM_INFINITY))
+            for _ in range(3):
+                self.assert_error(server.ask("POST", path, body=hook, token=server.demo_token), 503)
+            self.assertEqual([], self.assert_json(server.ask("GET", path, token=server.demo_token)))
+            self.assert_json(server.ask("GET", "/v1/user/balance", token=server.demo_token))
+            resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, before)
+            made = self.assert_json(server.ask("POST", path, body=hook, token=server.demo_token), 201)["id"]
+            listed = self.assert_json(server.ask("GET", path, token=server.demo_token))
+            self.assertEqual([made], [each["id"] for each in listed])
 
 
 class Beside(Case):

@@ -20,7 +20,7 @@ class Agents(Case):
     def test_missing_empty_and_blank_agents_are_refused_on_every_path(self):
         with Server("--demo", "--anonymous-limit", "1000/hour", store="memory:") as server:
             left = 1000
-            for path in ("/v1/user/balance", "/v1/testservice/get", "/v1/nowhere", "/", "/v2/x"):
+            for path in ("/v1/user/balance", "/v1/testservice/get", "/v1/nowhere", "/", "/v2/x", "/docs/"):
                 for agent in (None, "", " ", " \t "):
                     for token in (None, server.demo_token):
                         with self.subTest(path=path, agent=agent, token=token is not None):

@@ -226,9 +226,13 @@ class TwoUsers(Case):
                          self.assert_json(self.server.ask("GET", f"/v1/sitesmaker/{self.bob_site}/hooks",
                                                           token=self.bob_token)))
 
-    def test_each_service_counts_its_own_accounts(self):
-        self.assertEqual([1, 2], self.ann_sites)
-        self.assertEqual([1, 2, 3], self.bob_shops)
+    def test_no_two_accounts_have_one_id_at_whatever_services(self):
+        every = [*self.ann_sites, self.bob_site, *self.bob_shops]
+        self.assertEqual(len(every), len(set(every)))
+        for path in [f"/v1/sitesmaker/{shop}/hooks" for shop in self.bob_shops] + [
+                f"/v1/itemplatform/{self.bob_site}/hooks"]:
+            with self.subTest(path=path):
+                self.assert_error(self.server.ask("GET", path, token=self.bob_token), 404)
 
     def test_19_the_same_404_for_all_that_is_not_the_callers(self):
         unknown = self.server.ask("GET", "/v1/sitesmaker/999/hooks", token=self.ann_token)

@@ -47,6 +47,12 @@ class Methods:
                     self.assertIsNone(answer.get("Content-Length"), "RFC 9110 section 8.6")
                     self.assert_limit_fields(answer)
 
+    def test_the_documentation_tells_its_methods(self):
+        answer = self.server.ask("OPTIONS", "/docs/")
+        self.assertEqual((204, b"", "GET, HEAD, OPTIONS"), (answer.status, answer.body, answer.get("Allow")))
+        answer = self.server.ask("POST", "/docs/")
+        self.assertEqual((405, "GET, HEAD, OPTIONS"), (answer.status, answer.get("Allow")))
+
     def test_another_method_is_told_which_there_are(self):
         for path, methods in KNOWN.items():
             for method in ("GET", "POST", "PUT", "PATCH", "DELETE", "TRACE", "BREW", "get"):
@@ -110,7 +116,11 @@ class Documentation:
         return self.server.ask("GET", parts.path)
 
     def test_every_documentation_url_leads_to_a_page(self):
-        errors = [self.server.ask("GET", "/v1/user/balance", {"User-Agent": None}),
+        hooks = f"/v1/sitesmaker/{self.server.demo['sitesmaker_account']}/hooks"
+        errors = [self.server.ask("POST", hooks, body={}, token=self.server.demo_token),
+                  self.server.ask("POST", "/v1/testservice/post", body={"x": "x" * 65536}),
+                  self.server.ask("GET", "/v1/user/balance", [("Authorization", "a"), ("Authorization", "b")]),
+                  self.server.ask("GET", "/v1/user/balance", {"User-Agent": None}),
                   self.server.ask("GET", "/v1/user/balance"),
                   self.server.ask("GET", "/v1/nowhere"), self.server.ask("PUT", "/v1/user/balance"),
                   self.server.ask("POST", "/v1/testservice/post", {"Content-Type": "text/plain"}, b"x"),

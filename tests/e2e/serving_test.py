@@ -187,8 +187,9 @@ class Certificates(Case):
                          (directory / "nowhere", other_key)):
                 done = run_command("serve", "--store", "memory:", "--data", directory / "d", "--listen", "127.0.0.1:0",
                                    "--tls-cert", pair[0], "--tls-key", pair[1])
-                self.assertEqual((1, ""), (done.returncode, done.stdout), done)
-                self.assertRegex(done.stderr, r"\A[^\n]+\n\Z")
+                self.assertEqual((2, ""), (done.returncode, done.stdout), done)
+                self.assertRegex(done.stderr, r"\A[^\n]*--tls-(cert|key)[^\n]+\n\Z")
+                self.assertNotIn("unknown", done.stderr)
 
     def test_plain_talk_to_a_tls_port(self):
         with Server(store="memory:", tls=True) as server:

@@ -66,9 +66,14 @@ TOLLGATE_DECL void api_documentation::handle(const http::refusal& refused, http:
 }
 
 TOLLGATE_DECL void api_documentation::answer(const http::request& asked, http::response& out) const {
+    if (asked.method == http::method::options) {
+        out.set_status(http::status::no_content);
+        out.add("Allow", "GET, HEAD, OPTIONS");
+        return;
+    }
     if (asked.method != http::method::get && asked.method != http::method::head) {
         out.set_status(http::status::method_not_allowed);
-        out.add("Allow", "GET, HEAD");
+        out.add("Allow", "GET, HEAD, OPTIONS");
         out.add_prepared_lines(documentation::page_field_lines);
         out.body() = method_not_allowed_;
         return;

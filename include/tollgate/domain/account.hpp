@@ -18,7 +18,7 @@ struct account {
     bool admin = false;
 };
 
-/// An account id means something only together with its service: each counts its own.
+/// An account id means something only together with its service: each may count its own.
 struct account_ref {
     service_name service;
     account_id account;

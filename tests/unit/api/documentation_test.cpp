@@ -180,10 +180,14 @@ TEST_CASE("paths that are no page") {
 TEST_CASE("documentation can only be read") {
     const api_documentation documentation{shop_settings(), account_routes()};
     CHECK(ask(documentation, "/people/docs/", http::method::head).status() == http::status::ok);
-    for (const auto method : {http::method::post, http::method::put, http::method::delete_, http::method::options, http::method::other}) {
+    const auto told = ask(documentation, "/people/docs/", http::method::options);
+    CHECK(told.status() == http::status::no_content);
+    CHECK(told.find("Allow") == "GET, HEAD, OPTIONS");
+    CHECK(told.body().empty());
+    for (const auto method : {http::method::post, http::method::put, http::method::delete_, http::method::other}) {
         const auto answer = ask(documentation, "/people/docs/", method);
         CHECK(answer.status() == http::status::method_not_allowed);
-        CHECK(answer.find("Allow") == "GET, HEAD");
+        CHECK(answer.find("Allow") == "GET, HEAD, OPTIONS");
     }
 }
 
