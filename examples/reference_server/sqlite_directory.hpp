@@ -46,7 +46,7 @@ public:
     tollgate::outcome<std::optional<tollgate::user_id>> find_login(std::string_view login);
     tollgate::outcome<void> set_password_hash(tollgate::user_id user, std::string_view hash);
     tollgate::outcome<void> set_requests_per_day(tollgate::user_id user, std::uint32_t requests);
-    /// Each service counts its accounts from 1.
+    /// Ids are counted over all services.
     tollgate::outcome<tollgate::account_id> add_account(tollgate::user_id user, const tollgate::service_name& service,
                                                         std::string_view name, bool admin);
 
