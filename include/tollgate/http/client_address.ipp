@@ -28,14 +28,22 @@ private:
 
 /// `address`, `address:port`, `[address]` or `[address]:port`; an IPv6 address may stand without brackets if it has no port.
 inline std::optional<ip_address> parse_node(std::string_view node) noexcept {
+    const auto is_port = [](std::string_view text) {
+        constexpr std::size_t digits_max = 5;
+        for (char c : text)
+            if (!is_digit(c)) return false;
+        return !text.empty() && text.size() <= digits_max;
+    };
     if (node.starts_with('[')) {
         const auto end = node.find(']');
-        if (end == std::string_view::npos || (end + 1 < node.size() && node[end + 1] != ':')) return std::nullopt;
+        if (end == std::string_view::npos) return std::nullopt;
+        const auto behind = node.substr(end + 1);
+        if (!behind.empty() && (behind.front() != ':' || !is_port(behind.substr(1)))) return std::nullopt;
         return ip_address::parse(node.substr(1, end - 1));
     }
     const auto colon = node.find(':');
-    const bool has_one_colon = colon != std::string_view::npos && node.find(':', colon + 1) == std::string_view::npos;
-    return ip_address::parse(has_one_colon ? node.substr(0, colon) : node);
+    if (colon == std::string_view::npos || node.find(':', colon + 1) != std::string_view::npos) return ip_address::parse(node);
+    return is_port(node.substr(colon + 1)) ? ip_address::parse(node.substr(0, colon)) : std::nullopt;
 }
 
 /// Where a quoted-string that may begin at `at` ends, or `at` itself if none does; npos if it never ends.
@@ -48,10 +56,13 @@ inline std::size_t skip_quoted(std::string_view text, std::size_t at) noexcept {
     return std::string_view::npos;
 }
 
-/// The elements of a Forwarded line (RFC 7239 section 4). One without a readable `for` is a hop all the same, an unknown one.
+/// The elements of a Forwarded line (RFC 7239 section 4). One without a readable `for`, or with two, is a hop all the same,
+/// an unknown one.
 inline void add_forwarded_line(std::string_view line, forwarded_hops& hops) noexcept {
     std::string_view node;
+    std::size_t nodes = 0;
     std::size_t at = 0;
+    const auto add_hop = [&] { hops.add(nodes == 1 ? node : std::string_view{}); };
     const auto skip_blanks = [&] {
         while (at < line.size() && (line[at] == ' ' || line[at] == '\t')) ++at;
     };
@@ -73,12 +84,15 @@ inline void add_forwarded_line(std::string_view line, forwarded_hops& hops) noex
                 value = line.substr(value_begin, at - value_begin);
             }
         }
-        if (ascii_iequals(name, "for")) node = value;
+        if (ascii_iequals(name, "for")) {
+            node = value;
+            ++nodes;
+        }
         skip_blanks();
-        if (at == line.size()) return hops.add(node);
+        if (at == line.size()) return add_hop();
         if (line[at] == ',') {
-            hops.add(node);
-            node = {};
+            add_hop();
+            nodes = 0;
         } else if (line[at] != ';') {
             return hops.add({});  // no element of RFC 7239
         }
@@ -89,7 +103,8 @@ inline void add_forwarded_line(std::string_view line, forwarded_hops& hops) noex
 inline void add_x_forwarded_for_line(std::string_view line, forwarded_hops& hops) noexcept {
     for (;;) {
         const auto comma = line.find(',');
-        hops.add(trim_ows(line.substr(0, comma)));
+        const auto node = trim_ows(line.substr(0, comma));
+        if (!node.empty()) hops.add(node);  // empty elements of a list are none (RFC 9110 section 5.6.1)
         if (comma == std::string_view::npos) return;
         line.remove_prefix(comma + 1);
     }

@@ -46,6 +46,7 @@ TEST_CASE("the right-most address that is no trusted proxy counts", "[http][clie
         {{{"X-Forwarded-For", "1.1.1.1"}, {"x-forwarded-for", "198.51.100.1"}}, "198.51.100.1"},
         {{{"X-Forwarded-For", "10.9.9.9, 10.2.3.4"}}, "10.9.9.9"},
         {{{"X-Forwarded-For", "198.51.100.1:4711"}}, "198.51.100.1"},
+        {{{"X-Forwarded-For", "198.51.100.1, , ,"}}, "198.51.100.1"},
         {{{"X-Forwarded-For", "2001:db8::1"}}, "2001:db8::1"},
         {{{"X-Forwarded-For", "[2001:db8::1]:4711"}}, "2001:db8::1"},
         {{{"X-Forwarded-For", "::ffff:198.51.100.1"}}, "198.51.100.1"},
@@ -66,7 +67,10 @@ TEST_CASE("what cannot be read stops at the hop that was trusted last", "[http][
     };
     const auto each = GENERATE(values<row>({
         {{{"X-Forwarded-For", ""}}, "10.0.0.1"},
-        {{{"X-Forwarded-For", "198.51.100.1, "}}, "10.0.0.1"},
+        {{{"X-Forwarded-For", "198.51.100.1:http"}}, "10.0.0.1"},
+        {{{"X-Forwarded-For", "198.51.100.1:"}}, "10.0.0.1"},
+        {{{"X-Forwarded-For", "[2001:db8::1]:"}}, "10.0.0.1"},
+        {{{"Forwarded", "for=1.1.1.1;for=198.51.100.1"}}, "10.0.0.1"},
         {{{"X-Forwarded-For", "198.51.100.1, unknown"}}, "10.0.0.1"},
         {{{"X-Forwarded-For", "198.51.100.1, garbage, 10.2.3.4"}}, "10.2.3.4"},
         {{{"X-Forwarded-For", "[2001:db8::1"}}, "10.0.0.1"},
