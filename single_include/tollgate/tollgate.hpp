@@ -3794,7 +3794,9 @@ outcome<std::optional<caller>> basic_token::identify(std::string_view credential
     if (!found) return std::move(found).error();
     if (!*found || (*found)->secret_digest != recall_digest_of(secret)) return std::optional<caller>{};
     if ((*found)->expires_at && *(*found)->expires_at <= now) return std::optional<caller>{};
-    return std::optional{caller{(*found)->user, (*found)->scopes, credential_kind::personal_token, {}}};
+    // In place: a caller put together elsewhere and moved here costs GCC a kilobyte of zeros first.
+    return outcome<std::optional<caller>>{
+        std::optional<caller>{std::in_place, (*found)->user, (*found)->scopes, credential_kind::personal_token, std::nullopt}};
 }
 
 }  // namespace tollgate
@@ -3818,7 +3820,8 @@ outcome<std::optional<caller>> bearer_token::identify(std::string_view credentia
     auto found = store.find_access_token(recall_digest_of(credentials));
     if (!found) return std::move(found).error();
     if (!*found || ((*found)->expires_at && *(*found)->expires_at <= now)) return std::optional<caller>{};
-    return std::optional{caller{(*found)->user, (*found)->scopes, credential_kind::access_token, (*found)->application}};
+    return outcome<std::optional<caller>>{
+        std::optional<caller>{std::in_place, (*found)->user, (*found)->scopes, credential_kind::access_token, (*found)->application}};
 }
 
 }  // namespace tollgate
@@ -6689,6 +6692,11 @@ public:
         if (one.next_ == nullptr || one.due_ < one.seen_) place(one);
     }
 
+    /// The same, unless it is due earlier anyway.
+    void arm_no_later(entry& one, std::uint64_t ticks) noexcept {
+        if (one.next_ == nullptr || now_ + ticks < one.due_) arm(one, ticks);
+    }
+
     void disarm(entry& one) noexcept {
         if (one.next_ == nullptr) return;
         unlink(one);
@@ -7217,6 +7225,9 @@ public:
     /// Whether `read` has more to give without more bytes from the socket.
     [[nodiscard]] TOLLGATE_DECL bool holds(const tls_wire& wire) const noexcept;
 
+    /// Whether the other side has said goodbye: it may still wait for answers, but nothing more comes from it.
+    [[nodiscard]] bool ended() const noexcept { return ended_; }
+
     /// Encrypts all of `plain` into the wire's output. False if the connection is broken.
     TOLLGATE_DECL bool write(tls_wire& wire, std::string_view plain);
     /// Appends the goodbye.
@@ -7228,6 +7239,7 @@ private:
     std::shared_ptr<const tls_context> context_;
     ssl_st* ssl_ = nullptr;
     bool shaken_hands_ = false;
+    bool ended_ = false;
     bool broken_ = false;
 };
 
@@ -7356,7 +7368,7 @@ public:
 
     // For the server, on the lane's own thread:
 
-    /// Takes nothing new, closes what is idle, and at the deadline everything.
+    /// Takes nothing new, closes what is idle, and at the deadline everything. Of several deadlines the earliest counts.
     TOLLGATE_DECL void drain(milliseconds deadline) noexcept;
     TOLLGATE_DECL void cut_off() noexcept;
     [[nodiscard]] bool drained() const noexcept { return draining_ && connections_.empty(); }
@@ -7390,6 +7402,7 @@ private:
         lane& lane_;
     };
 
+    [[nodiscard]] TOLLGATE_DECL std::uint64_t to_ticks(milliseconds time) const noexcept;
     TOLLGATE_DECL void begin_ticking() noexcept;
     TOLLGATE_DECL void tell_time() noexcept;
 
@@ -11181,14 +11194,17 @@ struct pem_source {
     BIO* bio;
 };
 
+/// A pass phrase cannot be asked for here; the empty one fails with a clear error instead of a prompt on a terminal.
+inline int no_pass_phrase(char*, int, int, void*) noexcept { return 0; }
+
 /// The first certificate is the leaf; those behind it lead to an authority.
 inline bool use_chain(SSL_CTX* context, BIO* from) {
-    X509* const leaf = PEM_read_bio_X509_AUX(from, nullptr, nullptr, nullptr);
+    X509* const leaf = PEM_read_bio_X509_AUX(from, nullptr, &no_pass_phrase, nullptr);
     if (leaf == nullptr) return false;
     const bool used = SSL_CTX_use_certificate(context, leaf) == 1;
     X509_free(leaf);
     if (!used) return false;
-    while (X509* const issuer = PEM_read_bio_X509(from, nullptr, nullptr, nullptr)) {
+    while (X509* const issuer = PEM_read_bio_X509(from, nullptr, &no_pass_phrase, nullptr)) {
         if (SSL_CTX_add0_chain_cert(context, issuer) == 1) continue;
         X509_free(issuer);
         return false;
@@ -11199,9 +11215,7 @@ inline bool use_chain(SSL_CTX* context, BIO* from) {
 }
 
 inline bool use_key(SSL_CTX* context, BIO* from) {
-    // A pass phrase cannot be asked for here; the empty one fails with a clear error instead of a prompt on a terminal.
-    const auto no_pass_phrase = [](char*, int, int, void*) noexcept { return 0; };
-    EVP_PKEY* const key = PEM_read_bio_PrivateKey(from, nullptr, no_pass_phrase, nullptr);
+    EVP_PKEY* const key = PEM_read_bio_PrivateKey(from, nullptr, &no_pass_phrase, nullptr);
     if (key == nullptr) return false;
     const bool used = SSL_CTX_use_PrivateKey(context, key) == 1;
     EVP_PKEY_free(key);
@@ -11594,7 +11608,8 @@ TOLLGATE_DECL void exchange::answer(const answering& with) {
         return;
     }
     over_ = true;
-    lingers_ = request_.body_state == http::body_state::too_large;  // it may be on its way all the same
+    // A body that nobody wants may be on its way all the same, and so may the next request, if it is we who end it.
+    lingers_ = request_.body_state == http::body_state::too_large || parser_.keep_alive();
 }
 
 TOLLGATE_DECL exchange::turn exchange::serve(const answering& with) {
@@ -11662,7 +11677,7 @@ TOLLGATE_DECL tls_stream::~tls_stream() { SSL_free(ssl_); }
 TOLLGATE_DECL tls_step tls_stream::failure(int returned) noexcept {
     switch (SSL_get_error(ssl_, returned)) {
         case SSL_ERROR_WANT_READ: return tls_step::wants_bytes;
-        case SSL_ERROR_ZERO_RETURN: return tls_step::closed;
+        case SSL_ERROR_ZERO_RETURN: ended_ = true; return tls_step::closed;
         default: break;
     }
     const bool plain_http = ERR_GET_REASON(ERR_peek_error()) == SSL_R_HTTP_REQUEST;
@@ -11869,6 +11884,7 @@ TOLLGATE_DECL connection::next connection::decrypt() {
         if (room.empty()) return next::end;
         const auto got = tls_->read(workspace_->wire, room);
         if (got.step == tls_step::wants_bytes) break;
+        if (got.step == tls_step::closed) break;  // what came before the goodbye still wants its answer
         if (got.step != tls_step::done) {
             (void)transmit();
             return next::end;
@@ -11940,17 +11956,20 @@ TOLLGATE_DECL connection::next connection::refuse(http::status status, std::stri
 }
 
 TOLLGATE_DECL connection::next connection::await_bytes(exchange::turn turn) {
-    greeted_ = greeted_ || workspace_->talk.answered() > 0;
+    const bool answered = workspace_->talk.answered() > 0;
+    greeted_ = greeted_ || answered;
+    if (tls_ && tls_->ended()) return finish();
     if (workspace_->blank()) {
         close_workspace();
         if (lane_.shared().stopping.load(std::memory_order_relaxed)) return finish();
-        if (greeted_) expect(deadline::idle);
+        // Only an answer begins a new rest: bytes that came to nothing, as parts of TLS records may, buy no time.
+        if (greeted_ && (deadline_ != deadline::idle || answered)) expect(deadline::idle);
     } else {
         // Absolute for one message: the trickle of a byte now and then buys no time.
         const deadline what = turn == exchange::turn::in_body ? deadline::body : deadline::head;
-        const std::uint64_t answered = workspace_->talk.answered();
-        if (deadline_ != what || expected_since_ != answered) expect(what);
-        expected_since_ = answered;
+        const std::uint64_t count = workspace_->talk.answered();
+        if (deadline_ != what || expected_since_ != count) expect(what);
+        expected_since_ = count;
     }
     return next::wait_readable;
 }
@@ -12063,7 +12082,7 @@ TOLLGATE_DECL lane::lane(std::shared_ptr<host> of) : host_{std::move(of)}, works
     // An eighth of the shortest time is precise enough; four ticks a second are no load, and date a response well enough.
     tick_length_ = (std::clamp)(shortest / 8, milliseconds{5}, milliseconds{250});
     for (const auto& [what, time] : times)
-        ticks_[static_cast<std::size_t>(what)] = static_cast<std::uint64_t>(time / tick_length_) + 1;
+        ticks_[static_cast<std::size_t>(what)] = to_ticks(time);
 }
 
 TOLLGATE_DECL lane::~lane() {
@@ -12123,8 +12142,11 @@ TOLLGATE_DECL void lane::fetch() noexcept {
 
 TOLLGATE_DECL void lane::arm(deadline_wheel::entry& one, milliseconds from_now) noexcept {
     if (!ticking_) begin_ticking();
-    const auto whole = static_cast<std::uint64_t>((std::max)(from_now, milliseconds{0}) / tick_length_);
-    wheel_.arm(one, whole + 1);
+    wheel_.arm(one, to_ticks(from_now));
+}
+
+TOLLGATE_DECL std::uint64_t lane::to_ticks(milliseconds time) const noexcept {
+    return static_cast<std::uint64_t>((std::max)(time, milliseconds{0}) / tick_length_) + 1;
 }
 
 TOLLGATE_DECL void lane::begin_ticking() noexcept {
@@ -12140,6 +12162,7 @@ TOLLGATE_DECL void lane::tell_time() noexcept {
 TOLLGATE_DECL bool lane::tick(std::uint64_t ticks) noexcept {
     tell_time();
     workspaces_.trim();
+    fetch();  // a worker may have given back something before it began with what takes it long
     while (ticks-- > 0 && !wheel_.empty()) wheel_.advance();
     ticking_ = !wheel_.empty() || !connections_.empty();
     return ticking_;
@@ -12165,7 +12188,8 @@ TOLLGATE_DECL void lane::drain(milliseconds deadline) noexcept {
         if (first) on_drained();
         return;
     }
-    arm(drain_end_, deadline);
+    if (!ticking_) begin_ticking();
+    wheel_.arm_no_later(drain_end_, to_ticks(deadline));
     connections_.interrupt_all(interruption::stopping);
 }
 
@@ -12464,8 +12488,8 @@ TOLLGATE_DECL outcome<void> server::core::start() {
         opened = internal_error(std::string{"the server could not start: "} + failed.what());
     }
     if (!opened) {
+        host_->workers.stop();  // first: a worker may still have to wake a lane
         lanes_.reset();
-        host_->workers.stop();
     }
 
     std::optional<milliseconds> stop_now;
@@ -12553,6 +12577,8 @@ TOLLGATE_DECL void server::core::wait() {
 }
 
 TOLLGATE_DECL void server::core::stop(milliseconds deadline) {
+    constexpr milliseconds for_ever = std::chrono::hours{24 * 365};  // and yet short enough to be added to
+    deadline = (std::clamp)(deadline, milliseconds{0}, for_ever);
     {
         std::unique_lock hold{mutex_};
         if (state_ == state::fresh) {
@@ -12807,6 +12833,16 @@ public:
         });
     }
 
+    /// Runs `task` now if the lane is free, otherwise later: who comes from within one lane must not wait for another one,
+    /// whose thread may be waiting for his.
+    template <class Task>
+    void run_or_post(Task task) {
+        const std::unique_lock free{mutex_, std::try_to_lock};
+        if (!free) return post(std::move(task));
+        const auto inside = enter();
+        task(*this);
+    }
+
     /// Ends everything now, from any thread, even if the executor never runs again. The handler is not called any more,
     /// but for calls that workers have under way; `reclaim` takes back what these had, after they have ended.
     void shut() noexcept {
@@ -12926,11 +12962,11 @@ public:
     }
 
     void drain(milliseconds deadline) override {
-        for (const auto& one : lanes_) {
-            const auto inside = one->enter();
-            one->close_listeners();
-            one->drain(deadline);
-        }
+        for (const auto& one : lanes_)
+            one->run_or_post([deadline](lane_type& self) {
+                self.close_listeners();
+                self.drain(deadline);
+            });
     }
 
     void wait() override { drained_->wait(); }
@@ -12944,10 +12980,10 @@ public:
     }
 
     void close() noexcept override {
+        if (std::exchange(closed_, true)) return;
         for (const auto& one : lanes_) one->shut();
         host_->workers.stop();
         for (const auto& one : lanes_) one->reclaim();
-        lanes_.clear();
     }
 
 private:
@@ -12956,7 +12992,8 @@ private:
     const std::shared_ptr<host> host_;
     const Executor executor_;
     const std::shared_ptr<drain_count> drained_;
-    std::vector<std::shared_ptr<lane_type>> lanes_;
+    std::vector<std::shared_ptr<lane_type>> lanes_;  // stays the same: somebody may stop us again meanwhile
+    bool closed_ = false;
 };
 
 }  // namespace tollgate::hosting

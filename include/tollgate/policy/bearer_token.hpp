@@ -25,7 +25,8 @@ outcome<std::optional<caller>> bearer_token::identify(std::string_view credentia
     auto found = store.find_access_token(recall_digest_of(credentials));
     if (!found) return std::move(found).error();
     if (!*found || ((*found)->expires_at && *(*found)->expires_at <= now)) return std::optional<caller>{};
-    return std::optional{caller{(*found)->user, (*found)->scopes, credential_kind::access_token, (*found)->application}};
+    return outcome<std::optional<caller>>{
+        std::optional<caller>{std::in_place, (*found)->user, (*found)->scopes, credential_kind::access_token, (*found)->application}};
 }
 
 }  // namespace tollgate
