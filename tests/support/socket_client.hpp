@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <poll.h>
@@ -152,6 +153,13 @@ public:
     [[nodiscard]] std::string version() const { return SSL_get_version(ssl_.get()); }
     [[nodiscard]] bool said_goodbye() const { return (SSL_get_shutdown(ssl_.get()) & SSL_RECEIVED_SHUTDOWN) != 0; }
     void say_goodbye() { SSL_shutdown(ssl_.get()); }
+    /// TLS 1.3: a record that carries nothing for the application.
+    bool update_key() {
+        return SSL_key_update(ssl_.get(), SSL_KEY_UPDATE_NOT_REQUESTED) == 1 && SSL_do_handshake(ssl_.get()) == 1;
+    }
+    /// What is sent until `uncork` leaves in one piece.
+    void cork() { set_cork(1); }
+    void uncork() { set_cork(0); }
     [[nodiscard]] std::string common_name() const {
         char name[256] = {};
         if (X509* const theirs = SSL_get1_peer_certificate(ssl_.get())) {
@@ -173,6 +181,8 @@ protected:
     }
 
 private:
+    void set_cork(int on) { ::setsockopt(socket_, IPPROTO_TCP, TCP_CORK, &on, sizeof on); }
+
     std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context_;
     std::unique_ptr<SSL, decltype(&SSL_free)> ssl_;
     bool connected_ = false;

@@ -159,6 +159,7 @@ TOLLGATE_DECL connection::next connection::decrypt() {
         if (room.empty()) return next::end;
         const auto got = tls_->read(workspace_->wire, room);
         if (got.step == tls_step::wants_bytes) break;
+        if (got.step == tls_step::closed) break;  // what came before the goodbye still wants its answer
         if (got.step != tls_step::done) {
             (void)transmit();
             return next::end;
@@ -230,17 +231,20 @@ TOLLGATE_DECL connection::next connection::refuse(http::status status, std::stri
 }
 
 TOLLGATE_DECL connection::next connection::await_bytes(exchange::turn turn) {
-    greeted_ = greeted_ || workspace_->talk.answered() > 0;
+    const bool answered = workspace_->talk.answered() > 0;
+    greeted_ = greeted_ || answered;
+    if (tls_ && tls_->ended()) return finish();
     if (workspace_->blank()) {
         close_workspace();
         if (lane_.shared().stopping.load(std::memory_order_relaxed)) return finish();
-        if (greeted_) expect(deadline::idle);
+        // Only an answer begins a new rest: bytes that came to nothing, as parts of TLS records may, buy no time.
+        if (greeted_ && (deadline_ != deadline::idle || answered)) expect(deadline::idle);
     } else {
         // Absolute for one message: the trickle of a byte now and then buys no time.
         const deadline what = turn == exchange::turn::in_body ? deadline::body : deadline::head;
-        const std::uint64_t answered = workspace_->talk.answered();
-        if (deadline_ != what || expected_since_ != answered) expect(what);
-        expected_since_ = answered;
+        const std::uint64_t count = workspace_->talk.answered();
+        if (deadline_ != what || expected_since_ != count) expect(what);
+        expected_since_ = count;
     }
     return next::wait_readable;
 }

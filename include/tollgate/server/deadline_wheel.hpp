@@ -44,6 +44,11 @@ public:
         if (one.next_ == nullptr || one.due_ < one.seen_) place(one);
     }
 
+    /// The same, unless it is due earlier anyway.
+    void arm_no_later(entry& one, std::uint64_t ticks) noexcept {
+        if (one.next_ == nullptr || now_ + ticks < one.due_) arm(one, ticks);
+    }
+
     void disarm(entry& one) noexcept {
         if (one.next_ == nullptr) return;
         unlink(one);

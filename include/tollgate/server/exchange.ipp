@@ -76,7 +76,8 @@ TOLLGATE_DECL void exchange::answer(const answering& with) {
         return;
     }
     over_ = true;
-    lingers_ = request_.body_state == http::body_state::too_large;  // it may be on its way all the same
+    // A body that nobody wants may be on its way all the same, and so may the next request, if it is we who end it.
+    lingers_ = request_.body_state == http::body_state::too_large || parser_.keep_alive();
 }
 
 TOLLGATE_DECL exchange::turn exchange::serve(const answering& with) {

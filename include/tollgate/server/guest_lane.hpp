@@ -201,6 +201,16 @@ public:
         });
     }
 
+    /// Runs `task` now if the lane is free, otherwise later: who comes from within one lane must not wait for another one,
+    /// whose thread may be waiting for his.
+    template <class Task>
+    void run_or_post(Task task) {
+        const std::unique_lock free{mutex_, std::try_to_lock};
+        if (!free) return post(std::move(task));
+        const auto inside = enter();
+        task(*this);
+    }
+
     /// Ends everything now, from any thread, even if the executor never runs again. The handler is not called any more,
     /// but for calls that workers have under way; `reclaim` takes back what these had, after they have ended.
     void shut() noexcept {

@@ -7,6 +7,7 @@
 #include <concepts>
 #include <cstddef>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace tollgate::hosting {
@@ -33,11 +34,11 @@ public:
     }
 
     void drain(milliseconds deadline) override {
-        for (const auto& one : lanes_) {
-            const auto inside = one->enter();
-            one->close_listeners();
-            one->drain(deadline);
-        }
+        for (const auto& one : lanes_)
+            one->run_or_post([deadline](lane_type& self) {
+                self.close_listeners();
+                self.drain(deadline);
+            });
     }
 
     void wait() override { drained_->wait(); }
@@ -51,10 +52,10 @@ public:
     }
 
     void close() noexcept override {
+        if (std::exchange(closed_, true)) return;
         for (const auto& one : lanes_) one->shut();
         host_->workers.stop();
         for (const auto& one : lanes_) one->reclaim();
-        lanes_.clear();
     }
 
 private:
@@ -63,7 +64,8 @@ private:
     const std::shared_ptr<host> host_;
     const Executor executor_;
     const std::shared_ptr<drain_count> drained_;
-    std::vector<std::shared_ptr<lane_type>> lanes_;
+    std::vector<std::shared_ptr<lane_type>> lanes_;  // stays the same: somebody may stop us again meanwhile
+    bool closed_ = false;
 };
 
 }  // namespace tollgate::hosting

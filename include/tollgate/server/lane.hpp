@@ -74,7 +74,7 @@ public:
 
     // For the server, on the lane's own thread:
 
-    /// Takes nothing new, closes what is idle, and at the deadline everything.
+    /// Takes nothing new, closes what is idle, and at the deadline everything. Of several deadlines the earliest counts.
     TOLLGATE_DECL void drain(milliseconds deadline) noexcept;
     TOLLGATE_DECL void cut_off() noexcept;
     [[nodiscard]] bool drained() const noexcept { return draining_ && connections_.empty(); }
@@ -108,6 +108,7 @@ private:
         lane& lane_;
     };
 
+    [[nodiscard]] TOLLGATE_DECL std::uint64_t to_ticks(milliseconds time) const noexcept;
     TOLLGATE_DECL void begin_ticking() noexcept;
     TOLLGATE_DECL void tell_time() noexcept;
 

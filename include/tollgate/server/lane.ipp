@@ -36,7 +36,7 @@ TOLLGATE_DECL lane::lane(std::shared_ptr<host> of) : host_{std::move(of)}, works
     // An eighth of the shortest time is precise enough; four ticks a second are no load, and date a response well enough.
     tick_length_ = (std::clamp)(shortest / 8, milliseconds{5}, milliseconds{250});
     for (const auto& [what, time] : times)
-        ticks_[static_cast<std::size_t>(what)] = static_cast<std::uint64_t>(time / tick_length_) + 1;
+        ticks_[static_cast<std::size_t>(what)] = to_ticks(time);
 }
 
 TOLLGATE_DECL lane::~lane() {
@@ -96,8 +96,11 @@ TOLLGATE_DECL void lane::fetch() noexcept {
 
 TOLLGATE_DECL void lane::arm(deadline_wheel::entry& one, milliseconds from_now) noexcept {
     if (!ticking_) begin_ticking();
-    const auto whole = static_cast<std::uint64_t>((std::max)(from_now, milliseconds{0}) / tick_length_);
-    wheel_.arm(one, whole + 1);
+    wheel_.arm(one, to_ticks(from_now));
+}
+
+TOLLGATE_DECL std::uint64_t lane::to_ticks(milliseconds time) const noexcept {
+    return static_cast<std::uint64_t>((std::max)(time, milliseconds{0}) / tick_length_) + 1;
 }
 
 TOLLGATE_DECL void lane::begin_ticking() noexcept {
@@ -113,6 +116,7 @@ TOLLGATE_DECL void lane::tell_time() noexcept {
 TOLLGATE_DECL bool lane::tick(std::uint64_t ticks) noexcept {
     tell_time();
     workspaces_.trim();
+    fetch();  // a worker may have given back something before it began with what takes it long
     while (ticks-- > 0 && !wheel_.empty()) wheel_.advance();
     ticking_ = !wheel_.empty() || !connections_.empty();
     return ticking_;
@@ -138,7 +142,8 @@ TOLLGATE_DECL void lane::drain(milliseconds deadline) noexcept {
         if (first) on_drained();
         return;
     }
-    arm(drain_end_, deadline);
+    if (!ticking_) begin_ticking();
+    wheel_.arm_no_later(drain_end_, to_ticks(deadline));
     connections_.interrupt_all(interruption::stopping);
 }
 

@@ -4,6 +4,7 @@
 #include <tollgate/server/server.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -88,8 +89,8 @@ TOLLGATE_DECL outcome<void> server::core::start() {
         opened = internal_error(std::string{"the server could not start: "} + failed.what());
     }
     if (!opened) {
+        host_->workers.stop();  // first: a worker may still have to wake a lane
         lanes_.reset();
-        host_->workers.stop();
     }
 
     std::optional<milliseconds> stop_now;
@@ -177,6 +178,8 @@ TOLLGATE_DECL void server::core::wait() {
 }
 
 TOLLGATE_DECL void server::core::stop(milliseconds deadline) {
+    constexpr milliseconds for_ever = std::chrono::hours{24 * 365};  // and yet short enough to be added to
+    deadline = (std::clamp)(deadline, milliseconds{0}, for_ever);
     {
         std::unique_lock hold{mutex_};
         if (state_ == state::fresh) {

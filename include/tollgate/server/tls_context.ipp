@@ -85,14 +85,17 @@ struct pem_source {
     BIO* bio;
 };
 
+/// A pass phrase cannot be asked for here; the empty one fails with a clear error instead of a prompt on a terminal.
+inline int no_pass_phrase(char*, int, int, void*) noexcept { return 0; }
+
 /// The first certificate is the leaf; those behind it lead to an authority.
 inline bool use_chain(SSL_CTX* context, BIO* from) {
-    X509* const leaf = PEM_read_bio_X509_AUX(from, nullptr, nullptr, nullptr);
+    X509* const leaf = PEM_read_bio_X509_AUX(from, nullptr, &no_pass_phrase, nullptr);
     if (leaf == nullptr) return false;
     const bool used = SSL_CTX_use_certificate(context, leaf) == 1;
     X509_free(leaf);
     if (!used) return false;
-    while (X509* const issuer = PEM_read_bio_X509(from, nullptr, nullptr, nullptr)) {
+    while (X509* const issuer = PEM_read_bio_X509(from, nullptr, &no_pass_phrase, nullptr)) {
         if (SSL_CTX_add0_chain_cert(context, issuer) == 1) continue;
         X509_free(issuer);
         return false;
@@ -103,9 +106,7 @@ inline bool use_chain(SSL_CTX* context, BIO* from) {
 }
 
 inline bool use_key(SSL_CTX* context, BIO* from) {
-    // A pass phrase cannot be asked for here; the empty one fails with a clear error instead of a prompt on a terminal.
-    const auto no_pass_phrase = [](char*, int, int, void*) noexcept { return 0; };
-    EVP_PKEY* const key = PEM_read_bio_PrivateKey(from, nullptr, no_pass_phrase, nullptr);
+    EVP_PKEY* const key = PEM_read_bio_PrivateKey(from, nullptr, &no_pass_phrase, nullptr);
     if (key == nullptr) return false;
     const bool used = SSL_CTX_use_PrivateKey(context, key) == 1;
     EVP_PKEY_free(key);

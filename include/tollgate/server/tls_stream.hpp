@@ -63,6 +63,9 @@ public:
     /// Whether `read` has more to give without more bytes from the socket.
     [[nodiscard]] TOLLGATE_DECL bool holds(const tls_wire& wire) const noexcept;
 
+    /// Whether the other side has said goodbye: it may still wait for answers, but nothing more comes from it.
+    [[nodiscard]] bool ended() const noexcept { return ended_; }
+
     /// Encrypts all of `plain` into the wire's output. False if the connection is broken.
     TOLLGATE_DECL bool write(tls_wire& wire, std::string_view plain);
     /// Appends the goodbye.
@@ -74,6 +77,7 @@ private:
     std::shared_ptr<const tls_context> context_;
     ssl_st* ssl_ = nullptr;
     bool shaken_hands_ = false;
+    bool ended_ = false;
     bool broken_ = false;
 };
 

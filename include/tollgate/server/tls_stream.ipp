@@ -38,7 +38,7 @@ TOLLGATE_DECL tls_stream::~tls_stream() { SSL_free(ssl_); }
 TOLLGATE_DECL tls_step tls_stream::failure(int returned) noexcept {
     switch (SSL_get_error(ssl_, returned)) {
         case SSL_ERROR_WANT_READ: return tls_step::wants_bytes;
-        case SSL_ERROR_ZERO_RETURN: return tls_step::closed;
+        case SSL_ERROR_ZERO_RETURN: ended_ = true; return tls_step::closed;
         default: break;
     }
     const bool plain_http = ERR_GET_REASON(ERR_peek_error()) == SSL_R_HTTP_REQUEST;

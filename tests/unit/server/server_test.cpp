@@ -12,6 +12,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <future>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -249,6 +250,18 @@ TEST_CASE("a body of the largest allowed size is taken", "[server]") {
     client.write("POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 65536\r\n\r\n" + body + get);
     CHECK(client.read_response().body == "POST /b " + body);
     CHECK(client.read_response().body == "GET /a ");
+}
+
+TEST_CASE("a body without a bound is taken whole", "[server]") {
+    tollgate_test::echo_handler handler;
+    server_settings how = one_thread();
+    how.body_bytes_max = how.header_bytes_max = std::numeric_limits<std::size_t>::max();
+    server running{handler, how};
+    REQUIRE(running.start());
+    const std::string body(1'000'000, 'b');
+    socket_client client{running.port()};
+    client.write("POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n" + body);
+    CHECK(client.read_response().body == "POST /b " + body);
 }
 
 TEST_CASE("a client may leave at any moment", "[server]") {
@@ -542,6 +555,36 @@ TEST_CASE("stop lets go of everything, at any time and as often as one likes", "
         patient.get();
         CHECK(std::chrono::steady_clock::now() - begun < 3s);
     }
+    SECTION("a later one changes nothing") {
+        server made{handler, one_thread()};
+        REQUIRE(made.start());
+        socket_client client{made.port()};
+        client.write("GET / HT");
+        CHECK(client.silent_for(20ms));
+        const auto begun = std::chrono::steady_clock::now();
+        auto hasty = std::async(std::launch::async, [&] { made.stop(300ms); });
+        std::this_thread::sleep_for(50ms);
+        made.stop(9s);
+        hasty.get();
+        CHECK(std::chrono::steady_clock::now() - begun < 3s);
+    }
+    SECTION("the last answer is whole, even if the client has said more meanwhile") {
+        server made{handler, one_thread()};
+        REQUIRE(made.start());
+        socket_client client{made.port()};
+        client.write("POST /large HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhe");
+        CHECK(client.silent_for(20ms));
+        auto stopped = std::async(std::launch::async, [&] { made.stop(); });
+        std::this_thread::sleep_for(50ms);
+        client.write("llo");
+        std::this_thread::sleep_for(20ms);
+        client.write(get);
+        std::this_thread::sleep_for(20ms);
+        CHECK(client.read_response().body == std::string(1 << 20, 'x'));
+        CHECK(client.ends_silently());
+        stopped.get();
+        CHECK(handler.requests == 1);
+    }
 }
 
 TEST_CASE("a handler may stop its own server", "[server][stop]") {
@@ -637,6 +680,48 @@ TEST_CASE("a blocking handler is called beside the sockets' thread", "[server][w
     }
 }
 
+TEST_CASE("a connection whose answer is out does not wait for its worker's next item", "[server][workers]") {
+    gate first;
+    gate other;
+    gate slow;
+    tollgate_test::blocking_handler handler;
+    handler.answer = [&](const tollgate::http::request& asked, tollgate::http::response& out) {
+        if (asked.target.path == "/first") first.wait();
+        if (asked.target.path == "/other") other.wait();
+        if (asked.target.path == "/slow") slow.wait();
+        out.body() = asked.target.path;
+    };
+    const auto get_of = [](const std::string& path) { return "GET " + path + " HTTP/1.1\r\nHost: x\r\n\r\n"; };
+    server_settings how = one_thread();
+    how.threads = 2;  // connections come to them in turn
+    how.worker_threads = 2;
+    server running{handler, how};
+    REQUIRE(running.start());
+
+    socket_client unused{running.port()};
+    socket_client holding_one{running.port()};
+    socket_client quick{running.port()};
+    socket_client holding_other{running.port()};
+    socket_client blocking{running.port()};
+    holding_one.write(get_of("/first"));
+    holding_other.write(get_of("/other"));
+    first.wait_for_guests(1);
+    other.wait_for_guests(1);
+    quick.write(get_of("/quick"));
+    CHECK(quick.silent_for(30ms));
+    blocking.write(get_of("/slow"));
+    CHECK(blocking.silent_for(30ms));
+
+    first.open();  // its worker answers /quick, then waits in /slow
+    CHECK(quick.read_response().body == "/quick");
+    slow.wait_for_guests(1);
+    other.open();
+    quick.write(get_of("/quick"));
+    CHECK_FALSE(quick.silent_for(3s));
+    slow.open();
+    CHECK(blocking.read_response().body == "/slow");
+}
+
 TEST_CASE("a full queue of workers answers 503", "[server][workers]") {
     gate waiting;
     tollgate_test::blocking_handler handler;
@@ -722,6 +807,63 @@ TEST_CASE("a server may be a guest on somebody else's executor", "[server][guest
             serve_some(running);
             running.stop();
         }
+        pool.join();
+    }
+    SECTION("stopped by two handlers at once, each on a thread of its own") {
+        asio::thread_pool pool{2};
+        gate both;
+        server* self = nullptr;
+        tollgate_test::plain_handler stopping;
+        stopping.answer = [&](const tollgate::http::request&, tollgate::http::response&) {
+            both.wait();
+            self->stop();
+        };
+        server running{pool.get_executor(), stopping, how};
+        self = &running;
+        REQUIRE(running.start());
+        socket_client one{running.port()};
+        socket_client other{running.port()};
+        one.write(get);
+        other.write(get);
+        both.wait_for_guests(2);
+        both.open();
+        CHECK(one.read_response().status == 200);
+        CHECK(other.read_response().status == 200);
+        CHECK(one.ends_silently());
+        CHECK(other.ends_silently());
+        running.wait();
+        pool.join();
+    }
+    SECTION("stopped by many at once, over and over") {
+        asio::thread_pool pool{2};
+        for (int i = 0; i < 20; ++i) {
+            server running{pool.get_executor(), handler, how};
+            REQUIRE(running.start());
+            socket_client idle{running.port()};
+            idle.write(get);
+            CHECK(idle.read_response().status == 200);
+            std::vector<std::thread> stoppers;
+            for (int j = 0; j < 4; ++j)
+                stoppers.emplace_back([&] {
+                    for (int k = 0; k < 10; ++k) running.stop(1ms);
+                });
+            for (auto& each : stoppers) each.join();
+            CHECK(idle.ends_silently());
+        }
+        pool.join();
+    }
+    SECTION("stopped without a deadline") {
+        asio::thread_pool pool{1};
+        server running{pool.get_executor(), handler, how};
+        REQUIRE(running.start());
+        socket_client client{running.port()};
+        client.write("POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhe");
+        CHECK(client.silent_for(20ms));
+        auto stopped = std::async(std::launch::async, [&] { running.stop(tollgate::milliseconds::max()); });
+        std::this_thread::sleep_for(50ms);
+        client.write("llo");
+        CHECK(client.read_response().body == "POST /b hello");
+        stopped.get();
         pool.join();
     }
     SECTION("stopped on the executor's only thread") {

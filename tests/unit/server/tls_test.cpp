@@ -117,6 +117,36 @@ TEST_CASE("both sides say goodbye", "[server][tls]") {
     }
 }
 
+TEST_CASE("a goodbye right behind a request does not swallow its answer", "[server][tls]") {
+    tollgate_test::echo_handler handler;
+    server running{handler, with_tls()};
+    REQUIRE(running.start());
+    tls_client client{running.port()};
+    REQUIRE(client.connected());
+    client.cork();
+    client.write(get + get);
+    client.say_goodbye();
+    client.uncork();
+    CHECK(client.read_response().body == "GET /a ");
+    CHECK(client.read_response().body == "GET /a ");
+    CHECK(client.ends_silently());
+}
+
+TEST_CASE("records without a request in them do not keep a connection", "[server][tls]") {
+    tollgate_test::echo_handler handler;
+    server_settings how = with_tls();
+    how.idle_timeout = 80ms;
+    server running{handler, how};
+    REQUIRE(running.start());
+    tls_client client{running.port(), TLS1_3_VERSION};
+    client.write(get);
+    REQUIRE(client.read_response().status == 200);
+    const auto begun = std::chrono::steady_clock::now();
+    while (client.silent_for(10ms) && std::chrono::steady_clock::now() - begun < 5s) client.update_key();
+    CHECK(std::chrono::steady_clock::now() - begun < 2s);
+    CHECK(client.ends_silently());
+}
+
 TEST_CASE("what is no TLS is answered in its own language, or cut off", "[server][tls]") {
     tollgate_test::echo_handler handler;
     server running{handler, with_tls()};
@@ -253,6 +283,7 @@ TEST_CASE("a certificate that will not do keeps a server from starting", "[serve
     const auto one = tollgate_test::make_certificate("one");
     const auto other = tollgate_test::make_certificate("other");
     refuses({"/nowhere/cert.pem", "/nowhere/key.pem"}, "/nowhere/cert.pem");
+    refuses({"/nowhere/cert.pem", "/nowhere/key.pem"}, "No such file or directory");
     refuses({{}, {}, one.certificate_pem, {}}, "key");
     refuses({{}, {}, {}, one.key_pem}, "certificate");
     refuses({{}, {}, one.certificate_pem, other.key_pem}, "key");
