@@ -95,7 +95,7 @@ server_settings to_server_settings(const settings& with) {
     made.header_bytes_max = with.header_bytes_max;
     made.body_bytes_max = with.body_bytes_max;
     made.connections_max = with.connections_max;
-    made.header_timeout = with.header_timeout;
+    made.header_timeout = made.handshake_timeout = with.header_timeout;  // one patience until a head is here
     made.idle_timeout = with.idle_timeout;
     return made;
 }

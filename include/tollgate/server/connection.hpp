@@ -64,6 +64,7 @@ private:
     TOLLGATE_DECL next converse();
     TOLLGATE_DECL next settle(exchange::turn turn, io_state sent);
     TOLLGATE_DECL next refuse(http::status status, std::string_view reason);
+    TOLLGATE_DECL next turn_away();
     TOLLGATE_DECL next await_bytes(exchange::turn turn);
     TOLLGATE_DECL next finish();
     TOLLGATE_DECL next linger();

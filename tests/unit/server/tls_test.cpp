@@ -181,6 +181,28 @@ TEST_CASE("garbage inside a session ends it", "[server][tls]") {
     CHECK(handler.requests == 1);
 }
 
+TEST_CASE("over TLS, too, connections over a bound are told so", "[server][tls]") {
+    tollgate_test::echo_handler handler;
+    server_settings how = with_tls();
+    how.connections_max = 1;
+    server running{handler, how};
+    REQUIRE(running.start());
+    tls_client first{running.port()};
+    first.write(get);
+    CHECK(first.read_response().status == 200);
+
+    tls_client second{running.port()};
+    REQUIRE(second.connected());
+    second.write(get);
+    const auto answer = second.read_response();
+    CHECK(answer.status == 503);
+    CHECK(answer.has("Retry-After: "));
+    CHECK(second.ends_silently());
+    first.write(get);
+    CHECK(first.read_response().status == 200);
+    CHECK(handler.requests == 2);
+}
+
 TEST_CASE("a handshake has to be over in time", "[server][tls]") {
     tollgate_test::echo_handler handler;
     server_settings how = with_tls();
