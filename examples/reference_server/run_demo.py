@@ -22,10 +22,12 @@ def curl_lines(ready):
 
 
 def main():
-    server = subprocess.Popen([sys.argv[1], "serve", "--demo", *sys.argv[2:]], stdout=subprocess.PIPE, text=True)
-    # Ctrl-C reaches the server by itself, as it is of the same process group; SIGTERM is passed on.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, lambda number, _: server.send_signal(number))
+    # A process group of its own: Ctrl-C reaches the server once, through us, as does a signal sent to this program alone.
+    server = subprocess.Popen([sys.argv[1], "serve", "--demo", *sys.argv[2:]], stdout=subprocess.PIPE, text=True,
+                              process_group=0)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda told, _: server.send_signal(told))
+    signal.signal(signal.SIGHUP, lambda *_: server.terminate())  # the terminal is gone: nobody could stop it any more
     for line in server.stdout:
         print(line, end="", flush=True)
         if not line.startswith('{"ready"'):  # --help, for one
@@ -33,7 +35,8 @@ def main():
         ready = json.loads(line)
         for what, command in curl_lines(ready):
             print(f"\n# {what}\n{command}")
-        print(f"\n# The API's documentation, for a browser: {ready['auth']}/docs/\n# Ctrl-C stops the server.", flush=True)
+        print(f"\n# The API's documentation, for a browser: {ready['auth']}/docs/\n# Ctrl-C stops the server.",
+              flush=True)
     sys.exit(server.wait())
 
 
