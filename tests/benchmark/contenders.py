@@ -34,6 +34,7 @@ CONTENDERS = (
     Contender("cpp_httplib", "cpp-httplib, bare handler", "cpp_httplib", pipelined=False, idle=False),
     Contender("plain_asio_tls", "plain Asio + `asio::ssl::stream`, fixed answer", "plain_asio", tls=True),
     Contender("tollgate_fixed_tls", "**Tollgate's server, fixed handler**", "tollgate_fixed", tls=True),
-    Contender("tollgate_memory_tls", "**Tollgate, whole API, memory store**", "tollgate_memory", tls=True, announces=True),
+    Contender("tollgate_memory_tls", "**Tollgate, whole API, memory store**", "tollgate_memory", tls=True,
+              announces=True),
     Contender("nginx_tls", "nginx, `return 200`", "nginx", tls=True),
 )

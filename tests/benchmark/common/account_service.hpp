@@ -51,8 +51,7 @@ std::string add_token(Store& store) {
     tollgate::system_random random;
     std::array<std::byte, 16> name_bytes;
     std::array<std::byte, 32> secret_bytes;
-    random.fill(name_bytes);
-    random.fill(secret_bytes);
+    if (!random.fill(name_bytes) || !random.fill(secret_bytes)) throw std::runtime_error{"no random bytes"};
     const auto username = tollgate::make_public_id(tollgate::public_id_kind::username, name_bytes);
     const auto secret = tollgate::make_secret(tollgate::secret_kind::personal_token, secret_bytes);
     const auto made = store.create_personal_token({.user = the_user,
@@ -65,9 +64,9 @@ std::string add_token(Store& store) {
 
     const std::string pair = std::string{username.view()} + ":" + std::string{secret.view()};
     std::string encoded(pair.size() * 2, '\0');
-    const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(encoded.data()),
-                                     reinterpret_cast<const unsigned char*>(pair.data()), static_cast<int>(pair.size()));
-    encoded.resize(static_cast<std::size_t>(size));
+    const auto* const from = reinterpret_cast<const unsigned char*>(pair.data());
+    auto* const to = reinterpret_cast<unsigned char*>(encoded.data());
+    encoded.resize(static_cast<std::size_t>(EVP_EncodeBlock(to, from, static_cast<int>(pair.size()))));
     return "Basic " + encoded;
 }
 

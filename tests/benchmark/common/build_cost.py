@@ -48,7 +48,7 @@ def compiled_mode(source: pathlib.Path) -> BuildCost:
     """The library's bodies are compiled beforehand, once for all programs, and are not counted."""
     with tempfile.TemporaryDirectory() as place:
         bodies, library, program = (pathlib.Path(place) / name for name in ("bodies.cpp", "bodies.o", "program"))
-        bodies.write_text("#include <tollgate/impl/src.hpp>\n")
+        bodies.write_text("#include <tollgate/impl/src.hpp>\n")  # all that `tollgate::compiled` is
         separate = "-DTOLLGATE_SEPARATE_COMPILATION"
         _compile(bodies, separate, "-c", "-o", library)
         return BuildCost(_compile(source, separate, library, "-o", program, *LIBRARIES), _stripped_bytes(program))

@@ -9,14 +9,14 @@
 
 namespace benchmark {
 
-/// The least that an honest HTTP/1.1 server without bodies does: find where each request ends, and answer all that came in
-/// one read with one write. Shared by the raw epoll server and by the plain Asio one, so that they differ in I/O alone.
+/// The least that an honest HTTP/1.1 server without bodies does: find where each request ends, and answer all that came
+/// in one read with one write. Shared by the raw epoll server and the plain Asio one, so that they differ in I/O alone.
 class fixed_batch {
 public:
     [[nodiscard]] char* free_space() noexcept { return received_.data() + size_; }
     [[nodiscard]] std::size_t free_bytes() const noexcept { return received_.size() - size_; }
 
-    /// Takes `count` bytes written to `free_space()`; returns what to send, which is of static storage and may be empty.
+    /// Takes `count` bytes written to `free_space()`; returns what to send, of static storage, or nothing.
     std::string_view answer(std::size_t count) noexcept {
         size_ += count;
         std::size_t begin = 0;

@@ -48,7 +48,7 @@ SSL_CTX* client_context() {
     return made;
 }
 
-/// A blocking connection. Every wait is bounded, and a failure ends the program: a lost request would falsify the count.
+/// A blocking connection. Every wait is bounded, and a failure ends the program: a lost request would falsify counts.
 class connection {
 public:
     connection(std::uint16_t port, bool secure) : socket_{::socket(AF_INET, SOCK_STREAM, 0)} {
@@ -96,7 +96,8 @@ public:
             if (count <= 0) fail("receive");
             got.append(bytes, static_cast<std::size_t>(count));
             const auto end = got.find("\r\n\r\n");
-            if (wanted == std::string::npos && end != std::string::npos) wanted = end + 4 + body_bytes(got.substr(0, end));
+            if (wanted == std::string::npos && end != std::string::npos)
+                wanted = end + 4 + body_bytes(got.substr(0, end));
         }
         if (!got.starts_with("HTTP/1.1 200 ")) {
             std::fprintf(stderr, "not answered with 200: %s\n", got.c_str());
@@ -173,7 +174,8 @@ int main(int argc, char** argv) {
                     "GET /v1/user/balance HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: benchmark\r\nAuthorization: " +
                         std::string{words[2]} + "\r\n\r\n"};
     unsigned answered = 0;
-    if (words[3] == "rounds" && words.size() > 5) answered = ask_in_rounds(at, to_number(words[4]), to_number(words[5]));
+    if (words[3] == "rounds" && words.size() > 5)
+        answered = ask_in_rounds(at, to_number(words[4]), to_number(words[5]));
     if (words[3] == "idle") answered = hold_idle(at, to_number(words[4]));
     if (words[3] == "handshakes") answered = shake_hands(at, std::chrono::milliseconds{to_number(words[4])});
     std::printf("%u\n", answered);

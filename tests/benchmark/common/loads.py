@@ -86,8 +86,8 @@ def bytes_per_idle_connection(contender: Contender, connections: int, settle_sec
 
 
 def _instructions_of(run_under) -> int:
-    """All user-space instructions that callgrind counted while `run_under(tool)` ran. Counters of the processor would be
-    quicker, but virtual machines seldom have them; and these repeat to the instruction."""
+    """All user-space instructions that callgrind counted while `run_under(tool)` ran. Counters of the processor would
+    be quicker, but virtual machines seldom have them; and these repeat almost to the instruction."""
     with tempfile.TemporaryDirectory() as place:
         counted = pathlib.Path(place) / "callgrind.out"
         run_under(("valgrind", "--tool=callgrind", "-q", "--fair-sched=try", f"--callgrind-out-file={counted}"))

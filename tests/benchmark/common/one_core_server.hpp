@@ -9,8 +9,8 @@
 
 namespace benchmark {
 
-/// Serves a handler on one core with the arguments that every contender gets, `PORT [CERTIFICATE KEY]`; returns the exit
-/// code for a server that could not start, and otherwise not.
+/// Serves a handler on one core with the arguments that every contender gets, `PORT [CERTIFICATE KEY]`. Returns only
+/// when the server could not start, with the exit code for that.
 inline int serve_on_one_core(tollgate::http::handler_ref handler, int argc, char** argv) {
     tollgate::server_settings settings;
     settings.port = port_argument(argc, argv);

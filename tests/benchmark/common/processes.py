@@ -89,7 +89,7 @@ class Server:
 
     def __init__(self, contender: Contender, tool: tuple[str, ...] = ()):
         self.contender = contender
-        self._place = pathlib.Path(tempfile.mkdtemp(prefix=f"{contender.name}_", dir=BUILD))  # what it writes goes with it
+        self._place = pathlib.Path(tempfile.mkdtemp(prefix=f"{contender.name}_", dir=BUILD))  # goes when it goes
         self.port = free_port()
         self.authorization = "Basic " + "dG9sbGdhdGU6" * 6  # of a real one's length; bare handlers do not read it
         if contender.program == "nginx":
@@ -98,8 +98,8 @@ class Server:
             command = [str(BIN / contender.program), str(self.port)]
             command += [str(path) for path in certificate()] if contender.tls else []
         self._errors = (self._place / "stderr").open("w+")
-        self._process = subprocess.Popen([*tool, *command], cwd=self._place, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                         stderr=self._errors, text=True, preexec_fn=pinned(SERVER_CORE))
+        self._process = subprocess.Popen([*tool, *command], cwd=self._place, text=True, stdin=subprocess.DEVNULL,
+                                         stdout=subprocess.PIPE, stderr=self._errors, preexec_fn=pinned(SERVER_CORE))
         self.pid = self._process.pid
 
     def wait_until_ready(self) -> None:

@@ -1,4 +1,4 @@
-// Boost.Beast as its own examples show it: one asynchronous session a connection, parser, message and serializer of Beast.
+// Boost.Beast as its own examples show it: an asynchronous session a connection, with its parser, messages, serializer.
 
 #include "../common/fixed_answer.hpp"
 

@@ -1,4 +1,4 @@
-// cpp-httplib serves a connection with a blocking thread of its own, so its pool holds one for each connection of the load.
+// cpp-httplib serves a connection with a blocking thread of its own: its pool holds one for each of the load.
 
 #include "../common/fixed_answer.hpp"
 

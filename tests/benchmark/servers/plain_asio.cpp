@@ -42,8 +42,8 @@ void receive(std::unique_ptr<connection<Stream>> on) {
                                  if (answer.empty()) return receive(std::move(on));
                                  auto& stream = on->stream;
                                  asio::async_write(stream, asio::buffer(answer),
-                                                   [on = std::move(on)](asio::error_code failed, std::size_t) mutable {
-                                                       if (!failed) receive(std::move(on));
+                                                   [on = std::move(on)](asio::error_code cut, std::size_t) mutable {
+                                                       if (!cut) receive(std::move(on));
                                                    });
                              });
 }
