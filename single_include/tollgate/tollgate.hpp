@@ -7477,6 +7477,7 @@ private:
     TOLLGATE_DECL next converse();
     TOLLGATE_DECL next settle(exchange::turn turn, io_state sent);
     TOLLGATE_DECL next refuse(http::status status, std::string_view reason);
+    TOLLGATE_DECL next turn_away();
     TOLLGATE_DECL next await_bytes(exchange::turn turn);
     TOLLGATE_DECL next finish();
     TOLLGATE_DECL next linger();
@@ -11806,12 +11807,9 @@ TOLLGATE_DECL void connection::go_on(Step step) noexcept {
 }
 
 TOLLGATE_DECL connection::next connection::first_step() {
-    const auto context = lane_.shared().tls();
-    if (given_ == admission::verdict::refused) {
-        if (context) return next::end;  // a TLS client could not read what we would say
-        return refuse(http::status::service_unavailable, "The server has too many connections. Try again in a moment.");
-    }
-    if (context) tls_ = std::make_unique<tls_stream>(context);
+    if (const auto context = lane_.shared().tls()) tls_ = std::make_unique<tls_stream>(context);
+    // A TLS client can read what we say only after a handshake.
+    else if (given_ == admission::verdict::refused) return turn_away();
     expect(tls_ ? deadline::handshake : deadline::head);
     return next::wait_readable;
 }
@@ -11872,6 +11870,7 @@ TOLLGATE_DECL connection::next connection::read_ciphertext() {
                 (void)transmit();  // the alert
                 return next::end;
         }
+        if (given_ == admission::verdict::refused) return turn_away();
         expect(deadline::head);
     }
     return decrypt();
@@ -11953,6 +11952,10 @@ TOLLGATE_DECL connection::next connection::refuse(http::status status, std::stri
     if (!workspace_) open_workspace();
     workspace_->talk.refuse(status, reason, lane_.answering_now());
     return settle(exchange::turn::over, transmit());
+}
+
+TOLLGATE_DECL connection::next connection::turn_away() {
+    return refuse(http::status::service_unavailable, "The server has too many connections. Try again in a moment.");
 }
 
 TOLLGATE_DECL connection::next connection::await_bytes(exchange::turn turn) {
