@@ -22,7 +22,7 @@ def curl_lines(ready):
 
 
 def main():
-    # A process group of its own: Ctrl-C reaches the server once, through us, as does a signal sent to this program alone.
+    # A process group of its own: Ctrl-C reaches the server once, through us, as does a signal sent to us alone.
     server = subprocess.Popen([sys.argv[1], "serve", "--demo", *sys.argv[2:]], stdout=subprocess.PIPE, text=True,
                               process_group=0)
     for number in (signal.SIGINT, signal.SIGTERM):

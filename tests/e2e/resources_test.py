@@ -88,7 +88,8 @@ class Hooks:
     def test_22_json(self):
         json_type = {"Content-Type": "application/json"}
         text = b'{"event": "site.created", "target_url": "https://example.com/"}'
-        for bad in (b"", b" ", b"{", text[:-1], text + b"x", text + text, b"[" + text + b"]", b"null", b'"x"', b"1",
+        self.assert_error(self.post(b"", json_type), 400, "missing")
+        for bad in (b" ", b"{", text[:-1], text + b"x", text + text, b"[" + text + b"]", b"null", b'"x"', b"1",
                     b"[]",
                     text + b"\x00", b"\xef\xbb\xbf" + text, text.replace(b"site", b"\xff\xfe"),
                     text.replace(b"site", b"\\ud800"),

@@ -100,6 +100,7 @@ inline bool json_judge::refuse(const char* message) {
 }
 
 inline bool read_json(std::string_view bytes, json_judge& judge) {
+    if (bytes.empty()) return judge.refuse("The body is missing.");
     // The parser would skip a byte order mark, which RFC 8259 section 8.1 forbids to send.
     if (bytes.starts_with("\xef\xbb\xbf")) return judge.refuse("The body begins with a byte order mark.");
     // It would also take a NUL behind the document for its end.
