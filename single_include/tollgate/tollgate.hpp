@@ -7016,6 +7016,8 @@ TOLLGATE_DECL io_result send(socket_handle to, std::string_view bytes) noexcept;
 
 /// Says that nothing more is sent, and goes on receiving.
 TOLLGATE_DECL void end_sending(socket_handle on) noexcept;
+/// Whether the other side has yet to take something of what was sent. False where the system cannot tell.
+[[nodiscard]] TOLLGATE_DECL bool is_sending(socket_handle on) noexcept;
 TOLLGATE_DECL void close_socket(socket_handle one) noexcept;
 
 enum class accept_state : std::uint8_t {
@@ -7487,6 +7489,10 @@ private:
     TOLLGATE_DECL void close_workspace() noexcept;
     TOLLGATE_DECL void expect(deadline what) noexcept;
     TOLLGATE_DECL void expect_end() noexcept;
+    TOLLGATE_DECL bool lingers_on() noexcept;
+
+    /// A round trip around the world: whoever asks a server to stop is waiting.
+    static constexpr milliseconds linger_while_stopping{250};
 
     lane& lane_;
     connection* previous_ = nullptr;  // in the lane's list
@@ -7496,6 +7502,7 @@ private:
     ip_address peer_;
     socket_handle socket_;
     std::uint32_t lingered_bytes_ = 0;
+    std::uint32_t lingered_times_ = 0;
     std::uint64_t expected_since_ = 0;  // how many messages the workspace had answered when deadline_ was armed
     phase phase_ = phase::reading;
     deadline deadline_ = deadline::none;
@@ -11386,6 +11393,11 @@ TOLLGATE_DECL void worker_pool::stop() noexcept {
 
 // <tollgate/server/socket_calls.ipp>
 
+#if defined(__linux__)
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+#endif
+
 namespace tollgate::hosting {
 
 namespace detail {
@@ -11455,6 +11467,16 @@ TOLLGATE_DECL io_result send(socket_handle to, std::string_view bytes) noexcept 
 }
 
 TOLLGATE_DECL void end_sending(socket_handle on) noexcept { ::shutdown(on, SHUT_WR); }
+
+TOLLGATE_DECL bool is_sending(socket_handle on) noexcept {
+#if defined(__linux__)
+    int bytes = 0;
+    return ::ioctl(on, SIOCOUTQ, &bytes) == 0 && bytes > 0;
+#else
+    (void)on;
+    return false;
+#endif
+}
 
 TOLLGATE_DECL void close_socket(socket_handle one) noexcept { ::close(one); }
 
@@ -11824,6 +11846,7 @@ TOLLGATE_DECL connection::next connection::resume() {
             break;
         case interruption::cut_off: return next::end;
         case interruption::timed_out:
+            if (phase_ == phase::lingering && lingers_on()) break;
             if (phase_ == phase::reading && (deadline_ == deadline::head || deadline_ == deadline::body) && workspace_)
                 return refuse(http::status::request_timeout, "The request took too long to arrive.");
             return next::end;
@@ -12042,10 +12065,17 @@ TOLLGATE_DECL void connection::open_workspace() {
 TOLLGATE_DECL void connection::close_workspace() noexcept { lane_.workspaces().give(std::move(workspace_)); }
 
 TOLLGATE_DECL void connection::expect_end() noexcept {
-    constexpr milliseconds while_stopping{250};  // a round trip around the world: whoever asks a server to stop is waiting
     deadline_ = deadline::linger;
     const milliseconds patience = lane_.shared().settings.linger_timeout;
-    lane_.arm(*this, lane_.shared().stopping ? (std::min)(patience, while_stopping) : patience);
+    lane_.arm(*this, lane_.shared().stopping ? (std::min)(patience, linger_while_stopping) : patience);
+}
+
+/// Whether a client that is still taking its last answers gets more time: patience is short only while the server stops.
+TOLLGATE_DECL bool connection::lingers_on() noexcept {
+    const milliseconds had = ++lingered_times_ * linger_while_stopping;
+    if (!lane_.shared().stopping || had >= lane_.shared().settings.linger_timeout || !is_sending(socket_)) return false;
+    expect_end();
+    return true;
 }
 
 TOLLGATE_DECL void connection::expect(deadline what) noexcept {

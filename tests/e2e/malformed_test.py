@@ -48,7 +48,8 @@ REFUSED = {
         *(coded(b"Transfer-Encoding:" + value + b"\r\n") for value in (
             b" gzip", b" identity", b" xchunked", b" chunkedx", b" chunked, chunked", b" chunked, gzip",
             b" gzip, chunked", b"", b" ", b" ,chunked",
-            b" chunked,", b" chunked;q=1", b" \x0bchunked", b" chunked\x0b", b" \x00chunked", b" \"chunked\"")),
+            b" chunked,", b" chunked;q=1", b" \x0bchunked", b" chunked\x0b", b" \x00chunked", b" \"chunked\"",
+            b"\tchunked", b" chunked\t", b" chunked\xa0", b" \x85chunked")),
         coded(b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"),
         coded(b"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n"),
         coded(b"Transfer-Encoding : chunked\r\n"), coded(b"Transfer-Encoding:\r\n chunked\r\n"),

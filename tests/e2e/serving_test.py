@@ -414,34 +414,39 @@ class Log(Case):
 
 class Bounds(Case):
     def test_time_outs(self):
-        with Server("--header-timeout", "300ms", "--idle-timeout", "400ms", store="memory:") as server:
-            with server.connect() as slow, server.connect() as idle, server.connect() as silent:
-                slow.send(b"GET /v1/testservice/get HTTP/1.1\r\nHost: x\r\n")
-                self.assertEqual(200, idle.ask("GET", "/v1/testservice/get").status)
-                self.assert_error(slow.read(), 408)
-                self.assertTrue(slow.ended())
-                self.assertTrue(idle.ended(), "closed without a word")
-                silent.read()
-                self.assertTrue(silent.ended())
+        for tls in (False, True):
+            with self.subTest(tls=tls), Server("--header-timeout", "1s", "--idle-timeout", "1s", store="memory:",
+                                               tls=tls) as server:
+                with server.connect() as slow, server.connect() as idle, server.connect() as silent:
+                    slow.send(b"GET /v1/testservice/get HTTP/1.1\r\nHost: x\r\n")
+                    self.assertEqual(200, idle.ask("GET", "/v1/testservice/get").status)
+                    self.assert_error(slow.read(), 408)
+                    self.assertTrue(slow.ended())
+                    self.assertTrue(idle.ended(), "closed without a word")
+                    silent.read()
+                    self.assertTrue(silent.ended())
+                with socket.create_connection(server.address, harness.DEADLINE_SECONDS) as wordless:
+                    self.assertEqual(b"", wordless.recv(1), "not even a handshake")
 
     def test_too_many_connections(self):
-        with Server("--max-connections", "5", store="memory:") as server:
-            held = [server.connect() for _ in range(5)]
-            for connection in held:
-                self.assert_json(connection.ask("GET", "/v1/testservice/get"))
-            with server.connect() as one_more:
-                self.assert_error(one_more.read(), 503)
-                self.assertTrue(one_more.ended())
-            for connection in held:
-                connection.close()
-            deadline = time.monotonic() + 20
-            while True:
-                with server.connect() as connection:
-                    connection.send(encode("GET", "/v1/testservice/get"))
-                    answer = connection.read()
-                    if answer is not None and answer.status == 200:
-                        break
-                self.assertLess(time.monotonic(), deadline)
+        for tls in (False, True):
+            with self.subTest(tls=tls), Server("--max-connections", "5", store="memory:", tls=tls) as server:
+                held = [server.connect() for _ in range(5)]
+                for connection in held:
+                    self.assert_json(connection.ask("GET", "/v1/testservice/get"))
+                with server.connect() as one_more:
+                    self.assert_error(one_more.read(), 503)
+                    self.assertTrue(one_more.ended())
+                for connection in held:
+                    connection.close()
+                deadline = time.monotonic() + 20
+                while True:
+                    with server.connect() as connection:
+                        connection.send(encode("GET", "/v1/testservice/get"))
+                        answer = connection.read()
+                        if answer is not None and answer.status == 200:
+                            break
+                    self.assertLess(time.monotonic(), deadline)
 
     def test_header_section(self):
         with Server("--max-header-bytes", "2048", store="memory:") as server:

@@ -65,6 +65,11 @@ public:
         return true;
     }
     void end_writing() const { ::shutdown(socket_, SHUT_WR); }
+    /// A small window: what is not read soon stays with the other side.
+    void receive_little() const {
+        const int bytes = 64 * 1024;
+        ::setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+    }
     /// Closing then resets the connection instead of ending it in good order.
     void reset_on_close() const {
         const linger now{1, 0};

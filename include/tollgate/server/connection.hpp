@@ -74,6 +74,10 @@ private:
     TOLLGATE_DECL void close_workspace() noexcept;
     TOLLGATE_DECL void expect(deadline what) noexcept;
     TOLLGATE_DECL void expect_end() noexcept;
+    TOLLGATE_DECL bool lingers_on() noexcept;
+
+    /// A round trip around the world: whoever asks a server to stop is waiting.
+    static constexpr milliseconds linger_while_stopping{250};
 
     lane& lane_;
     connection* previous_ = nullptr;  // in the lane's list
@@ -83,6 +87,7 @@ private:
     ip_address peer_;
     socket_handle socket_;
     std::uint32_t lingered_bytes_ = 0;
+    std::uint32_t lingered_times_ = 0;
     std::uint64_t expected_since_ = 0;  // how many messages the workspace had answered when deadline_ was armed
     phase phase_ = phase::reading;
     deadline deadline_ = deadline::none;

@@ -97,6 +97,7 @@ TOLLGATE_DECL connection::next connection::resume() {
             break;
         case interruption::cut_off: return next::end;
         case interruption::timed_out:
+            if (phase_ == phase::lingering && lingers_on()) break;
             if (phase_ == phase::reading && (deadline_ == deadline::head || deadline_ == deadline::body) && workspace_)
                 return refuse(http::status::request_timeout, "The request took too long to arrive.");
             return next::end;
@@ -315,10 +316,17 @@ TOLLGATE_DECL void connection::open_workspace() {
 TOLLGATE_DECL void connection::close_workspace() noexcept { lane_.workspaces().give(std::move(workspace_)); }
 
 TOLLGATE_DECL void connection::expect_end() noexcept {
-    constexpr milliseconds while_stopping{250};  // a round trip around the world: whoever asks a server to stop is waiting
     deadline_ = deadline::linger;
     const milliseconds patience = lane_.shared().settings.linger_timeout;
-    lane_.arm(*this, lane_.shared().stopping ? (std::min)(patience, while_stopping) : patience);
+    lane_.arm(*this, lane_.shared().stopping ? (std::min)(patience, linger_while_stopping) : patience);
+}
+
+/// Whether a client that is still taking its last answers gets more time: patience is short only while the server stops.
+TOLLGATE_DECL bool connection::lingers_on() noexcept {
+    const milliseconds had = ++lingered_times_ * linger_while_stopping;
+    if (!lane_.shared().stopping || had >= lane_.shared().settings.linger_timeout || !is_sending(socket_)) return false;
+    expect_end();
+    return true;
 }
 
 TOLLGATE_DECL void connection::expect(deadline what) noexcept {

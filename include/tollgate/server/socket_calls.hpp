@@ -30,6 +30,8 @@ TOLLGATE_DECL io_result send(socket_handle to, std::string_view bytes) noexcept;
 
 /// Says that nothing more is sent, and goes on receiving.
 TOLLGATE_DECL void end_sending(socket_handle on) noexcept;
+/// Whether the other side has yet to take something of what was sent. False where the system cannot tell.
+[[nodiscard]] TOLLGATE_DECL bool is_sending(socket_handle on) noexcept;
 TOLLGATE_DECL void close_socket(socket_handle one) noexcept;
 
 enum class accept_state : std::uint8_t {

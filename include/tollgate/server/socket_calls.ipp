@@ -8,6 +8,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#if defined(__linux__)
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+#endif
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -83,6 +88,16 @@ TOLLGATE_DECL io_result send(socket_handle to, std::string_view bytes) noexcept 
 }
 
 TOLLGATE_DECL void end_sending(socket_handle on) noexcept { ::shutdown(on, SHUT_WR); }
+
+TOLLGATE_DECL bool is_sending(socket_handle on) noexcept {
+#if defined(__linux__)
+    int bytes = 0;
+    return ::ioctl(on, SIOCOUTQ, &bytes) == 0 && bytes > 0;
+#else
+    (void)on;
+    return false;
+#endif
+}
 
 TOLLGATE_DECL void close_socket(socket_handle one) noexcept { ::close(one); }
 

@@ -585,6 +585,24 @@ TEST_CASE("stop lets go of everything, at any time and as often as one likes", "
         stopped.get();
         CHECK(handler.requests == 1);
     }
+    SECTION("the last answer is whole, even for a client that takes its time and goes on talking") {
+        server made{handler, one_thread()};
+        REQUIRE(made.start());
+        socket_client client{made.port()};
+        client.receive_little();
+        client.write("POST /large HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhe");
+        CHECK(client.silent_for(20ms));
+        auto stopped = std::async(std::launch::async, [&] { made.stop(); });
+        std::this_thread::sleep_for(50ms);
+        client.write("llo");
+        for (int i = 0; i < 8; ++i) {
+            std::this_thread::sleep_for(100ms);
+            client.write(get);
+        }
+        CHECK(client.read_response().body.size() == 1 << 20);
+        CHECK(client.ends_silently());
+        stopped.get();
+    }
 }
 
 TEST_CASE("a handler may stop its own server", "[server][stop]") {
