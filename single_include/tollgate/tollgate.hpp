@@ -12070,7 +12070,7 @@ TOLLGATE_DECL void connection::expect_end() noexcept {
     lane_.arm(*this, lane_.shared().stopping ? (std::min)(patience, linger_while_stopping) : patience);
 }
 
-/// Whether a client that is still taking its last answers gets more time: patience is short only while the server stops.
+/// Whether a client that is still taking its last answers gets more time; patience is short only in a server that stops.
 TOLLGATE_DECL bool connection::lingers_on() noexcept {
     const milliseconds had = ++lingered_times_ * linger_while_stopping;
     if (!lane_.shared().stopping || had >= lane_.shared().settings.linger_timeout || !is_sending(socket_)) return false;

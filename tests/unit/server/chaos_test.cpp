@@ -67,13 +67,15 @@ private:
             case 0: {
                 const unsigned batch = 1 + one_of(30);
                 std::string all;
-                for (unsigned i = 0; i < batch; ++i) all += i % 3 == 0 ? get : i % 3 == 1 ? post : chunked;
+                const std::string requests[] = {get, post, chunked};
+                const std::string bodies[] = {"GET /a ", "POST /b hello", "POST /c abc"};
+                for (unsigned i = 0; i < batch; ++i) all += requests[i % 3];
                 client->write(all);
                 for (unsigned i = 0; i < batch; ++i) {
                     const auto answer = client->read_response();
                     if (answer.status == 0) break;  // the server stopped
-                    const bool fine = answer.body == (i % 3 == 0 ? "GET /a " : i % 3 == 1 ? "POST /b hello" : "POST /c abc");
-                    ++(answer.status == 200 && fine ? right : wrong);
+                    const bool fine = answer.status == 200 && answer.body == bodies[i % 3];
+                    ++(fine ? right : wrong);
                 }
                 break;
             }
@@ -102,7 +104,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("rude clients of all kinds at once do a server no harm, and it can be stopped among them", "[server][chaos]") {
+TEST_CASE("rude clients of all kinds do a server no harm, and it can be stopped among them", "[server][chaos]") {
     static const tollgate_test::certificate ours = tollgate_test::make_certificate("chaos");
     unsigned seed = 1;
     for (const bool tls : {false, true})
@@ -117,7 +119,7 @@ TEST_CASE("rude clients of all kinds at once do a server no harm, and it can be 
                 how.header_timeout = how.body_timeout = how.idle_timeout = how.write_timeout = 50ms;
                 how.linger_timeout = how.handshake_timeout = 50ms;
                 if (tls) {
-                    std::signal(SIGPIPE, SIG_IGN);  // of OpenSSL in our clients; the server raises none, as they prove without it
+                    std::signal(SIGPIPE, SIG_IGN);  // OpenSSL's in our clients; the plain rounds prove the server raises none
                     how.tls.certificate_pem = ours.certificate_pem;
                     how.tls.key_pem = ours.key_pem;
                 }
