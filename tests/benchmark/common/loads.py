@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import pathlib
 import subprocess
@@ -67,22 +68,30 @@ def handshakes_per_cpu_second(contender: Contender, seconds: float) -> float:
         return done / (server.cpu_seconds() - before)
 
 
+@contextlib.contextmanager
+def _idle(server: Server, connections: int):
+    """So many connections that have asked once and now say nothing."""
+    command = [BIN / "load_client", "tls" if server.contender.tls else "plain", str(server.port), server.authorization,
+               "idle", str(connections)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          preexec_fn=pinned(LOAD_CORE)) as client:
+        try:
+            if not client.stdout.readline():  # ends by itself: all its waits are bounded
+                raise Failed(f"{server.contender.name}: idle: {client.stderr.read()[-300:].strip()} {server.errors()}")
+            yield
+        finally:
+            client.kill()
+
+
 def bytes_per_idle_connection(contender: Contender, connections: int, settle_seconds: float) -> float:
-    """Growth of the server's resident memory by connections that asked once and then say nothing."""
-    with running(contender) as server:
-        _client(server, "rounds", CONNECTIONS, 20)
+    """Growth of the server's resident memory by `connections` idle ones beside a quarter as many: what the first ones
+    find in pools, and what a server needs once, drops out."""
+    with running(contender) as server, _idle(server, connections // 4):
+        time.sleep(settle_seconds)  # a server may give buffers back only after a while
         before = server.resident_bytes()
-        command = [BIN / "load_client", "tls" if contender.tls else "plain", str(server.port), server.authorization,
-                   "idle", str(connections)]
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                              preexec_fn=pinned(LOAD_CORE)) as client:
-            try:
-                if not client.stdout.readline():
-                    raise Failed(f"{contender.name}: idle: {client.stderr.read()[-300:].strip()} {server.errors()}")
-                time.sleep(settle_seconds)  # a server may give buffers back only after a while
-                return (server.resident_bytes() - before) / connections
-            finally:
-                client.kill()
+        with _idle(server, connections):
+            time.sleep(settle_seconds)
+            return (server.resident_bytes() - before) / connections
 
 
 def _instructions_of(run_under) -> int:
