@@ -57,6 +57,20 @@ TEST_CASE("a deadline of no ticks rings at the next one", "[deadline_wheel]") {
     CHECK(one.rung == 1);
 }
 
+TEST_CASE("an earlier deadline stays where a later one is asked for", "[deadline_wheel]") {
+    deadline_wheel wheel;
+    bell one;
+    wheel.arm_no_later(one, 5);
+    wheel.arm_no_later(one, 9);
+    wheel.arm_no_later(one, 3);
+    advance(wheel, 2);
+    wheel.arm_no_later(one, 2);
+    CHECK(one.rung == 0);
+    wheel.advance();
+    CHECK(one.rung == 1);
+    CHECK(wheel.empty());
+}
+
 TEST_CASE("a deadline can be moved either way, and taken out", "[deadline_wheel]") {
     deadline_wheel wheel;
     bell later;

@@ -115,6 +115,12 @@ TEST_CASE("an exchange ends when the request, its bytes or the server say so", "
         CHECK(one.serve() == exchange::turn::over);
         CHECK(one.talk.answered() == 1);
     }
+    SECTION("the server, before the client can have known") {
+        one.stopping = true;
+        one.receive(get);
+        CHECK(one.serve() == exchange::turn::over);
+        CHECK(one.talk.lingers());
+    }
     SECTION("the host") {
         one.receive("GET / HT");
         one.talk.refuse(http::status::service_unavailable, "Busy.", one.with);
