@@ -5,7 +5,9 @@
 #include <tollgate/http/response.hpp>
 
 #include <concepts>
+#include <string>
 #include <type_traits>
+#include <vector>
 
 namespace tollgate::http {
 
@@ -35,6 +37,26 @@ template <class H>
     else return false;
 }
 
+/// A blocking handler that knows from a request's head that it will answer it without waiting:
+/// `bool may_block(const request&) const noexcept`. The host then calls it in place. Called before `handle`, on the thread
+/// that serves the sockets, for any request; quick, and true where it is not sure.
+template <class H>
+concept tells_what_blocks = handler_blocks<H>() && requires(const H& h, const request& asked) {
+    { h.may_block(asked) } noexcept -> std::same_as<bool>;
+};
+
+template <class H>
+[[nodiscard]] constexpr bool handler_may_block(const H& asked_handler, const request& asked) noexcept {
+    if constexpr (tells_what_blocks<H>) return asked_handler.may_block(asked);
+    else return handler_blocks<H>();
+}
+
+/// A handler that knows its places on a site by itself. Each is one as `mount` (in site.hpp) reads it.
+template <class H>
+concept knows_its_mounts = requires(const H& h) {
+    { h.mounts() } -> std::same_as<std::vector<std::string>>;
+};
+
 /// A handler of any type behind one: what lets `server` be no template. A view; the handler must outlive it.
 class handler_ref {
 public:
@@ -44,16 +66,25 @@ public:
         : target_{&target},
           handle_request_{[](void* to, const request& asked, response& out) noexcept { static_cast<H*>(to)->handle(asked, out); }},
           handle_refusal_{[](void* to, const refusal& refused, response& out) noexcept { static_cast<H*>(to)->handle(refused, out); }},
-          blocking_{handler_blocks<H>()} {}
+          blocking_{handler_blocks<H>()} {
+        if constexpr (tells_what_blocks<H>)
+            may_block_ = [](const void* of, const request& asked) noexcept { return static_cast<const H*>(of)->may_block(asked); };
+    }
 
     void handle(const request& asked, response& out) const noexcept { handle_request_(target_, asked, out); }
     void handle(const refusal& refused, response& out) const noexcept { handle_refusal_(target_, refused, out); }
+    /// Whether any request may block: then the host has threads that may wait.
     [[nodiscard]] bool blocking() const noexcept { return blocking_; }
+    /// Whether this one may.
+    [[nodiscard]] bool may_block(const request& asked) const noexcept {
+        return may_block_ == nullptr ? blocking_ : may_block_(target_, asked);
+    }
 
 private:
     void* target_;
     void (*handle_request_)(void*, const request&, response&) noexcept;
     void (*handle_refusal_)(void*, const refusal&, response&) noexcept;
+    bool (*may_block_)(const void*, const request&) noexcept = nullptr;
     bool blocking_;
 };
 

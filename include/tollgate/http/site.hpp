@@ -2,25 +2,35 @@
 
 #include <tollgate/http/handler.hpp>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 namespace tollgate::http {
 
-/// A handler and the part of a site that it answers for. The handler must outlive the site.
+/// A handler and the parts of a site that it answers for. The handler must outlive the site.
 template <handler H>
 struct mount {
-    std::string prefix;  ///< `/v1` means `/v1` and all below it, not `/v10`; empty means everything
-    std::string host;    ///< whom the client names, without a port; empty means any
+    /// `/v1` means `/v1` and all below it, not `/v10`; `/v1/`, with the slash, means that one path; empty means everything.
+    std::vector<std::string> prefixes;
+    std::string host;  ///< whom the client names, without a port; empty means any
     H& target;
 };
 
 /// `mounted("/v1", api)`: at this path, on any host.
 template <handler H>
 [[nodiscard]] mount<H> mounted(std::string prefix, H& target) {
-    return {std::move(prefix), {}, target};
+    return {{std::move(prefix)}, {}, target};
+}
+
+/// `mounted(pages)`: where the handler says that it belongs, on any host.
+template <handler H>
+    requires knows_its_mounts<H>
+[[nodiscard]] mount<H> mounted(H& target) {
+    return {target.mounts(), {}, target};
 }
 
 /// `mounted(place{.host = "api.example.com", .prefix = "/v1"}, api)`: at this path, on this host.
@@ -30,13 +40,30 @@ struct place {
 };
 template <handler H>
 [[nodiscard]] mount<H> mounted(place where, H& target) {
-    return {std::move(where.prefix), std::move(where.host), target};
+    return {{std::move(where.prefix)}, std::move(where.host), target};
 }
+
+namespace detail {
+
+[[nodiscard]] inline bool is_below(std::string_view path, std::string_view prefix) noexcept {
+    if (!path.starts_with(prefix)) return false;
+    return prefix.empty() || path.size() == prefix.size() || (path[prefix.size()] == '/' && prefix.back() != '/');
+}
+
+[[nodiscard]] inline bool is_for_host(const request& asked, std::string_view host) noexcept {
+    if (host.empty()) return true;
+    const auto named = asked.authority();
+    const auto port = named.rfind(':');
+    const bool has_port = port != std::string_view::npos && named.find(']', port) == std::string_view::npos;
+    return ascii_iequals(has_port ? named.substr(0, port) : named, host);
+}
+
+}  // namespace detail
 
 /// Several handlers on one listener. The first mount that fits answers; the last one also answers for what none fits and
 /// words what the host refuses.
 ///
-///     http::site site{http::mounted("/docs", documentation), http::mounted("", api)};
+///     http::site site{http::mounted("/v1", api), http::mounted("/docs", documentation), http::mounted(pages)};
 template <handler... H>
     requires(sizeof...(H) > 0)
 class site {
@@ -46,28 +73,33 @@ public:
     explicit site(mount<H>... mounts) : mounts_{std::move(mounts)...} {}
 
     void handle(const request& asked, response& out) noexcept {
-        const auto try_one = [&](auto& each) {
-            if (!fits(each.prefix, each.host, asked)) return false;
-            each.target.handle(asked, out);
-            return true;
-        };
-        if (!std::apply([&](auto&... each) { return (try_one(each) || ...); }, mounts_)) last().target.handle(asked, out);
+        with_fitting(asked, mounts_, [&](auto& target) { target.handle(asked, out); });
     }
 
-    void handle(const refusal& refused, response& out) noexcept { last().target.handle(refused, out); }
+    void handle(const refusal& refused, response& out) noexcept {
+        std::get<sizeof...(H) - 1>(mounts_).target.handle(refused, out);
+    }
+
+    /// What the handler that will answer says: one that waits for a database does not hold up one that does not.
+    [[nodiscard]] bool may_block(const request& asked) const noexcept {
+        bool blocks = false;
+        with_fitting(asked, mounts_, [&](const auto& target) { blocks = handler_may_block(target, asked); });
+        return blocks;
+    }
 
 private:
-    auto& last() noexcept { return std::get<sizeof...(H) - 1>(mounts_); }
-
-    static bool fits(std::string_view prefix, std::string_view host, const request& asked) noexcept {
-        const auto path = asked.target.path;
-        if (!path.starts_with(prefix)) return false;
-        if (!prefix.empty() && path.size() > prefix.size() && path[prefix.size()] != '/') return false;
-        if (host.empty()) return true;
-        const auto named = asked.authority();
-        const auto port = named.rfind(':');
-        const bool has_port = port != std::string_view::npos && named.find(']', port) == std::string_view::npos;
-        return ascii_iequals(has_port ? named.substr(0, port) : named, host);
+    template <class Use>
+    static void with_fitting(const request& asked, auto& mounts, Use use) noexcept {
+        const auto try_one = [&](auto& each) {
+            const bool fits = detail::is_for_host(asked, each.host) &&
+                              std::any_of(each.prefixes.begin(), each.prefixes.end(), [&](const std::string& prefix) {
+                                  return detail::is_below(asked.target.path, prefix);
+                              });
+            if (fits) use(each.target);
+            return fits;
+        };
+        const bool found = std::apply([&](auto&... each) { return (try_one(each) || ...); }, mounts);
+        if (!found) use(std::get<sizeof...(H) - 1>(mounts).target);
     }
 
     std::tuple<mount<H>...> mounts_;

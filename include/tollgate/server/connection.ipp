@@ -169,18 +169,11 @@ TOLLGATE_DECL connection::next connection::decrypt() {
 }
 
 TOLLGATE_DECL connection::next connection::converse() {
-    const bool blocking = lane_.shared().handler.blocking();
     for (;;) {
-        const answering with = lane_.answering_now();
-        exchange::turn now;
-        if (blocking) {
-            now = workspace_->talk.look(with);
-            if (now == exchange::turn::request) {
-                workspace_->date = lane_.date();
-                return next::work;
-            }
-        } else {
-            now = workspace_->talk.serve(with);
+        const exchange::turn now = workspace_->talk.serve(lane_.answering_now(), exchange::waiting::forbidden);
+        if (now == exchange::turn::request) {
+            workspace_->date = lane_.date();
+            return next::work;
         }
         const next then = settle(now, transmit());
         if (then != next::again) return then;
@@ -193,7 +186,7 @@ TOLLGATE_DECL void connection::work() noexcept {
     const answering with{of.handler, workspace_->date.view(), of.stopping};
     try {
         workspace_->talk.answer(with);
-        turn_ = workspace_->talk.serve(with);
+        turn_ = workspace_->talk.serve(with, exchange::waiting::allowed);
         sent_ = transmit();
     } catch (...) {
         sent_ = io_state::closed;

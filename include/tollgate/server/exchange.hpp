@@ -37,6 +37,9 @@ public:
         over,     ///< no further request is read: send the output, then close
     };
 
+    /// Whether the calling thread may wait for a handler.
+    enum class waiting : std::uint8_t { allowed, forbidden };
+
     explicit exchange(const http::parser_settings& settings) : settings_{settings}, parser_{settings} {}
 
     /// Ready for a connection's next message.
@@ -52,8 +55,9 @@ public:
     /// Hands the request to the handler and writes its answer. Precondition: `look` returned `request`.
     TOLLGATE_DECL void answer(const answering& with);
 
-    /// Both, as long as there are requests and room for their answers.
-    TOLLGATE_DECL turn serve(const answering& with);
+    /// Both, as long as there are requests and room for their answers. On a thread that must not wait it stops with
+    /// `request` before one whose answer may block.
+    TOLLGATE_DECL turn serve(const answering& with, waiting allowed);
 
     /// Answers with a refusal of the host's own and ends the conversation.
     TOLLGATE_DECL void refuse(http::status status, std::string_view reason, const answering& with);

@@ -80,11 +80,12 @@ TOLLGATE_DECL void exchange::answer(const answering& with) {
     lingers_ = request_.body_state == http::body_state::too_large || parser_.keep_alive();
 }
 
-TOLLGATE_DECL exchange::turn exchange::serve(const answering& with) {
+TOLLGATE_DECL exchange::turn exchange::serve(const answering& with, waiting allowed) {
     for (;;) {
         if (output_.size() - sent_ >= output_bytes_max) return turn::held;
         const turn now = look(with);
         if (now != turn::request) return now;
+        if (allowed == waiting::forbidden && with.handler.may_block(request_)) return now;
         answer(with);
     }
 }

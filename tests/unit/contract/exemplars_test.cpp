@@ -217,6 +217,21 @@ struct sessions_without_a_way_in {
 };
 static_assert(!session_source<sessions_without_a_way_in>);
 
+struct sessions_that_begin_here : site_sessions {
+    outcome<sign_in_answer> sign_in(const http::request&, const sign_in_attempt&, instant, http::response&) {
+        return sign_in_answer{};
+    }
+    outcome<void> sign_out(const http::request&, instant, http::response&) { return {}; }
+};
+struct sessions_that_never_end : site_sessions {
+    outcome<sign_in_answer> sign_in(const http::request&, const sign_in_attempt&, instant, http::response&) {
+        return sign_in_answer{};
+    }
+};
+static_assert(sign_in_source<sessions_that_begin_here>);
+static_assert(!sign_in_source<site_sessions>);
+static_assert(!sign_in_source<sessions_that_never_end>);
+
 struct partners_only {
     outcome<void> check(const http::url& target) const {
         if (target.host == "hooks.partner.example") return {};

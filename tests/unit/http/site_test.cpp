@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 using namespace tollgate;
 
@@ -20,6 +22,27 @@ struct named_handler {
 struct blocking_handler : named_handler {
     static constexpr bool blocking = true;
 };
+
+struct settled_handler : named_handler {
+    [[nodiscard]] std::vector<std::string> mounts() const { return {"/en", "/token", "/"}; }
+};
+
+/// Waits for those who post, and for nobody else.
+struct half_blocking_handler : blocking_handler {
+    [[nodiscard]] bool may_block(const http::request& asked) const noexcept { return asked.method == http::method::post; }
+};
+
+/// Says of itself that it never waits; what it says of one request is then nobody's business.
+struct never_blocking_handler : named_handler {
+    [[nodiscard]] bool may_block(const http::request&) const noexcept { return true; }
+};
+
+bool may_block(const http::handler_ref& handler, std::string_view path, http::method method = http::method::get) {
+    http::request request;
+    request.method = method;
+    request.target = http::target::from(path);
+    return handler.may_block(request);
+}
 
 std::string asked(auto& site, std::string_view path, std::string_view host = "example.com") {
     http::request request;
@@ -44,6 +67,28 @@ TEST_CASE("the first mount that a path is below answers", "[http][site]") {
     CHECK(asked(site, "/v10") == "rest");
     CHECK(asked(site, "/Docs") == "rest");
     CHECK(asked(site, "*") == "rest");
+}
+
+TEST_CASE("a mount that ends in a slash is one path", "[http][site]") {
+    named_handler pages{"pages"};
+    named_handler rest{"rest"};
+    http::site site{http::mounted("/", pages), http::mounted("", rest)};
+    CHECK(asked(site, "/") == "pages");
+    CHECK(asked(site, "/?a=b") == "pages");
+    CHECK(asked(site, "//") == "rest");
+    CHECK(asked(site, "/a") == "rest");
+    CHECK(asked(site, "") == "rest");
+    CHECK(asked(site, "*") == "rest");
+}
+
+TEST_CASE("a handler may know its mounts by itself", "[http][site]") {
+    settled_handler pages{{"pages"}};
+    named_handler rest{"rest"};
+    http::site site{http::mounted(pages), http::mounted("", rest)};
+    CHECK(asked(site, "/en/user") == "pages");
+    CHECK(asked(site, "/token/") == "pages");
+    CHECK(asked(site, "/") == "pages");
+    CHECK(asked(site, "/english") == "rest");
 }
 
 TEST_CASE("the last mount answers for what none fits, and for refusals", "[http][site]") {
@@ -90,4 +135,27 @@ TEST_CASE("a site blocks if one of its handlers does", "[http][site]") {
     static_assert(!http::site<named_handler>::blocking);
     static_assert(http::site<named_handler, blocking_handler>::blocking);
     static_assert(http::handler<http::site<named_handler>>);
+}
+
+TEST_CASE("whether a request may block is what the handler at its mount says", "[http][site]") {
+    named_handler quick{"quick"};
+    blocking_handler slow{{"slow"}};
+    half_blocking_handler pages{{{"pages"}}};
+    http::site site{http::mounted("/quick", quick), http::mounted("/slow", slow), http::mounted("", pages)};
+    static_assert(http::tells_what_blocks<decltype(site)>);
+    CHECK(http::handler_ref{site}.blocking());
+    CHECK_FALSE(may_block(site, "/quick", http::method::post));
+    CHECK(may_block(site, "/slow"));
+    CHECK_FALSE(may_block(site, "/pages"));
+    CHECK(may_block(site, "/pages", http::method::post));
+}
+
+TEST_CASE("a handler that says nothing of single requests says the same of all", "[http][site]") {
+    named_handler quick{"quick"};
+    blocking_handler slow{{"slow"}};
+    never_blocking_handler never{{"never"}};
+    CHECK_FALSE(may_block(quick, "/"));
+    CHECK(may_block(slow, "/"));
+    CHECK_FALSE(http::handler_ref{never}.blocking());
+    CHECK_FALSE(may_block(never, "/"));
 }

@@ -41,7 +41,7 @@ struct conversation {
     }
 
     exchange::turn serve() {
-        const auto turn = talk.serve(with);
+        const auto turn = talk.serve(with, exchange::waiting::forbidden);
         output += talk.output();
         talk.sent(talk.output().size());
         return turn;
@@ -135,7 +135,7 @@ TEST_CASE("an exchange ends when the request, its bytes or the server say so", "
 TEST_CASE("an exchange holds its requests back while its answers are not taken", "[exchange]") {
     conversation one;
     one.receive("GET /large HTTP/1.1\r\nHost: x\r\n\r\n" + get);
-    CHECK(one.talk.serve(one.with) == exchange::turn::held);
+    CHECK(one.talk.serve(one.with, exchange::waiting::forbidden) == exchange::turn::held);
     CHECK(one.talk.answered() == 1);
     one.talk.sent(one.talk.output().size() - 1);
     CHECK(one.serve() == exchange::turn::idle);
@@ -153,4 +153,47 @@ TEST_CASE("an exchange has room for the longest message and one more reading, an
     one.talk.shrink();
     one.talk.begin(ip_address::v4(192, 0, 2, 2), true);
     CHECK(one.talk.room().size() == 8 * 1024);
+}
+
+namespace {
+
+/// Waits for those who post.
+struct post_blocks : tollgate_test::echo_handler {
+    static constexpr bool blocking = true;
+    [[nodiscard]] bool may_block(const http::request& asked) const noexcept { return asked.method == http::method::post; }
+};
+
+}  // namespace
+
+TEST_CASE("an exchange stops before a request that may block, where nobody may wait", "[exchange]") {
+    post_blocks handler;
+    const std::atomic<bool> stopping = false;
+    const hosting::answering with{handler, date, stopping};
+    exchange talk{http::parser_settings{}};
+    talk.begin(ip_address::v4(192, 0, 2, 1), false);
+    const std::string sent = get + "POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi" + get;
+    std::memcpy(talk.room().data(), sent.data(), sent.size());
+    talk.received(sent.size());
+
+    CHECK(talk.serve(with, exchange::waiting::forbidden) == exchange::turn::request);
+    CHECK(talk.answered() == 1);
+    CHECK(talk.serve(with, exchange::waiting::forbidden) == exchange::turn::request);
+    CHECK(talk.answered() == 1);
+    talk.answer(with);
+    CHECK(talk.answered() == 2);
+    CHECK(talk.serve(with, exchange::waiting::forbidden) == exchange::turn::idle);
+    CHECK(talk.answered() == 3);
+}
+
+TEST_CASE("an exchange goes on with all of it, where somebody may wait", "[exchange]") {
+    post_blocks handler;
+    const std::atomic<bool> stopping = false;
+    const hosting::answering with{handler, date, stopping};
+    exchange talk{http::parser_settings{}};
+    talk.begin(ip_address::v4(192, 0, 2, 1), false);
+    const std::string sent = "POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi" + get;
+    std::memcpy(talk.room().data(), sent.data(), sent.size());
+    talk.received(sent.size());
+    CHECK(talk.serve(with, exchange::waiting::allowed) == exchange::turn::idle);
+    CHECK(talk.answered() == 2);
 }
