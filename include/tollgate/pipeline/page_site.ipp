@@ -1,0 +1,83 @@
+#pragma once
+
+#include <tollgate/pipeline/page_site.hpp>
+
+#include <tollgate/base/digest.hpp>
+#include <tollgate/base/encoding.hpp>
+#include <tollgate/http/url.hpp>
+
+#include <utility>
+
+namespace tollgate::pipeline {
+
+TOLLGATE_DECL std::optional<page_site> page_site::make(std::string_view auth_url, std::string style_sheet) {
+    const auto url = http::url::parse(auth_url);
+    if (!url || url->has_query || url->has_fragment || url->has_user_info) return std::nullopt;
+    page_site made;
+    made.root = url->path;
+    while (made.root.ends_with('/')) made.root.pop_back();
+    made.origin = url->origin();
+    made.secure = url->scheme == http::url_scheme::https;
+    // 64 bits tell one version from another; it protects nothing.
+    made.style_url = made.root + "/en/style-" + hex_encode(sha256(style_sheet).raw().substr(0, 8)) + ".css";
+    made.style_sheet = std::move(style_sheet);
+    return made;
+}
+
+TOLLGATE_DECL bool page_site::answer_style_sheet(const http::request& asked, http::response& out) const {
+    if (asked.target.path != style_url) return false;
+    if (asked.method == http::method::get || asked.method == http::method::head) {
+        out.add_prepared_lines(
+            "Content-Type: text/css; charset=utf-8\r\n"
+            "Cache-Control: public, max-age=31536000, immutable\r\n"
+            "X-Content-Type-Options: nosniff\r\n");
+        out.body() = style_sheet;
+        return true;
+    }
+    out.set_status(asked.method == http::method::options ? http::status::no_content : http::status::method_not_allowed);
+    out.add("Allow", "GET, HEAD, OPTIONS");
+    return true;
+}
+
+TOLLGATE_DECL bool is_cross_site(const http::request& asked, const page_site& site) noexcept {
+    bool says = false;
+    for (const http::field& line : asked.fields) {
+        if (!ascii_iequals(line.name, "Sec-Fetch-Site")) continue;
+        if (line.value != "same-origin" && line.value != "none") return true;
+        says = true;
+    }
+    if (says) return false;
+    for (const http::field& line : asked.fields)
+        if (ascii_iequals(line.name, "Origin") && !ascii_iequals(line.value, site.origin)) return true;
+    return false;
+}
+
+TOLLGATE_DECL void add_page_fields(http::response& out, const page_site& site, std::string_view form_targets) {
+    out.add_prepared_lines(
+        "Content-Type: text/html; charset=utf-8\r\n"
+        "Cache-Control: no-store\r\n"
+        "X-Frame-Options: DENY\r\n"
+        "X-Content-Type-Options: nosniff\r\n"
+        "Referrer-Policy: no-referrer\r\n"
+        "Cross-Origin-Opener-Policy: same-origin\r\n");
+    std::string policy{"default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'"};
+    // A `;` would begin another directive, a `,` another policy.
+    if (!form_targets.empty() && form_targets.find_first_of(";,") == std::string_view::npos) policy.append(" ").append(form_targets);
+    policy.append("; base-uri 'none'; frame-ancestors 'none'");
+    if (const auto value = http::field_value::from(policy)) out.add("Content-Security-Policy", *value);
+    if (site.secure) out.add("Strict-Transport-Security", "max-age=31536000");
+}
+
+TOLLGATE_DECL bool answer_see_other(http::response& out, const page_site& site, std::string_view url) {
+    const auto location = http::field_value::from(url);
+    if (!location || url.empty()) return false;
+    out.set_status(http::status::see_other);
+    out.add("Location", *location);
+    out.add_prepared_lines(
+        "Cache-Control: no-store\r\n"
+        "Referrer-Policy: no-referrer\r\n");
+    if (site.secure) out.add("Strict-Transport-Security", "max-age=31536000");
+    return true;
+}
+
+}  // namespace tollgate::pipeline

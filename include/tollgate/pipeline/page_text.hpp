@@ -1,0 +1,58 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/time.hpp>
+#include <tollgate/contract/page_words.hpp>
+#include <tollgate/http/html_writer.hpp>
+#include <tollgate/http/status.hpp>
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tollgate::pipeline {
+
+/// Scopes with what they let a program do, in the order in which people choose among them.
+class scope_texts {
+public:
+    struct entry {
+        std::string scope;
+        std::string text;
+    };
+
+    void add(std::string scope, std::string text) { entries_.push_back({std::move(scope), std::move(text)}); }
+
+    /// The scope itself for one that there is no longer.
+    [[nodiscard]] std::string_view find(std::string_view scope) const noexcept {
+        for (const entry& each : entries_)
+            if (each.scope == scope) return each.text;
+        return scope;
+    }
+
+    [[nodiscard]] const std::vector<entry>& entries() const noexcept { return entries_; }
+
+private:
+    std::vector<entry> entries_;
+};
+
+/// The words with `value` in place of their first `{}`. Plain text, to be escaped as a whole.
+[[nodiscard]] inline std::string fill_in(std::string_view words, std::string_view value) {
+    std::string filled{words};
+    if (const auto place = filled.find("{}"); place != std::string::npos) filled.replace(place, 2, value);
+    return filled;
+}
+
+/// What a page says in place of the one that was asked for.
+[[nodiscard]] TOLLGATE_DECL const message_words& message_for(http::status status, const error_words& words) noexcept;
+
+TOLLGATE_DECL void write_message(http::html_writer& html, const message_words& said);
+
+/// A day that people read and programs can, too: `<time datetime="2026-11-21T14:05:00Z">21 November 2026</time>`.
+TOLLGATE_DECL void write_day(http::html_writer& html, instant at);
+
+}  // namespace tollgate::pipeline
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/pipeline/page_text.ipp>
+#endif

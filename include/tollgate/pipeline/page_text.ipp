@@ -1,0 +1,35 @@
+#pragma once
+
+#include <tollgate/pipeline/page_text.hpp>
+
+#include <array>
+
+namespace tollgate::pipeline {
+
+TOLLGATE_DECL const message_words& message_for(http::status status, const error_words& words) noexcept {
+    switch (status) {
+        case http::status::bad_request: return words.malformed;
+        case http::status::forbidden: return words.forbidden;
+        case http::status::not_found: return words.not_found;
+        case http::status::method_not_allowed: return words.method;
+        case http::status::content_too_large: return words.too_large;
+        case http::status::unsupported_media_type: return words.media_type;
+        case http::status::service_unavailable: return words.unavailable;
+        case http::status::internal_server_error: return words.internal;
+        default: return words.other;
+    }
+}
+
+TOLLGATE_DECL void write_message(http::html_writer& html, const message_words& said) {
+    html.add("<h1>{}</h1>\n<p>{}</p>\n", said.heading, said.explanation);
+}
+
+TOLLGATE_DECL void write_day(http::html_writer& html, instant at) {
+    constexpr std::array<std::string_view, 12> months{"January", "February", "March",     "April",   "May",      "June",
+                                                      "July",    "August",   "September", "October", "November", "December"};
+    const auto civil = tollgate::detail::to_civil(at);
+    html.add("<time datetime=\"{}\">{} {} {}</time>", to_iso8601(at).view(), civil.day,
+             months[static_cast<std::size_t>(civil.month - 1)], civil.year);
+}
+
+}  // namespace tollgate::pipeline

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <tollgate/policy/plain_theme.hpp>
+
+#include <tollgate/policy/plain_theme_style.hpp>
+
+namespace tollgate {
+
+namespace detail {
+
+[[nodiscard]] inline std::string fill_words(std::string_view words, std::string_view value) {
+    std::string filled{words};
+    if (const auto place = filled.find("{}"); place != std::string::npos) filled.replace(place, 2, value);
+    return filled;
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL std::string plain_theme::scope_text(std::string_view scope, const service_catalog& services) const {
+    if (scope == balance_scope) return std::string{said.scopes.balance};
+    for (const service& each : services.services()) {
+        if (scope == each.read_scope) return detail::fill_words(said.scopes.read, each.name);
+        if (scope == each.write_scope) return detail::fill_words(said.scopes.write, each.name);
+    }
+    return std::string{scope};
+}
+
+TOLLGATE_DECL std::string plain_theme::style_sheet() const { return std::string{detail::plain_style_sheet}; }
+
+TOLLGATE_DECL void plain_theme::begin_page(http::html_writer& html, const page_frame& frame) const {
+    const frame_words& words = said.frame;
+    const auto title = frame.faulty ? detail::fill_words(words.faulty_title, frame.title) : std::string{frame.title};
+    html.add(R"(<!doctype html>
+<html lang="{}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{} - {}</title>
+<link rel="stylesheet" href="{}">
+)",
+             words.language, title, words.site_name, frame.style_url);
+    if (!frame.referrer_policy.empty()) html.add("<meta name=\"referrer\" content=\"{}\">\n", frame.referrer_policy);
+    html.add(R"(</head>
+<body class="{}">
+<a class="skip" href="#content">{}</a>
+<header><div class="bar"><span class="name">{}</span>
+)",
+             frame.shape == page_shape::narrow ? "narrow" : "wide", words.skip, words.site_name);
+    if (!frame.login.empty()) {
+        html.add("<div class=\"who\"><span>{}</span>", detail::fill_words(words.signed_in_as, frame.login));
+        if (!frame.sign_out_url.empty())
+            html.add(R"(<form method="post" action="{}"><input type="hidden" name="form_token" value="{}">)"
+                     R"(<button class="quiet">{}</button></form>)",
+                     frame.sign_out_url, frame.form_token, words.sign_out);
+        html.add("</div>\n");
+    }
+    html.add("</div></header>\n");
+    if (!frame.navigation.empty()) {
+        html.add("<nav aria-label=\"{}\"><ul>\n", words.navigation);
+        for (const page_link& each : frame.navigation) {
+            html.add("<li><a href=\"{}\"", each.url);
+            if (each.current) html.add(" aria-current=\"page\"");
+            html.add(">{}</a></li>\n", each.text);
+        }
+        html.add("</ul></nav>\n");
+    }
+    html.add("<main id=\"content\">\n");
+}
+
+TOLLGATE_DECL void plain_theme::end_page(http::html_writer& html, const page_frame&) const {
+    html.add("</main>\n</body>\n</html>\n");
+}
+
+}  // namespace tollgate
