@@ -4,6 +4,7 @@
 #include <tollgate/contract/hook_store.hpp>
 #include <tollgate/contract/oauth_store.hpp>
 #include <tollgate/contract/observer.hpp>
+#include <tollgate/contract/page_theme.hpp>
 #include <tollgate/contract/password_source.hpp>
 #include <tollgate/contract/random_source.hpp>
 #include <tollgate/contract/rate_limiter.hpp>
@@ -200,6 +201,19 @@ struct scopes_as_text {
 static_assert(!scope_checker<scopes_as_text>);
 static_assert(!scope_checker<nothing>);
 
+struct bare_theme {
+    page_words said;
+    const page_words& words() const noexcept { return said; }
+    std::string scope_text(std::string_view scope, const service_catalog&) const { return std::string{scope}; }
+    std::string style_sheet() const { return "body { max-width: 40rem; margin: 2rem auto; }"; }
+    void begin_page(http::html_writer& html, const page_frame& frame) const {
+        html.add("<!doctype html><html lang=\"en\"><title>{}</title>", frame.title);
+        html.add("<link rel=\"stylesheet\" href=\"{}\"><main>", frame.style_url);
+    }
+    void end_page(http::html_writer& html, const page_frame&) const { html.add("</main></html>"); }
+};
+static_assert(page_theme<bare_theme>);
+
 struct site_sessions {
     outcome<std::optional<session>> session_of(const http::request& asked, instant) {
         const auto cookie = asked.fields.find(http::field_id::cookie);
@@ -283,16 +297,33 @@ struct credentials_alone {
     outcome<std::optional<token_credential>> find_personal_token(std::string_view);
     outcome<std::optional<token_credential>> find_access_token(const digest&);
 };
+struct theme_without_an_end {
+    const page_words& words() const noexcept;
+    std::string scope_text(std::string_view, const service_catalog&) const;
+    std::string style_sheet() const;
+    void begin_page(http::html_writer&, const page_frame&) const;
+};
+struct theme_of_words_for_one_call {
+    page_words words() const noexcept;
+    std::string scope_text(std::string_view, const service_catalog&) const;
+    std::string style_sheet() const;
+    void begin_page(http::html_writer&, const page_frame&) const;
+    void end_page(http::html_writer&, const page_frame&) const;
+};
+static_assert(!page_theme<theme_without_an_end>);
+static_assert(!page_theme<theme_of_words_for_one_call>);
 struct hooks_without_a_bound {
     outcome<hook_id> create_hook(const new_hook&);
     outcome<std::vector<hook>> hooks_of(const account_ref&);
     outcome<std::optional<account_ref>> account_of_hook(const service_name&, hook_id);
+    outcome<bool> replace_hook_secret(const account_ref&, hook_id, const std::string&, instant);
     outcome<bool> delete_hook(const account_ref&, hook_id);
 };
 struct hooks_that_are_deleted_by_anybody {
     outcome<hook_id> create_hook(const new_hook&, std::size_t);
     outcome<std::vector<hook>> hooks_of(const account_ref&);
     outcome<std::optional<account_ref>> account_of_hook(const service_name&, hook_id);
+    outcome<bool> replace_hook_secret(const account_ref&, hook_id, const std::string&, instant);
     outcome<bool> delete_hook(hook_id);
 };
 static_assert(credential_source<credentials_alone>);
@@ -359,4 +390,11 @@ TEST_CASE("the sessions of the exemplar know Ann") {
     asked.fields.add("Cookie", "site=ann-is-here");
     CHECK((*exemplars::site_sessions{}.session_of(asked, instant{}))->user == user_id{1});
     CHECK(exemplars::site_sessions{}.sign_in_url("/en/?a=b").starts_with("/login?next="));
+}
+
+TEST_CASE("the theme of the exemplar says what a page is about") {
+    std::string page;
+    http::html_writer html{page};
+    exemplars::bare_theme{}.begin_page(html, {.title = "Tokens & keys", .style_url = "/style.css"});
+    CHECK(page.find("<title>Tokens &amp; keys</title>") != std::string::npos);
 }
