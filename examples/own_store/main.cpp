@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -32,11 +33,14 @@ public:
         return std::optional<token_credential>{};
     }
 
-    outcome<token_id> create_personal_token(const new_personal_token& made) {
+    outcome<token_id> create_personal_token(const new_personal_token& made, std::size_t tokens_per_user_max) {
         const std::lock_guard transaction{mutex_};
-        for (const auto& [id, row] : personal_tokens_)
-            if (row.username == made.username)
-                return problem{problem_kind::conflict, "The username is taken.", {}};
+        std::size_t there = 0;  // counted in the transaction that adds one, so that no two pass the bound
+        for (const auto& [id, row] : personal_tokens_) {
+            if (row.username == made.username) return problem{problem_kind::conflict, "The username is taken.", {}};
+            if (row.user == made.user) ++there;
+        }
+        if (there >= tokens_per_user_max) return invalid("You have as many personal tokens as you may.");
         const auto id = token_id{++last_token_};
         personal_tokens_.emplace(id, made);
         return id;
@@ -107,15 +111,30 @@ public:
         return std::optional{found->second.account};
     }
 
+    outcome<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
+                                      instant old_valid_until) {
+        const std::lock_guard transaction{mutex_};
+        const auto found = hooks_.find(id);
+        if (found == hooks_.end() || found->second.account != account) return false;
+        old_secrets_.insert_or_assign(id, old_secret{found->second.secret, old_valid_until});
+        found->second.secret = secret;
+        return true;
+    }
+
     outcome<bool> delete_hook(const account_ref& account, hook_id id) {
         const std::lock_guard transaction{mutex_};
         const auto found = hooks_.find(id);
         if (found == hooks_.end() || found->second.account != account) return false;
         hooks_.erase(found);
+        old_secrets_.erase(id);
         return true;
     }
 
 private:
+    struct old_secret {
+        std::string text;
+        instant valid_until;
+    };
     using digest_bytes = std::array<std::uint8_t, digest::size_bytes>;
 
     std::mutex mutex_;
@@ -124,6 +143,7 @@ private:
     std::map<token_id, new_personal_token> personal_tokens_;
     std::map<digest_bytes, new_access_token> access_tokens_;
     std::map<hook_id, new_hook> hooks_;
+    std::map<hook_id, old_secret> old_secrets_;
 };
 
 static_assert(token_store<table_store>);

@@ -169,7 +169,8 @@ public:
         const auto secret = make_secret(secret_kind::personal_token, secret_bytes);
         const auto username = make_public_id(public_id_kind::username, name_bytes);
         const auto made = store.create_personal_token(
-            {user, *token_username::from(username), digest_of(secret), "for tests", *scope_set::parse(scopes), now});
+            {user, *token_username::from(username), digest_of(secret), "for tests", *scope_set::parse(scopes), now},
+            limits::personal_tokens_per_user_max);
         return {*made, std::string{username.view()}, std::string{secret.view()}};
     }
 

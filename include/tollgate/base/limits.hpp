@@ -29,4 +29,12 @@ inline constexpr std::size_t decimal_text_bytes_max = 40;        // 38 digits as
 inline constexpr std::size_t path_parameters_max = 8;            // captures of one route
 inline constexpr std::size_t hooks_per_event_max = 20;           // for one account and event: GitHub's bound
 
+inline constexpr std::size_t personal_tokens_per_user_max = 100;  // a page that a person still overlooks; GitHub allows 50
+inline constexpr std::size_t applications_per_user_max = 100;     // GitHub's bound on OAuth applications of one owner
+inline constexpr std::size_t codes_per_grant_max = 100;           // one user, one application, an hour: nobody signs in as often
+inline constexpr std::size_t refresh_tokens_per_grant_max = 100;  // Google's bound: one a device that a person signed in with
+inline constexpr std::size_t access_tokens_per_grant_max = 1000;  // as many as calls a day: a client that asks anew for each
+inline constexpr std::size_t sessions_per_user_max = 100;         // browsers that one person is signed in with
+inline constexpr int spent_code_seconds = 3600;                   // reuse is seen within minutes, or not at all
+
 }  // namespace tollgate::limits

@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace tollgate {
@@ -19,7 +20,7 @@ namespace tollgate {
 /// `tollgate/store/suite.hpp`.
 template <class S>
 concept hook_store = requires(S& s, const new_hook& made, const account_ref& account, const service_name& service, hook_id id,
-                              std::size_t hooks_per_event_max) {
+                              std::size_t hooks_per_event_max, const std::string& secret, instant old_valid_until) {
     // A hook with a new id; ids are never used again. problem_kind::invalid when the account has `hooks_per_event_max`
     // hooks for this event already: counted and created in one step, so that parallel calls cannot pass the bound.
     { s.create_hook(made, hooks_per_event_max) } -> std::same_as<outcome<hook_id>>;
@@ -27,6 +28,9 @@ concept hook_store = requires(S& s, const new_hook& made, const account_ref& acc
     { s.hooks_of(account) } -> std::same_as<outcome<std::vector<hook>>>;
     // Which account of this service a hook belongs to, which never changes; none when there is no such hook.
     { s.account_of_hook(service, id) } -> std::same_as<outcome<std::optional<account_ref>>>;
+    // Whether the account has such a hook. `secret` signs from now on, and the one that it replaces until
+    // `old_valid_until`, too; one that was replaced before that is forgotten.
+    { s.replace_hook_secret(account, id, secret, old_valid_until) } -> std::same_as<outcome<bool>>;
     // Whether the account had such a hook; it is gone when this returns.
     { s.delete_hook(account, id) } -> std::same_as<outcome<bool>>;
 };

@@ -32,7 +32,11 @@ concept application_store = requires(S& s, const new_application& made, std::str
     { s.delete_application(owner, id) } -> std::same_as<outcome<bool>>;
 };
 
-/// Keeps what users let applications do, and the codes and tokens made of it.
+/// Keeps what users let applications do, and the codes and tokens made of it. What expires at a moment is not good at that
+/// moment any more.
+///
+/// One user and one application cannot fill a store: of more codes, refresh or access tokens than `limits::codes_per_grant_max`
+/// and its like, the oldest (of refresh tokens, the one unused for the longest time) may go, and in ours do.
 template <class S>
 concept grant_store = requires(S& s, const new_authorization_code& code, const code_redemption& redemption,
                                const token_refresh& refresh, const digest& token, user_id user, application_id application,
@@ -40,22 +44,26 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
     // What this user granted this application before; none when nothing, or when it was revoked.
     { s.granted_scopes(user, application) } -> std::same_as<outcome<std::optional<scope_set>>>;
     // Keeps the code, and adds its scopes to what the user has granted the application: one step. Nothing changes for a
-    // digest that is there already.
+    // digest that is there already. problem_kind::not_found when there is no such application (any more), invalid when the
+    // user's scopes would be more than a scope_set holds.
     { s.create_code(code) } -> std::same_as<outcome<code_result>>;
     // Redeems a code once: of N calls at the same time, from any number of threads and processes, exactly one is `redeemed`,
     // and its tokens exist when it returns. A failure leaves the code as it was. A code is remembered after its redemption
-    // at least until it would have expired, so that reuse is seen; reuse revokes the tokens made from it.
+    // for `limits::spent_code_seconds` longer than it would have been good, so that reuse is seen. Reuse by its application
+    // revokes the refresh token made from it, and the access tokens made from either. problem_kind::conflict when one of the
+    // new digests is there already.
     { s.redeem_code(redemption) } -> std::same_as<outcome<redeemed_code>>;
-    // A new access token out of a refresh token, which stays good: in parallel, too.
+    // A new access token out of a refresh token, which stays good: in parallel, too. problem_kind::conflict when the access
+    // token's digest is there already.
     { s.refresh_access_token(refresh) } -> std::same_as<outcome<refreshed_token>>;
-    // RFC 7009: an access or refresh token of this application. A refresh token takes the access tokens of its grant along.
-    // Whether there was such a token is nobody's business.
+    // RFC 7009: an access or refresh token of this application. A refresh token takes along the access tokens that were made
+    // with it. Whether there was such a token is nobody's business.
     { s.revoke_oauth_token(application, token) } -> std::same_as<outcome<void>>;
     // What a user let applications do, oldest first.
     { s.grants_of(user) } -> std::same_as<outcome<std::vector<grant>>>;
     // Whether there was such a grant. Codes, access and refresh tokens of this user and application go with it.
     { s.revoke_grant(user, application) } -> std::same_as<outcome<bool>>;
-    // Forgets what expired before `now`, at most `rows_max` rows; how many they were.
+    // Forgets codes and tokens that are of no use at `now` any more, at most `rows_max`; how many they were.
     { s.sweep_expired(now, rows_max) } -> std::same_as<outcome<std::size_t>>;
 };
 

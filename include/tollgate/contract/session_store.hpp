@@ -13,6 +13,12 @@ namespace tollgate {
 ///
 /// Thread rule: callable from many threads at once. Blocking: allowed if the store declares
 /// `static constexpr bool blocking = true`. Errors: a `problem`; nothing is thrown.
+///
+/// One person who signs in again and again cannot fill a store: of more than `limits::sessions_per_user_max` sessions of one
+/// user, the one unused for the longest time may go, and in ours does.
+///
+/// Exemplar: `memory_store`, `sqlite_store`. An adapter of one's own is right when it passes
+/// `tollgate/store/suite.hpp`.
 template <class S>
 concept session_store = requires(S& s, const stored_session& made, const digest& cookie, user_id user, instant now,
                                  instant created_before, instant seen_before, std::size_t rows_max) {

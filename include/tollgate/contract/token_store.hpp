@@ -4,6 +4,7 @@
 #include <tollgate/domain/personal_token.hpp>
 
 #include <concepts>
+#include <cstddef>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -28,10 +29,12 @@ concept credential_source = requires(S& s, std::string_view username, const dige
 /// Exemplar: `memory_store`, `sqlite_store`. An adapter of one's own is right when it passes
 /// `tollgate/store/suite.hpp`.
 template <class S>
-concept token_store = credential_source<S> && requires(S& s, const new_personal_token& personal, const new_access_token& access,
+concept token_store = credential_source<S> && requires(S& s, const new_personal_token& personal,
+                                                       std::size_t tokens_per_user_max, const new_access_token& access,
                                                        user_id user, token_id id, const digest& token) {
-    // problem_kind::conflict when the username is taken.
-    { s.create_personal_token(personal) } -> std::same_as<outcome<token_id>>;
+    // problem_kind::conflict when the username is taken, invalid when the user has `tokens_per_user_max` already: counted
+    // and created in one step, so that parallel calls cannot pass the bound.
+    { s.create_personal_token(personal, tokens_per_user_max) } -> std::same_as<outcome<token_id>>;
     // The user's tokens, oldest first.
     { s.personal_tokens_of(user) } -> std::same_as<outcome<std::vector<personal_token>>>;
     // Whether there was such a token; it lets nobody in from the moment this returns.
@@ -40,6 +43,18 @@ concept token_store = credential_source<S> && requires(S& s, const new_personal_
     { s.create_access_token(access) } -> std::same_as<outcome<void>>;
     // Whether there was such a token.
     { s.revoke_access_token(token) } -> std::same_as<outcome<bool>>;
+};
+
+/// Keeps when a credential was used last, for its owner to see. Nobody has to: a store without these two is whole.
+///
+/// Called for one credential once an hour and in all about once a second, so each may be a write to a disk. A problem is
+/// nobody's business but the store's: the request goes on.
+template <class S>
+concept use_recorder = requires(S& s, std::string_view username, const digest& token, instant now) {
+    // From now on this is the token's `last_used_at`, in lists, too. No problem when there is no such token.
+    { s.record_personal_token_use(username, now) } -> std::same_as<outcome<void>>;
+    // The same, and the `last_used_at` of the grant that the token belongs to, if it does to one.
+    { s.record_access_token_use(token, now) } -> std::same_as<outcome<void>>;
 };
 
 }  // namespace tollgate

@@ -29,7 +29,7 @@ struct new_authorization_code {
     user_id user;
     application_id application;
     scope_set scopes;
-    std::optional<std::string> redirect_uri;    ///< what the request sent, if it sent one: the exchange must say the same
+    std::string redirect;                       ///< where the browser is really sent; an exchange that names one names this
     std::optional<std::string> code_challenge;  ///< S256, base64url (RFC 7636 section 4.2)
     instant created_at;
     instant expires_at;
@@ -47,25 +47,25 @@ struct issued_tokens {
     digest access_digest;
     instant access_expires_at;
     digest refresh_digest;
-    instant refresh_expires_at;   ///< moves on with each use ...
-    instant refresh_ends_at;      ///< ... but never beyond this
+    instant refresh_expires_at;  ///< moves on with each use ...
+    instant refresh_ends_at;     ///< ... but never beyond this
 };
 
 /// What an application shows to redeem a code (RFC 6749 section 4.1.3).
 struct code_redemption {
     digest code_digest;
     application_id application;
-    std::optional<std::string> redirect_uri;    ///< as sent with the exchange
-    std::optional<std::string> code_challenge;  ///< S256 of the verifier that was sent
+    std::optional<std::string> redirect_uri{};    ///< as sent with the exchange; compared byte for byte, if it was sent
+    std::optional<std::string> code_challenge{};  ///< S256 of the verifier that was sent: there exactly if the code has one
     instant now;
-    issued_tokens tokens;                       ///< kept exactly if the code is redeemed
+    issued_tokens tokens;  ///< kept exactly if the code is redeemed
 };
 
 /// What came of it. Everything but `redeemed` is `invalid_grant` to the client.
 enum class redemption_result : std::uint8_t {
     redeemed,
     unknown,   ///< no such code, an expired one, or another application's: nothing changed
-    mismatch,  ///< another redirect_uri or verifier: nothing changed, the code is still good
+    mismatch,  ///< another redirect_uri or verifier, or a verifier too few or too many: the code is still good
     reused,    ///< a code that was redeemed before: the tokens made from it are revoked by now
 };
 
@@ -79,11 +79,11 @@ struct redeemed_code {
 struct token_refresh {
     digest refresh_digest;
     application_id application;
-    std::optional<scope_set> narrowed;  ///< fewer scopes for this access token; none: as many as were granted
+    std::optional<scope_set> narrowed{};  ///< fewer scopes for this access token; none: as many as were granted
     instant now;
     digest access_digest;
     instant access_expires_at;
-    seconds refresh_lifetime;           ///< from `now`, at most until the token's own end
+    seconds refresh_lifetime;  ///< from `now`, at most until the token's own end
 };
 
 enum class refresh_result : std::uint8_t {

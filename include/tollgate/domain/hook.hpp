@@ -26,7 +26,8 @@ struct hook {
     instant created_at;
 };
 
-/// What is needed to make one. `secret` signs deliveries, so it is kept as it is; it is shown once and never listed.
+/// What is needed to make one. `secret` signs deliveries, so it is kept as it is; it is shown once and never listed. A
+/// store also keeps the one before it, for the time in which both sign.
 struct new_hook {
     account_ref account;
     std::string event;

@@ -22,7 +22,7 @@ struct personal_token {
     std::string description;
     scope_set scopes;
     instant created_at;
-    std::optional<instant> last_used_at;
+    std::optional<instant> last_used_at;  ///< recorded at a bounded rate, so it may lag
 };
 
 struct new_personal_token {
@@ -51,6 +51,7 @@ struct token_credential {
     scope_set scopes;
     std::optional<instant> expires_at;  ///< no longer valid from this moment on; none: until it is revoked
     std::optional<application_id> application;
+    std::optional<instant> last_used_at{};  ///< as recorded; always none where a store records no use
 };
 
 }  // namespace tollgate

@@ -27,10 +27,12 @@ struct issued_personal_token {
 };
 
 /// Makes a token that `basic_token` lets in from now on. Invalid for a description longer than
-/// `limits::token_description_bytes_max`; whether the scopes exist is the caller's to know.
+/// `limits::token_description_bytes_max`, and for one token more than `tokens_per_user_max`; whether the scopes exist is the
+/// caller's to know.
 template <token_store Store, random_source Random>
-[[nodiscard]] outcome<issued_personal_token> issue_personal_token(Store& store, const Random& random, personal_token_request wanted,
-                                                                  instant now) {
+[[nodiscard]] outcome<issued_personal_token> issue_personal_token(
+    Store& store, const Random& random, personal_token_request wanted, instant now,
+    std::size_t tokens_per_user_max = limits::personal_tokens_per_user_max) {
     if (wanted.description.size() > limits::token_description_bytes_max) return invalid("description is longer than 255 bytes.");
     std::array<std::byte, 16> name_bytes;
     std::array<std::byte, 32> secret_bytes;
@@ -44,7 +46,8 @@ template <token_store Store, random_source Random>
                                                  .secret_digest = digest_of(secret),
                                                  .description = std::move(wanted.description),
                                                  .scopes = wanted.scopes,
-                                                 .created_at = now});
+                                                 .created_at = now},
+                                                tokens_per_user_max);
     if (!id) return id.error();
     return issued_personal_token{*id, username, secret};
 }

@@ -36,14 +36,17 @@ public:
     outcome<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept {
         return personal_.find(username);
     }
-    outcome<token_id> create_personal_token(const new_personal_token& made) noexcept {
-        return detail::contained([&] { return personal_.create(made); });
+    outcome<token_id> create_personal_token(const new_personal_token& made, std::size_t tokens_per_user_max) noexcept {
+        return detail::contained([&] { return personal_.create(made, tokens_per_user_max); });
     }
     outcome<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept {
         return detail::contained([&] { return personal_.of(user); });
     }
     outcome<bool> revoke_personal_token(token_id id) noexcept {
         return detail::contained([&] { return personal_.revoke(id); });
+    }
+    outcome<void> record_personal_token_use(std::string_view username, instant now) noexcept {
+        return personal_.record_use(username, now);
     }
 
     outcome<std::optional<token_credential>> find_access_token(const digest& token) noexcept {
@@ -64,6 +67,10 @@ public:
     }
     outcome<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept {
         return detail::contained([&] { return hooks_.account_of(service, id); });
+    }
+    outcome<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
+                                      instant old_valid_until) noexcept {
+        return detail::contained([&] { return hooks_.replace_secret(account, id, secret, old_valid_until); });
     }
     outcome<bool> delete_hook(const account_ref& account, hook_id id) noexcept {
         return detail::contained([&] { return hooks_.remove(account, id); });

@@ -58,9 +58,11 @@ public:
     TOLLGATE_DECL ~sqlite_store();
 
     TOLLGATE_DECL outcome<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept;
-    TOLLGATE_DECL outcome<token_id> create_personal_token(const new_personal_token& made) noexcept;
+    TOLLGATE_DECL outcome<token_id> create_personal_token(const new_personal_token& made,
+                                                          std::size_t tokens_per_user_max) noexcept;
     TOLLGATE_DECL outcome<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
     TOLLGATE_DECL outcome<bool> revoke_personal_token(token_id id) noexcept;
+    TOLLGATE_DECL outcome<void> record_personal_token_use(std::string_view username, instant now) noexcept;
 
     TOLLGATE_DECL outcome<std::optional<token_credential>> find_access_token(const digest& token) noexcept;
     TOLLGATE_DECL outcome<void> create_access_token(const new_access_token& made) noexcept;
@@ -69,6 +71,8 @@ public:
     TOLLGATE_DECL outcome<hook_id> create_hook(const new_hook& made, std::size_t hooks_per_event_max) noexcept;
     TOLLGATE_DECL outcome<std::vector<hook>> hooks_of(const account_ref& account) noexcept;
     TOLLGATE_DECL outcome<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept;
+    TOLLGATE_DECL outcome<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
+                                                    instant old_valid_until) noexcept;
     TOLLGATE_DECL outcome<bool> delete_hook(const account_ref& account, hook_id id) noexcept;
 
 private:

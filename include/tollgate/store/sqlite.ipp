@@ -67,14 +67,18 @@ TOLLGATE_DECL outcome<std::optional<token_credential>> sqlite_store::find_person
     std::string_view username) noexcept {
     return detail::contained([&] { return rooms_->personal.find(username); });
 }
-TOLLGATE_DECL outcome<token_id> sqlite_store::create_personal_token(const new_personal_token& made) noexcept {
-    return detail::contained([&] { return rooms_->personal.create(made); });
+TOLLGATE_DECL outcome<token_id> sqlite_store::create_personal_token(const new_personal_token& made,
+                                                                    std::size_t tokens_per_user_max) noexcept {
+    return detail::contained([&] { return rooms_->personal.create(made, tokens_per_user_max); });
 }
 TOLLGATE_DECL outcome<std::vector<personal_token>> sqlite_store::personal_tokens_of(user_id user) noexcept {
     return detail::contained([&] { return rooms_->personal.of(user); });
 }
 TOLLGATE_DECL outcome<bool> sqlite_store::revoke_personal_token(token_id id) noexcept {
     return detail::contained([&] { return rooms_->personal.revoke(id); });
+}
+TOLLGATE_DECL outcome<void> sqlite_store::record_personal_token_use(std::string_view username, instant now) noexcept {
+    return detail::contained([&] { return rooms_->personal.record_use(username, now); });
 }
 
 TOLLGATE_DECL outcome<std::optional<token_credential>> sqlite_store::find_access_token(const digest& token) noexcept {
@@ -97,6 +101,11 @@ TOLLGATE_DECL outcome<std::vector<hook>> sqlite_store::hooks_of(const account_re
 TOLLGATE_DECL outcome<std::optional<account_ref>> sqlite_store::account_of_hook(const service_name& service,
                                                                                 hook_id id) noexcept {
     return detail::contained([&] { return rooms_->hooks.account_of(service, id); });
+}
+TOLLGATE_DECL outcome<bool> sqlite_store::replace_hook_secret(const account_ref& account, hook_id id,
+                                                              const std::string& secret,
+                                                              instant old_valid_until) noexcept {
+    return detail::contained([&] { return rooms_->hooks.replace_secret(account, id, secret, old_valid_until); });
 }
 TOLLGATE_DECL outcome<bool> sqlite_store::delete_hook(const account_ref& account, hook_id id) noexcept {
     return detail::contained([&] { return rooms_->hooks.remove(account, id); });

@@ -59,7 +59,8 @@ std::string add_token(Store& store) {
                                                    .secret_digest = tollgate::digest_of(secret.view()),
                                                    .description = "benchmark",
                                                    .scopes = *tollgate::scope_set::parse("user:balance"),
-                                                   .created_at = tollgate::system_clock{}.now()});
+                                                   .created_at = tollgate::system_clock{}.now()},
+                                                  tollgate::limits::personal_tokens_per_user_max);
     if (!made) throw std::runtime_error{"the store takes no token"};
 
     const std::string pair = std::string{username.view()} + ":" + std::string{secret.view()};

@@ -16,14 +16,14 @@ TEST_CASE("the memory store passes the store suite") {
 TEST_CASE("a memory store refuses more than it may hold, and says which setting it was") {
     memory_store store{{.personal_tokens_max = 2, .access_tokens_max = 2, .hooks_max = 2}};
 
-    const auto first = value_of(store.create_personal_token(sample_personal_token("tgu_1")));
-    value_of(store.create_personal_token(sample_personal_token("tgu_2")));
-    auto refused = store.create_personal_token(sample_personal_token("tgu_3"));
+    const auto first = value_of(store.create_personal_token(sample_personal_token("tgu_1"), tokens_max));
+    value_of(store.create_personal_token(sample_personal_token("tgu_2"), tokens_max));
+    auto refused = store.create_personal_token(sample_personal_token("tgu_3"), tokens_max);
     expect_problem(refused, problem_kind::unavailable);
     CHECK_THAT(refused.error().cause, Catch::Contains("memory_settings::personal_tokens_max"));
-    expect_problem(store.create_personal_token(sample_personal_token("tgu_2")), problem_kind::conflict);
+    expect_problem(store.create_personal_token(sample_personal_token("tgu_2"), tokens_max), problem_kind::conflict);
     value_of(store.revoke_personal_token(first));
-    value_of(store.create_personal_token(sample_personal_token("tgu_3")));
+    value_of(store.create_personal_token(sample_personal_token("tgu_3"), tokens_max));
 
     value_of(store.create_access_token(sample_access_token(1)));
     expect_problem(store.create_access_token(sample_access_token(1)), problem_kind::conflict);

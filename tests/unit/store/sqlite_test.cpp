@@ -106,7 +106,7 @@ TEST_CASE("a directory that nobody may write to has no store") {
 TEST_CASE("a store moves, and takes another's place") {
     files files;
     sqlite_store store{files.next()};
-    value_of(store.create_personal_token(sample_personal_token("tgu_a")));
+    value_of(store.create_personal_token(sample_personal_token("tgu_a"), tokens_max));
     sqlite_store moved{std::move(store)};
     CHECK(value_of(moved.find_personal_token("tgu_a")));
     moved = sqlite_store{files.next()};
@@ -120,7 +120,7 @@ TEST_CASE("two stores on one file see each other's changes with the next call") 
     const auto access = sample_access_token(1);
     for (int round = 0; round < 5; ++round) {
         CHECK_FALSE(value_of(one.find_personal_token("tgu_a")));
-        const auto id = value_of(other.create_personal_token(made));
+        const auto id = value_of(other.create_personal_token(made, tokens_max));
         CHECK(value_of(one.find_personal_token("tgu_a")));
         CHECK(value_of(one.revoke_personal_token(id)));
         CHECK_FALSE(value_of(other.find_personal_token("tgu_a")));
@@ -227,7 +227,7 @@ TEST_CASE("a disk that fails at the nth change: each verb is done or not, says w
     static constexpr auto settle = nothing_but_problem;
     const auto each = GENERATE(
         verb{"create_personal_token",
-             [](sqlite_store& store) { return settle(store.create_personal_token(sample_personal_token("tgu_new"))); },
+             [](sqlite_store& store) { return settle(store.create_personal_token(sample_personal_token("tgu_new"), tokens_max)); },
              [](sqlite_store& store) { return value_of(store.find_personal_token("tgu_new")).has_value(); }},
         verb{"revoke_personal_token", [](sqlite_store& store) { return settle(store.revoke_personal_token(token_id{1})); },
              [](sqlite_store& store) { return !value_of(store.find_personal_token("tgu_old")).has_value(); }},
@@ -256,7 +256,7 @@ TEST_CASE("a disk that fails at the nth change: each verb is done or not, says w
         settings.vfs = vfs.name();
         {
             sqlite_store store{files.next(), settings};
-            value_of(store.create_personal_token(sample_personal_token("tgu_old")));
+            value_of(store.create_personal_token(sample_personal_token("tgu_old"), tokens_max));
             value_of(store.create_access_token(sample_access_token(1)));
             value_of(store.create_hook(sample_hook(sample_account()), 20));
             REQUIRE_FALSE(each.is_done(store));
@@ -329,7 +329,7 @@ TEST_CASE("a damaged file is a problem that says so, in whatever verb meets the 
         auto made = sample_hook(sample_account());
         made.target_url.resize(1500, 'x');
         for (int i = 0; i < 200; ++i) value_of(store.create_hook(made, SIZE_MAX));
-        value_of(store.create_personal_token(sample_personal_token("tgu_a")));
+        value_of(store.create_personal_token(sample_personal_token("tgu_a"), tokens_max));
     }
     constexpr std::streamoff page_bytes = 4096;
     const auto pages = static_cast<std::streamoff>(std::filesystem::file_size(path)) / page_bytes;
@@ -355,7 +355,7 @@ TEST_CASE("a damaged file is a problem that says so, in whatever verb meets the 
         met(opened->hooks_of(sample_account()));
         met(opened->find_personal_token("tgu_a"));
         met(opened->create_hook(sample_hook(sample_account()), 20));
-        met(opened->create_personal_token(sample_personal_token("tgu_b")));
+        met(opened->create_personal_token(sample_personal_token("tgu_b"), tokens_max));
     }
     CHECK(problems > 0);
 }
@@ -363,7 +363,7 @@ TEST_CASE("a damaged file is a problem that says so, in whatever verb meets the 
 TEST_CASE("a row that somebody else wrote is not taken for what it is not") {
     files files;
     sqlite_store store{files.next()};
-    value_of(store.create_personal_token(sample_personal_token("tgu_a")));
+    value_of(store.create_personal_token(sample_personal_token("tgu_a"), tokens_max));
     auto stranger = *sqlite::database::open(files.last());
     REQUIRE(stranger.run("UPDATE tollgate_personal_tokens SET scopes = 'a' || char(9) || 'b'"));
     const auto found = store.find_personal_token("tgu_a");
@@ -448,7 +448,7 @@ TEST_CASE("a store of version 1 is brought up to date and keeps what it holds") 
     const auto hooks = value_of(store.hooks_of(sample_account()));
     REQUIRE(hooks.size() == 1);
     CHECK(hooks[0].source == hook_source::manual);
-    value_of(store.create_personal_token(sample_personal_token("tgu_b")));
+    value_of(store.create_personal_token(sample_personal_token("tgu_b"), tokens_max));
 }
 
 TEST_CASE("a store waits for another process that writes, and says so when that takes too long") {

@@ -65,7 +65,7 @@ public:
         if (found && *found && is(mistake::forgets_scopes)) (*found)->scopes = scope_set{};
         return found;
     }
-    outcome<token_id> create_personal_token(new_personal_token made) {
+    outcome<token_id> create_personal_token(new_personal_token made, std::size_t tokens_per_user_max) {
         if (is(mistake::ignores_case)) {
             std::string name{made.username.view()};
             for (char& each : name) each = ascii_lower(each);
@@ -73,12 +73,12 @@ public:
         }
         if (is(mistake::cuts_descriptions_at_50_bytes)) made.description = made.description.substr(0, 50);
         if (is(mistake::keeps_whole_seconds)) made.created_at = std::chrono::floor<seconds>(made.created_at);
-        auto id = inner_.create_personal_token(made);
+        auto id = inner_.create_personal_token(made, tokens_per_user_max);
         if (!id && is(mistake::names_a_conflict_invalid)) id.error().kind = problem_kind::invalid;
         if (!id && is(mistake::replaces_instead_of_conflict)) {
             for (std::int64_t old = 1; old < 10; ++old)
                 if (auto revoked = inner_.revoke_personal_token(token_id{old}); revoked && *revoked) break;
-            return inner_.create_personal_token(made);
+            return inner_.create_personal_token(made, tokens_per_user_max);
         }
         return id;
     }
@@ -131,6 +131,9 @@ public:
                 if (auto found = inner_.account_of_hook(*service_name::from(each), id); found && *found) return found;
         return inner_.account_of_hook(service, id);
     }
+    outcome<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret, instant until) {
+        return inner_.replace_hook_secret(account, id, secret, until);
+    }
     outcome<bool> delete_hook(account_ref account, hook_id id) {
         if (is(mistake::deletes_hooks_of_others)) {
             const auto owner = inner_.account_of_hook(*service_name::from("sitesmaker"), id);
@@ -161,6 +164,9 @@ struct hooks_alone {
     outcome<std::vector<hook>> hooks_of(const account_ref& account) { return inner.hooks_of(account); }
     outcome<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) {
         return inner.account_of_hook(service, id);
+    }
+    outcome<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret, instant until) {
+        return inner.replace_hook_secret(account, id, secret, until);
     }
     outcome<bool> delete_hook(const account_ref& account, hook_id id) { return inner.delete_hook(account, id); }
 };

@@ -9,6 +9,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -23,14 +24,22 @@ public:
     [[nodiscard]] TOLLGATE_DECL outcome<std::vector<hook>> of(const account_ref& account) const;
     [[nodiscard]] TOLLGATE_DECL outcome<std::optional<account_ref>> account_of(const service_name& service,
                                                                                hook_id id) const;
+    TOLLGATE_DECL outcome<bool> replace_secret(const account_ref& account, hook_id id, const std::string& secret,
+                                               instant old_valid_until);
     TOLLGATE_DECL outcome<bool> remove(const account_ref& account, hook_id id);
 
 private:
+    struct row {
+        new_hook made;
+        std::string previous_secret;  // signs, too, until ...
+        std::optional<instant> previous_secret_until;
+    };
+
     const std::size_t hooks_max_;
 
     mutable std::mutex mutex_;
     std::int64_t last_id_ = 0;
-    std::unordered_map<hook_id, new_hook> hooks_;
+    std::unordered_map<hook_id, row> hooks_;
     std::map<account_ref, std::vector<hook_id>> of_account_;  // oldest first
 };
 

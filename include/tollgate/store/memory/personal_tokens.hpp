@@ -27,9 +27,13 @@ public:
             return kept == nullptr ? std::nullopt : std::optional{kept->credential};
         });
     }
-    TOLLGATE_DECL outcome<token_id> create(const new_personal_token& made);
+    TOLLGATE_DECL outcome<token_id> create(const new_personal_token& made, std::size_t tokens_per_user_max);
     [[nodiscard]] TOLLGATE_DECL outcome<std::vector<personal_token>> of(user_id user) const;
     TOLLGATE_DECL outcome<bool> revoke(token_id id);
+    outcome<void> record_use(std::string_view username, instant now) {
+        by_username_.change(username, [now](row& kept) { kept.credential.last_used_at = now; });
+        return {};
+    }
 
 private:
     /// The credential as it is given out: a copy touches its used bytes, putting one together touches all.

@@ -1,19 +1,25 @@
 #pragma once
 
 #include <tollgate/store/memory/personal_tokens.hpp>
+#include <tollgate/store/refusals.hpp>
 
 #include <algorithm>
 #include <string>
 
 namespace tollgate::memory {
 
-TOLLGATE_DECL outcome<token_id> personal_tokens::create(const new_personal_token& made) {
+TOLLGATE_DECL outcome<token_id> personal_tokens::create(const new_personal_token& made,
+                                                        std::size_t tokens_per_user_max) {
     const std::scoped_lock lock{mutex_};
     if (by_username_.with(made.username, [](const row* kept) { return kept != nullptr; }))
         return problem{problem_kind::conflict, "A personal token of this username exists already.", {}};
     if (usernames_.size() >= tokens_max_)
         return unavailable("The memory store holds " + std::to_string(tokens_max_) +
                            " personal tokens, as many as it may (memory_settings::personal_tokens_max).");
+
+    const auto owned = of_user_.find(made.user);
+    if ((owned == of_user_.end() ? 0 : owned->second.size()) >= tokens_per_user_max)
+        return too_many_personal_tokens(tokens_per_user_max);
 
     // The row comes last: without memory on the way, nobody ever sees the token. Nothing after it throws.
     const token_id id{++last_id_};
@@ -43,7 +49,8 @@ TOLLGATE_DECL outcome<std::vector<personal_token>> personal_tokens::of(user_id u
         const token_username& username = usernames_.at(id);
         by_username_.with(username, [&](const row* kept) {
             found.push_back(
-                {id, user, username, kept->description, kept->credential.scopes, kept->created_at, std::nullopt});
+                {id, user, username, kept->description, kept->credential.scopes, kept->created_at,
+                 kept->credential.last_used_at});
         });
     }
     return found;

@@ -28,6 +28,18 @@ public:
         return use(found == in.rows.end() ? nullptr : &found->second);
     }
 
+    /// Calls `change(Row&)`, which throws nothing, when there is such a row. Whether there was.
+    template <class LookUp, class Change>
+    bool change(const LookUp& key, Change&& change) noexcept {
+        const probe<LookUp> sought{key, hash_(key)};
+        shard& in = shards_[index(sought.hash)];
+        const std::scoped_lock lock{in.mutex};
+        const auto found = in.rows.find(sought);
+        if (found == in.rows.end()) return false;
+        change(found->second);
+        return true;
+    }
+
     /// False, and unchanged, when there is such a row already.
     bool insert(const Key& key, Row row) {
         const std::size_t hash = hash_(key);

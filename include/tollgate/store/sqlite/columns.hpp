@@ -5,11 +5,24 @@
 #include <tollgate/domain/scope.hpp>
 #include <tollgate/store/sqlite/statement.hpp>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string_view>
 
 namespace tollgate::sqlite {
+
+/// A bound. What no column holds is no bound at all: the largest number that one does.
+template <>
+struct column<std::size_t> {
+    static void write(parameter to, std::size_t value) noexcept {
+        constexpr std::size_t largest = (std::numeric_limits<std::int64_t>::max)();
+        to.integer(static_cast<std::int64_t>((std::min)(value, largest)));
+    }
+};
 
 /// A blob of 32 bytes.
 template <>

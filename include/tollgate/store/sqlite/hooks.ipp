@@ -4,10 +4,6 @@
 #include <tollgate/store/sqlite/hooks.hpp>
 #include <tollgate/store/too_many_hooks.hpp>
 
-#include <algorithm>
-#include <cstdint>
-#include <limits>
-#include <string>
 
 namespace tollgate::sqlite {
 
@@ -32,9 +28,7 @@ TOLLGATE_DECL outcome<hook_id> hooks::create(const new_hook& made, std::size_t h
                   "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE ?9 > (SELECT count(*) FROM tollgate_hooks "
                   "WHERE service = ?1 AND account = ?2 AND event = ?3)",
                   made.account.service, made.account.account, made.event, made.source, made.type, made.target_url,
-                  made.secret, made.created_at,
-                  static_cast<std::int64_t>((std::min)(
-                      hooks_per_event_max, static_cast<std::size_t>((std::numeric_limits<std::int64_t>::max)()))));
+                  made.secret, made.created_at, hooks_per_event_max);
     if (!done) return std::move(done).error();
     if ((*connection)->changes() == 0) return too_many_hooks(hooks_per_event_max);
     return hook_id{(*connection)->last_insert_id()};
@@ -66,6 +60,19 @@ TOLLGATE_DECL outcome<std::optional<account_ref>> hooks::account_of(const servic
     if (!row) return std::move(row).error();
     if (!*row) return std::optional<account_ref>{};
     return std::optional{account_ref{service, std::get<0>(**row)}};
+}
+
+TOLLGATE_DECL outcome<bool> hooks::replace_secret(const account_ref& account, hook_id id, const std::string& secret,
+                                                  instant old_valid_until) {
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    if (auto done = (*connection)
+                        ->run("UPDATE tollgate_hooks SET previous_secret = secret, previous_secret_until = ?, secret = ? "
+                              "WHERE id = ? AND service = ? AND account = ?",
+                              old_valid_until, secret, id, account.service, account.account);
+        !done)
+        return std::move(done).error();
+    return (*connection)->changes() > 0;
 }
 
 TOLLGATE_DECL outcome<bool> hooks::remove(const account_ref& account, hook_id id) {

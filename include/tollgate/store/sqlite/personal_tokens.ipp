@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/store/refusals.hpp>
 #include <tollgate/store/sqlite/columns.hpp>
 #include <tollgate/store/sqlite/personal_tokens.hpp>
 
@@ -18,26 +19,34 @@ TOLLGATE_DECL outcome<std::optional<token_credential>> personal_tokens::read(con
     if (!connection) return std::move(connection).error();
     auto row =
         (*connection)
-            ->prepare("SELECT user, secret_digest, scopes FROM tollgate_personal_tokens WHERE username = ?", username)
-            .next<user_id, digest, scope_set>();
+            ->prepare("SELECT user, secret_digest, scopes, last_used_at FROM tollgate_personal_tokens "
+                      "WHERE username = ?",
+                      username)
+            .next<user_id, digest, scope_set, std::optional<instant>>();
     if (!row) return std::move(row).error();
     if (!*row) return std::optional<token_credential>{};
-    const auto& [user, secret_digest, scopes] = **row;
-    return std::optional{token_credential{user, secret_digest, scopes, std::nullopt, std::nullopt}};
+    const auto& [user, secret_digest, scopes, last_used_at] = **row;
+    return std::optional{token_credential{user, secret_digest, scopes, std::nullopt, std::nullopt, last_used_at}};
 }
 
-TOLLGATE_DECL outcome<token_id> personal_tokens::create(const new_personal_token& made) {
+TOLLGATE_DECL outcome<token_id> personal_tokens::create(const new_personal_token& made,
+                                                        std::size_t tokens_per_user_max) {
     auto connection = connections_.writer();
     if (!connection) return std::move(connection).error();
+    // One statement is one transaction, and it holds the write lock from its start: nobody else can count in between.
     auto done = (*connection)
                     ->run("INSERT INTO tollgate_personal_tokens "
-                          "(user, username, secret_digest, description, scopes, created_at) VALUES (?, ?, ?, ?, ?, ?)",
-                          made.user, made.username, made.secret_digest, made.description, made.scopes, made.created_at);
+                          "(user, username, secret_digest, description, scopes, created_at) "
+                          "SELECT ?1, ?2, ?3, ?4, ?5, ?6 "
+                          "WHERE ?7 > (SELECT count(*) FROM tollgate_personal_tokens WHERE user = ?1)",
+                          made.user, made.username, made.secret_digest, made.description, made.scopes, made.created_at,
+                          tokens_per_user_max);
     if (!done) {
         auto why = std::move(done).error();
         if (why.kind == problem_kind::conflict) why.message = "A personal token of this username exists already.";
         return why;
     }
+    if ((*connection)->changes() == 0) return too_many_personal_tokens(tokens_per_user_max);
     return token_id{(*connection)->last_insert_id()};
 }
 
@@ -64,6 +73,12 @@ TOLLGATE_DECL outcome<bool> personal_tokens::revoke(token_id id) {
     if (auto done = (*connection)->run("DELETE FROM tollgate_personal_tokens WHERE id = ?", id); !done)
         return std::move(done).error();
     return (*connection)->changes() > 0;
+}
+
+TOLLGATE_DECL outcome<void> personal_tokens::record_use(std::string_view username, instant now) {
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    return (*connection)->run("UPDATE tollgate_personal_tokens SET last_used_at = ? WHERE username = ?", now, username);
 }
 
 }  // namespace tollgate::sqlite

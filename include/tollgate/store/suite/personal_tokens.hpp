@@ -60,13 +60,13 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
     add("personal token: what was created is found", [](auto& store) {
         expect_token_unknown(store, "tgu_a");  // asked before, so that a cache has something to get wrong
         const auto made = sample_personal_token("tgu_a");
-        value_of(store.create_personal_token(made));
+        value_of(store.create_personal_token(made, tokens_max));
         expect_token_found(store, made);
         expect_token_found(store, made);
     });
 
     add("personal token: a username is compared byte for byte", [](auto& store) {
-        value_of(store.create_personal_token(sample_personal_token("tgu_Abc")));
+        value_of(store.create_personal_token(sample_personal_token("tgu_Abc"), tokens_max));
         for (const std::string_view other :
              {std::string_view{""}, std::string_view{"tgu_abc"}, std::string_view{"tgu_Ab"},
               std::string_view{"tgu_Abcd"}, std::string_view{"tgu_Abc "}, std::string_view{" tgu_Abc"},
@@ -80,7 +80,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
 
     add("personal token: a username of full length", [](auto& store) {
         const auto made = sample_personal_token(std::string(token_username::bytes_max, 'u'));
-        value_of(store.create_personal_token(made));
+        value_of(store.create_personal_token(made, tokens_max));
         expect_token_found(store, made);
         expect_token_unknown(store, std::string(token_username::bytes_max - 1, 'u'));
         expect_token_unknown(store, std::string(token_username::bytes_max + 1, 'u'));
@@ -88,11 +88,11 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
 
     add("personal token: a second one of the same username is a conflict", [](auto& store) {
         const auto first = sample_personal_token("tgu_a");
-        const auto id = value_of(store.create_personal_token(first));
+        const auto id = value_of(store.create_personal_token(first, tokens_max));
         auto second = sample_personal_token("tgu_a", user_id{8});
         second.secret_digest = sample_digest(99);
-        expect_problem(store.create_personal_token(second), problem_kind::conflict);
-        expect_problem(store.create_personal_token(first), problem_kind::conflict);
+        expect_problem(store.create_personal_token(second, tokens_max), problem_kind::conflict);
+        expect_problem(store.create_personal_token(first, tokens_max), problem_kind::conflict);
         expect_token_found(store, first);
         expect(value_of(store.personal_tokens_of(second.user)).empty(), "a refused token is not listed");
         const auto listed = value_of(store.personal_tokens_of(first.user));
@@ -107,8 +107,8 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
             made.push_back(sample_personal_token(name));
             // Later ones say they are older: the order is that of creation.
             made.back().created_at = noon - seconds{static_cast<std::int64_t>(made.size())};
-            ids.push_back(value_of(store.create_personal_token(made.back())));
-            value_of(store.create_personal_token(sample_personal_token(std::string{name} + "_other", user_id{8})));
+            ids.push_back(value_of(store.create_personal_token(made.back(), tokens_max)));
+            value_of(store.create_personal_token(sample_personal_token(std::string{name} + "_other", user_id{8}), tokens_max));
         }
         const auto listed = value_of(store.personal_tokens_of(user_id{7}));
         expect(listed.size() == made.size(), "a user's tokens are listed, all of them and no other");
@@ -122,8 +122,8 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
     add("personal token: revoked, it lets nobody in", [](auto& store) {
         const auto kept = sample_personal_token("tgu_kept");
         const auto lost = sample_personal_token("tgu_lost");
-        const auto kept_id = value_of(store.create_personal_token(kept));
-        const auto lost_id = value_of(store.create_personal_token(lost));
+        const auto kept_id = value_of(store.create_personal_token(kept, tokens_max));
+        const auto lost_id = value_of(store.create_personal_token(lost, tokens_max));
         expect_token_found(store, lost);
         expect(value_of(store.revoke_personal_token(lost_id)), "revoking a token says that there was one");
         expect_token_unknown(store, lost.username);
@@ -135,7 +135,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
 
     add("personal token: revoking what is not there is false", [](auto& store) {
         expect(!value_of(store.revoke_personal_token(token_id{1})), "there was no such token");
-        const auto id = value_of(store.create_personal_token(sample_personal_token("tgu_a")));
+        const auto id = value_of(store.create_personal_token(sample_personal_token("tgu_a"), tokens_max));
         expect(!value_of(store.revoke_personal_token(token_id{id.value() + 1})), "there was no such token");
         expect(!value_of(store.revoke_personal_token(token_id{(std::numeric_limits<std::int64_t>::max)()})),
                "there was no such token");
@@ -145,11 +145,11 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
 
     add("personal token: ids are never used again, usernames may be", [](auto& store) {
         auto made = sample_personal_token("tgu_a");
-        const auto first = value_of(store.create_personal_token(made));
+        const auto first = value_of(store.create_personal_token(made, tokens_max));
         value_of(store.revoke_personal_token(first));
         expect_token_unknown(store, made.username);
         made.secret_digest = sample_digest(1234);
-        const auto second = value_of(store.create_personal_token(made));
+        const auto second = value_of(store.create_personal_token(made, tokens_max));
         expect(first != second, "the id of a revoked token is not used again");
         expect_token_found(store, made);
         expect(!value_of(store.revoke_personal_token(first)), "the old id names nothing");
@@ -166,12 +166,12 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
         };
         for (const std::string& text : difficult_texts()) {
             const auto made = next(text);
-            const auto id = value_of(store.create_personal_token(made));
+            const auto id = value_of(store.create_personal_token(made, tokens_max));
             expect_token_listed(value_of(store.personal_tokens_of(made.user)).at(0), id, made);
         }
         for (const std::string& text : refusable_texts()) {
             const auto made = next(text);
-            const auto id = store.create_personal_token(made);
+            const auto id = store.create_personal_token(made, tokens_max);
             if (id)
                 expect_token_listed(value_of(store.personal_tokens_of(made.user)).at(0), *id, made);
             else
@@ -187,7 +187,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
             ++count;
             auto made = sample_personal_token("tgu_" + std::to_string(count), user_id{count});
             made.scopes = sample_scopes(list);
-            const auto id = value_of(store.create_personal_token(made));
+            const auto id = value_of(store.create_personal_token(made, tokens_max));
             expect_token_found(store, made);
             expect_token_listed(value_of(store.personal_tokens_of(made.user)).at(0), id, made);
         }
@@ -202,7 +202,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
             made.created_at = at;
             made.secret_digest = count == 0 ? digest{} : sample_digest(count);
             ++count;
-            const auto id = value_of(store.create_personal_token(made));
+            const auto id = value_of(store.create_personal_token(made, tokens_max));
             expect_token_found(store, made);
             expect_token_listed(value_of(store.personal_tokens_of(made.user)).at(0), id, made);
         }
@@ -215,7 +215,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
             in_parallel([&](std::size_t i) {
                 auto made = sample_personal_token(username);
                 made.secret_digest = sample_digest(i);
-                const auto id = store.create_personal_token(made);
+                const auto id = store.create_personal_token(made, tokens_max);
                 if (!id) return expect_problem(id, problem_kind::conflict);
                 ++won;
                 winner = i;
@@ -233,7 +233,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
             const std::string neighbours = "tgu_" + std::to_string((i + 1) % thread_count);
             for (int round = 0; round < rounds; ++round) {
                 const auto made = sample_personal_token(own, user_id{static_cast<std::int64_t>(i) + 1});
-                const auto id = value_of(store.create_personal_token(made));
+                const auto id = value_of(store.create_personal_token(made, tokens_max));
                 expect_token_found(store, made);
                 const auto seen = value_of(store.find_personal_token(neighbours));
                 if (seen)
@@ -254,8 +254,8 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
             {
                 auto made = source->make();
                 auto& store = store_of(made);
-                kept_id = value_of(store.create_personal_token(kept));
-                lost_id = value_of(store.create_personal_token(lost));
+                kept_id = value_of(store.create_personal_token(kept, tokens_max));
+                lost_id = value_of(store.create_personal_token(lost, tokens_max));
                 value_of(store.revoke_personal_token(*lost_id));
             }
             auto again = source->reopen();
@@ -263,7 +263,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
             expect_token_found(store, kept);
             expect_token_unknown(store, lost.username);
             expect_token_listed(value_of(store.personal_tokens_of(kept.user)).at(0), *kept_id, kept);
-            const auto next = value_of(store.create_personal_token(sample_personal_token("tgu_next")));
+            const auto next = value_of(store.create_personal_token(sample_personal_token("tgu_next"), tokens_max));
             expect(next != *kept_id && next != *lost_id, "ids are never used again, not even by the next process");
         });
 }

@@ -26,6 +26,9 @@ inline constexpr instant noon = from_unix_milliseconds(1'700'000'000'123);
     return digest::from_bytes(bytes);
 }
 
+/// The bound that cases give where they test another.
+inline constexpr std::size_t tokens_max = limits::personal_tokens_per_user_max;
+
 [[nodiscard]] inline scope_set sample_scopes(std::string_view list) { return scope_set::parse(list).value(); }
 
 [[nodiscard]] inline new_personal_token sample_personal_token(std::string_view username, user_id user = user_id{7}) {

@@ -53,7 +53,7 @@ TEST_CASE("a memory store allocates nothing to find a credential") {
     memory_store store;
     const auto personal = sample_personal_token("tgu_a");
     const auto access = sample_access_token(1);
-    value_of(store.create_personal_token(personal));
+    value_of(store.create_personal_token(personal, tokens_max));
     value_of(store.create_access_token(access));
 
     const long before = allocations_made;
@@ -95,10 +95,10 @@ void fail_each_allocation(Verb verb, Check nothing_happened) {
 TEST_CASE("a memory store that runs out of memory in the middle of a verb has done nothing of it") {
     memory_store store;
     const auto kept = sample_personal_token("tgu_kept");
-    value_of(store.create_personal_token(kept));
+    value_of(store.create_personal_token(kept, tokens_max));
 
     const auto personal = sample_personal_token("tgu_a");
-    fail_each_allocation([&] { return store.create_personal_token(personal); },
+    fail_each_allocation([&] { return store.create_personal_token(personal, tokens_max); },
                          [&] {
                              CHECK_FALSE(value_of(store.find_personal_token("tgu_a")));
                              CHECK(value_of(store.personal_tokens_of(personal.user)).size() == 1);
