@@ -37,4 +37,9 @@ inline constexpr std::size_t access_tokens_per_grant_max = 1000;  // as many as 
 inline constexpr std::size_t sessions_per_user_max = 100;         // browsers that one person is signed in with
 inline constexpr int spent_code_seconds = 3600;                   // reuse is seen within minutes, or not at all
 
+inline constexpr std::size_t login_bytes_max = 254;               // the longest e-mail address (RFC 5321, erratum 1690)
+inline constexpr std::size_t password_bytes_max = 1024;           // a passphrase of a page; more is no password, but work for a hash
+inline constexpr std::size_t application_name_bytes_max = 100;    // a line of a consent page
+inline constexpr std::size_t application_description_bytes_max = 255;  // a line that a person reads
+
 }  // namespace tollgate::limits
