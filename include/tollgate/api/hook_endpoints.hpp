@@ -4,32 +4,18 @@
 #include <tollgate/contract/random_source.hpp>
 #include <tollgate/contract/target_rule.hpp>
 #include <tollgate/contract/user_directory.hpp>
-#include <tollgate/domain/hook_secret.hpp>
 #include <tollgate/domain/service_catalog.hpp>
 #include <tollgate/http/json_body.hpp>
 #include <tollgate/http/json_writer.hpp>
 #include <tollgate/http/response.hpp>
-#include <tollgate/http/url.hpp>
+#include <tollgate/policy/issue_hook.hpp>
 
-#include <array>
 #include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
 
 namespace tollgate {
-
-/// The payload format of hooks that were made through the API.
-inline constexpr std::string_view default_hook_type = "webhook";
-
-/// Done exactly if the account is one of the user's; a 404 otherwise, the same for one that is not there at all.
-template <user_directory Users>
-[[nodiscard]] outcome<void> require_account(Users& users, user_id user, const account_ref& wanted) {
-    const auto is_theirs = has_account(users, user, wanted);
-    if (!is_theirs) return is_theirs.error();
-    if (!*is_theirs) return not_found();
-    return {};
-}
 
 /// The account's hooks: a bare array.
 template <user_directory Users, hook_store Hooks>
@@ -74,13 +60,10 @@ template <target_rule Rule>
 outcome<hook_request> hook_request::read(const http::json_object& body, const service& at, const Rule& rule) {
     const auto event = required_text(body, "event");
     if (!event) return event.error();
-    if (!at.has_event(*event)) return invalid("event is none of this service's events.");
+    if (auto known = check_hook_event(at, *event); !known) return std::move(known).error();
     const auto target_url = required_text(body, "target_url");
     if (!target_url) return target_url.error();
-    if (target_url->size() > limits::target_url_bytes_max) return invalid("target_url is longer than 2048 bytes.");
-    const auto url = http::url::parse(*target_url);
-    if (!url) return invalid("target_url is not an absolute http or https URL.");
-    if (auto allowed = rule.check(*url); !allowed) return std::move(allowed).error();
+    if (auto allowed = check_hook_target(rule, *target_url); !allowed) return std::move(allowed).error();
     return hook_request{std::string{*event}, std::string{*target_url}};
 }
 
@@ -95,24 +78,19 @@ template <user_directory Users, hook_store Hooks, target_rule Rule, random_sourc
     auto wanted = hook_request::read(*body, at, rule);
     if (!wanted) return std::move(wanted).error();
 
-    std::array<std::byte, hook_secret_random_bytes> entropy;
-    if (!random.fill(entropy)) return internal_error("the random source gave nothing");
-    const auto secret = make_hook_secret(entropy);
-    const auto made = hooks.create_hook({.account = account,
-                                         .event = std::move(wanted->event),
-                                         .source = hook_source::api,
-                                         .type = std::string{default_hook_type},
-                                         .target_url = std::move(wanted->target_url),
-                                         .secret = secret,
-                                         .created_at = now},
-                                        hooks_per_event_max);
+    const auto made = issue_hook(hooks, random,
+                                 {.account = account,
+                                  .event = std::move(wanted->event),
+                                  .target_url = std::move(wanted->target_url),
+                                  .source = hook_source::api},
+                                 now, hooks_per_event_max);
     if (!made) return made.error();
 
     out.set_status(http::status::created);
-    if (const auto value = http::field_value::from(secret)) out.add("X-Hook-Secret", *value);
+    if (const auto value = http::field_value::from(made->secret)) out.add("X-Hook-Secret", *value);
     http::json_writer json{out.body()};
     json.begin_object();
-    json.member("id").integer(made->value());
+    json.member("id").integer(made->id.value());
     json.end_object();
     return {};
 }
