@@ -5,6 +5,8 @@
 #include <tollgate/base/secret.hpp>
 #include <tollgate/store/memory.hpp>
 
+#include <support/fakes.hpp>
+
 #include <array>
 #include <cstdint>
 #include <map>
@@ -17,23 +19,6 @@
 #include <vector>
 
 namespace tollgate::test {
-
-/// Stands still until it is told otherwise.
-struct fake_clock {
-    instant* at;
-    [[nodiscard]] instant now() const noexcept { return *at; }
-};
-
-/// Gives 0, 1, 2, ... so that every secret differs and every run is the same; or nothing, when told so.
-struct counting_random {
-    std::uint64_t* next;
-    bool* works;
-    [[nodiscard]] bool fill(std::span<std::byte> bytes) const noexcept {
-        if (!*works) return false;
-        for (std::byte& each : bytes) each = static_cast<std::byte>((*next)++ * 37 % 251);
-        return true;
-    }
-};
 
 /// What an integrator has: a few users with balances and accounts.
 struct shop_directory {

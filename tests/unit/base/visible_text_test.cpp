@@ -1,0 +1,35 @@
+#include <tollgate/base/visible_text.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <string>
+#include <string_view>
+
+using namespace tollgate;
+
+TEST_CASE("a visible line is what a person sees", "[visible_text]") {
+    for (std::string_view text : {"a", " a ", "Acme & Sons", "<b>", "Zo\xc3\xab's caf\xc3\xa9", "\xe6\x97\xa5\xe6\x9c\xac",
+                                  "\xd7\xa9\xd7\x9c\xd7\x95\xd7\x9d", "\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x9a\x80",
+                                  "\xc2\xa1", "\xef\xbf\xbd"}) {
+        CAPTURE(text);
+        CHECK(is_visible_line(text, 100));
+    }
+}
+
+TEST_CASE("a line with something hidden in it is none", "[visible_text]") {
+    using namespace std::string_view_literals;
+    for (std::string_view text :
+         {""sv, " "sv, "\xc2\xa0"sv, "\xe3\x80\x80 "sv, "\xe2\x80\x8d"sv, "a\tb"sv, "a\nb"sv, "a\rb"sv, "a\0b"sv, "a\x7f"sv,
+          "a\xc2\x80"sv, "a\xc2\x9f"sv, "\xe2\x80\xaegnp.exe"sv, "a\xe2\x80\xa8"sv, "a\xe2\x80\xa9"sv, "a\xe2\x81\xa6"sv,
+          "a\xe2\x81\xa9"sv, "a\xe2\x80\x8b"sv, "a\xe2\x80\x8e"sv, "a\xe2\x80\x8f"sv, "a\xd8\x9c"sv, "a\xe2\x81\xa0"sv,
+          "\xef\xbb\xbf" "a"sv, "a\xff"sv, "a\xc3"sv, "\xed\xa0\x80"sv, "\xc0\xaf"sv}) {
+        CAPTURE(text);
+        CHECK_FALSE(is_visible_line(text, 100));
+    }
+}
+
+TEST_CASE("a visible line is bounded in bytes", "[visible_text]") {
+    CHECK(is_visible_line(std::string(100, 'a'), 100));
+    CHECK_FALSE(is_visible_line(std::string(101, 'a'), 100));
+    CHECK_FALSE(is_visible_line(std::string(99, 'a') + "\xc3\xab", 100));
+}
