@@ -1,25 +1,38 @@
 #pragma once
 
 #include <tollgate/contract/hook_store.hpp>
+#include <tollgate/contract/oauth_store.hpp>
+#include <tollgate/contract/session_store.hpp>
 #include <tollgate/contract/token_store.hpp>
 #include <tollgate/store/contained.hpp>
 #include <tollgate/store/memory/access_tokens.hpp>
+#include <tollgate/store/memory/applications.hpp>
+#include <tollgate/store/memory/grants.hpp>
 #include <tollgate/store/memory/hooks.hpp>
 #include <tollgate/store/memory/personal_tokens.hpp>
+#include <tollgate/store/memory/sessions.hpp>
 
 #include <cstddef>
+#include <mutex>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace tollgate {
 
 /// How much a `memory_store` takes before it refuses more with a problem (unavailable): no stranger fills the memory of
-/// the process it lives in. A row is about 1 to 4 kB.
+/// the process it lives in. What has expired makes room first. A row is about 1 to 4 kB.
 struct memory_settings {
     std::size_t personal_tokens_max = 100'000;
     std::size_t access_tokens_max = 100'000;
     std::size_t hooks_max = 100'000;
+    std::size_t applications_max = 10'000;
+    std::size_t grants_max = 100'000;
+    std::size_t codes_max = 100'000;
+    std::size_t refresh_tokens_max = 100'000;
+    std::size_t sessions_max = 100'000;
 };
 
 /// The store in memory, for tests, for demonstrations, and for those who keep the truth elsewhere; also the reference
@@ -31,7 +44,14 @@ public:
     static constexpr bool blocking = false;
 
     explicit memory_store(const memory_settings& settings = {})
-        : personal_{settings.personal_tokens_max}, access_{settings.access_tokens_max}, hooks_{settings.hooks_max} {}
+        : personal_{settings.personal_tokens_max},
+          hooks_{settings.hooks_max},
+          sessions_{settings.sessions_max},
+          access_{settings.access_tokens_max},
+          applications_{settings.applications_max},
+          grants_{{settings.grants_max, settings.codes_max, settings.refresh_tokens_max}, applications_, access_} {}
+    memory_store(const memory_store&) = delete;
+    memory_store& operator=(const memory_store&) = delete;
 
     outcome<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept {
         return personal_.find(username);
@@ -53,10 +73,84 @@ public:
         return access_.find(token);
     }
     outcome<void> create_access_token(const new_access_token& made) noexcept {
-        return detail::contained([&] { return access_.create(made); });
+        return in_oauth([&] { return access_.create(made, std::nullopt); });
     }
     outcome<bool> revoke_access_token(const digest& token) noexcept {
-        return detail::contained([&] { return access_.revoke(token); });
+        return in_oauth([&]() -> outcome<bool> { return access_.revoke(token); });
+    }
+    outcome<void> record_access_token_use(const digest& token, instant now) noexcept {
+        return in_oauth([&]() -> outcome<void> {
+            if (const auto parties = access_.record_use(token, now)) grants_.record_use(*parties, now);
+            return {};
+        });
+    }
+
+    outcome<application_id> create_application(const new_application& made,
+                                               std::size_t applications_per_user_max) noexcept {
+        return in_oauth([&] { return applications_.create(made, applications_per_user_max); });
+    }
+    outcome<std::optional<application>> find_application(std::string_view client_id) noexcept {
+        return in_oauth([&]() -> outcome<std::optional<application>> { return applications_.find(client_id); });
+    }
+    outcome<std::vector<application>> applications_of(user_id owner) noexcept {
+        return in_oauth([&]() -> outcome<std::vector<application>> { return applications_.of(owner); });
+    }
+    outcome<bool> replace_client_secret(user_id owner, application_id id, const digest& secret) noexcept {
+        return in_oauth([&]() -> outcome<bool> { return applications_.replace_secret(owner, id, secret); });
+    }
+    outcome<bool> delete_application(user_id owner, application_id id) noexcept {
+        return in_oauth([&]() -> outcome<bool> {
+            if (!applications_.remove(owner, id)) return false;
+            grants_.revoke_all_of(id);
+            return true;
+        });
+    }
+
+    outcome<std::optional<scope_set>> granted_scopes(user_id user, application_id application) noexcept {
+        return in_oauth([&]() -> outcome<std::optional<scope_set>> { return grants_.granted({application, user}); });
+    }
+    outcome<code_result> create_code(const new_authorization_code& made) noexcept {
+        return in_oauth([&] { return grants_.create_code(made); });
+    }
+    outcome<redeemed_code> redeem_code(const code_redemption& shown) noexcept {
+        return in_oauth([&] { return grants_.redeem(shown); });
+    }
+    outcome<refreshed_token> refresh_access_token(const token_refresh& shown) noexcept {
+        return in_oauth([&] { return grants_.refresh(shown); });
+    }
+    outcome<void> revoke_oauth_token(application_id application, const digest& token) noexcept {
+        return in_oauth([&]() -> outcome<void> {
+            grants_.revoke_token(application, token);
+            return {};
+        });
+    }
+    outcome<std::vector<grant>> grants_of(user_id user) noexcept {
+        return in_oauth([&]() -> outcome<std::vector<grant>> { return grants_.of(user); });
+    }
+    outcome<bool> revoke_grant(user_id user, application_id application) noexcept {
+        return in_oauth([&]() -> outcome<bool> { return grants_.revoke({application, user}); });
+    }
+    outcome<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept {
+        return in_oauth([&]() -> outcome<std::size_t> { return grants_.sweep_expired(now, rows_max); });
+    }
+
+    outcome<void> create_session(const stored_session& made) noexcept {
+        return detail::contained([&] { return sessions_.create(made); });
+    }
+    outcome<std::optional<stored_session>> find_session(const digest& cookie) noexcept {
+        return detail::contained([&] { return sessions_.find(cookie); });
+    }
+    outcome<void> touch_session(const digest& cookie, instant now) noexcept {
+        return detail::contained([&] { return sessions_.touch(cookie, now); });
+    }
+    outcome<bool> end_session(const digest& cookie) noexcept {
+        return detail::contained([&] { return sessions_.end(cookie); });
+    }
+    outcome<void> end_sessions_of(user_id user) noexcept {
+        return detail::contained([&] { return sessions_.end_all_of(user); });
+    }
+    outcome<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) noexcept {
+        return detail::contained([&] { return sessions_.sweep(created_before, seen_before, rows_max); });
     }
 
     outcome<hook_id> create_hook(const new_hook& made, std::size_t hooks_per_event_max) noexcept {
@@ -77,12 +171,28 @@ public:
     }
 
 private:
+    /// Verbs that change several tables at once have one lock for all of them; reading a credential needs none of it.
+    template <class Verb>
+    std::invoke_result_t<Verb&> in_oauth(Verb&& verb) noexcept {
+        return detail::contained([&] {
+            const std::scoped_lock lock{oauth_mutex_};
+            return verb();
+        });
+    }
+
     memory::personal_tokens personal_;
-    memory::access_tokens access_;
     memory::hooks hooks_;
+    memory::sessions sessions_;
+
+    std::mutex oauth_mutex_;
+    memory::access_tokens access_;
+    memory::applications applications_;
+    memory::grants grants_;
 };
 
-static_assert(token_store<memory_store>);
+static_assert(token_store<memory_store> && use_recorder<memory_store>);
 static_assert(hook_store<memory_store>);
+static_assert(oauth_store<memory_store>);
+static_assert(session_store<memory_store>);
 
 }  // namespace tollgate
