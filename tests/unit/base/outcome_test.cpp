@@ -4,6 +4,8 @@
 
 #include <memory>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 using namespace tollgate;
 
@@ -33,4 +35,38 @@ TEST_CASE("an outcome of nothing is done or a problem", "[base][outcome]") {
     REQUIRE_FALSE(failed);
     const problem why = std::move(failed).error();
     CHECK(why.message == "event is missing.");
+}
+
+TEST_CASE("an outcome is copied, moved and assigned from either state to either", "[base][outcome]") {
+    using held = std::shared_ptr<int>;  // counts its owners, so that nothing is lost or dropped twice
+    const auto counted = std::make_shared<int>(7);
+    {
+        const outcome<held> good{counted};
+        const outcome<held> bad{invalid("no.")};
+        for (const auto* from : {&good, &bad}) {
+            for (const auto* before : {&good, &bad}) {
+                outcome<held> copied{*from};
+                outcome<held> into{*before};
+                into = copied;
+                outcome<held> moved{*before};
+                moved = std::move(copied);
+                auto& same = moved;
+                moved = same;
+                for (const auto* after : {&into, &moved}) {
+                    REQUIRE(after->has_value() == from->has_value());
+                    if (*from) CHECK(**after == counted);
+                    else CHECK(after->error().message == "no.");
+                }
+            }
+        }
+        CHECK(counted.use_count() == 2);  // `counted` and `good`
+    }
+    CHECK(counted.use_count() == 1);
+}
+
+TEST_CASE("an outcome of what does not copy does not copy either", "[base][outcome]") {
+    STATIC_REQUIRE(std::is_copy_constructible_v<outcome<std::string>>);
+    STATIC_REQUIRE_FALSE(std::is_copy_constructible_v<outcome<std::unique_ptr<int>>>);
+    STATIC_REQUIRE_FALSE(std::is_copy_assignable_v<outcome<std::unique_ptr<int>>>);
+    STATIC_REQUIRE(std::is_nothrow_move_assignable_v<outcome<std::unique_ptr<int>>>);
 }
