@@ -1,6 +1,8 @@
 #pragma once
 
 #include <tollgate/contract/consent_words.hpp>
+#include <tollgate/contract/message_words.hpp>
+#include <tollgate/contract/settings_words.hpp>
 
 #include <string_view>
 
@@ -15,13 +17,6 @@ struct frame_words {
     std::string_view signed_in_as = "Signed in as {}";
     std::string_view sign_out = "Sign out";
     std::string_view faulty_title = "Error: {}";
-    std::string_view fault = "Error:";
-};
-
-/// A heading, and what it means for whoever meets it.
-struct message_words {
-    std::string_view heading;
-    std::string_view explanation;
 };
 
 /// Pages in place of the one that was asked for.
@@ -57,8 +52,14 @@ struct scope_words {
 struct page_words {
     frame_words frame;
     error_words errors;
+    form_words forms;
     scope_words scopes;
+    sign_in_words sign_in;
     consent_words consent;
+    token_words tokens;
+    application_words applications;
+    authorization_words authorizations;
+    webhook_words webhooks;
 };
 
 }  // namespace tollgate
