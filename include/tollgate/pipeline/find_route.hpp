@@ -30,6 +30,11 @@ template <router Router>
                                                 const service_catalog& services, std::string_view root,
                                                 const http::request& asked, judgement& found) {
     const auto method = asked.method == http::method::head ? http::method::get : asked.method;
+    if (method == http::method::options && asked.target.path == "*") {
+        found.route.result = route_match::kind::other_method;
+        for (const route_line& each : lines) found.route.allowed.add(each.method);
+        return std::nullopt;
+    }
     found.route = router.find(method, below(root, asked.target.path));
     if (found.route.result == route_match::kind::unknown_path) return nothing_there;
     if (const auto capture = lines[found.route.route].service_capture; capture != no_capture) {

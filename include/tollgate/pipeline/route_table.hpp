@@ -161,6 +161,7 @@ inline constexpr std::size_t no_capture = limits::path_parameters_max;
 
 /// What the pipeline needs of a route without knowing its type.
 struct route_line {
+    http::method method = http::method::get;
     access_rule access;
     std::size_t service_capture = no_capture;  ///< which capture is `{service}`
     bool reads_body = false;                   ///< its method has a body that means something
@@ -168,7 +169,7 @@ struct route_line {
 
 template <fixed_text Pattern, class Endpoint>
 [[nodiscard]] constexpr route_line to_line(const route<Pattern, Endpoint>& from) noexcept {
-    route_line made{from.access, no_capture,
+    route_line made{from.method, from.access, no_capture,
                     from.method == http::method::post || from.method == http::method::put || from.method == http::method::patch};
     for (std::size_t i = 0; i < from.parameters.count; ++i)
         if (from.parameters.names[i] == "service") made.service_capture = i;

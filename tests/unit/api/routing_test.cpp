@@ -50,6 +50,11 @@ TEST_CASE("OPTIONS is a 204 with Allow, and a 404 where nothing is", "[api][rout
     CHECK(answer.find("Allow") == "GET, HEAD, POST, OPTIONS");
     CHECK(answer.find("X-RateLimit-Limit") == "60");
     CHECK(answer.body().empty());
+    const auto all = shop.answer(sent{method::options, "*"});
+    CHECK(all.status() == status::no_content);
+    CHECK(all.find("Allow") == "GET, HEAD, POST, DELETE, OPTIONS");
+    CHECK(all.find("X-RateLimit-Remaining") == "58");
+    CHECK(shop.answer(sent{method::options, "/v1/*"}).status() == status::not_found);
     CHECK(shop.answer(sent{method::options, "/v1/nowhere"}).status() == status::not_found);
     CHECK(shop.answer(sent{method::options, "/v1/unknown/accounts"}).status() == status::not_found);
 }
