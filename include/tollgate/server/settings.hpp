@@ -44,7 +44,7 @@ struct server_settings {
     std::size_t header_bytes_max = limits::header_bytes_default;
     std::size_t body_bytes_max = limits::body_bytes_default;
 
-    std::size_t connections_max = 10'000;          ///< then 503; with a request under way in each about 0.3 GB
+    std::size_t connections_max = 10'000;          ///< then 503; 1 GB if each has sent all but the end of a largest body
     std::size_t connections_per_address_max = 0;   ///< 0: no bound of its own, for behind a proxy all share one address
 
     milliseconds header_timeout = seconds{10};     ///< from a message's first byte (or the connection's start) to its head's end
