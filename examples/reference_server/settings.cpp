@@ -117,7 +117,7 @@ constexpr flag flags[] = {
     {"auth-url", "URL", "", "The public address of the pages. Default: from --listen.",
      "an http or https URL without query, fragment or slash at its end", flag_type::text, read_auth_url},
     {"trusted-proxy", "CIDR", "", "A proxy whose X-Forwarded-For is believed. May be repeated.",
-     "a CIDR block such as 10.0.0.0/8 or 2001:db8::/32 (or one address)", flag_type::list,
+     "a CIDR block such as 10.0.0.0/8 or 2001:db8::/32, with no bit set behind its prefix (or one address)", flag_type::list,
      [](string_view text, settings& into) { return append(tollgate::ip_network::parse(text), into.trusted_proxies); }},
     {"anonymous-limit", "LIMIT", "60/hour", "For one client address without valid credentials.", a_quota,
      flag_type::text, [](string_view text, settings& into) { return assign(parse_quota(text), into.anonymous_limit); }},
