@@ -17,12 +17,7 @@ struct consent_words {
     std::string_view allow = "Allow";
     std::string_view deny = "Deny";
 
-    // Of the page that signs people in, too.
-    std::string_view sign_in = "Sign in to let it in";
-    std::string_view login = "Login";
-    std::string_view password = "Password";
-    std::string_view refused = "Login and password do not fit together.";
-    std::string_view throttled = "Too many attempts have failed. Try again in {} seconds.";  ///< how many
+    std::string_view sign_in = "Sign in to answer";  ///< where the sign-in is on the same page
 
     message_words no_client{"Which application?",
                             "The link that led here does not say which application it belongs to. Go back to the "

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <tollgate/base/ascii.hpp>
-#include <tollgate/base/encoding.hpp>
+#include <tollgate/base/config.hpp>
 #include <tollgate/base/outcome.hpp>
 #include <tollgate/base/secret.hpp>
 #include <tollgate/contract/oauth_store.hpp>
@@ -10,7 +9,6 @@
 
 #include <optional>
 #include <string>
-#include <utility>
 #include <variant>
 
 namespace tollgate::oauth {
@@ -19,24 +17,25 @@ namespace tollgate::oauth {
 struct client_credentials {
     std::string client_id;
     std::string client_secret;
-    bool over_basic = false;  ///< came in the Authorization field: a failure is answered with a challenge
 
     friend bool operator==(const client_credentials&, const client_credentials&) = default;
 };
 
 /// Takes the credentials from the Authorization field, where both parts are form-encoded, or from the body. Both at once
-/// are fine if they say the same.
+/// are fine if they say the same. Where there are none, or none that can be read, both texts are empty.
 [[nodiscard]] TOLLGATE_DECL std::variant<client_credentials, failure> read_credentials(const http::request& asked,
-                                                                                        const parameters& sent);
+                                                                                       const parameters& sent);
 
-/// The application that these are the credentials of; none if they are nobody's. A secret that is no secret of ours is
-/// refused without asking the store.
+/// Whether these could be some application's: what is no secret of ours is refused without asking the store.
+[[nodiscard]] TOLLGATE_DECL bool could_be_good(const client_credentials& shown) noexcept;
+
+/// The application that these are the credentials of; none if they are nobody's.
 template <application_store Applications>
-[[nodiscard]] outcome<std::optional<application>> authenticate_client(const client_credentials& shown, Applications& applications) {
-    if (!is_well_formed(secret_kind::client_secret, shown.client_secret)) return std::optional<application>{};
+[[nodiscard]] outcome<std::optional<application>> authenticate_client(const client_credentials& shown,
+                                                                      Applications& applications) {
+    if (!could_be_good(shown)) return std::optional<application>{};
     auto found = applications.find_application(shown.client_id);
-    if (!found) return found;
-    if (*found && (*found)->secret_digest != digest_of(shown.client_secret)) return std::optional<application>{};
+    if (found && *found && (*found)->secret_digest != digest_of(shown.client_secret)) return std::optional<application>{};
     return found;
 }
 

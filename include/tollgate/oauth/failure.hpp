@@ -1,5 +1,7 @@
 #pragma once
 
+#include <tollgate/base/problem.hpp>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -36,11 +38,16 @@ enum class error : std::uint8_t {
     return "server_error";
 }
 
-/// Why a step stops: the code for the program, a sentence for the person who writes it. Without quote and backslash, which
-/// error_description must not hold.
+/// Why a step stops: the code for the program, a sentence for the person who writes it. Visible ASCII and spaces without
+/// quote and backslash, which is all that error_description may hold.
 struct failure {
     error code = error::server_error;
     std::string description;
 };
+
+/// What a program is told of a problem of ours.
+[[nodiscard]] inline failure to_failure(const problem& why) {
+    return {why.kind == problem_kind::unavailable ? error::temporarily_unavailable : error::server_error, why.message};
+}
 
 }  // namespace tollgate::oauth

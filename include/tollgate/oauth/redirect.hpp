@@ -4,20 +4,19 @@
 #include <tollgate/domain/application.hpp>
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 namespace tollgate::oauth {
 
-/// Whether `redirect_uri` is the registered one: byte for byte (RFC 6749 section 3.1.2.3, RFC 9700 section 2.1), except that
-/// the port of an `http` loopback address may be any (RFC 8252 section 7.3): a program on a person's machine takes the one
-/// that is free.
+/// Whether `redirect_uri` is the registered one: byte for byte (RFC 6749 section 3.1.2.3, RFC 9700 section 2.1), except
+/// that the port of `http://127.0.0.1` and `http://[::1]` may be any (RFC 8252 section 7.3): a program on a person's machine
+/// takes the one that is free.
 [[nodiscard]] TOLLGATE_DECL bool matches_registered(std::string_view registered, std::string_view redirect_uri);
 
-/// Whether `redirect_uri` may be used by an application that registered none: an absolute URL without fragment or user info,
-/// with the origin of the application's website.
+/// Whether `redirect_uri` may be used by an application that registered none: an absolute URL without user info and fragment, with
+/// the origin of the application's website.
 [[nodiscard]] TOLLGATE_DECL bool matches_website(std::string_view website, std::string_view redirect_uri);
 
 /// Where the browser goes back to, if that can be told safely: what the request asks for where the application allows it, or
@@ -25,9 +24,14 @@ namespace tollgate::oauth {
 [[nodiscard]] TOLLGATE_DECL std::optional<std::string> choose_redirect(const application& client,
                                                                        const std::optional<std::string>& redirect_uri);
 
-/// `url` with these parameters behind its own query, percent-encoded, in this order.
-[[nodiscard]] TOLLGATE_DECL std::string with_parameters(
-    std::string_view url, const std::vector<std::pair<std::string_view, std::string_view>>& parameters);
+struct redirect_parameter {
+    std::string_view name;
+    std::string_view value;
+};
+
+/// `url`, which has no fragment, with these parameters behind its own query, percent-encoded, in this order.
+[[nodiscard]] TOLLGATE_DECL std::string with_parameters(std::string_view url,
+                                                        std::span<const redirect_parameter> parameters);
 
 }  // namespace tollgate::oauth
 

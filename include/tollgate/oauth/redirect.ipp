@@ -8,23 +8,36 @@ namespace tollgate::oauth {
 
 namespace detail {
 
-/// 127.0.0.0/8 and ::1. Not the name `localhost`, which somebody may make point elsewhere (RFC 8252 section 8.3).
-inline bool is_loopback(const http::url& at) noexcept {
-    if (!at.address) return false;
-    const auto& bytes = at.address->bytes();
-    return at.address->is_v4() ? bytes[12] == 127 : *at.address == *ip_address::parse("::1");
+/// `text` without the port of its loopback address; none if it has another host. Of `http` alone, and the two addresses
+/// alone: the name `localhost` somebody may make point elsewhere (RFC 8252 section 8.3).
+inline std::optional<std::string> without_loopback_port(std::string_view text) {
+    for (const std::string_view origin : {"http://127.0.0.1", "http://[::1]"}) {
+        if (!text.starts_with(origin)) continue;
+        auto rest = text.substr(origin.size());
+        if (rest.starts_with(':')) {
+            rest.remove_prefix(1);
+            while (!rest.empty() && rest.front() >= '0' && rest.front() <= '9') rest.remove_prefix(1);
+        }
+        // Behind the host and its port comes the path, the query or nothing: `127.0.0.1.example` is a name.
+        if (!rest.empty() && rest.front() != '/' && rest.front() != '?') return std::nullopt;
+        return std::string{origin}.append(rest);
+    }
+    return std::nullopt;
+}
+
+/// What can stand in `Location` and have a query put behind it: visible ASCII without a fragment (RFC 6749 section 3.1.2).
+inline bool can_be_sent_to(std::string_view url) noexcept {
+    for (char c : url)
+        if (c <= ' ' || c > '~' || c == '#') return false;
+    return !url.empty();
 }
 
 }  // namespace detail
 
 TOLLGATE_DECL bool matches_registered(std::string_view registered, std::string_view redirect_uri) {
     if (registered == redirect_uri) return true;
-    const auto known = http::url::parse(registered);
-    const auto sent = http::url::parse(redirect_uri);
-    if (!known || !sent) return false;
-    return known->scheme == http::url_scheme::http && sent->scheme == http::url_scheme::http && detail::is_loopback(*known) &&
-           known->address == sent->address && known->request_target() == sent->request_target() && !sent->has_user_info &&
-           !sent->has_fragment && !known->has_fragment;
+    const auto known = detail::without_loopback_port(registered);
+    return known && known == detail::without_loopback_port(redirect_uri) && http::url::parse(redirect_uri);
 }
 
 TOLLGATE_DECL bool matches_website(std::string_view website, std::string_view redirect_uri) {
@@ -33,24 +46,23 @@ TOLLGATE_DECL bool matches_website(std::string_view website, std::string_view re
     return home && sent && home->origin() == sent->origin() && !sent->has_user_info && !sent->has_fragment;
 }
 
-TOLLGATE_DECL std::optional<std::string> choose_redirect(const application& client, const std::optional<std::string>& redirect_uri) {
-    if (client.redirect_url) {
-        if (!redirect_uri) return client.redirect_url;
-        return matches_registered(*client.redirect_url, *redirect_uri) ? redirect_uri : std::nullopt;
-    }
-    return redirect_uri && matches_website(client.website, *redirect_uri) ? redirect_uri : std::nullopt;
+TOLLGATE_DECL std::optional<std::string> choose_redirect(const application& client,
+                                                         const std::optional<std::string>& redirect_uri) {
+    const auto chosen = redirect_uri ? redirect_uri : client.redirect_url;
+    if (!chosen || !detail::can_be_sent_to(*chosen)) return std::nullopt;
+    const bool fits = client.redirect_url ? matches_registered(*client.redirect_url, *chosen)
+                                          : matches_website(client.website, *chosen);
+    return fits ? chosen : std::nullopt;
 }
 
-TOLLGATE_DECL std::string with_parameters(std::string_view url,
-                                          const std::vector<std::pair<std::string_view, std::string_view>>& parameters) {
+TOLLGATE_DECL std::string with_parameters(std::string_view url, std::span<const redirect_parameter> parameters) {
     std::string made{url};
     const auto mark = made.find('?');
-    char before = mark == std::string::npos ? '?' : '&';
-    if (mark != std::string::npos && (mark + 1 == made.size() || made.back() == '&')) before = '\0';
+    bool separated = mark != std::string::npos && (mark + 1 == made.size() || made.back() == '&');
     for (const auto& [name, value] : parameters) {
-        if (before != '\0') made.push_back(before);
+        if (!separated) made.push_back(made.find('?') == std::string::npos ? '?' : '&');
+        separated = false;
         made.append(percent_encode(name)).append("=").append(percent_encode(value));
-        before = '&';
     }
     return made;
 }

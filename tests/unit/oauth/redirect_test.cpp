@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <array>
 #include <optional>
 #include <string>
 
@@ -39,6 +40,21 @@ TEST_CASE("a redirect is the registered one byte for byte, but for a loopback po
         {"http://127.0.0.1/cb", "http://a@127.0.0.1:49152/cb", false},
         {"http://localhost/cb", "http://localhost:49152/cb", false},
         {"http://192.0.2.1/cb", "http://192.0.2.1:49152/cb", false},
+        {"http://127.0.0.1/cb", "http://127.0.0.1/cb", true},
+        {"http://127.0.0.1:80/cb", "http://127.0.0.1/cb", true},
+        {"http://127.0.0.1/cb", "http://127.1:49152/cb", false},
+        {"http://127.0.0.1/cb", "http://127.0.0.1.evil.example/cb", false},
+        {"http://127.0.0.1/cb", "http://127.0.0.1:49152@evil.example/cb", false},
+        {"http://127.0.0.1/cb", "http://127.0.0.1:/cb", false},
+        {"http://127.0.0.1/cb", "http://127.0.0.1:0/cb", false},
+        {"http://127.0.0.1/cb", "http://127.0.0.1:65536/cb", false},
+        {"http://127.0.0.1/cb", "http://127.0.0.1:080/cb", false},
+        {"http://127.0.0.1/cb", "HTTP://127.0.0.1:49152/cb", false},
+        {"http://127.0.0.1/cb", "http://127.0.0.1:49152/%63b", false},
+        {"http://127.0.0.1/cb", "http://127.0.0.1:49152\\cb", false},
+        {"http://[::1]/cb", "http://[0:0:0:0:0:0:0:1]:49152/cb", false},
+        {"http://[::1]/cb", "http://[::1%25eth0]:49152/cb", false},
+        {"http://127.0.0.1/cb", "http://127.0.0.1:49152/cb#x", false},
     }));
     CAPTURE(each.registered, each.sent);
     CHECK(oauth::matches_registered(each.registered, each.sent) == each.matches);
@@ -64,10 +80,26 @@ TEST_CASE("where a browser goes back to is chosen from what is registered and wh
     CHECK_FALSE(oauth::choose_redirect(client, "https://other.example/"));
 }
 
+TEST_CASE("nobody is sent where a field or a query cannot lead", "[oauth][redirect]") {
+    application client{application_id{1}, user_id{1}, {}, {}, "App", "https://app.example", "", "https://app.example/cb#part", {}};
+    for (const char* registered : {"https://app.example/cb#part", "https://app.example/c b", "https://app.example/c\r\nb", "https://app.example/\xc3\xbc"}) {
+        client.redirect_url = registered;
+        CHECK_FALSE(oauth::choose_redirect(client, std::nullopt));
+        CHECK_FALSE(oauth::choose_redirect(client, registered));
+    }
+    client.redirect_url = "com.app.example:/cb";
+    CHECK(oauth::choose_redirect(client, std::nullopt) == "com.app.example:/cb");
+    CHECK_FALSE(oauth::choose_redirect(client, "com.app.example:/cc"));
+}
+
 TEST_CASE("parameters go behind a redirect's own query, encoded", "[oauth][redirect]") {
-    CHECK(oauth::with_parameters("https://a.example/cb", {{"code", "x"}, {"state", "a b&c=d%\r\n"}}) ==
+    const std::array<oauth::redirect_parameter, 1> code{{{"code", "x"}}};
+    const std::array<oauth::redirect_parameter, 2> both{{{"code", "x"}, {"state", "a b&c=d%\r\n"}}};
+    CHECK(oauth::with_parameters("https://a.example/cb", both) ==
           "https://a.example/cb?code=x&state=a%20b%26c%3Dd%25%0D%0A");
-    CHECK(oauth::with_parameters("https://a.example/cb?k=v", {{"code", "x"}}) == "https://a.example/cb?k=v&code=x");
-    CHECK(oauth::with_parameters("https://a.example/cb?", {{"code", "x"}}) == "https://a.example/cb?code=x");
+    CHECK(oauth::with_parameters("https://a.example/cb?k=v", code) == "https://a.example/cb?k=v&code=x");
+    CHECK(oauth::with_parameters("https://a.example/cb?k=v&", both) ==
+          "https://a.example/cb?k=v&code=x&state=a%20b%26c%3Dd%25%0D%0A");
+    CHECK(oauth::with_parameters("https://a.example/cb?", code) == "https://a.example/cb?code=x");
     CHECK(oauth::with_parameters("https://a.example/cb", {}) == "https://a.example/cb");
 }

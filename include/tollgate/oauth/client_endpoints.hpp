@@ -1,0 +1,117 @@
+#pragma once
+
+#include <tollgate/contract/oauth_store.hpp>
+#include <tollgate/http/request.hpp>
+#include <tollgate/oauth/client_authentication.hpp>
+#include <tollgate/oauth/failure.hpp>
+#include <tollgate/oauth/sweep.hpp>
+#include <tollgate/oauth/token_answer.hpp>
+#include <tollgate/oauth/token_endpoint.hpp>
+#include <tollgate/oauth/visit.hpp>
+#include <tollgate/policy/policy_set.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+namespace tollgate::oauth {
+
+/// A request to the token or the revocation endpoint, as far as it can be read without asking anybody.
+struct client_request {
+    parameters sent;
+    client_credentials shown;
+};
+
+/// A failure for a body that cannot be read, a repeated parameter, and credentials that contradict each other.
+[[nodiscard]] TOLLGATE_DECL std::variant<client_request, failure> read_client_request(const http::request& asked);
+
+/// 401, or 429 where the address' window is empty (RFC 6749 section 5.2): a challenge is for whoever used the
+/// Authorization field.
+TOLLGATE_DECL void answer_bad_client(const http::request& asked, const visit& now, http::response& out,
+                                     std::string_view docs_url);
+
+/// The endpoints that applications call: token (RFC 6749 section 3.2) and revocation (RFC 7009). Refers to what an
+/// authorization server owns, and lives no longer than a call.
+template <oauth_store Store, class Policies>
+struct client_endpoints {
+    const oauth_settings& settings;
+    Store& store;
+    Policies& policies;
+    std::string_view docs_url;
+
+    void answer_token(const http::request& asked, visit& now, http::response& out) const {
+        const auto read = authenticate(asked, now, out);
+        if (!read) return;
+        auto judged = issue_tokens(read->sent, {read->client.id, settings, now.now}, store, policy(policies.random));
+        if (!judged) return answer_problem(judged.error(), out);
+        if (const auto* why = std::get_if<failure>(&*judged))
+            return write_failure(out, {.why = *why, .docs_url = docs_url});
+        const auto& issued = std::get<token_response>(*judged);
+        write_tokens(out, issued);
+        const std::size_t rows_added = issued.refresh_token ? 2 : 1;
+        sweep(store, policy(policies.observer), now.now, rows_added);
+    }
+
+    /// 200 whether there was such a token or not (section 2.2), and whatever token_type_hint says (section 2.1).
+    void answer_revocation(const http::request& asked, visit& now, http::response& out) const {
+        const auto read = authenticate(asked, now, out);
+        if (!read) return;
+        const auto token = read->sent.find("token");
+        if (!token) {
+            const failure why{error::invalid_request, "token is missing."};
+            return write_failure(out, {.why = why, .docs_url = docs_url});
+        }
+        if (is_well_formed(secret_kind::access_token, *token) || is_well_formed(secret_kind::refresh_token, *token))
+            if (auto done = store.revoke_oauth_token(read->client.id, digest_of(*token)); !done)
+                return answer_problem(done.error(), out);
+        out.add("Cache-Control", "no-store");
+    }
+
+private:
+    struct authenticated {
+        parameters sent;
+        application client;
+    };
+
+    /// None once it has been answered.
+    [[nodiscard]] std::optional<authenticated> authenticate(const http::request& asked, visit& now,
+                                                            http::response& out) const {
+        if (asked.method != http::method::post) {
+            answer_other_method(asked, out, {.allowed = "POST, OPTIONS", .docs_url = docs_url});
+            return std::nullopt;
+        }
+        auto read = read_client_request(asked);
+        if (const auto* why = std::get_if<failure>(&read)) {
+            const bool too_large = asked.body_state == http::body_state::too_large;
+            write_failure(out, {.status = too_large ? http::status::content_too_large : http::status::bad_request,
+                                .why = *why,
+                                .docs_url = docs_url});
+            return std::nullopt;
+        }
+        auto& [sent, shown] = std::get<client_request>(read);
+        auto client = authenticate_client(shown, store);
+        if (!client) {
+            answer_problem(client.error(), out);
+            return std::nullopt;
+        }
+        if (!*client) {
+            now.window = policy(policies.limiter).take(limit_key::of(now.client), settings.anonymous_quota, now.now);
+            answer_bad_client(asked, now, out, docs_url);
+            return std::nullopt;
+        }
+        return authenticated{std::move(sent), std::move(**client)};
+    }
+
+    void answer_problem(const problem& why, http::response& out) const {
+        policy(policies.observer).on_problem(why);
+        write_problem(out, why, docs_url);
+    }
+};
+
+}  // namespace tollgate::oauth
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/oauth/client_endpoints.ipp>
+#endif
