@@ -48,8 +48,8 @@ demo renew_demo(Directory& directory, Store& store, const tollgate::service_cata
     const auto password = make_demo_password();
     const auto hash = hash_password(password);
     const auto known = expect(directory.find_login(demo_login), "cannot look for the demo user");
-    if (known) expect(directory.set_password_hash(*known, hash), "cannot change the demo user's password");
-    const auto user = known ? *known
+    if (known) expect(directory.set_password_hash(known->user, hash), "cannot change the demo user's password");
+    const auto user = known ? known->user
                             : expect(directory.add_user({.login = std::string{demo_login},
                                                          .password_hash = hash,
                                                          .currency = *tollgate::currency_code::from("EUR"),

@@ -1,8 +1,14 @@
 #pragma once
 
-#include "sqlite_directory.hpp"
+#include "user_records.hpp"
+
+#include <tollgate/base/ascii.hpp>
+#include <tollgate/base/outcome.hpp>
+#include <tollgate/contract/user_directory.hpp>
 
 #include <map>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,7 +18,7 @@ namespace reference {
 
 /// The directory beside `--store memory:`: it knows the demo's users, and forgets them at the end.
 ///
-/// Thread rule: add users and accounts first; then read from any thread.
+/// Thread rule: add users and accounts first, because what every request reads needs no lock so; then any thread.
 class memory_directory {
 public:
     tollgate::outcome<tollgate::balance> balance_of(tollgate::user_id user) const {
@@ -40,16 +46,27 @@ public:
         return id;
     }
 
-    tollgate::outcome<std::optional<tollgate::user_id>> find_login(std::string_view login) const {
+    tollgate::outcome<std::optional<known_login>> find_login(std::string_view login) const {
+        const std::lock_guard hold{hashes_mutex_};
         for (const auto& [id, held] : users_)
-            if (held.login == login) return std::optional{id};
-        return std::optional<tollgate::user_id>{};
+            if (tollgate::ascii_iequals(held.login, login)) return std::optional{known_login{id, held.password_hash}};
+        return std::optional<known_login>{};
     }
 
     tollgate::outcome<void> set_password_hash(tollgate::user_id user, std::string_view hash) {
+        const std::lock_guard hold{hashes_mutex_};
         const auto found = users_.find(user);
         if (found == users_.end()) return tollgate::not_found();
         found->second.password_hash = hash;
+        return {};
+    }
+
+    /// not_found when the user has another hash.
+    tollgate::outcome<void> replace_password_hash(tollgate::user_id user, const renewed_hash& renewed) {
+        const std::lock_guard hold{hashes_mutex_};
+        const auto found = users_.find(user);
+        if (found == users_.end() || found->second.password_hash != renewed.before) return tollgate::not_found();
+        found->second.password_hash = renewed.after;
         return {};
     }
 
@@ -68,6 +85,7 @@ private:
     };
 
     std::map<tollgate::user_id, new_user> users_;
+    mutable std::mutex hashes_mutex_;  // of what changes in users_ while it is being read
     std::vector<held_account> accounts_;
 };
 

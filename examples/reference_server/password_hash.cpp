@@ -21,6 +21,13 @@ struct cost {
     unsigned log2_n = 15;
     unsigned r = 8;
     unsigned p = 3;
+
+    /// What EVP_PBE_scrypt counts against its bound (RFC 7914 section 6).
+    [[nodiscard]] std::uint64_t memory_bytes() const {
+        return std::uint64_t{128} * r * ((std::uint64_t{1} << log2_n) + p + 2);
+    }
+
+    friend bool operator==(const cost&, const cost&) = default;
 };
 
 constexpr std::size_t salt_bytes = 16;
@@ -96,24 +103,36 @@ std::optional<parsed_hash> parse(std::string_view text) {
     return parsed_hash{{*log2_n, *r, *p}, *with, *expected};
 }
 
+std::string to_text(const parsed_hash& made) {
+    return std::string{prefix} + "ln=" + std::to_string(made.at.log2_n) + ",r=" + std::to_string(made.at.r) +
+           ",p=" + std::to_string(made.at.p) + "$" + encode(made.with) + "$" + encode(made.expected);
+}
+
 }  // namespace
 
 std::string hash_password(std::string_view password) {
-    constexpr cost now;
-    salt fresh;
-    hash derived;
-    if (RAND_bytes(fresh.data(), static_cast<int>(fresh.size())) != 1)
+    parsed_hash made{};
+    if (RAND_bytes(made.with.data(), static_cast<int>(made.with.size())) != 1)
         throw run_error{"OpenSSL gives no random bytes."};
-    if (!derive(password, fresh, now, derived)) throw run_error{"scrypt failed: there may be too little memory."};
-    return std::string{prefix} + "ln=" + std::to_string(now.log2_n) + ",r=" + std::to_string(now.r) +
-           ",p=" + std::to_string(now.p) + "$" + encode(fresh) + "$" + encode(derived);
+    if (!derive(password, made.with, made.at, made.expected))
+        throw run_error{"scrypt failed: there may be too little memory."};
+    return to_text(made);
 }
 
-bool verify_password(std::string_view password, std::string_view hash_text) {
+password_check check_password(std::string_view password, std::string_view hash_text) {
     const auto parsed = parse(hash_text);
+    if (!parsed || parsed->at.memory_bytes() > memory_bytes_max) return password_check::wrong;
     hash derived;
-    return parsed && derive(password, parsed->with, parsed->at, derived) &&
-           CRYPTO_memcmp(derived.data(), parsed->expected.data(), derived.size()) == 0;
+    if (!derive(password, parsed->with, parsed->at, derived)) return password_check::failed;
+    const bool same = CRYPTO_memcmp(derived.data(), parsed->expected.data(), derived.size()) == 0;
+    return same ? password_check::right : password_check::wrong;
 }
+
+bool is_outdated(std::string_view hash_text) {
+    const auto parsed = parse(hash_text);
+    return !parsed || parsed->at != cost{};
+}
+
+std::string decoy_hash() { return to_text(parsed_hash{}); }
 
 }  // namespace reference

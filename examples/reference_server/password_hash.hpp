@@ -10,8 +10,20 @@ namespace reference {
 /// Takes about 32 MiB and a tenth of a second, on purpose. Throws `run_error` when memory or randomness is missing.
 [[nodiscard]] std::string hash_password(std::string_view password);
 
-/// Whether this password made that hash; compared in constant time. False for text that is no such hash, or one whose
-/// parameters would cost more memory than any hash of ours.
-[[nodiscard]] bool verify_password(std::string_view password, std::string_view hash);
+enum class password_check {
+    right,
+    wrong,   ///< also for text that is no such hash, or one whose parameters would cost more memory than any hash of ours
+    failed,  ///< it could not be found out: memory is missing
+};
+
+/// Whether this password made that hash; compared in constant time.
+[[nodiscard]] password_check check_password(std::string_view password, std::string_view hash);
+
+/// Whether a hash was made with parameters that are no longer those of `hash_password`.
+[[nodiscard]] bool is_outdated(std::string_view hash);
+
+/// A hash that no password is known to make: checking against it takes as long as against any other, so that time tells
+/// nobody which logins there are.
+[[nodiscard]] std::string decoy_hash();
 
 }  // namespace reference

@@ -129,12 +129,16 @@ outcome<user_id> sqlite_directory::add_user(const new_user& made) {
     return user_id{(*on)->last_insert_id()};
 }
 
-outcome<std::optional<user_id>> sqlite_directory::find_login(std::string_view login) {
+outcome<std::optional<known_login>> sqlite_directory::find_login(std::string_view login) {
     auto on = connections_.reader();
     if (!on) return std::move(on).error();
-    auto row = (*on)->prepare("SELECT id FROM directory_users WHERE login = ?", login).next<user_id>();
+    auto row = (*on)
+                   ->prepare("SELECT id, password_hash FROM directory_users WHERE login = ?", login)
+                   .next<user_id, std::string>();
     if (!row) return std::move(row).error();
-    return *row ? std::optional{std::get<0>(**row)} : std::nullopt;
+    if (!*row) return std::optional<known_login>{};
+    auto& [user, hash] = **row;
+    return std::optional{known_login{user, std::move(hash)}};
 }
 
 template <class... Values>
@@ -148,6 +152,11 @@ outcome<void> sqlite_directory::change_one(sqlite::sql text, const Values&... va
 
 outcome<void> sqlite_directory::set_password_hash(user_id user, std::string_view hash) {
     return change_one("UPDATE directory_users SET password_hash = ? WHERE id = ?", hash, user);
+}
+
+outcome<void> sqlite_directory::replace_password_hash(user_id user, const renewed_hash& renewed) {
+    return change_one("UPDATE directory_users SET password_hash = ? WHERE id = ? AND password_hash = ?", renewed.after,
+                      user, renewed.before);
 }
 
 outcome<void> sqlite_directory::set_requests_per_day(user_id user, std::uint32_t requests) {

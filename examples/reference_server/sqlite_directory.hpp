@@ -1,5 +1,7 @@
 #pragma once
 
+#include "user_records.hpp"
+
 #include <tollgate/base/outcome.hpp>
 #include <tollgate/contract/user_directory.hpp>
 #include <tollgate/store/sqlite/pool.hpp>
@@ -14,14 +16,6 @@
 #include <vector>
 
 namespace reference {
-
-/// What is needed to make a user.
-struct new_user {
-    std::string login;          ///< unique, in any case
-    std::string password_hash;  ///< of `hash_password`
-    tollgate::currency_code currency;
-    tollgate::decimal balance;
-};
 
 /// Users, their accounts and their quotas, in the SQLite file that the store lives in too, with tables and a schema
 /// version of its own. Several processes may use one file at once: a change by one is seen by the others with their
@@ -43,8 +37,11 @@ public:
 
     /// problem_kind::conflict when the login is taken.
     tollgate::outcome<tollgate::user_id> add_user(const new_user& made);
-    tollgate::outcome<std::optional<tollgate::user_id>> find_login(std::string_view login);
+    /// None when there is no such login.
+    tollgate::outcome<std::optional<known_login>> find_login(std::string_view login);
     tollgate::outcome<void> set_password_hash(tollgate::user_id user, std::string_view hash);
+    /// not_found when the user has another hash.
+    tollgate::outcome<void> replace_password_hash(tollgate::user_id user, const renewed_hash& renewed);
     tollgate::outcome<void> set_requests_per_day(tollgate::user_id user, std::uint32_t requests);
     /// Ids are counted over all services.
     tollgate::outcome<tollgate::account_id> add_account(tollgate::user_id user, const tollgate::service_name& service,
