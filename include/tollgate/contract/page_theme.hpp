@@ -27,10 +27,10 @@ enum class page_shape : std::uint8_t {
 /// What surrounds a page's content. Views, valid during the call; all of them are plain text and have to be escaped, which
 /// `html_writer` does.
 struct page_frame {
-    std::string_view title;      ///< what the page is about; its content has it as a heading
-    bool faulty = false;         ///< something in a form has to be corrected: the title says so first
+    std::string_view title = {};      ///< what the page is about; its content has it as a heading
+    bool faulty = false;              ///< something in a form has to be corrected: the title says so first
     page_shape shape = page_shape::wide;
-    std::string_view style_url;  ///< where the style sheet is
+    std::string_view style_url = {};  ///< where the style sheet is
     std::span<const page_link> navigation = {};
     std::string_view login = {};         ///< who is signed in; empty for nobody
     std::string_view sign_out_url = {};  ///< where a form with `form_token` signs them out; empty where that is not done here

@@ -4,6 +4,16 @@
 
 namespace tollgate {
 
+/// How long to wait. `{}` is the number.
+struct duration_words {
+    std::string_view one_second = "one second";
+    std::string_view seconds = "{} seconds";
+    std::string_view one_minute = "one minute";
+    std::string_view minutes = "{} minutes";
+    std::string_view one_hour = "one hour";
+    std::string_view hours = "{} hours";
+};
+
 /// What the sign-in and sign-out pages say.
 struct sign_in_words {
     std::string_view title = "Sign in";
@@ -14,6 +24,7 @@ struct sign_in_words {
     std::string_view password_missing = "Enter your password.";
     std::string_view refused = "Login and password do not match. Check both, and type the password again.";
     std::string_view throttled = "There were too many tries. Wait {} before the next one.";
+    duration_words durations = {};
     std::string_view out_title = "Sign out";
     std::string_view out_about = "You are signed in as {}. After signing out, this browser has to sign in again.";
     std::string_view signed_out = "You are signed out.";
@@ -82,8 +93,8 @@ struct application_words {
     std::string_view redirect_url = "Redirect URL";
     std::string_view redirect_url_hint = "Where people return to after they decided. Without one, each request has to name an "
                                          "address on the website above.";
-    std::string_view redirect_url_bad = "Enter a whole address without a #fragment, such as https://example.com/callback. Plain http is "
-                                        "for this computer alone.";
+    std::string_view redirect_url_bad = "Enter a whole web address without a #fragment, such as https://example.com/callback.";
+    std::string_view no_redirect_url = "None";
     std::string_view button = "Register application";
     std::string_view client_id = "Client ID";
     std::string_view client_secret = "Client secret";

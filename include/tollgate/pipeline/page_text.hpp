@@ -43,6 +43,9 @@ private:
     return filled;
 }
 
+/// At least as long as it is: `40 seconds`, `3 minutes`, `2 hours`.
+[[nodiscard]] TOLLGATE_DECL std::string duration_text(seconds of, const duration_words& words);
+
 /// What a page says in place of the one that was asked for.
 [[nodiscard]] TOLLGATE_DECL const message_words& message_for(http::status status, const error_words& words) noexcept;
 

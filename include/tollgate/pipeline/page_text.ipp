@@ -6,6 +6,16 @@
 
 namespace tollgate::pipeline {
 
+TOLLGATE_DECL std::string duration_text(seconds of, const duration_words& words) {
+    const auto in_units = [](auto count, std::string_view one, std::string_view many) {
+        return count <= 1 ? std::string{one} : fill_in(many, std::to_string(count));
+    };
+    if (of <= seconds{90}) return in_units(of.count(), words.one_second, words.seconds);
+    if (of <= seconds{90 * 60})
+        return in_units(std::chrono::ceil<std::chrono::minutes>(of).count(), words.one_minute, words.minutes);
+    return in_units(std::chrono::ceil<std::chrono::hours>(of).count(), words.one_hour, words.hours);
+}
+
 TOLLGATE_DECL const message_words& message_for(http::status status, const error_words& words) noexcept {
     switch (status) {
         case http::status::bad_request: return words.malformed;

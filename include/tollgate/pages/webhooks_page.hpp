@@ -1,0 +1,196 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/contract/hook_store.hpp>
+#include <tollgate/contract/user_directory.hpp>
+#include <tollgate/http/form_body.hpp>
+#include <tollgate/pages/page_view.hpp>
+#include <tollgate/pipeline/page_form.hpp>
+#include <tollgate/policy/issue_hook.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tollgate::pages {
+
+/// An account as forms name it: `service/id`.
+[[nodiscard]] TOLLGATE_DECL std::string account_text(const account_ref& of);
+[[nodiscard]] TOLLGATE_DECL std::optional<account_ref> parse_account(std::string_view text);
+
+/// One of the user's accounts, and its hooks if they are shown.
+struct account_hooks {
+    account_ref of;
+    std::string name;
+    std::vector<hook> hooks = {};
+};
+
+/// How many accounts one page lists: each costs the store a question.
+inline constexpr std::size_t accounts_shown_max = 100;
+
+/// All accounts of the user, some of them with their hooks.
+struct hook_list {
+    std::vector<account_hooks> accounts = {};
+    std::optional<account_ref> chosen = std::nullopt;  ///< the only one whose hooks are listed; none: as many as fit
+
+    [[nodiscard]] TOLLGATE_DECL const account_hooks* find(const account_ref& of) const noexcept;
+};
+
+/// What was typed into the form of a new hook.
+struct hook_form {
+    std::string account = {};
+    std::string event = {};
+    std::string target_url = {};
+
+    [[nodiscard]] static TOLLGATE_DECL hook_form read(const http::form_fields& fields);
+    /// But for whether hooks may go there, which is the target rule's to say.
+    [[nodiscard]] TOLLGATE_DECL pipeline::form_faults faults(const hook_list& list, const service_catalog& services,
+                                                             const page_words& words) const;
+};
+
+/// A rule's message about `target_url`, in the words of the form.
+[[nodiscard]] TOLLGATE_DECL std::string target_fault(std::string_view message, const webhook_words& words);
+
+TOLLGATE_DECL void write_hooks(http::html_writer& html, const page_view& view, const hook_list& list, const service_catalog& services,
+                               const hook_form& typed, const pipeline::form_faults& faults);
+
+/// A hook's secret, shown once.
+struct shown_hook_secret {
+    std::string_view title;
+    std::string about;
+    std::string_view secret;
+};
+TOLLGATE_DECL void write_shown_hook_secret(http::html_writer& html, const page_view& view, const shown_hook_secret& shown);
+
+/// The user's accounts of all services, without their hooks.
+template <class Call>
+[[nodiscard]] outcome<hook_list> list_accounts(Call& call) {
+    hook_list made;
+    for (const service& at : call.settings().services.services()) {
+        auto accounts = call.users().accounts_of(call.who().user, at.name.view());
+        if (!accounts) return std::move(accounts).error();
+        for (account& each : *accounts) made.accounts.push_back({{at.name, each.id}, std::move(each.name)});
+    }
+    return made;
+}
+
+/// Adds the hooks of the account that the address names, or of as many as fit.
+template <class Call>
+[[nodiscard]] outcome<void> add_hooks(Call& call, hook_list& list) {
+    if (const auto chosen = parse_account(call.query().value_of("account")); chosen && list.find(*chosen) != nullptr)
+        list.chosen = chosen;
+    std::size_t shown = 0;
+    for (account_hooks& each : list.accounts) {
+        if (list.chosen && each.of != *list.chosen) continue;
+        if (shown++ == accounts_shown_max) break;
+        auto hooks = call.store().hooks_of(each.of);
+        if (!hooks) return std::move(hooks).error();
+        each.hooks = std::move(*hooks);
+    }
+    return {};
+}
+
+template <class Call>
+[[nodiscard]] outcome<void> show_hooks(Call& call, hook_list list, const hook_form& typed = {},
+                                       const pipeline::form_faults& faults = {}) {
+    if (auto added = add_hooks(call, list); !added) return added;
+    call.page(call.words().webhooks.title, faults, [&](http::html_writer& html) {
+        write_hooks(html, call.view(), list, call.settings().services, typed, faults);
+    });
+    return {};
+}
+
+/// The list, and the form of a new one.
+template <class Call>
+[[nodiscard]] outcome<void> show_hooks(Call& call) {
+    auto list = list_accounts(call);
+    if (!list) return std::move(list).error();
+    return show_hooks(call, std::move(*list));
+}
+
+template <class Call>
+[[nodiscard]] outcome<void> create_hook(Call& call) {
+    const webhook_words& words = call.words().webhooks;
+    const auto typed = hook_form::read(call.form());
+    auto list = list_accounts(call);
+    if (!list) return std::move(list).error();
+    auto faults = typed.faults(*list, call.settings().services, call.words());
+    if (faults.find("target_url") == nullptr)
+        if (const auto allowed = check_hook_target(call.target_rule(), typed.target_url); !allowed)
+            faults.add("target_url", target_fault(allowed.error().message, words));
+    if (!faults.empty()) return show_hooks(call, std::move(*list), typed, faults);
+
+    const auto made = issue_hook(call.store(), call.random(),
+                                 {.account = *parse_account(typed.account),
+                                  .event = typed.event,
+                                  .target_url = typed.target_url,
+                                  .source = hook_source::manual},
+                                 call.now(), call.settings().hooks_per_event_max);
+    if (!made && made.error().kind == problem_kind::invalid) {
+        faults.add({}, words.too_many);
+        return show_hooks(call, std::move(*list), typed, faults);
+    }
+    if (!made) return made.error();
+    const shown_hook_secret shown{words.made_title, pipeline::fill_in(words.made_about, typed.target_url), made->secret};
+    call.page(words.made_title, {}, [&](http::html_writer& html) { write_shown_hook_secret(html, call.view(), shown); });
+    return {};
+}
+
+/// Which hook a form is about.
+struct named_hook {
+    account_ref account;
+    hook_id hook;
+};
+
+/// A hook of one of the user's accounts; any other is a 404.
+template <class Call>
+[[nodiscard]] outcome<named_hook> require_hook(Call& call) {
+    const auto of = parse_account(call.form().value_of("account"));
+    const auto which = hook_id::parse(call.form().value_of("hook"));
+    if (!of || !which || call.settings().services.find(of->service) == nullptr) return not_found();
+    if (const auto theirs = require_account(call.users(), call.who().user, *of); !theirs) return theirs.error();
+    return named_hook{*of, *which};
+}
+
+template <class Call>
+[[nodiscard]] outcome<void> delete_hook(Call& call) {
+    const auto named = require_hook(call);
+    if (!named) return named.error();
+    const auto deleted = call.store().delete_hook(named->account, named->hook);
+    if (!deleted) return deleted.error();
+    if (!*deleted) return not_found();
+    return call.back_to_list();
+}
+
+template <class Call>
+[[nodiscard]] outcome<void> renew_secret_of_hook(Call& call) {
+    const webhook_words& words = call.words().webhooks;
+    const auto named = require_hook(call);
+    if (!named) return named.error();
+    const auto secret = renew_hook_secret(call.store(), call.random(), named->account, named->hook, call.now());
+    if (!secret) return secret.error();
+    if (!*secret) return not_found();
+    const shown_hook_secret shown{words.renewed_title, std::string{words.renewed_about}, **secret};
+    call.page(words.renewed_title, {}, [&](http::html_writer& html) { write_shown_hook_secret(html, call.view(), shown); });
+    return {};
+}
+
+template <class Call>
+[[nodiscard]] outcome<void> post_to_hooks(Call& call) {
+    const auto action = call.form().value_of(action_name);
+    if (action.empty()) return create_hook(call);
+    if (action == "new_secret") return renew_secret_of_hook(call);
+    if (action == "delete") return delete_hook(call);
+    return not_found();
+}
+
+}  // namespace tollgate::pages
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/pages/webhooks_page.ipp>
+#endif

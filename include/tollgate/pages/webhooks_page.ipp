@@ -1,0 +1,192 @@
+#pragma once
+
+#include <tollgate/pages/webhooks_page.hpp>
+
+#include <tollgate/pages/list_parts.hpp>
+
+namespace tollgate::pages {
+
+TOLLGATE_DECL std::string account_text(const account_ref& of) {
+    return std::string{of.service.view()} + "/" + std::to_string(of.account.value());
+}
+
+TOLLGATE_DECL std::optional<account_ref> parse_account(std::string_view text) {
+    const auto slash = text.find('/');
+    if (slash == std::string_view::npos) return std::nullopt;
+    const auto service = service_name::from(text.substr(0, slash));
+    const auto account = account_id::parse(text.substr(slash + 1));
+    if (!service || service->empty() || !account) return std::nullopt;
+    return account_ref{*service, *account};
+}
+
+TOLLGATE_DECL const account_hooks* hook_list::find(const account_ref& of) const noexcept {
+    for (const account_hooks& each : accounts)
+        if (each.of == of) return &each;
+    return nullptr;
+}
+
+TOLLGATE_DECL hook_form hook_form::read(const http::form_fields& fields) {
+    return {std::string{fields.value_of("account")}, std::string{fields.value_of("event")}, std::string{fields.value_of("target_url")}};
+}
+
+TOLLGATE_DECL pipeline::form_faults hook_form::faults(const hook_list& list, const service_catalog& services,
+                                                      const page_words& words) const {
+    pipeline::form_faults found;
+    const auto of = parse_account(account);
+    const service* at = of && list.find(*of) != nullptr ? services.find(of->service) : nullptr;
+    if (at == nullptr) found.add("account", words.forms.unknown_choice);
+    if (at == nullptr ? event.empty() : !check_hook_event(*at, event)) {
+        const bool elsewhere = std::any_of(services.services().begin(), services.services().end(),
+                                           [&](const service& each) { return each.has_event(event); });
+        found.add("event", at != nullptr && elsewhere ? pipeline::fill_in(words.webhooks.event_of_other_service, at->name)
+                                                      : std::string{words.forms.unknown_choice});
+    }
+    if (target_url.empty()) found.add("target_url", words.webhooks.target_url_missing);
+    else if (target_url.size() > limits::target_url_bytes_max)
+        found.add("target_url", pipeline::fill_in(words.forms.too_long, std::to_string(limits::target_url_bytes_max)));
+    else if (!http::url::parse(target_url)) found.add("target_url", words.forms.no_url);
+    return found;
+}
+
+TOLLGATE_DECL std::string target_fault(std::string_view message, const webhook_words& words) {
+    constexpr std::string_view member = "target_url";
+    std::string text{message};
+    if (text.starts_with(member)) text.replace(0, member.size(), words.target_url);
+    return text;
+}
+
+namespace detail {
+
+inline void write_hook_row(http::html_writer& html, const page_view& view, const hook& of) {
+    const webhook_words& words = view.words.webhooks;
+    const auto account = account_text(of.account);
+    const auto number = std::to_string(of.id.value());
+    const auto about = of.event + " " + of.target_url;
+    begin_row(html, words.event, of.event);
+    begin_cell(html, words.target_url);
+    html.add("<code>{}</code>", of.target_url);
+    next_cell(html, words.source);
+    html.add("{}", of.source == hook_source::api ? words.by_api : words.by_hand);
+    next_cell(html, view.words.forms.created);
+    pipeline::write_day(html, of.created_at);
+    next_cell(html, {});
+    pipeline::write_confirmation(
+        html,
+        {.label = words.renew, .about = about, .warning = pipeline::fill_in(words.renew_warning, of.event), .button = words.renew_button},
+        {.url = view.url,
+         .form_token = view.form_token,
+         .hidden = {{action_name, "new_secret"}, {"account", account}, {"hook", number}}});
+    pipeline::write_confirmation(html,
+                                 {.label = words.remove,
+                                  .about = about,
+                                  .warning = pipeline::fill_in(words.remove_warning, of.target_url),
+                                  .button = words.remove_button},
+                                 {.url = view.url,
+                                  .form_token = view.form_token,
+                                  .hidden = {{action_name, "delete"}, {"account", account}, {"hook", number}}});
+    end_row(html);
+}
+
+inline void write_hook_table(http::html_writer& html, const page_view& view, const account_hooks& of) {
+    const webhook_words& words = view.words.webhooks;
+    html.add("<h2 class=\"account\">{} <span class=\"quiet\">{}</span></h2>\n", of.name, of.of.service.view());
+    if (of.hooks.empty()) return write_nothing_yet(html, words.none_here);
+    begin_table(html, of.name, {words.event, words.target_url, words.source, view.words.forms.created}, view.words.forms.actions);
+    for (const hook& each : of.hooks) write_hook_row(html, view, each);
+    end_table(html);
+}
+
+/// The user's accounts, service by service. The texts are `list`'s and `values`'.
+[[nodiscard]] inline std::vector<pipeline::choice_group> account_choices(const hook_list& list, std::span<const std::string> values,
+                                                                         std::string_view chosen) {
+    std::vector<pipeline::choice_group> groups;
+    for (std::size_t i = 0; i < list.accounts.size(); ++i) {
+        const auto service = list.accounts[i].of.service.view();
+        if (groups.empty() || groups.back().heading != service) groups.push_back({service, {}});
+        groups.back().choices.push_back({values[i], list.accounts[i].name, values[i] == chosen});
+    }
+    return groups;
+}
+
+/// The events of the services that the user has accounts at.
+[[nodiscard]] inline std::vector<pipeline::choice_group> event_choices(const hook_list& list, const service_catalog& services,
+                                                                       const hook_form& typed) {
+    std::vector<pipeline::choice_group> groups;
+    const auto account = parse_account(typed.account);
+    for (const service& at : services.services()) {
+        if (std::none_of(list.accounts.begin(), list.accounts.end(), [&](const account_hooks& each) { return each.of.service == at.name; }))
+            continue;
+        groups.push_back({at.name, {}});
+        for (const std::string& each : at.events)
+            groups.back().choices.push_back({each, each, each == typed.event && (!account || account->service == at.name)});
+    }
+    return groups;
+}
+
+inline void write_hook_form(http::html_writer& html, const page_view& view, const hook_list& list, const service_catalog& services,
+                            const hook_form& typed, const pipeline::form_faults& faults) {
+    const webhook_words& words = view.words.webhooks;
+    const form_words& forms = view.words.forms;
+    std::vector<std::string> values;
+    for (const account_hooks& each : list.accounts) values.push_back(account_text(each.of));
+    const auto chosen = typed.account.empty() && list.chosen ? account_text(*list.chosen) : typed.account;
+
+    begin_form_section(html, words.add);
+    pipeline::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
+    pipeline::write_select(html, {.name = "account", .label = words.account}, account_choices(list, values, chosen), faults, forms);
+    const auto events = event_choices(list, services, typed);
+    pipeline::write_select(html,
+                           {.name = "event",
+                            .label = words.event,
+                            .hint = events.size() > 1 ? words.event_hint : std::string_view{}},
+                           events, faults, forms);
+    pipeline::write_text_field(html,
+                               {.name = "target_url",
+                                .label = words.target_url,
+                                .hint = words.target_url_hint,
+                                .value = typed.target_url,
+                                .type = "url",
+                                .bytes_max = limits::target_url_bytes_max},
+                               faults, forms);
+    html.add("<button>{}</button>\n</form>\n", words.button);
+    end_form_section(html);
+}
+
+/// For those whose accounts do not fit on one page.
+inline void write_account_chooser(http::html_writer& html, const page_view& view, const hook_list& list) {
+    const webhook_words& words = view.words.webhooks;
+    html.add("<form class=\"chooser\" action=\"{}\">\n<p>{}</p>\n<label for=\"shown\">{}</label>\n<select id=\"shown\" name=\"account\">\n",
+             view.url, words.choose_about, words.choose);
+    for (const account_hooks& each : list.accounts) {
+        html.add("<option value=\"{}\"", account_text(each.of));
+        if (list.chosen == each.of) html.add(" selected");
+        html.add(">{} ({})</option>\n", each.name, each.of.service.view());
+    }
+    html.add("</select>\n<button class=\"quiet\">{}</button>\n</form>\n", words.choose_button);
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL void write_hooks(http::html_writer& html, const page_view& view, const hook_list& list, const service_catalog& services,
+                               const hook_form& typed, const pipeline::form_faults& faults) {
+    const webhook_words& words = view.words.webhooks;
+    const bool any = std::any_of(list.accounts.begin(), list.accounts.end(), [](const account_hooks& each) { return !each.hooks.empty(); });
+    begin_list_page(html, {.title = words.title, .about = words.about, .add = any ? words.add : std::string_view{}});
+    if (view.done) write_notice(html, words.removed);
+    pipeline::write_faults(html, faults, view.words.forms);
+    if (list.accounts.empty()) return write_nothing_yet(html, words.no_accounts);
+
+    if (list.accounts.size() > accounts_shown_max) detail::write_account_chooser(html, view, list);
+    if (!any && !list.chosen) write_nothing_yet(html, words.none);
+    for (const account_hooks& each : list.accounts)
+        if (!each.hooks.empty() || each.of == list.chosen) detail::write_hook_table(html, view, each);
+    detail::write_hook_form(html, view, list, services, typed, faults);
+}
+
+TOLLGATE_DECL void write_shown_hook_secret(http::html_writer& html, const page_view& view, const shown_hook_secret& shown) {
+    html.add("<h1>{}</h1>\n<p>{}</p>\n", shown.title, shown.about);
+    pipeline::write_copied_text(html, {.name = "secret", .label = view.words.webhooks.secret, .text = shown.secret});
+    write_once_only(html, view, view.words.webhooks.back);
+}
+
+}  // namespace tollgate::pages

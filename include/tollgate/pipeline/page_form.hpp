@@ -1,0 +1,126 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/contract/page_words.hpp>
+#include <tollgate/http/html_writer.hpp>
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tollgate::pipeline {
+
+/// What is wrong with what was typed, field by field, in the order of the form. One without a field is about all of it.
+class form_faults {
+public:
+    struct fault {
+        std::string field;
+        std::string text;
+    };
+
+    void add(std::string_view field, std::string_view text) { faults_.push_back({std::string{field}, std::string{text}}); }
+
+    [[nodiscard]] bool empty() const noexcept { return faults_.empty(); }
+    [[nodiscard]] const std::vector<fault>& all() const noexcept { return faults_; }
+
+    /// Null for a field without one.
+    [[nodiscard]] const fault* find(std::string_view field) const noexcept {
+        for (const fault& each : faults_)
+            if (each.field == field) return &each;
+        return nullptr;
+    }
+
+    /// Whether the reader is to be taken to this field.
+    [[nodiscard]] bool is_first(std::string_view field) const noexcept {
+        for (const fault& each : faults_)
+            if (!each.field.empty()) return each.field == field;
+        return false;
+    }
+
+private:
+    std::vector<fault> faults_;
+};
+
+/// A field of one line.
+struct text_field {
+    std::string_view name;
+    std::string_view label;
+    std::string_view hint = {};
+    std::string_view value = {};
+    std::string_view type = "text";  ///< of the HTML input
+    std::string_view autocomplete = "off";
+    std::size_t bytes_max = 0;       ///< 0: the browser is told no bound
+    bool required = true;
+    bool focused = false;            ///< the reader begins here, unless something is wrong elsewhere
+};
+
+/// One of several to choose from.
+struct choice {
+    std::string_view value;
+    std::string_view text;
+    bool chosen = false;
+};
+
+/// Choices under a heading; without one if it is empty.
+struct choice_group {
+    std::string_view heading;
+    std::vector<choice> choices;
+};
+
+/// A field of choices.
+struct choice_field {
+    std::string_view name;
+    std::string_view label;
+    std::string_view hint = {};
+};
+
+/// Where a form goes, and what it takes along unseen.
+struct form_target {
+    std::string_view url;
+    std::string_view form_token;  ///< none if empty
+    std::vector<std::pair<std::string_view, std::string>> hidden = {};
+};
+
+/// Something to be asked about once more before it is done: without a script, and on the page where it stands.
+struct confirmation {
+    std::string_view label;    ///< opens it
+    std::string_view about;    ///< what it is done to: told to those who hear a page on which several are called alike
+    std::string warning;       ///< what will happen
+    std::string_view button;   ///< does it
+};
+
+/// Begins a form; `</form>` ends it.
+TOLLGATE_DECL void begin_form(http::html_writer& html, const form_target& to);
+
+/// All faults in one place, each a link to its field, read out first. Nothing if there are none.
+TOLLGATE_DECL void write_faults(http::html_writer& html, const form_faults& faults, const form_words& words);
+
+TOLLGATE_DECL void write_text_field(http::html_writer& html, const text_field& field, const form_faults& faults,
+                                    const form_words& words);
+
+/// One box each, any number of which may be ticked. What is chosen arrives under one name. `text` is what the box means,
+/// `value` stands beside it for those who know it.
+TOLLGATE_DECL void write_checkboxes(http::html_writer& html, const choice_field& field, std::span<const choice> choices,
+                                    const form_faults& faults, const form_words& words);
+
+TOLLGATE_DECL void write_select(http::html_writer& html, const choice_field& field, std::span<const choice_group> groups,
+                                const form_faults& faults, const form_words& words);
+
+TOLLGATE_DECL void write_confirmation(http::html_writer& html, const confirmation& asked, const form_target& to);
+
+/// A text that is there to be copied.
+struct copied_text {
+    std::string_view name;  ///< tells it from others on the page
+    std::string_view label;
+    std::string_view text;
+};
+TOLLGATE_DECL void write_copied_text(http::html_writer& html, const copied_text& shown);
+
+}  // namespace tollgate::pipeline
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/pipeline/page_form.ipp>
+#endif

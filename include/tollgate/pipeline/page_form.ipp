@@ -1,0 +1,126 @@
+#pragma once
+
+#include <tollgate/pipeline/page_form.hpp>
+
+#include <tollgate/pipeline/form_token.hpp>
+
+#include <string>
+
+namespace tollgate::pipeline {
+
+namespace detail {
+
+/// The hint and the fault, and in the field's own tag where they stand, for those who hear the page.
+inline void write_notes(http::html_writer& html, std::string_view name, std::string_view hint, const form_faults& faults,
+                        const form_words& words) {
+    if (!hint.empty()) html.add("<p class=\"hint\" id=\"{}-hint\">{}</p>\n", name, hint);
+    if (const auto* fault = faults.find(name))
+        html.add("<p class=\"fault\" id=\"{}-fault\"><strong>{}</strong> {}</p>\n", name, words.fault, fault->text);
+}
+
+inline void write_described_by(http::html_writer& html, std::string_view name, std::string_view hint, const form_faults& faults) {
+    const bool faulty = faults.find(name) != nullptr;
+    if (!hint.empty() && faulty) html.add(" aria-describedby=\"{}-hint {}-fault\"", name, name);
+    else if (!hint.empty()) html.add(" aria-describedby=\"{}-hint\"", name);
+    else if (faulty) html.add(" aria-describedby=\"{}-fault\"", name);
+}
+
+inline std::string_view field_class(std::string_view name, const form_faults& faults) {
+    return faults.find(name) == nullptr ? "field" : "field faulty";
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL void begin_form(http::html_writer& html, const form_target& to) {
+    html.add("<form method=\"post\" action=\"{}\">\n", to.url);
+    if (!to.form_token.empty())
+        html.add("<input type=\"hidden\" name=\"{}\" value=\"{}\">\n", form_token_name, to.form_token);
+    for (const auto& [name, value] : to.hidden) html.add("<input type=\"hidden\" name=\"{}\" value=\"{}\">\n", name, value);
+}
+
+TOLLGATE_DECL void write_faults(http::html_writer& html, const form_faults& faults, const form_words& words) {
+    if (faults.empty()) return;
+    html.add("<div class=\"faults\" role=\"alert\">\n<h2>{}</h2>\n<ul>\n", words.faults);
+    for (const auto& each : faults.all()) {
+        if (each.field.empty()) html.add("<li>{}</li>\n", each.text);
+        else html.add("<li><a href=\"#{}\">{}</a></li>\n", each.field, each.text);
+    }
+    html.add("</ul>\n</div>\n");
+}
+
+TOLLGATE_DECL void write_text_field(http::html_writer& html, const text_field& field, const form_faults& faults,
+                                    const form_words& words) {
+    html.add("<div class=\"{}\">\n<label for=\"{}\">{}", detail::field_class(field.name, faults), field.name, field.label);
+    if (!field.required) html.add(" <span class=\"optional\">{}</span>", words.optional);
+    html.add("</label>\n");
+    detail::write_notes(html, field.name, field.hint, faults, words);
+    html.add("<input id=\"{}\" name=\"{}\" type=\"{}\" autocomplete=\"{}\"", field.name, field.name, field.type, field.autocomplete);
+    // What was typed into a password field is never sent back.
+    if (field.type != "password" && !field.value.empty()) html.add(" value=\"{}\"", field.value);
+    if (field.type != "password") html.add(" autocapitalize=\"none\" spellcheck=\"false\"");
+    if (field.bytes_max != 0) html.add(" maxlength=\"{}\"", field.bytes_max);
+    if (field.required) html.add(" required");
+    detail::write_described_by(html, field.name, field.hint, faults);
+    if (faults.find(field.name) != nullptr) html.add(" aria-invalid=\"true\"");
+    if (faults.is_first(field.name) || (field.focused && faults.empty())) html.add(" autofocus");
+    html.add(">\n</div>\n");
+}
+
+TOLLGATE_DECL void write_checkboxes(http::html_writer& html, const choice_field& field, std::span<const choice> choices,
+                                    const form_faults& faults, const form_words& words) {
+    html.add("<fieldset class=\"{}\"", detail::field_class(field.name, faults));
+    detail::write_described_by(html, field.name, field.hint, faults);
+    html.add(">\n<legend>{}</legend>\n", field.label);
+    detail::write_notes(html, field.name, field.hint, faults, words);
+    std::size_t number = 0;
+    for (const choice& each : choices) {
+        // The first has the group's name, so that a fault can lead to it.
+        std::string id{field.name};
+        if (number != 0) id.append("-").append(std::to_string(number));
+        html.add("<div class=\"choice\"><input type=\"checkbox\" id=\"{}\" name=\"{}\" value=\"{}\"", id, field.name, each.value);
+        if (each.chosen) html.add(" checked");
+        if (number == 0 && faults.is_first(field.name)) html.add(" autofocus");
+        html.add("><label for=\"{}\">{}", id, each.text);
+        if (each.text != each.value) html.add(" <code>{}</code>", each.value);
+        html.add("</label></div>\n");
+        ++number;
+    }
+    html.add("</fieldset>\n");
+}
+
+TOLLGATE_DECL void write_select(http::html_writer& html, const choice_field& field, std::span<const choice_group> groups,
+                                const form_faults& faults, const form_words& words) {
+    html.add("<div class=\"{}\">\n<label for=\"{}\">{}</label>\n", detail::field_class(field.name, faults), field.name, field.label);
+    detail::write_notes(html, field.name, field.hint, faults, words);
+    html.add("<select id=\"{}\" name=\"{}\" required", field.name, field.name);
+    detail::write_described_by(html, field.name, field.hint, faults);
+    if (faults.find(field.name) != nullptr) html.add(" aria-invalid=\"true\"");
+    if (faults.is_first(field.name)) html.add(" autofocus");
+    html.add(">\n");
+    for (const choice_group& group : groups) {
+        if (!group.heading.empty()) html.add("<optgroup label=\"{}\">\n", group.heading);
+        for (const choice& each : group.choices) {
+            html.add("<option value=\"{}\"", each.value);
+            if (each.chosen) html.add(" selected");
+            html.add(">{}</option>\n", each.text);
+        }
+        if (!group.heading.empty()) html.add("</optgroup>\n");
+    }
+    html.add("</select>\n</div>\n");
+}
+
+TOLLGATE_DECL void write_confirmation(http::html_writer& html, const confirmation& asked, const form_target& to) {
+    // Of all of one name, a browser keeps one open at a time.
+    html.add("<details class=\"confirm\" name=\"confirm\"><summary>{}<span class=\"unseen\"> {}</span></summary>\n<div><p>{}</p>\n",
+             asked.label, asked.about, asked.warning);
+    begin_form(html, to);
+    html.add("<button class=\"danger\">{}</button>\n</form></div></details>\n", asked.button);
+}
+
+TOLLGATE_DECL void write_copied_text(http::html_writer& html, const copied_text& shown) {
+    html.add("<div class=\"field\">\n<label for=\"{}\">{}</label>\n", shown.name, shown.label);
+    html.add("<input class=\"copied\" id=\"{}\" value=\"{}\" readonly autocomplete=\"off\" spellcheck=\"false\">\n</div>\n", shown.name,
+             shown.text);
+}
+
+}  // namespace tollgate::pipeline

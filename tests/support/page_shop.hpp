@@ -1,0 +1,125 @@
+#pragma once
+
+#include <tollgate/pages/account_pages.hpp>
+#include <tollgate/store/memory.hpp>
+
+#include <tollgate/base/encoding.hpp>
+
+#include "support/shop.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace tollgate::test {
+
+/// Lets in whoever has a cookie `who=LOGIN`; passwords are the login backwards.
+struct shop_sessions {
+    std::map<std::string, user_id, std::less<>> logins{{"ann", ann}, {"bob", bob}};
+    std::optional<problem> failure;  // what every function answers, if set
+    sign_in_answer next_refusal{};   // of a wrong password
+    std::optional<ip_address> last_client;
+    bool has_secrets = true;
+
+    outcome<std::optional<session>> session_of(const http::request& asked, instant) {
+        if (failure) return *failure;
+        const auto cookie = asked.fields.find(http::field_id::cookie);
+        if (!cookie.starts_with("who=")) return std::optional<session>{};
+        return find(cookie.substr(4));
+    }
+    std::string sign_in_url(std::string_view return_to) const { return "/en/user/sign_in/?return_to=" + percent_encode(return_to); }
+    outcome<sign_in_answer> sign_in(const http::request&, const sign_in_attempt& attempt, instant, http::response& out) {
+        if (failure) return *failure;
+        last_client = attempt.client;
+        const auto who = find(attempt.login);
+        if (!who || attempt.password != std::string{attempt.login.rbegin(), attempt.login.rend()}) return next_refusal;
+        out.add("Set-Cookie", *http::field_value::from("who=" + who->login));
+        return sign_in_answer{sign_in_result::signed_in, who, {}};
+    }
+    outcome<void> sign_out(const http::request&, instant, http::response& out) {
+        if (failure) return *failure;
+        out.add("Set-Cookie", "who=; Max-Age=0");
+        return {};
+    }
+
+private:
+    std::optional<session> find(std::string_view login) const {
+        const auto at = logins.find(login);
+        if (at == logins.end()) return std::nullopt;
+        return session{at->second, at->first, has_secrets ? "secret of " + at->first : std::string{}};
+    }
+};
+static_assert(sign_in_source<shop_sessions>);
+
+inline page_settings page_shop_settings() {
+    return {.auth_url = "https://shop.example", .services = shop_settings().services, .trusted_proxies = {}};
+}
+
+/// Two users, a store, a stopped clock, and pages over them.
+template <class Sessions = shop_sessions>
+class basic_page_shop {
+public:
+    instant now = from_unix_seconds(1'700'000'000);
+    std::uint64_t entropy = 0;
+    bool random_works = true;
+    shop_directory users;
+    memory_store store;
+    Sessions sessions;
+
+    explicit basic_page_shop(page_settings settings = page_shop_settings())
+        : pages{std::move(settings), users, sessions, store,
+                default_policies().with_clock(fake_clock{&now}).with_random(counting_random{&entropy, &random_works})} {
+        users.people.insert({ann, {{ann, *decimal::parse("1234.50"), *currency_code::from("EUR")},
+                                   {{"sitesmaker", {{account_id{1}, "Ann's site", true}, {account_id{2}, "Another \"one\"", false}}},
+                                    {"itemplatform", {{account_id{1}, "Ann's items", false}}}},
+                                   {}}});
+        users.people.insert({bob, {{bob, *decimal::parse("0.10"), *currency_code::from("USD")},
+                                   {{"sitesmaker", {{account_id{3}, "Bob's site", true}}}},
+                                   {}}});
+    }
+
+    http::response answer(sent& request) { return pages.handle(request.asked()); }
+
+    http::response get(std::string target, std::string_view login = "ann") {
+        sent asked{http::method::get, std::move(target)};
+        if (!login.empty()) asked.field("Cookie", "who=" + std::string{login});
+        return answer(asked);
+    }
+
+    /// With this login's form token, taken from the page itself.
+    http::response post(std::string path, std::string body, std::string_view login = "ann") {
+        if (!login.empty()) body.append(body.empty() ? "" : "&").append("form_token=").append(token_on(get(path, login)));
+        return post_as_it_is(std::move(path), std::move(body), login);
+    }
+
+    http::response post_as_it_is(std::string path, std::string body, std::string_view login = "ann") {
+        sent asked{http::method::post, std::move(path)};
+        if (!login.empty()) asked.field("Cookie", "who=" + std::string{login});
+        asked.body(std::move(body), "application/x-www-form-urlencoded");
+        return answer(asked);
+    }
+
+    static std::string token_on(const http::response& page) { return between(page.body(), "name=\"form_token\" value=\"", "\""); }
+
+    /// The first text between two others; empty if there is none.
+    static std::string between(std::string_view text, std::string_view before, std::string_view after) {
+        const auto begin = text.find(before);
+        if (begin == std::string_view::npos) return {};
+        text.remove_prefix(begin + before.size());
+        return std::string{text.substr(0, text.find(after))};
+    }
+
+    account_pages<shop_directory, Sessions, memory_store,
+                  decltype(default_policies().with_clock(std::declval<fake_clock>()).with_random(std::declval<counting_random>()))>
+        pages;
+};
+
+using page_shop = basic_page_shop<>;
+
+[[nodiscard]] inline bool has(const http::response& page, std::string_view text) {
+    return page.body().find(text) != std::string::npos;
+}
+
+}  // namespace tollgate::test
