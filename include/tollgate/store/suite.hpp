@@ -1,8 +1,11 @@
 #pragma once
 
 #include <tollgate/store/suite/access_tokens.hpp>
+#include <tollgate/store/suite/applications.hpp>
+#include <tollgate/store/suite/grants.hpp>
 #include <tollgate/store/suite/hooks.hpp>
 #include <tollgate/store/suite/personal_tokens.hpp>
+#include <tollgate/store/suite/sessions.hpp>
 #include <tollgate/store/suite/test_case.hpp>
 
 #include <functional>
@@ -35,14 +38,16 @@
 /// Cases run one after the other, several start threads.
 namespace tollgate::store_suite {
 
-/// All rules for what the store is: a token_store, a hook_store, or both. `reopen` gives what `make` gives.
+/// All rules for what the store is: a token_store, a hook_store, an oauth_store, a session_store, or several of these;
+/// and a use_recorder, if it is one. That tokens let their holders in, and when they do not any more, shows where an
+/// oauth_store is a credential_source, too. `reopen` gives what `make` gives.
 template <class Make>
 [[nodiscard]] auto cases(Make make, std::function<std::invoke_result_t<Make&>()> reopen = {}) {
     using given = std::invoke_result_t<Make&>;
     using store = store_given_as<given>;
-    static_assert(token_store<store> || hook_store<store>,
-                  "make() must give a token_store or a hook_store, or a pointer to one: see "
-                  "tollgate/contract/token_store.hpp and tollgate/contract/hook_store.hpp");
+    static_assert(any_store<store>,
+                  "make() must give a token_store, a hook_store, an oauth_store or a session_store, or a pointer to "
+                  "one: see tollgate/contract/");
     const auto source =
         std::make_shared<const store_source<given>>(store_source<given>{std::move(make), std::move(reopen)});
     std::vector<test_case> all;
@@ -51,6 +56,9 @@ template <class Make>
         add_access_token_cases(all, source);
     }
     if constexpr (hook_store<store>) add_hook_cases(all, source);
+    if constexpr (application_store<store>) add_application_cases(all, source);
+    if constexpr (oauth_store<store>) add_grant_cases(all, source);
+    if constexpr (session_store<store>) add_session_cases(all, source);
     return all;
 }
 

@@ -41,6 +41,9 @@ enum class mistake {
     deletes_hooks_of_others,
     knows_hooks_at_any_service,
     uses_hook_ids_again,
+    takes_one_token_too_many,
+    replaces_secrets_of_others,
+    forgets_when_it_was_used,
 };
 
 /// The memory store with one mistake made on the way.
@@ -73,6 +76,7 @@ public:
         }
         if (is(mistake::cuts_descriptions_at_50_bytes)) made.description = made.description.substr(0, 50);
         if (is(mistake::keeps_whole_seconds)) made.created_at = std::chrono::floor<seconds>(made.created_at);
+        if (is(mistake::takes_one_token_too_many)) ++tokens_per_user_max;
         auto id = inner_.create_personal_token(made, tokens_per_user_max);
         if (!id && is(mistake::names_a_conflict_invalid)) id.error().kind = problem_kind::invalid;
         if (!id && is(mistake::replaces_instead_of_conflict)) {
@@ -93,6 +97,10 @@ public:
         return is(mistake::says_always_revoked) ? outcome<bool>{true} : revoked;
     }
 
+    outcome<void> record_personal_token_use(std::string_view username, instant now) {
+        return inner_.record_personal_token_use(username, now);
+    }
+
     outcome<std::optional<token_credential>> find_access_token(const digest& token) {
         auto found = inner_.find_access_token(token);
         if (found && *found) {
@@ -103,6 +111,10 @@ public:
     }
     outcome<void> create_access_token(const new_access_token& made) { return inner_.create_access_token(made); }
     outcome<bool> revoke_access_token(const digest& token) { return inner_.revoke_access_token(token); }
+    outcome<void> record_access_token_use(const digest& token, instant now) {
+        if (is(mistake::forgets_when_it_was_used)) return {};
+        return inner_.record_access_token_use(token, now);
+    }
 
     outcome<hook_id> create_hook(new_hook made, std::size_t hooks_per_event_max) {
         if (is(mistake::takes_one_hook_too_many)) ++hooks_per_event_max;
@@ -131,7 +143,9 @@ public:
                 if (auto found = inner_.account_of_hook(*service_name::from(each), id); found && *found) return found;
         return inner_.account_of_hook(service, id);
     }
-    outcome<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret, instant until) {
+    outcome<bool> replace_hook_secret(account_ref account, hook_id id, const std::string& secret, instant until) {
+        if (is(mistake::replaces_secrets_of_others))
+            if (const auto owner = inner_.account_of_hook(account.service, id); owner && *owner) account = **owner;
         return inner_.replace_hook_secret(account, id, secret, until);
     }
     outcome<bool> delete_hook(account_ref account, hook_id id) {
@@ -155,7 +169,7 @@ private:
     std::set<std::string> unknown_;
     std::int64_t hooks_there_ = 0;
 };
-static_assert(token_store<adapter> && hook_store<adapter>);
+static_assert(token_store<adapter> && use_recorder<adapter> && hook_store<adapter>);
 
 struct hooks_alone {
     memory_store inner;
@@ -212,7 +226,10 @@ TEST_CASE("the store suite catches what adapters get wrong, in the case that is 
         row{mistake::mistakes_manual_for_api, "hook: listed by account, oldest first"},
         row{mistake::deletes_hooks_of_others, "hook: an account is its number and its service"},
         row{mistake::knows_hooks_at_any_service, "hook: whose it is, at its own service only"},
-        row{mistake::uses_hook_ids_again, "hook: ids are never used again"});
+        row{mistake::uses_hook_ids_again, "hook: ids are never used again"},
+        row{mistake::takes_one_token_too_many, "personal token: not more than the bound for one user"},
+        row{mistake::replaces_secrets_of_others, "hook: a secret is replaced at its own account only, and nothing else is"},
+        row{mistake::forgets_when_it_was_used, "access token: when it was used is kept"});
     CAPTURE(each.caught_by);
     const auto failed = failures(each.made);
     const auto caught = std::find_if(failed.begin(), failed.end(), [&](auto& one) { return one.name == each.caught_by; });
@@ -248,5 +265,5 @@ TEST_CASE("the store suite notices when nothing outlives a store that should") {
     const auto make = [] { return std::make_unique<memory_store>(); };
     std::size_t failed = 0;
     store_suite::run(make, make, [&](const store_suite::verdict& each) { failed += each.passed ? 0 : 1; });
-    CHECK(failed == 3);  // one of each family
+    CHECK(failed == 6);  // one of each family
 }

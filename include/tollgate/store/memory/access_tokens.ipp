@@ -41,9 +41,8 @@ TOLLGATE_DECL outcome<void> access_tokens::create(const new_access_token& made,
 
 TOLLGATE_DECL std::optional<grant_parties> access_tokens::parties_of(const digest& token) const noexcept {
     return by_digest_.with(token, [](const row* kept) {
-        return kept == nullptr
-                   ? std::nullopt
-                   : std::optional{grant_parties{*kept->credential.application, kept->credential.user}};
+        return kept == nullptr ? std::nullopt
+                               : std::optional{grant_parties{*kept->credential.application, kept->credential.user}};
     });
 }
 

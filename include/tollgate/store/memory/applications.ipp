@@ -45,8 +45,8 @@ TOLLGATE_DECL const application* applications::find(application_id id) const noe
 
 TOLLGATE_DECL std::vector<application> applications::of(user_id owner) const {
     std::vector<application> found;
-    for (auto each = of_owner_.lower_bound({owner, application_id{1}});
-         each != of_owner_.end() && each->first == owner; ++each)
+    for (auto each = of_owner_.lower_bound({owner, application_id{1}}); each != of_owner_.end() && each->first == owner;
+         ++each)
         found.push_back(rows_.at(each->second));
     return found;
 }

@@ -57,8 +57,9 @@ TOLLGATE_DECL outcome<code_result> grants::create_code(const new_authorization_c
     const dated_digest end{made.expires_at, made.code_digest};
     codes_by_end_.insert(end);
     undo_unless_kept dated{[&]() noexcept { codes_by_end_.erase(end); }};
-    codes_.emplace(made.code_digest, code_row{parties, made.scopes, made.redirect, made.code_challenge, made.expires_at,
-                                              made.expires_at, {}});
+    codes_.emplace(
+        made.code_digest,
+        code_row{parties, made.scopes, made.redirect, made.code_challenge, made.expires_at, made.expires_at, {}});
     granted.keep();
     listed.keep();
     dated.keep();
@@ -110,8 +111,8 @@ TOLLGATE_DECL outcome<void> grants::create_tokens(const grant_parties& parties, 
     undo_unless_kept dated{[&]() noexcept { refresh_tokens_by_end_.erase(end); }};
     refresh_tokens_.emplace(made.refresh_digest, refresh_row{id, parties, scopes, expires_at, made.refresh_ends_at});
     undo_unless_kept kept{[&]() noexcept { refresh_tokens_.erase(made.refresh_digest); }};
-    if (auto done = access_.create({parties.user, parties.application, made.access_digest, scopes, now,
-                                    made.access_expires_at}, id);
+    if (auto done = access_.create(
+            {parties.user, parties.application, made.access_digest, scopes, now, made.access_expires_at}, id);
         !done)
         return done;
     dated.keep();
@@ -127,13 +128,13 @@ TOLLGATE_DECL outcome<refreshed_token> grants::refresh(const token_refresh& show
         found->second.expires_at <= shown.now)
         return refreshed_token{};
     refresh_row& token = found->second;
-    if (shown.narrowed &&
-        !shown.narrowed->for_each([&](std::string_view each) { return token.scopes.contains(each); }))
+    if (shown.narrowed && !shown.narrowed->for_each([&](std::string_view each) { return token.scopes.contains(each); }))
         return refreshed_token{refresh_result::too_wide, {}};
 
     const scope_set& scopes = shown.narrowed ? *shown.narrowed : token.scopes;
     if (auto done = access_.create({token.parties.user, token.parties.application, shown.access_digest, scopes,
-                                    shown.now, shown.access_expires_at}, token.id);
+                                    shown.now, shown.access_expires_at},
+                                   token.id);
         !done)
         return std::move(done).error();
     const instant expires_at = (std::min)(shown.now + shown.refresh_lifetime, token.ends_at);
@@ -159,8 +160,8 @@ TOLLGATE_DECL std::vector<grant> grants::of(user_id user) const {
          ++each) {
         const row& kept = rows_.at({each->second, user});
         const application& named = *applications_.find(each->second);
-        found.push_back({kept.id, user, each->second, named.name, named.website, kept.scopes, kept.created_at,
-                         kept.last_used_at});
+        found.push_back(
+            {kept.id, user, each->second, named.name, named.website, kept.scopes, kept.created_at, kept.last_used_at});
     }
     std::sort(found.begin(), found.end(), [](const grant& a, const grant& b) { return a.id < b.id; });
     return found;

@@ -11,8 +11,7 @@ namespace tollgate::memory {
 
 TOLLGATE_DECL outcome<void> sessions::create(const stored_session& made) {
     const std::scoped_lock lock{mutex_};
-    if (rows_.contains(made.cookie_digest))
-        return problem{problem_kind::conflict, "This session exists already.", {}};
+    if (rows_.contains(made.cookie_digest)) return problem{problem_kind::conflict, "This session exists already.", {}};
     const auto owned = of_user_.try_emplace(made.user).first;
     undo_unless_kept listed{[&]() noexcept {
         if (owned->second.empty()) of_user_.erase(owned);

@@ -109,6 +109,23 @@ void add_access_token_cases(std::vector<test_case>& to, const std::shared_ptr<co
         expect(!value_of(store.revoke_access_token(lost.token_digest)), "a token is revoked once");
     });
 
+    if constexpr (use_recorder<store_given_as<Given>>)
+        add("access token: when it was used is kept", [](auto& store) {
+            const auto used = sample_access_token(1), idle = sample_access_token(2);
+            value_of(store.create_access_token(used));
+            value_of(store.create_access_token(idle));
+            value_of(store.record_access_token_use(sample_digest(3), noon));
+            expect_token_unknown(store, sample_digest(3));
+            expect(!value_of(store.find_access_token(used.token_digest))->last_used_at, "a token nobody used says so");
+            for (const instant at : {noon + seconds{5}, noon + seconds{9}, noon}) {
+                value_of(store.record_access_token_use(used.token_digest, at));
+                expect(value_of(store.find_access_token(used.token_digest))->last_used_at == at,
+                       "a found token says when, to the millisecond");
+                expect(!value_of(store.find_access_token(idle.token_digest))->last_used_at, "another does not");
+            }
+            expect_token_found(store, used);
+        });
+
     add("access token: of parallel creations with one digest exactly one wins", [](auto& store) {
         for (std::uint64_t round = 0; round < 5; ++round) {
             std::atomic<std::size_t> won{0}, winner{0};

@@ -173,6 +173,24 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         }
     });
 
+    add("hook: a secret is replaced at its own account only, and nothing else is", [](auto& store) {
+        const auto made = sample_hook(sample_account());
+        const auto id = value_of(store.create_hook(made, hooks_max));
+        const auto replace = [&](const account_ref& account, hook_id of) {
+            return value_of(store.replace_hook_secret(account, of, "whsec_bmV3", noon + seconds{86'400}));
+        };
+        expect(replace(made.account, id), "there is such a hook");
+        expect(replace(made.account, id), "a secret is replaced as often as one likes");
+        expect(!replace(made.account, hook_id{id.value() + 1}), "there is no such hook");
+        expect(!replace(sample_account("sitesmaker", 43), id), "the hook is another account's");
+        expect(!replace(sample_account("itemplatform"), id), "the hook is another service's");
+        const auto listed = value_of(store.hooks_of(made.account));
+        expect(listed.size() == 1, "a hook with a new secret is the same one");
+        expect_hook_listed(listed[0], id, made);
+        value_of(store.delete_hook(made.account, id));
+        expect(!replace(made.account, id), "a hook that was deleted has no secret");
+    });
+
     add("hook: times to the millisecond, the largest account, the longest service name", [](auto& store) {
         std::int64_t largest = (std::numeric_limits<std::int64_t>::max)();
         for (const instant at : difficult_times()) {

@@ -108,7 +108,8 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
             // Later ones say they are older: the order is that of creation.
             made.back().created_at = noon - seconds{static_cast<std::int64_t>(made.size())};
             ids.push_back(value_of(store.create_personal_token(made.back(), tokens_max)));
-            value_of(store.create_personal_token(sample_personal_token(std::string{name} + "_other", user_id{8}), tokens_max));
+            const auto other = sample_personal_token(std::string{name} + "_other", user_id{8});
+            value_of(store.create_personal_token(other, tokens_max));
         }
         const auto listed = value_of(store.personal_tokens_of(user_id{7}));
         expect(listed.size() == made.size(), "a user's tokens are listed, all of them and no other");
@@ -225,6 +226,61 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
             expect(found && found->secret_digest == sample_digest(winner), "the token is the winner's");
         }
     });
+
+    add("personal token: not more than the bound for one user", [](auto& store) {
+        const auto create = [&](std::string_view username, user_id user, std::size_t max) {
+            return store.create_personal_token(sample_personal_token(username, user), max);
+        };
+        expect_problem(create("tgu_0", user_id{7}, 0), problem_kind::invalid);
+        const auto first = value_of(create("tgu_1", user_id{7}, 2));
+        value_of(create("tgu_2", user_id{7}, 2));
+        expect_problem(create("tgu_3", user_id{7}, 2), problem_kind::invalid);
+        expect_token_unknown(store, "tgu_3");
+        value_of(create("tgu_4", user_id{8}, 1));
+        value_of(create("tgu_5", user_id{7}, 3));
+        value_of(store.revoke_personal_token(first));
+        expect_problem(create("tgu_6", user_id{7}, 2), problem_kind::invalid);
+        value_of(create("tgu_6", user_id{7}, 3));
+        value_of(create("tgu_7", user_id{7}, (std::numeric_limits<std::size_t>::max)()));
+        expect(value_of(store.personal_tokens_of(user_id{7})).size() == 4, "as many are there as were created");
+    });
+
+    add("personal token: parallel creations do not pass the bound", [](auto& store) {
+        for (std::int64_t round = 1; round <= 3; ++round) {
+            constexpr std::size_t bound = thread_count * 2, each_tries = 4;
+            std::atomic<std::size_t> won{0};
+            in_parallel([&](std::size_t i) {
+                for (std::size_t n = 0; n < each_tries; ++n) {
+                    const auto name = std::to_string(round) + "_" + std::to_string(i) + "_" + std::to_string(n);
+                    const auto id = store.create_personal_token(sample_personal_token(name, user_id{round}), bound);
+                    if (id)
+                        ++won;
+                    else
+                        expect_problem(id, problem_kind::invalid);
+                }
+            });
+            expect(won == bound, "as many are created as the bound lets, no more and no fewer");
+            expect(value_of(store.personal_tokens_of(user_id{round})).size() == bound, "as many are there as won");
+        }
+    });
+
+    if constexpr (use_recorder<store_given_as<Given>>)
+        add("personal token: when it was used is kept, and shown", [](auto& store) {
+            const auto used = sample_personal_token("tgu_used"), idle = sample_personal_token("tgu_idle");
+            value_of(store.create_personal_token(used, tokens_max));
+            value_of(store.create_personal_token(idle, tokens_max));
+            value_of(store.record_personal_token_use("tgu_unknown", noon));
+            expect_token_unknown(store, "tgu_unknown");
+            expect(!value_of(store.find_personal_token("tgu_used"))->last_used_at, "a token that nobody used says so");
+            for (const instant at : {noon + seconds{5}, noon + seconds{9}, noon}) {
+                value_of(store.record_personal_token_use("tgu_used", at));
+                expect(value_of(store.find_personal_token("tgu_used"))->last_used_at == at, "a found token says when");
+                const auto listed = value_of(store.personal_tokens_of(used.user));
+                expect(listed.at(0).last_used_at == at, "a listed token says when, to the millisecond");
+                expect(!listed.at(1).last_used_at, "another token says nothing of it");
+            }
+            expect_token_found(store, used);
+        });
 
     add("personal token: whoever reads while others create and revoke sees whole tokens", [](auto& store) {
         constexpr int rounds = 40;

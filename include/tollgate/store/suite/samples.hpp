@@ -1,7 +1,10 @@
 #pragma once
 
+#include <tollgate/domain/application.hpp>
+#include <tollgate/domain/grant.hpp>
 #include <tollgate/domain/hook.hpp>
 #include <tollgate/domain/personal_token.hpp>
+#include <tollgate/domain/session.hpp>
 
 #include <array>
 #include <cstddef>
@@ -63,6 +66,69 @@ inline constexpr std::size_t tokens_max = limits::personal_tokens_per_user_max;
             .target_url = "https://example.com/hook",
             .secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
             .created_at = noon};
+}
+
+[[nodiscard]] inline new_application sample_application(std::string_view client_id, user_id owner = user_id{3}) {
+    return {.owner = owner,
+            .client_id = client_id_text::from(client_id).value(),
+            .secret_digest = sample_digest(client_id.size()),
+            .name = "Backup for sites",
+            .website = "https://app.example",
+            .description = "Keeps a copy of what you publish.",
+            .redirect_url = "https://app.example/back?from=1",
+            .created_at = noon};
+}
+
+/// Codes, access and refresh tokens of one seed have digests of their own.
+[[nodiscard]] inline digest sample_code_digest(std::uint64_t seed) { return sample_digest(1'000'000 + seed); }
+[[nodiscard]] inline digest sample_access_digest(std::uint64_t seed) { return sample_digest(2'000'000 + seed); }
+[[nodiscard]] inline digest sample_refresh_digest(std::uint64_t seed) { return sample_digest(3'000'000 + seed); }
+
+[[nodiscard]] inline new_authorization_code sample_code(std::uint64_t seed, application_id application,
+                                                        user_id user = user_id{7}) {
+    return {.code_digest = sample_code_digest(seed),
+            .user = user,
+            .application = application,
+            .scopes = sample_scopes("user:balance sitesmaker:read"),
+            .redirect = "https://app.example/back?from=1",
+            .code_challenge = {},
+            .created_at = noon,
+            .expires_at = noon + seconds{60}};
+}
+
+[[nodiscard]] inline issued_tokens sample_tokens(std::uint64_t seed) {
+    return {.access_digest = sample_access_digest(seed),
+            .access_expires_at = noon + seconds{3600},
+            .refresh_digest = sample_refresh_digest(seed),
+            .refresh_expires_at = noon + seconds{30 * 86'400},
+            .refresh_ends_at = noon + seconds{365 * 86'400}};
+}
+
+/// Of the code and for the tokens of one seed.
+[[nodiscard]] inline code_redemption sample_redemption(std::uint64_t seed, application_id application) {
+    return {.code_digest = sample_code_digest(seed),
+            .application = application,
+            .now = noon + seconds{1},
+            .tokens = sample_tokens(seed)};
+}
+
+/// With the refresh token of one seed, for the access token of another.
+[[nodiscard]] inline token_refresh sample_refresh(std::uint64_t seed, std::uint64_t access,
+                                                  application_id application) {
+    return {.refresh_digest = sample_refresh_digest(seed),
+            .application = application,
+            .now = noon + seconds{2},
+            .access_digest = sample_access_digest(access),
+            .access_expires_at = noon + seconds{3602},
+            .refresh_lifetime = seconds{30 * 86'400}};
+}
+
+[[nodiscard]] inline stored_session sample_session(std::uint64_t seed, user_id user = user_id{7}) {
+    return {.cookie_digest = sample_digest(4'000'000 + seed),
+            .user = user,
+            .login = "ann@example.com",
+            .created_at = noon,
+            .last_seen_at = noon + seconds{1}};
 }
 
 /// Text that stores have been seen to damage.

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <tollgate/contract/hook_store.hpp>
+#include <tollgate/contract/oauth_store.hpp>
+#include <tollgate/contract/session_store.hpp>
 #include <tollgate/contract/token_store.hpp>
 #include <tollgate/store/suite/expect.hpp>
 
@@ -56,9 +58,13 @@ struct store_source {
     std::function<Given()> reopen;  ///< empty where nothing outlives a store
 };
 
+/// What there are rules for. A store may be several of these, and one of them alone.
+template <class S>
+concept any_store = token_store<S> || hook_store<S> || application_store<S> || oauth_store<S> || session_store<S>;
+
 template <class Given>
 auto& store_of(Given& given) {
-    if constexpr (token_store<Given> || hook_store<Given>)
+    if constexpr (any_store<Given>)
         return given;
     else
         return *given;
