@@ -1,0 +1,63 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/ids.hpp>
+#include <tollgate/base/secret.hpp>
+#include <tollgate/contract/page_words.hpp>
+#include <tollgate/http/html_writer.hpp>
+#include <tollgate/oauth/authorization_request.hpp>
+#include <tollgate/pipeline/page_form.hpp>
+#include <tollgate/pipeline/page_text.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace tollgate::oauth {
+
+/// What a consent form does, for its form token.
+inline constexpr std::string_view consent_purpose = "oauth/consent";
+
+/// What a consent is about: two are the same exactly if these texts are.
+[[nodiscard]] TOLLGATE_DECL std::string covered_by(const authorization_request& request);
+
+/// Where a code comes from that is to be the same however often one form is sent.
+struct code_seed {
+    std::string_view key;    ///< nobody knows it who could use it: a session's secret, or a server's
+    std::string_view nonce;  ///< the form's
+    user_id user;
+    std::string_view covered;
+};
+[[nodiscard]] TOLLGATE_DECL secret_text make_code(const code_seed& seed);
+
+/// Where the consent form may lead, as a content security policy says it: the origin of the redirect, or its scheme where
+/// the policy's grammar has no word for the origin.
+[[nodiscard]] TOLLGATE_DECL std::string form_target_of(std::string_view redirect);
+
+/// The part of a consent form where people sign in.
+struct sign_in_part {
+    std::string_view nonce;
+    std::string_view login;  ///< as typed
+    const pipeline::form_faults& faults;
+};
+
+/// The names of what a consent form sends, besides the request's parameters.
+inline constexpr std::string_view decision_name = "decision";
+inline constexpr std::string_view nonce_name = "form_nonce";
+
+struct consent_view {
+    const page_words& words;
+    const pipeline::scope_texts& scopes;
+    const authorization_request& request;
+    std::string_view url;         ///< of the page itself
+    std::string_view form_token;  ///< empty where people sign in on it
+    const sign_in_part* sign_in;  ///< null where they have
+};
+
+[[nodiscard]] TOLLGATE_DECL std::string consent_title(const consent_view& view);
+TOLLGATE_DECL void write_consent(http::html_writer& html, const consent_view& view);
+
+}  // namespace tollgate::oauth
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/oauth/consent.ipp>
+#endif

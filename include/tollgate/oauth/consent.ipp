@@ -1,0 +1,93 @@
+#pragma once
+
+#include <tollgate/base/digest.hpp>
+#include <tollgate/http/url.hpp>
+#include <tollgate/oauth/consent.hpp>
+
+#include <array>
+#include <cstring>
+
+namespace tollgate::oauth {
+
+namespace detail {
+
+/// What a person recognises an address by.
+inline std::string place_of(std::string_view redirect) {
+    if (const auto url = http::url::parse(redirect)) return url->authority();
+    return std::string{redirect.substr(0, redirect.find_first_of("?/"))};
+}
+
+inline void write_sign_in(http::html_writer& html, const consent_view& view) {
+    const auto& words = view.words.sign_in;
+    html.add("<h2>{}</h2>\n", view.words.consent.sign_in);
+    pipeline::write_text_field(html,
+                               {.name = "login",
+                                .label = words.login,
+                                .value = view.sign_in->login,
+                                .autocomplete = "username",
+                                .focused = true},
+                               view.sign_in->faults, view.words.forms);
+    pipeline::write_text_field(
+        html,
+        {.name = "password", .label = words.password, .type = "password", .autocomplete = "current-password"},
+        view.sign_in->faults, view.words.forms);
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL std::string covered_by(const authorization_request& request) {
+    return to_query(request) + "\n" + request.redirect;
+}
+
+TOLLGATE_DECL secret_text make_code(const code_seed& seed) {
+    // The nonce is the only part that could hold a line end, and the number before it says where it stops.
+    std::string message = "authorization code\n" + std::to_string(seed.user.value()) + "\n";
+    message.append(std::to_string(seed.nonce.size())).append("\n").append(seed.nonce).append(seed.covered);
+    const auto made = hmac_sha256({.key = seed.key, .message = message});
+    std::array<std::byte, digest::size_bytes> bytes;
+    std::memcpy(bytes.data(), made.bytes().data(), bytes.size());
+    return make_secret(secret_kind::authorization_code, bytes);
+}
+
+TOLLGATE_DECL std::string form_target_of(std::string_view redirect) {
+    const auto scheme = std::string{redirect.substr(0, redirect.find(':') + 1)};
+    const auto url = http::url::parse(redirect);
+    const bool is_v6 = url && url->address && !url->address->is_v4();
+    return url && !is_v6 ? url->origin() : scheme;
+}
+
+TOLLGATE_DECL std::string consent_title(const consent_view& view) {
+    return pipeline::fill_in(view.words.consent.title, view.request.client.name);
+}
+
+TOLLGATE_DECL void write_consent(http::html_writer& html, const consent_view& view) {
+    const auto& words = view.words.consent;
+    const auto& client = view.request.client;
+    html.add("<h1>{}</h1>\n", consent_title(view));
+    if (view.sign_in != nullptr) pipeline::write_faults(html, view.sign_in->faults, view.words.forms);
+    html.add("<p>{}</p>\n", pipeline::fill_in(words.asks, client.name));
+    if (!client.description.empty()) html.add("<blockquote>{}</blockquote>\n", client.description);
+    html.add("<p>{}</p>\n<ul>\n", words.scopes);
+    view.request.scopes.for_each([&](std::string_view scope) {
+        html.add("<li>{} <code>{}</code></li>\n", view.scopes.find(scope), scope);
+        return true;
+    });
+    html.add("</ul>\n<p class=\"hint\">{}</p>\n", pipeline::fill_in(words.website, client.website));
+
+    const auto carried = carried_by(view.request);
+    pipeline::form_target to{.url = view.url, .form_token = view.form_token, .hidden = {}};
+    for (const auto& [name, value] : carried) to.hidden.emplace_back(name, value);
+    if (view.sign_in != nullptr) to.hidden.emplace_back(nonce_name, view.sign_in->nonce);
+    pipeline::begin_form(html, to);
+    if (view.sign_in != nullptr) detail::write_sign_in(html, view);
+    // Whoever refuses need not sign in for it.
+    html.add(R"(<p class="buttons"><button name="{}" value="allow">{}</button>
+<button class="quiet" name="{}" value="deny" formnovalidate>{}</button></p>
+</form>
+<p class="hint">{}</p>
+)",
+             decision_name, words.allow, decision_name, words.deny,
+             pipeline::fill_in(words.leads_to, detail::place_of(view.request.redirect)));
+}
+
+}  // namespace tollgate::oauth

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <tollgate/oauth/page_request.hpp>
+#include <tollgate/pipeline/page_text.hpp>
+#include <tollgate/pipeline/read_form.hpp>
+
+namespace tollgate::oauth {
+
+TOLLGATE_DECL std::variant<parameters, http::status> read_page_request(const http::request& asked,
+                                                                       const pipeline::page_site& site) {
+    if (asked.method == http::method::post) {
+        if (pipeline::is_cross_site(asked, site)) return http::status::forbidden;
+        auto form = pipeline::read_form(asked);
+        if (const auto* status = std::get_if<http::status>(&form)) return *status;
+        return parameters{std::get<http::form_fields>(form)};
+    }
+    auto query = parameters::from_form(asked.target.query);
+    if (std::holds_alternative<failure>(query)) return http::status::bad_request;
+    return std::get<parameters>(std::move(query));
+}
+
+TOLLGATE_DECL decision read_decision(const parameters& sent) {
+    const auto said = sent.find("decision");
+    if (!said || sent.is_repeated("decision")) return decision::none;
+    return *said == "allow" ? decision::allow : *said == "deny" ? decision::deny : decision::none;
+}
+
+TOLLGATE_DECL const message_words& words_for(page_failure why, const consent_words& words) noexcept {
+    switch (why) {
+        case page_failure::no_client: return words.no_client;
+        case page_failure::unknown_client: return words.unknown_client;
+        case page_failure::wrong_redirect: break;
+    }
+    return words.wrong_redirect;
+}
+
+TOLLGATE_DECL pipeline::form_faults faults_of(const sign_in_attempt& typed, const sign_in_words& words) {
+    pipeline::form_faults found;
+    if (typed.login.empty()) found.add("login", words.login_missing);
+    if (typed.password.empty()) found.add("password", words.password_missing);
+    return found;
+}
+
+TOLLGATE_DECL pipeline::form_faults faults_of(const sign_in_answer& answer, const sign_in_words& words) {
+    pipeline::form_faults found;
+    if (answer.result == sign_in_result::refused) found.add("password", words.refused);
+    if (answer.result == sign_in_result::throttled)
+        found.add("password",
+                  pipeline::fill_in(words.throttled, pipeline::duration_text(answer.retry_after, words.durations)));
+    return found;
+}
+
+TOLLGATE_DECL bool holds_all(const scope_set& granted, const scope_set& asked) noexcept {
+    return asked.for_each([&](std::string_view scope) { return granted.contains(scope); });
+}
+
+}  // namespace tollgate::oauth

@@ -1,0 +1,320 @@
+#pragma once
+
+#include <tollgate/oauth/authorization_server.hpp>
+#include <tollgate/store/memory.hpp>
+
+#include <support/shop.hpp>
+
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tollgate::test {
+
+/// Fails the nth operation that it is asked to count, in a way that is chosen.
+struct fault_plan {
+    int fail_at = 0;  // 0: none
+    int seen = 0;
+    problem what = unavailable("db-7 refused");
+    bool throws = false;
+
+    void start(int nth) {
+        fail_at = nth;
+        seen = 0;
+    }
+    [[nodiscard]] std::optional<problem> next() {
+        if (++seen != fail_at) return std::nullopt;
+        if (throws) throw std::runtime_error{"secret of db-7"};
+        return what;
+    }
+};
+
+/// A memory_store that fails when it is planned. Only what an authorization server asks for.
+struct faulty_store {
+    static constexpr bool blocking = false;
+
+    memory_store rows;
+    fault_plan faults;
+
+    outcome<application_id> create_application(const new_application& made, std::size_t max) { return rows.create_application(made, max); }
+    outcome<std::optional<application>> find_application(std::string_view client_id) {
+        if (auto why = faults.next()) return *why;
+        return rows.find_application(client_id);
+    }
+    outcome<std::vector<application>> applications_of(user_id owner) { return rows.applications_of(owner); }
+    outcome<bool> replace_client_secret(user_id owner, application_id id, const digest& secret) {
+        return rows.replace_client_secret(owner, id, secret);
+    }
+    outcome<bool> delete_application(user_id owner, application_id id) { return rows.delete_application(owner, id); }
+    outcome<std::optional<scope_set>> granted_scopes(user_id user, application_id of) {
+        if (auto why = faults.next()) return *why;
+        return rows.granted_scopes(user, of);
+    }
+    outcome<code_result> create_code(const new_authorization_code& made) {
+        if (auto why = faults.next()) return *why;
+        return rows.create_code(made);
+    }
+    outcome<redeemed_code> redeem_code(const code_redemption& shown) {
+        if (auto why = faults.next()) return *why;
+        return rows.redeem_code(shown);
+    }
+    outcome<refreshed_token> refresh_access_token(const token_refresh& shown) {
+        if (auto why = faults.next()) return *why;
+        return rows.refresh_access_token(shown);
+    }
+    outcome<void> revoke_oauth_token(application_id of, const digest& token) {
+        if (auto why = faults.next()) return *why;
+        return rows.revoke_oauth_token(of, token);
+    }
+    outcome<std::vector<grant>> grants_of(user_id user) { return rows.grants_of(user); }
+    outcome<bool> revoke_grant(user_id user, application_id of) { return rows.revoke_grant(user, of); }
+    outcome<std::size_t> sweep_expired(instant now, std::size_t rows_max) {
+        swept_rows_max += rows_max;
+        if (auto why = faults.next()) return *why;
+        return rows.sweep_expired(now, rows_max);
+    }
+
+    std::size_t swept_rows_max = 0;
+};
+
+/// Who a cookie stands for.
+struct site_sessions {
+    fault_plan* faults;
+    std::map<std::string, session, std::less<>> known = {};
+
+    outcome<std::optional<session>> session_of(const http::request& asked, instant) {
+        if (auto why = faults->next()) return *why;
+        const auto found = known.find(asked.fields.find(http::field_id::cookie));
+        return found == known.end() ? std::optional<session>{} : std::optional{found->second};
+    }
+    [[nodiscard]] std::string sign_in_url(std::string_view return_to) const { return "/login?next=" + percent_encode(return_to); }
+};
+
+/// The same, with a door of its own.
+struct entering_sessions : site_sessions {
+    std::map<std::string, std::string, std::less<>> passwords = {{"ann", "open sesame"}};
+    bool throttled = false;
+    int entered = 0;
+
+    outcome<sign_in_answer> sign_in(const http::request&, const sign_in_attempt& attempt, instant, http::response& out) {
+        if (auto why = faults->next()) return *why;
+        if (throttled) return sign_in_answer{sign_in_result::throttled, std::nullopt, seconds{90}};
+        const auto found = passwords.find(attempt.login);
+        if (found == passwords.end() || found->second != attempt.password) return sign_in_answer{};
+        out.add("Set-Cookie", "site=new; Path=/; HttpOnly; SameSite=Lax");
+        const session made{ann, "ann", "secret " + std::to_string(++entered)};
+        known.insert_or_assign("site=new", made);
+        return sign_in_answer{sign_in_result::signed_in, made, seconds{0}};
+    }
+    outcome<void> sign_out(const http::request&, instant, http::response&) { return {}; }
+};
+
+/// Remembers what it was told.
+struct watching_observer {
+    mutable std::vector<std::string> causes = {};
+    mutable std::vector<std::string> requests = {};
+    mutable int refusals = 0;
+
+    void on_request(const request_record& record) const noexcept {
+        requests.push_back(std::to_string(to_number(record.answered.status())) +
+                           (record.who == nullptr ? "" : " by " + std::to_string(record.who->user.value())));
+    }
+    void on_refusal(const http::refusal&) const noexcept { ++refusals; }
+    void on_problem(const problem& why) const noexcept { causes.push_back(why.cause); }
+};
+
+using parameter_list = std::vector<std::pair<std::string, std::string>>;
+
+[[nodiscard]] inline std::string to_form(const parameter_list& all) {
+    std::string text;
+    for (const auto& [name, value] : all)
+        text.append(text.empty() ? "" : "&").append(percent_encode(name)).append("=").append(percent_encode(value));
+    return text;
+}
+
+/// `all` with these set to other values; an empty value takes a parameter out.
+[[nodiscard]] inline parameter_list with(parameter_list all, const parameter_list& changes) {
+    for (const auto& [name, value] : changes) {
+        std::erase_if(all, [&name = name](const auto& each) { return each.first == name; });
+        if (!value.empty()) all.emplace_back(name, value);
+    }
+    return all;
+}
+
+inline oauth_settings test_oauth_settings(std::string auth_url = "https://shop.example") {
+    oauth_settings made;
+    made.auth_url = std::move(auth_url);
+    made.services = shop_settings().services;
+    made.one_page_services = {"itemplatform"};
+    return made;
+}
+
+/// A registered application, as it knows itself.
+struct registered_client {
+    application_id id;
+    std::string client_id;
+    std::string client_secret;
+};
+
+/// An authorization server with a store, sessions and a stopped clock; Ann is signed in with the cookie `site=ann`.
+template <class Sessions = site_sessions>
+class oauth_shop {
+public:
+    instant now = from_unix_seconds(1'700'000'000);
+    std::uint64_t entropy = 0;
+    bool random_works = true;
+    faulty_store store;
+    Sessions sessions{};
+    watching_observer seen;
+    window_limiter limiter{{64, 64}};
+    auto policies() {
+        return default_policies()
+            .with_clock(fake_clock{&now})
+            .with_random(counting_random{&entropy, &random_works})
+            .with_observer(std::ref(seen))
+            .with_limiter(std::ref(limiter));
+    }
+    using policies_type = decltype(std::declval<oauth_shop&>().policies());
+    authorization_server<Sessions, faulty_store, policies_type> oauth;
+    registered_client app;
+
+    explicit oauth_shop(oauth_settings settings = test_oauth_settings())
+        : oauth{std::move(settings), sessions, store, policies()}, app{register_client("App", "https://app.example/cb")} {
+        sessions.faults = &store.faults;
+        sessions.known.insert({"site=ann", session{ann, "ann", "only ann's browser knows"}});
+        sessions.known.insert({"site=bob", session{bob, "bob", "only bob's browser knows"}});
+    }
+
+    registered_client register_client(std::string name, std::optional<std::string> redirect_url, std::string website = "https://app.example/") {
+        const counting_random random{&entropy, &random_works};
+        std::array<std::byte, 16> id_bytes;
+        std::array<std::byte, 32> secret_bytes;
+        static_cast<void>(random.fill(id_bytes) && random.fill(secret_bytes));
+        const auto client_id = make_public_id(public_id_kind::client_id, id_bytes);
+        const auto secret = make_secret(secret_kind::client_secret, secret_bytes);
+        const auto id = store.create_application({.owner = bob,
+                                                  .client_id = *client_id_text::from(client_id),
+                                                  .secret_digest = digest_of(secret),
+                                                  .name = std::move(name),
+                                                  .website = std::move(website),
+                                                  .description = "What it does",
+                                                  .redirect_url = std::move(redirect_url),
+                                                  .created_at = now},
+                                                 100);
+        return {*id, std::string{client_id.view()}, std::string{secret.view()}};
+    }
+
+    http::response answer(sent& request) { return oauth.handle(request.asked()); }
+    http::response answer(sent&& request) { return oauth.handle(request.asked()); }
+
+    // The authorization page.
+
+    static constexpr const char* page_path = "/en/user/oauth/";
+
+    [[nodiscard]] parameter_list asks() const {
+        return {{"response_type", "code"}, {"client_id", app.client_id}, {"scope", "sitesmaker:read,user:balance"}, {"state", "xyz"}};
+    }
+    http::response open(const parameter_list& asked, std::string cookie = "site=ann", std::string path = page_path) {
+        return answer(sent{http::method::get, path + "?" + to_form(asked)}.field("Cookie", std::move(cookie)));
+    }
+    http::response press(const parameter_list& fields, std::string cookie = "site=ann", std::string path = page_path) {
+        return answer(sent{http::method::post, path}
+                          .field("Cookie", std::move(cookie))
+                          .field("Sec-Fetch-Site", "same-origin")
+                          .body(to_form(fields), "application/x-www-form-urlencoded"));
+    }
+
+    /// A code for what was asked for, by way of the consent page.
+    std::string consent(const parameter_list& asked, std::string cookie = "site=ann");
+
+    // The token endpoint.
+
+    http::response post(std::string path, const parameter_list& fields) {
+        return answer(sent{http::method::post, std::move(path)}.body(to_form(fields), "application/x-www-form-urlencoded"));
+    }
+    [[nodiscard]] parameter_list exchange_of(std::string code) const {
+        return {{"client_id", app.client_id}, {"client_secret", app.client_secret}, {"grant_type", "authorization_code"}, {"code", std::move(code)}};
+    }
+    [[nodiscard]] parameter_list refresh_of(std::string token) const {
+        return {{"client_id", app.client_id}, {"client_secret", app.client_secret}, {"grant_type", "refresh_token"}, {"refresh_token", std::move(token)}};
+    }
+
+    /// A code that Ann gave the application, without a page.
+    std::string make_code(std::optional<std::string> challenge = std::nullopt, std::string_view scopes = "sitesmaker:read user:balance") {
+        const auto code = *oauth::new_secret(secret_kind::authorization_code, counting_random{&entropy, &random_works});
+        static_cast<void>(store.rows.create_code({.code_digest = digest_of(code),
+                                                  .user = ann,
+                                                  .application = app.id,
+                                                  .scopes = *scope_set::parse(scopes),
+                                                  .redirect = "https://app.example/cb",
+                                                  .code_challenge = std::move(challenge),
+                                                  .created_at = now,
+                                                  .expires_at = now + seconds{60}}));
+        return std::string{code.view()};
+    }
+
+    /// Whether an access token lets its holder in.
+    bool is_good(std::string_view access_token) {
+        const auto found = store.rows.find_access_token(digest_of(access_token));
+        return found && *found && *(*found)->expires_at > now;
+    }
+};
+
+/// The value of a JSON member; empty if there is none.
+[[nodiscard]] inline std::string member(const http::response& answer, std::string_view name) {
+    const auto read = http::parse_json_object(answer.body());
+    const auto* found = read ? read->find(name) : nullptr;
+    return found == nullptr ? "" : found->value;
+}
+
+[[nodiscard]] inline bool has_member(const http::response& answer, std::string_view name) {
+    const auto read = http::parse_json_object(answer.body());
+    return read && read->find(name) != nullptr;
+}
+
+/// The value of a query parameter of the address that a redirect leads to; none if there is no such parameter.
+[[nodiscard]] inline std::optional<std::string> returned(const http::response& answer, std::string_view name) {
+    const std::string_view location = answer.find("Location");
+    const auto mark = location.find('?');
+    if (mark == std::string_view::npos) return std::nullopt;
+    const auto read = http::parse_form(location.substr(mark + 1));
+    const auto* found = read ? read->find(name) : nullptr;
+    return found == nullptr ? std::nullopt : std::optional{found->value};
+}
+
+[[nodiscard]] inline std::string unescape_html(std::string text) {
+    for (const auto& [entity, character] :
+         {std::pair{"&quot;", "\""}, std::pair{"&#39;", "'"}, std::pair{"&lt;", "<"}, std::pair{"&gt;", ">"}, std::pair{"&amp;", "&"}})
+        for (auto at = text.find(entity); at != std::string::npos; at = text.find(entity, at + 1))
+            text.replace(at, std::string_view{entity}.size(), character);
+    return text;
+}
+
+/// The hidden fields of a page's form, as a browser sends them.
+[[nodiscard]] inline parameter_list hidden_fields(const http::response& page) {
+    parameter_list found;
+    std::string_view left = page.body();
+    constexpr std::string_view begin = "<input type=\"hidden\" name=\"";
+    for (auto at = left.find(begin); at != std::string_view::npos; at = left.find(begin)) {
+        left.remove_prefix(at + begin.size());
+        const auto name = left.substr(0, left.find('"'));
+        left.remove_prefix(left.find("value=\"") + 7);
+        found.emplace_back(name, unescape_html(std::string{left.substr(0, left.find('"'))}));
+    }
+    return found;
+}
+
+template <class Sessions>
+std::string oauth_shop<Sessions>::consent(const parameter_list& asked, std::string cookie) {
+    auto page = open(asked, cookie);
+    if (page.status() != http::status::ok) return returned(page, "code").value_or("");
+    return returned(press(with(hidden_fields(page), {{"decision", "allow"}}), cookie), "code").value_or("");
+}
+
+}  // namespace tollgate::test

@@ -1,0 +1,428 @@
+#include <tollgate/oauth/token_endpoint.hpp>
+
+#include <support/oauth_shop.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <string>
+#include <vector>
+
+using namespace tollgate;
+using namespace tollgate::test;
+using http::method;
+using http::status;
+
+namespace {
+
+constexpr const char* token = "/user/oauth_token/";
+constexpr const char* verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+constexpr const char* challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+
+/// What every failure carries, whatever it is.
+void check_failure(const http::response& answer, status expected, std::string_view error) {
+    CHECK(answer.status() == expected);
+    CHECK(member(answer, "error") == error);
+    CHECK_FALSE(member(answer, "error_description").empty());
+    CHECK_FALSE(member(answer, "message").empty());
+    CHECK(member(answer, "documentation_url").starts_with("https://shop.example/docs/"));
+    CHECK_FALSE(has_member(answer, "access_token"));
+    CHECK(answer.find("Content-Type") == "application/json");
+    CHECK(answer.find("Cache-Control") == "no-store");
+    CHECK(answer.find("Pragma") == "no-cache");
+    CHECK_FALSE(answer.find("X-RateLimit-Limit").empty());
+    CHECK_FALSE(answer.find("X-RateLimit-Remaining").empty());
+}
+
+}  // namespace
+
+TEST_CASE("a code is exchanged for an access and a refresh token", "[oauth][token]") {
+    oauth_shop shop;
+    for (const char* path : {"/user/oauth_token/", "/user/oauth_token"}) {
+        const auto answer = shop.post(path, shop.exchange_of(shop.make_code()));
+        CHECK(answer.status() == status::ok);
+        CHECK(answer.find("Content-Type") == "application/json");
+        CHECK(answer.find("Cache-Control") == "no-store");
+        CHECK(answer.find("Pragma") == "no-cache");
+        CHECK(answer.find("X-RateLimit-Limit") == "60");
+        CHECK(answer.find("X-RateLimit-Remaining") == "60");
+        CHECK(answer.find("X-RateLimit-Reset").empty());
+        CHECK(is_well_formed(secret_kind::access_token, member(answer, "access_token")));
+        CHECK(is_well_formed(secret_kind::refresh_token, member(answer, "refresh_token")));
+        CHECK(member(answer, "expires_in") == "3600");
+        CHECK(member(answer, "token_type") == "bearer");
+        CHECK(member(answer, "scope") == "sitesmaker:read user:balance");
+        CHECK(shop.is_good(member(answer, "access_token")));
+        shop.now += seconds{3600};
+        CHECK_FALSE(shop.is_good(member(answer, "access_token")));
+    }
+}
+
+TEST_CASE("parameters come as a form or as JSON, credentials in the body or as Basic", "[oauth][token]") {
+    oauth_shop shop;
+    const auto basic = [&](sent& request, const std::string& id, const std::string& secret) -> sent& {
+        return request.field("Authorization", "bAsIc " + base64_encode(id + ":" + secret));
+    };
+    const auto in_json = [&](const std::string& code) {
+        return R"({"client_id":")" + shop.app.client_id + R"(","client_secret":")" + shop.app.client_secret +
+               R"(","grant_type":"authorization_code","code":")" + code + R"(","state":null,"other":5})";
+    };
+    CHECK(shop.answer(sent{method::post, token}.body(in_json(shop.make_code()))).status() == status::ok);
+    CHECK(shop.answer(sent{method::post, token}.body(in_json(shop.make_code()), "Application/JSON; charset=utf-8")).status() ==
+          status::ok);
+
+    const auto bare = [&] { return to_form({{"grant_type", "authorization_code"}, {"code", shop.make_code()}}); };
+    constexpr const char* form_type = "application/x-www-form-urlencoded; charset=utf-8";
+    sent over_basic{method::post, token};
+    CHECK(shop.answer(basic(over_basic, shop.app.client_id, shop.app.client_secret).body(bare(), form_type)).status() == status::ok);
+    // Encoded before they were joined, as RFC 6749 section 2.3.1 has it; here all of it.
+    sent encoded{method::post, token};
+    std::string all_encoded;
+    for (char c : shop.app.client_secret) all_encoded.append("%").append(hex_encode({&c, 1}));
+    CHECK(shop.answer(basic(encoded, shop.app.client_id, all_encoded).body(bare(), form_type)).status() == status::ok);
+    sent both{method::post, token};
+    CHECK(shop.answer(basic(both, shop.app.client_id, shop.app.client_secret).body(to_form(shop.exchange_of(shop.make_code())), form_type))
+              .status() == status::ok);
+    sent id_in_both{method::post, token};
+    CHECK(shop.answer(basic(id_in_both, shop.app.client_id, shop.app.client_secret)
+                          .body(bare() + "&client_id=" + shop.app.client_id, form_type))
+              .status() == status::ok);
+
+    const auto other = shop.register_client("Other", std::nullopt);
+    sent differing{method::post, token};
+    check_failure(shop.answer(basic(differing, other.client_id, other.client_secret)
+                                  .body(to_form(shop.exchange_of(shop.make_code())), form_type)),
+                  status::bad_request, "invalid_request");
+    sent twice{method::post, token};
+    basic(twice, shop.app.client_id, shop.app.client_secret);
+    check_failure(shop.answer(basic(twice, shop.app.client_id, shop.app.client_secret).body(bare(), form_type)), status::bad_request,
+                  "invalid_request");
+    // None of these is a failed authentication: nothing was counted.
+    CHECK(shop.post(token, {}).find("X-RateLimit-Remaining") == "59");
+}
+
+TEST_CASE("what is no request is told so", "[oauth][token]") {
+    oauth_shop shop;
+    const auto form = to_form(shop.exchange_of(shop.make_code()));
+    struct row {
+        std::string body;
+        std::string content_type;
+    };
+    for (const auto& [body, content_type] : std::vector<row>{{form, "text/plain"},
+                                                             {form, "application/json"},
+                                                             {form, ""},
+                                                             {form, "multipart/form-data; boundary=x"},
+                                                             {"{\"a\":1,\"a\":2}", "application/json"},
+                                                             {"[]", "application/json"},
+                                                             {"{}x", "application/json"},
+                                                             {"", "application/json"},
+                                                             {"{\"grant_type\":[\"authorization_code\"]}", "application/json"},
+                                                             {"{\"grant_type\":true}", "application/json"},
+                                                             {"{\"code\":1.5}", "application/json"},
+                                                             {"grant_type=%", "application/x-www-form-urlencoded"},
+                                                             {"grant_type=%ff", "application/x-www-form-urlencoded"},
+                                                             {form + "&grant_type=authorization_code", "application/x-www-form-urlencoded"},
+                                                             {form + "&code=", "application/x-www-form-urlencoded"},
+                                                             {form + "&client_id=" + shop.app.client_id, "application/x-www-form-urlencoded"},
+                                                             {form + "&a%22b=1&a%22b=2", "application/x-www-form-urlencoded"}}) {
+        CAPTURE(body, content_type);
+        const auto answer = shop.answer(sent{method::post, token}.body(body, content_type));
+        check_failure(answer, status::bad_request, "invalid_request");
+        CHECK(answer.find("X-RateLimit-Remaining") == "60");
+        CHECK(member(answer, "error_description").find_first_of("\"\\") == std::string::npos);
+    }
+    sent large{method::post, token};
+    check_failure(shop.answer(large.too_large().body("", "application/x-www-form-urlencoded")), status::content_too_large, "invalid_request");
+    // RFC 8707 lets `resource` be repeated; a query is not looked at.
+    CHECK(shop.answer(sent{method::post, "/user/oauth_token/?grant_type=refresh_token"}.body(
+                                         form + "&resource=a&resource=b", "application/x-www-form-urlencoded"))
+              .status() == status::ok);
+}
+
+TEST_CASE("a parameter that is missing or of another kind has its error code", "[oauth][token]") {
+    oauth_shop shop;
+    const auto exchange = shop.exchange_of(shop.make_code());
+    struct row {
+        parameter_list changes;
+        const char* error;
+    };
+    for (const auto& [changes, error] : std::vector<row>{
+             {{{"grant_type", ""}}, "invalid_request"},
+             {{{"grant_type", "password"}}, "unsupported_grant_type"},
+             {{{"grant_type", "client_credentials"}}, "unsupported_grant_type"},
+             {{{"grant_type", "Authorization_Code"}}, "unsupported_grant_type"},
+             {{{"grant_type", "refresh_token"}}, "invalid_request"},
+             {{{"code", ""}}, "invalid_request"},
+             {{{"code", "tgc_short"}}, "invalid_grant"},
+             {{{"code", shop.app.client_secret}}, "invalid_grant"},
+             {{{"code", shop.make_code() + "x"}}, "invalid_grant"},
+             {{{"code_verifier", "short"}}, "invalid_grant"},
+             {{{"code_verifier", verifier}}, "invalid_grant"},
+             {{{"redirect_uri", "https://app.example/cb/"}}, "invalid_grant"},
+             {{{"redirect_uri", "https://app.example/CB"}}, "invalid_grant"},
+             {{{"redirect_uri", "https://app.example/cb?"}}, "invalid_grant"},
+         }) {
+        CAPTURE(to_form(changes));
+        check_failure(shop.post(token, with(exchange, changes)), status::bad_request, error);
+    }
+    // None of it used the code up. `state` is the application's own business.
+    CHECK(shop.post(token, with(exchange, {{"redirect_uri", "https://app.example/cb"}, {"state", "anything"}})).status() == status::ok);
+}
+
+TEST_CASE("a wrong secret is a 401 and leaves the code as it was", "[oauth][token]") {
+    oauth_shop shop;
+    const auto other = shop.register_client("Other", std::nullopt);
+    const auto exchange = shop.exchange_of(shop.make_code());
+    for (const auto& changes : std::vector<parameter_list>{{{"client_secret", other.client_secret}},
+                                                           {{"client_secret", shop.app.client_secret + "0"}},
+                                                           {{"client_secret", ""}},
+                                                           {{"client_id", ""}},
+                                                           {{"client_id", "tgi_nobody"}},
+                                                           {{"client_id", std::string(100'000, 'x')}},
+                                                           {{"client_id", std::string("a\0b", 3)}},
+                                                           {{"client_id", other.client_id}}}) {
+        CAPTURE(to_form(changes).substr(0, 100));
+        const auto answer = shop.post(token, with(exchange, changes));
+        check_failure(answer, status::unauthorized, "invalid_client");
+        // A challenge is for whoever used the Authorization field.
+        CHECK(answer.find("WWW-Authenticate").empty());
+    }
+    for (const std::string& credentials : {"Basic " + base64_encode(shop.app.client_id + ":" + other.client_secret),
+                                          "Basic " + base64_encode(shop.app.client_id), std::string{"Basic !"}, std::string{"Basic"},
+                                          "Basic " + base64_encode(shop.app.client_id + ":%zz"),
+                                          "Bearer " + shop.app.client_secret, std::string{""}}) {
+        CAPTURE(credentials);
+        const auto answer = shop.answer(sent{method::post, token}
+                                            .field("Authorization", credentials)
+                                            .body("grant_type=authorization_code", "application/x-www-form-urlencoded"));
+        check_failure(answer, status::unauthorized, "invalid_client");
+        CHECK(answer.find("WWW-Authenticate") == "Basic realm=\"oauth\"");
+    }
+    CHECK(shop.post(token, exchange).status() == status::ok);
+}
+
+TEST_CASE("a code works once, and reuse takes back what was made of it", "[oauth][token]") {
+    oauth_shop shop;
+    const auto exchange = shop.exchange_of(shop.make_code());
+    const auto first = shop.post(token, exchange);
+    REQUIRE(first.status() == status::ok);
+    const auto refreshed = shop.post(token, shop.refresh_of(member(first, "refresh_token")));
+    REQUIRE(refreshed.status() == status::ok);
+    const auto other = shop.post(token, shop.exchange_of(shop.make_code()));
+    CHECK(shop.is_good(member(first, "access_token")));
+    CHECK(shop.is_good(member(refreshed, "access_token")));
+
+    check_failure(shop.post(token, exchange), status::bad_request, "invalid_grant");
+    CHECK_FALSE(shop.is_good(member(first, "access_token")));
+    CHECK_FALSE(shop.is_good(member(refreshed, "access_token")));
+    check_failure(shop.post(token, shop.refresh_of(member(first, "refresh_token"))), status::bad_request, "invalid_grant");
+    CHECK(shop.is_good(member(other, "access_token")));
+    CHECK(shop.post(token, shop.refresh_of(member(other, "refresh_token"))).status() == status::ok);
+}
+
+TEST_CASE("a code is for its application and for a minute", "[oauth][token]") {
+    oauth_shop shop;
+    const auto other = shop.register_client("Other", std::nullopt);
+    const auto exchange = shop.exchange_of(shop.make_code());
+    check_failure(shop.post(token, with(exchange, {{"client_id", other.client_id}, {"client_secret", other.client_secret}})),
+                  status::bad_request, "invalid_grant");
+    shop.now += seconds{60} - milliseconds{1};
+    const auto still_good = shop.post(token, exchange);
+    CHECK(still_good.status() == status::ok);
+    // What another application tries with a spent code takes nothing back.
+    check_failure(shop.post(token, with(exchange, {{"client_id", other.client_id}, {"client_secret", other.client_secret}})),
+                  status::bad_request, "invalid_grant");
+    CHECK(shop.is_good(member(still_good, "access_token")));
+
+    const auto late = shop.exchange_of(shop.make_code());
+    shop.now += seconds{60};
+    check_failure(shop.post(token, late), status::bad_request, "invalid_grant");
+}
+
+TEST_CASE("a code with a challenge wants its verifier", "[oauth][token][pkce]") {
+    oauth_shop shop;
+    const auto exchange = shop.exchange_of(shop.make_code(challenge));
+    check_failure(shop.post(token, exchange), status::bad_request, "invalid_grant");
+    check_failure(shop.post(token, with(exchange, {{"code_verifier", std::string(43, 'a')}})), status::bad_request, "invalid_grant");
+    check_failure(shop.post(token, with(exchange, {{"code_verifier", challenge}})), status::bad_request, "invalid_grant");
+    CHECK(shop.post(token, with(exchange, {{"code_verifier", verifier}})).status() == status::ok);
+}
+
+TEST_CASE("a refresh token gives access tokens, as often as it is asked", "[oauth][token][refresh]") {
+    oauth_shop shop;
+    const auto first = shop.post(token, shop.exchange_of(shop.make_code()));
+    const auto refresh = shop.refresh_of(member(first, "refresh_token"));
+    std::vector<std::string> tokens{member(first, "access_token")};
+    for (int i = 0; i < 3; ++i) {
+        const auto answer = shop.post(token, refresh);
+        CHECK(answer.status() == status::ok);
+        CHECK_FALSE(has_member(answer, "refresh_token"));
+        CHECK(member(answer, "scope") == "sitesmaker:read user:balance");
+        CHECK(member(answer, "expires_in") == "3600");
+        CHECK(member(answer, "token_type") == "bearer");
+        tokens.push_back(member(answer, "access_token"));
+    }
+    for (const auto& each : tokens) CHECK(shop.is_good(each));
+
+    const auto narrower = shop.post(token, with(refresh, {{"scope", "user:balance"}}));
+    CHECK(narrower.status() == status::ok);
+    CHECK(member(narrower, "scope") == "user:balance");
+    // The token itself is as wide as before.
+    CHECK(member(shop.post(token, refresh), "scope") == "sitesmaker:read user:balance");
+    check_failure(shop.post(token, with(refresh, {{"scope", "user:balance sitesmaker"}})), status::bad_request, "invalid_scope");
+    check_failure(shop.post(token, with(refresh, {{"scope", "itemplatform:read"}})), status::bad_request, "invalid_scope");
+    check_failure(shop.post(token, with(refresh, {{"scope", "no\"scope"}})), status::bad_request, "invalid_scope");
+    check_failure(shop.post(token, with(refresh, {{"scope", ", ,"}})), status::bad_request, "invalid_scope");
+    check_failure(shop.post(token, with(refresh, {{"refresh_token", ""}})), status::bad_request, "invalid_request");
+    check_failure(shop.post(token, with(refresh, {{"refresh_token", tokens[0]}})), status::bad_request, "invalid_grant");
+
+    const auto other = shop.register_client("Other", std::nullopt);
+    check_failure(shop.post(token, with(refresh, {{"client_id", other.client_id}, {"client_secret", other.client_secret}})),
+                  status::bad_request, "invalid_grant");
+}
+
+TEST_CASE("a refresh token lives thirty days from its last use, and a year at the most", "[oauth][token][refresh]") {
+    oauth_shop shop;
+    const auto refresh = shop.refresh_of(member(shop.post(token, shop.exchange_of(shop.make_code())), "refresh_token"));
+    constexpr auto month = std::chrono::days{30};
+    const auto made_at = shop.now;
+    for (int i = 0; i < 12; ++i) {
+        shop.now += month - milliseconds{1};
+        CHECK(shop.post(token, refresh).status() == status::ok);
+    }
+    shop.now = made_at + std::chrono::days{365} - milliseconds{1};
+    CHECK(shop.post(token, refresh).status() == status::ok);
+    shop.now += milliseconds{1};
+    check_failure(shop.post(token, refresh), status::bad_request, "invalid_grant");
+
+    const auto unused = shop.refresh_of(member(shop.post(token, shop.exchange_of(shop.make_code())), "refresh_token"));
+    shop.now += month;
+    check_failure(shop.post(token, unused), status::bad_request, "invalid_grant");
+}
+
+TEST_CASE("an application that is gone, or was sent away, refreshes nothing", "[oauth][token]") {
+    oauth_shop shop;
+    const auto first = shop.post(token, shop.exchange_of(shop.make_code()));
+    REQUIRE(*shop.store.revoke_grant(ann, shop.app.id));
+    CHECK_FALSE(shop.is_good(member(first, "access_token")));
+    check_failure(shop.post(token, shop.refresh_of(member(first, "refresh_token"))), status::bad_request, "invalid_grant");
+
+    const auto again = shop.post(token, shop.exchange_of(shop.make_code()));
+    REQUIRE(again.status() == status::ok);
+    REQUIRE(*shop.store.delete_application(bob, shop.app.id));
+    CHECK_FALSE(shop.is_good(member(again, "access_token")));
+    check_failure(shop.post(token, shop.refresh_of(member(again, "refresh_token"))), status::unauthorized, "invalid_client");
+}
+
+TEST_CASE("lifetimes are settings", "[oauth][token]") {
+    auto settings = test_oauth_settings();
+    settings.access_token_lifetime = seconds{5};
+    oauth_shop shop{std::move(settings)};
+    const auto answer = shop.post(token, shop.exchange_of(shop.make_code()));
+    CHECK(member(answer, "expires_in") == "5");
+    shop.now += seconds{5};
+    CHECK_FALSE(shop.is_good(member(answer, "access_token")));
+}
+
+TEST_CASE("only failed authentication is counted, and no right secret refused for it", "[oauth][token][limits]") {
+    oauth_shop shop;
+    const auto wrong = [&] { return shop.post(token, with(shop.exchange_of(shop.make_code()), {{"client_secret", "x"}})); };
+    for (int left = 59; left >= 0; --left) {
+        const auto answer = wrong();
+        check_failure(answer, status::unauthorized, "invalid_client");
+        CHECK(answer.find("X-RateLimit-Remaining") == std::to_string(left));
+        CHECK(answer.find("X-RateLimit-Reset").empty() == (left != 0));
+        CHECK(shop.post(token, shop.exchange_of(shop.make_code())).find("X-RateLimit-Remaining") == std::to_string(left));
+    }
+    const auto refused = wrong();
+    check_failure(refused, status::too_many_requests, "invalid_client");
+    CHECK(refused.find("Retry-After") == "3600");
+    CHECK(refused.find("X-RateLimit-Remaining") == "0");
+    CHECK(refused.find("X-RateLimit-Reset") == "2023-11-14T23:13:20Z");
+    CHECK(member(refused, "message").starts_with("API rate limit exceeded"));
+    CHECK(member(refused, "documentation_url") == "https://shop.example/docs/rate-limits/");
+
+    const auto served = shop.post(token, shop.exchange_of(shop.make_code()));
+    CHECK(served.status() == status::ok);
+    CHECK(served.find("X-RateLimit-Remaining") == "0");
+    CHECK(served.find("X-RateLimit-Reset") == "2023-11-14T23:13:20Z");
+    CHECK(shop.post(token, with(shop.exchange_of(shop.make_code()), {{"code", ""}})).status() == status::bad_request);
+    // From elsewhere it goes on.
+    CHECK(shop.answer(sent{method::post, token}.from(ip_address::v4(198, 51, 100, 1)).body("", "")).status() == status::unauthorized);
+    shop.now += seconds{3600};
+    CHECK(wrong().find("X-RateLimit-Remaining") == "59");
+}
+
+TEST_CASE("other methods are told which one it is", "[oauth][token]") {
+    oauth_shop shop;
+    for (const char* path : {"/user/oauth_token/", "/user/oauth_token", "/user/oauth_revoke/", "/user/oauth_revoke"}) {
+        for (const auto each : {method::get, method::head, method::put, method::delete_, method::patch, method::other}) {
+            const auto answer = shop.answer(sent{each, path});
+            check_failure(answer, status::method_not_allowed, "invalid_request");
+            CHECK(answer.find("Allow") == "POST, OPTIONS");
+        }
+        const auto options = shop.answer(sent{method::options, path});
+        CHECK(options.status() == status::no_content);
+        CHECK(options.find("Allow") == "POST, OPTIONS");
+        CHECK(options.body().empty());
+        CHECK(options.find("X-RateLimit-Remaining") == "60");
+    }
+}
+
+TEST_CASE("whatever fails before a code is redeemed leaves it as it was", "[oauth][token][failure]") {
+    oauth_shop shop;
+    const auto exchange = shop.exchange_of(shop.make_code());
+    shop.random_works = false;
+    check_failure(shop.post(token, exchange), status::internal_server_error, "server_error");
+    shop.random_works = true;
+    CHECK(shop.seen.causes == std::vector<std::string>{"the random source gave nothing"});
+
+    const bool down = GENERATE(true, false);
+    const bool throws = !down && GENERATE(true, false);
+    shop.store.faults.what = down ? unavailable("db-7 refused") : internal_error("db-7 is odd");
+    shop.store.faults.throws = throws;
+    // The application is looked for, the code redeemed.
+    for (int nth = 1; nth <= 2; ++nth) {
+        CAPTURE(nth, down, throws);
+        shop.store.faults.start(nth);
+        const auto answer = shop.post(token, exchange);
+        check_failure(answer, down ? status::service_unavailable : status::internal_server_error,
+                      down ? "temporarily_unavailable" : "server_error");
+        CHECK(answer.find("Retry-After") == (down ? "2" : ""));
+        CHECK(answer.body().find("db-7") == std::string::npos);
+        CHECK(answer.find("X-RateLimit-Remaining") == "60");
+        CHECK(shop.seen.causes.back().find("db-7") != std::string::npos);
+    }
+    // Sweeping comes behind: what was issued is issued.
+    shop.store.faults.start(3);
+    const auto problems = shop.seen.causes.size();
+    const auto answer = shop.post(token, exchange);
+    CHECK(answer.status() == status::ok);
+    CHECK(shop.store.faults.seen == 3);
+    CHECK(shop.seen.causes.size() == problems + (throws ? 0 : 1));
+}
+
+TEST_CASE("a failing store is no failed authentication, and refreshes nothing", "[oauth][token][failure]") {
+    oauth_shop shop;
+    const auto refresh = shop.refresh_of(member(shop.post(token, shop.exchange_of(shop.make_code())), "refresh_token"));
+    for (int nth = 1; nth <= 2; ++nth) {
+        shop.store.faults.start(nth);
+        const auto answer = shop.post(token, refresh);
+        check_failure(answer, status::service_unavailable, "temporarily_unavailable");
+        CHECK(answer.find("X-RateLimit-Remaining") == "60");
+    }
+    shop.store.faults.start(0);
+    shop.random_works = false;
+    check_failure(shop.post(token, refresh), status::internal_server_error, "server_error");
+    shop.random_works = true;
+    CHECK(shop.post(token, refresh).status() == status::ok);
+}
+
+TEST_CASE("twice as many rows are looked through as are added", "[oauth][token]") {
+    oauth_shop shop;
+    const auto first = shop.post(token, shop.exchange_of(shop.make_code()));
+    CHECK(shop.store.swept_rows_max == 4);
+    shop.post(token, shop.refresh_of(member(first, "refresh_token")));
+    CHECK(shop.store.swept_rows_max == 6);
+    shop.post(token, shop.refresh_of("tgr_bad"));
+    CHECK(shop.store.swept_rows_max == 6);
+}
