@@ -3,6 +3,8 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/outcome.hpp>
 #include <tollgate/contract/hook_store.hpp>
+#include <tollgate/contract/oauth_store.hpp>
+#include <tollgate/contract/session_store.hpp>
 #include <tollgate/contract/token_store.hpp>
 
 #include <cstddef>
@@ -67,6 +69,7 @@ public:
     TOLLGATE_DECL outcome<std::optional<token_credential>> find_access_token(const digest& token) noexcept;
     TOLLGATE_DECL outcome<void> create_access_token(const new_access_token& made) noexcept;
     TOLLGATE_DECL outcome<bool> revoke_access_token(const digest& token) noexcept;
+    TOLLGATE_DECL outcome<void> record_access_token_use(const digest& token, instant now) noexcept;
 
     TOLLGATE_DECL outcome<hook_id> create_hook(const new_hook& made, std::size_t hooks_per_event_max) noexcept;
     TOLLGATE_DECL outcome<std::vector<hook>> hooks_of(const account_ref& account) noexcept;
@@ -74,6 +77,30 @@ public:
     TOLLGATE_DECL outcome<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
                                                     instant old_valid_until) noexcept;
     TOLLGATE_DECL outcome<bool> delete_hook(const account_ref& account, hook_id id) noexcept;
+
+    TOLLGATE_DECL outcome<application_id> create_application(const new_application& made,
+                                                             std::size_t applications_per_user_max) noexcept;
+    TOLLGATE_DECL outcome<std::optional<application>> find_application(std::string_view client_id) noexcept;
+    TOLLGATE_DECL outcome<std::vector<application>> applications_of(user_id owner) noexcept;
+    TOLLGATE_DECL outcome<bool> replace_client_secret(user_id owner, application_id id, const digest& secret) noexcept;
+    TOLLGATE_DECL outcome<bool> delete_application(user_id owner, application_id id) noexcept;
+
+    TOLLGATE_DECL outcome<std::optional<scope_set>> granted_scopes(user_id user, application_id application) noexcept;
+    TOLLGATE_DECL outcome<code_result> create_code(const new_authorization_code& made) noexcept;
+    TOLLGATE_DECL outcome<redeemed_code> redeem_code(const code_redemption& shown) noexcept;
+    TOLLGATE_DECL outcome<refreshed_token> refresh_access_token(const token_refresh& shown) noexcept;
+    TOLLGATE_DECL outcome<void> revoke_oauth_token(application_id application, const digest& token) noexcept;
+    TOLLGATE_DECL outcome<std::vector<grant>> grants_of(user_id user) noexcept;
+    TOLLGATE_DECL outcome<bool> revoke_grant(user_id user, application_id application) noexcept;
+    TOLLGATE_DECL outcome<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept;
+
+    TOLLGATE_DECL outcome<void> create_session(const stored_session& made) noexcept;
+    TOLLGATE_DECL outcome<std::optional<stored_session>> find_session(const digest& cookie) noexcept;
+    TOLLGATE_DECL outcome<void> touch_session(const digest& cookie, instant now) noexcept;
+    TOLLGATE_DECL outcome<bool> end_session(const digest& cookie) noexcept;
+    TOLLGATE_DECL outcome<void> end_sessions_of(user_id user) noexcept;
+    TOLLGATE_DECL outcome<std::size_t> sweep_sessions(instant created_before, instant seen_before,
+                                                      std::size_t rows_max) noexcept;
 
 private:
     struct rooms;
@@ -84,8 +111,10 @@ private:
     std::unique_ptr<rooms> rooms_;
 };
 
-static_assert(token_store<sqlite_store>);
+static_assert(token_store<sqlite_store> && use_recorder<sqlite_store>);
 static_assert(hook_store<sqlite_store>);
+static_assert(oauth_store<sqlite_store>);
+static_assert(session_store<sqlite_store>);
 
 }  // namespace tollgate
 

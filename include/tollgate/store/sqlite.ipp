@@ -3,11 +3,14 @@
 #include <tollgate/store/contained.hpp>
 #include <tollgate/store/sqlite.hpp>
 #include <tollgate/store/sqlite/access_tokens.hpp>
+#include <tollgate/store/sqlite/applications.hpp>
+#include <tollgate/store/sqlite/grants.hpp>
 #include <tollgate/store/sqlite/hooks.hpp>
 #include <tollgate/store/sqlite/migrations.hpp>
 #include <tollgate/store/sqlite/personal_tokens.hpp>
 #include <tollgate/store/sqlite/pool.hpp>
 #include <tollgate/store/sqlite/schema.hpp>
+#include <tollgate/store/sqlite/sessions.hpp>
 
 #include <utility>
 
@@ -19,12 +22,18 @@ struct sqlite_store::rooms {
         : connections{std::move(opened)},
           personal{connections, settings.cached_credentials_max},
           access{connections, settings.cached_credentials_max},
-          hooks{connections} {}
+          hooks{connections},
+          applications{connections},
+          grants{connections},
+          sessions{connections} {}
 
     sqlite::pool connections;
     sqlite::personal_tokens personal;
     sqlite::access_tokens access;
     sqlite::hooks hooks;
+    sqlite::applications applications;
+    sqlite::grants grants;
+    sqlite::sessions sessions;
 };
 
 TOLLGATE_DECL outcome<std::unique_ptr<sqlite_store::rooms>> sqlite_store::open_rooms(const std::string& path,
@@ -91,6 +100,10 @@ TOLLGATE_DECL outcome<bool> sqlite_store::revoke_access_token(const digest& toke
     return detail::contained([&] { return rooms_->access.revoke(token); });
 }
 
+TOLLGATE_DECL outcome<void> sqlite_store::record_access_token_use(const digest& token, instant now) noexcept {
+    return detail::contained([&] { return rooms_->access.record_use(token, now); });
+}
+
 TOLLGATE_DECL outcome<hook_id> sqlite_store::create_hook(const new_hook& made,
                                                          std::size_t hooks_per_event_max) noexcept {
     return detail::contained([&] { return rooms_->hooks.create(made, hooks_per_event_max); });
@@ -109,6 +122,70 @@ TOLLGATE_DECL outcome<bool> sqlite_store::replace_hook_secret(const account_ref&
 }
 TOLLGATE_DECL outcome<bool> sqlite_store::delete_hook(const account_ref& account, hook_id id) noexcept {
     return detail::contained([&] { return rooms_->hooks.remove(account, id); });
+}
+
+TOLLGATE_DECL outcome<application_id> sqlite_store::create_application(const new_application& made,
+                                                                       std::size_t applications_per_user_max) noexcept {
+    return detail::contained([&] { return rooms_->applications.create(made, applications_per_user_max); });
+}
+TOLLGATE_DECL outcome<std::optional<application>> sqlite_store::find_application(std::string_view client_id) noexcept {
+    return detail::contained([&] { return rooms_->applications.find(client_id); });
+}
+TOLLGATE_DECL outcome<std::vector<application>> sqlite_store::applications_of(user_id owner) noexcept {
+    return detail::contained([&] { return rooms_->applications.of(owner); });
+}
+TOLLGATE_DECL outcome<bool> sqlite_store::replace_client_secret(user_id owner, application_id id,
+                                                                const digest& secret) noexcept {
+    return detail::contained([&] { return rooms_->applications.replace_secret(owner, id, secret); });
+}
+TOLLGATE_DECL outcome<bool> sqlite_store::delete_application(user_id owner, application_id id) noexcept {
+    return detail::contained([&] { return rooms_->applications.remove(owner, id); });
+}
+
+TOLLGATE_DECL outcome<std::optional<scope_set>> sqlite_store::granted_scopes(user_id user,
+                                                                             application_id application) noexcept {
+    return detail::contained([&] { return rooms_->grants.granted(user, application); });
+}
+TOLLGATE_DECL outcome<code_result> sqlite_store::create_code(const new_authorization_code& made) noexcept {
+    return detail::contained([&] { return rooms_->grants.create_code(made); });
+}
+TOLLGATE_DECL outcome<redeemed_code> sqlite_store::redeem_code(const code_redemption& shown) noexcept {
+    return detail::contained([&] { return rooms_->grants.redeem(shown); });
+}
+TOLLGATE_DECL outcome<refreshed_token> sqlite_store::refresh_access_token(const token_refresh& shown) noexcept {
+    return detail::contained([&] { return rooms_->grants.refresh(shown); });
+}
+TOLLGATE_DECL outcome<void> sqlite_store::revoke_oauth_token(application_id application, const digest& token) noexcept {
+    return detail::contained([&] { return rooms_->grants.revoke_token(application, token); });
+}
+TOLLGATE_DECL outcome<std::vector<grant>> sqlite_store::grants_of(user_id user) noexcept {
+    return detail::contained([&] { return rooms_->grants.of(user); });
+}
+TOLLGATE_DECL outcome<bool> sqlite_store::revoke_grant(user_id user, application_id application) noexcept {
+    return detail::contained([&] { return rooms_->grants.revoke(user, application); });
+}
+TOLLGATE_DECL outcome<std::size_t> sqlite_store::sweep_expired(instant now, std::size_t rows_max) noexcept {
+    return detail::contained([&] { return rooms_->grants.sweep_expired(now, rows_max); });
+}
+
+TOLLGATE_DECL outcome<void> sqlite_store::create_session(const stored_session& made) noexcept {
+    return detail::contained([&] { return rooms_->sessions.create(made); });
+}
+TOLLGATE_DECL outcome<std::optional<stored_session>> sqlite_store::find_session(const digest& cookie) noexcept {
+    return detail::contained([&] { return rooms_->sessions.find(cookie); });
+}
+TOLLGATE_DECL outcome<void> sqlite_store::touch_session(const digest& cookie, instant now) noexcept {
+    return detail::contained([&] { return rooms_->sessions.touch(cookie, now); });
+}
+TOLLGATE_DECL outcome<bool> sqlite_store::end_session(const digest& cookie) noexcept {
+    return detail::contained([&] { return rooms_->sessions.end(cookie); });
+}
+TOLLGATE_DECL outcome<void> sqlite_store::end_sessions_of(user_id user) noexcept {
+    return detail::contained([&] { return rooms_->sessions.end_all_of(user); });
+}
+TOLLGATE_DECL outcome<std::size_t> sqlite_store::sweep_sessions(instant created_before, instant seen_before,
+                                                                std::size_t rows_max) noexcept {
+    return detail::contained([&] { return rooms_->sessions.sweep(created_before, seen_before, rows_max); });
 }
 
 }  // namespace tollgate

@@ -2,6 +2,7 @@
 
 #include <tollgate/store/sqlite/access_tokens.hpp>
 #include <tollgate/store/sqlite/columns.hpp>
+#include <tollgate/store/sqlite/insert_access_token.hpp>
 
 namespace tollgate::sqlite {
 
@@ -13,27 +14,23 @@ TOLLGATE_DECL outcome<std::optional<token_credential>> access_tokens::read(const
     auto connection = connections_.reader();
     if (!connection) return std::move(connection).error();
     auto row = (*connection)
-                   ->prepare("SELECT user, application, scopes, expires_at FROM tollgate_access_tokens "
+                   ->prepare("SELECT user, application, scopes, expires_at, last_used_at FROM tollgate_access_tokens "
                              "WHERE token_digest = ?",
                              token)
-                   .next<user_id, application_id, scope_set, instant>();
+                   .next<user_id, application_id, scope_set, instant, std::optional<instant>>();
     if (!row) return std::move(row).error();
     if (!*row) return std::optional<token_credential>{};
-    const auto& [user, application, scopes, expires_at] = **row;
-    return std::optional{token_credential{user, token, scopes, expires_at, application}};
+    const auto& [user, application, scopes, expires_at, last_used_at] = **row;
+    return std::optional{token_credential{user, token, scopes, expires_at, application, last_used_at}};
 }
 
 TOLLGATE_DECL outcome<void> access_tokens::create(const new_access_token& made) {
     auto connection = connections_.writer();
     if (!connection) return std::move(connection).error();
-    auto done = (*connection)
-                    ->run(
-                        "INSERT INTO tollgate_access_tokens "
-                        "(token_digest, user, application, scopes, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)",
-                        made.token_digest, made.user, made.application, made.scopes, made.created_at, made.expires_at);
-    if (!done && done.error().kind == problem_kind::conflict)
-        done.error().message = "This access token exists already.";
-    return done;
+    auto change = transaction::begin(**connection);
+    if (!change) return std::move(change).error();
+    if (auto done = insert_access_token(**connection, made, std::nullopt); !done) return done;
+    return change->commit();
 }
 
 TOLLGATE_DECL outcome<bool> access_tokens::revoke(const digest& token) {
@@ -42,6 +39,24 @@ TOLLGATE_DECL outcome<bool> access_tokens::revoke(const digest& token) {
     if (auto done = (*connection)->run("DELETE FROM tollgate_access_tokens WHERE token_digest = ?", token); !done)
         return std::move(done).error();
     return (*connection)->changes() > 0;
+}
+
+TOLLGATE_DECL outcome<void> access_tokens::record_use(const digest& token, instant now) {
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    auto change = transaction::begin(**connection);
+    if (!change) return std::move(change).error();
+    if (auto done = (*connection)
+                        ->run("UPDATE tollgate_access_tokens SET last_used_at = ? WHERE token_digest = ?", now, token);
+        !done)
+        return done;
+    if (auto done = (*connection)
+                        ->run("UPDATE tollgate_grants SET last_used_at = ? WHERE (user, application) = "
+                              "(SELECT user, application FROM tollgate_access_tokens WHERE token_digest = ?)",
+                              now, token);
+        !done)
+        return done;
+    return change->commit();
 }
 
 }  // namespace tollgate::sqlite
