@@ -157,11 +157,11 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         shown.tokens = sample_tokens(3);
         for (int round = 0; round < 2; ++round) {
             expect_redemption(store, shown, reused);
-            for (const std::uint64_t gone : {1, 11, 3}) expect_no_access(store, gone);
+            for (const std::uint64_t gone : {1U, 11U, 3U}) expect_no_access(store, gone);
             expect(!is_refreshable(store, 1, application), "the refresh token made of the code is revoked");
             expect(!is_refreshable(store, 3, application), "no token is made of a code that is spent");
         }
-        for (const std::uint64_t kept : {2, 12}) expect_access(store, kept);
+        for (const std::uint64_t kept : {2U, 12U}) expect_access(store, kept);
         expect(is_refreshable(store, 2, application), "another code's tokens live on");
         expect(value_of(store.granted_scopes(user_id{7}, application)).has_value(), "the grant lives on");
         expect_code(store, sample_code(1, application), code_result::spent);

@@ -116,16 +116,16 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         expect_code(store, sample_code(4, application), code_result::created);
 
         expect(value_of(store.revoke_grant(user_id{7}, application)), "revoking a grant says that there was one");
-        for (const std::uint64_t gone : {1, 11}) expect_no_access(store, gone);
+        for (const std::uint64_t gone : {1U, 11U}) expect_no_access(store, gone);
         expect_refresh(store, sample_refresh(1, 12, application), refresh_result::unknown);
         expect_redemption(store, sample_redemption(4, application), redemption_result::unknown);
         expect_redemption(store, sample_redemption(1, application), redemption_result::unknown);
-        for (const std::uint64_t gone : {12, 4}) expect_no_access(store, gone);
+        for (const std::uint64_t gone : {12U, 4U}) expect_no_access(store, gone);
         expect(!value_of(store.granted_scopes(user_id{7}, application)), "nothing is granted any more");
         expect(value_of(store.grants_of(user_id{7})).size() == 1, "a revoked grant is not listed");
         expect(!value_of(store.revoke_grant(user_id{7}, application)), "a grant is revoked once");
 
-        for (const std::uint64_t kept : {2, 3}) expect_access(store, kept);
+        for (const std::uint64_t kept : {2U, 3U}) expect_access(store, kept);
         expect(is_refreshable(store, 2, other) && is_refreshable(store, 3, application), "others' tokens are good");
         expect(value_of(store.granted_scopes(user_id{7}, other)).has_value(), "what was granted to others is granted");
 
@@ -144,15 +144,15 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         let_in(store, 3, application, user_id{8});
         expect_code(store, sample_code(4, application), code_result::created);
         expect(!value_of(store.delete_application(user_id{4}, application)), "it is another owner's");
-        for (const std::uint64_t kept : {1, 2, 3}) expect_access(store, kept);
+        for (const std::uint64_t kept : {1U, 2U, 3U}) expect_access(store, kept);
 
         expect(value_of(store.delete_application(user_id{3}, application)), "it is the owner's");
-        for (const std::uint64_t gone : {1, 3}) {
+        for (const std::uint64_t gone : {1U, 3U}) {
             expect_no_access(store, gone);
             expect_refresh(store, sample_refresh(gone, 10 + gone, application), refresh_result::unknown);
             expect_no_access(store, 10 + gone);
         }
-        for (const std::uint64_t code : {1, 3, 4})
+        for (const std::uint64_t code : {1U, 3U, 4U})
             expect_redemption(store, sample_redemption(code, application), redemption_result::unknown);
         expect(!value_of(store.granted_scopes(user_id{7}, application)), "nothing is granted to nobody");
         expect(value_of(store.grants_of(user_id{8})).empty(), "nothing is granted to nobody");
@@ -322,7 +322,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
             expect(listed[0].scopes == sample_code(1, *application).scopes, "a grant has its scopes");
             expect(value_of(store.grants_of(user_id{8})).empty(), "a revoked grant is not there");
             expect_access(store, 1);
-            for (const std::uint64_t gone : {2, 3}) expect_no_access(store, gone);
+            for (const std::uint64_t gone : {2U, 3U}) expect_no_access(store, gone);
             expect(is_refreshable(store, 1, *application), "a refresh token is there");
             expect(!is_refreshable(store, 2, *application), "a revoked one is not");
             expect_redemption(store, sample_redemption(4, *application), redemption_result::redeemed);

@@ -29,7 +29,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
         made.scopes = sample_scopes("b a c");
         expect_code(store, made, code_result::created);
         expect_redemption(store, sample_redemption(1, application), redemption_result::redeemed);
-        for (const std::uint64_t access : {11, 12, 13}) {
+        for (const std::uint64_t access : {11U, 12U, 13U}) {
             const auto shown = sample_refresh(1, access, application);
             const auto given = value_of(store.refresh_access_token(shown));
             expect(given.result == refreshed, "a good refresh token refreshes");
@@ -43,7 +43,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
                 expect(found->expires_at == shown.access_expires_at, "the access token has its expiry");
             }
         }
-        for (const std::uint64_t access : {1, 11, 12, 13}) expect_access(store, access);
+        for (const std::uint64_t access : {1U, 11U, 12U, 13U}) expect_access(store, access);
     });
 
     add("refresh token: fewer scopes for one access token, never more", [](auto& store) {
@@ -166,7 +166,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
         expect_refresh(store, sample_refresh(1, 12, application), refreshed);
 
         value_of(store.revoke_oauth_token(application, sample_refresh_digest(1)));
-        for (const std::uint64_t gone : {1, 12}) expect_no_access(store, gone);
+        for (const std::uint64_t gone : {1U, 12U}) expect_no_access(store, gone);
         expect_refresh(store, sample_refresh(1, 13, application), unknown);
         expect_no_access(store, 13);
         expect_access(store, 2);
