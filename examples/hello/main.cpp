@@ -1,5 +1,8 @@
 // The smallest integrator: users of one's own, a store in memory, a server on http://127.0.0.1:8080.
-#include <tollgate/tollgate.hpp>
+#include <tollgate/api/account_api.hpp>
+#include <tollgate/policy/issue_personal_token.hpp>
+#include <tollgate/server/server.hpp>
+#include <tollgate/store/memory.hpp>
 
 #include <cstdint>
 #include <cstdlib>
