@@ -5,6 +5,7 @@
 #include <tollgate/base/secret.hpp>
 #include <tollgate/contract/authenticator.hpp>
 #include <tollgate/contract/token_store.hpp>
+#include <tollgate/policy/use_pace.hpp>
 
 #include <array>
 #include <cstddef>
@@ -13,7 +14,8 @@
 
 namespace tollgate {
 
-/// `Authorization: Basic` with a personal token: its username, and its secret as the password (RFC 7617).
+/// `Authorization: Basic` with a personal token: its username, and its secret as the password (RFC 7617). Says now and then
+/// that the token was used, to a store that keeps it.
 struct basic_token {
     static constexpr std::string_view scheme = "Basic";
     static constexpr std::string_view challenge = "Basic realm=\"api\", charset=\"UTF-8\"";
@@ -24,6 +26,8 @@ struct basic_token {
 private:
     // Longer credentials name no token of ours; the last few bytes are the decoder's, which thinks in groups of three.
     static constexpr std::size_t decoded_bytes_max = limits::token_username_bytes_max + 1 + limits::secret_text_bytes_max + 4;
+
+    mutable use_pace pace_;
 };
 
 template <credential_source Store>
@@ -42,6 +46,9 @@ outcome<std::optional<caller>> basic_token::identify(std::string_view credential
     if (!found) return std::move(found).error();
     if (!*found || (*found)->secret_digest != recall_digest_of(secret)) return std::optional<caller>{};
     if ((*found)->expires_at && *(*found)->expires_at <= now) return std::optional<caller>{};
+    if constexpr (use_recorder<Store>)
+        if (pace_.is_due((*found)->last_used_at, now))
+            detail::record_quietly([&] { return store.record_personal_token_use(username, now); });
     // In place: a caller put together elsewhere and moved here costs GCC a kilobyte of zeros first.
     return outcome<std::optional<caller>>{
         std::optional<caller>{std::in_place, (*found)->user, (*found)->scopes, credential_kind::personal_token, std::nullopt}};

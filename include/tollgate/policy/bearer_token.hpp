@@ -4,19 +4,24 @@
 #include <tollgate/base/secret.hpp>
 #include <tollgate/contract/authenticator.hpp>
 #include <tollgate/contract/token_store.hpp>
+#include <tollgate/policy/use_pace.hpp>
 
 #include <optional>
 #include <string_view>
 
 namespace tollgate {
 
-/// `Authorization: Bearer` with an OAuth 2.0 access token (RFC 6750 section 2.1).
+/// `Authorization: Bearer` with an OAuth 2.0 access token (RFC 6750 section 2.1). Says now and then that the token was used,
+/// to a store that keeps it.
 struct bearer_token {
     static constexpr std::string_view scheme = "Bearer";
     static constexpr std::string_view challenge = "Bearer realm=\"api\"";
 
     template <credential_source Store>
     [[nodiscard]] outcome<std::optional<caller>> identify(std::string_view credentials, Store& store, instant now) const;
+
+private:
+    mutable use_pace pace_;
 };
 
 template <credential_source Store>
@@ -25,6 +30,9 @@ outcome<std::optional<caller>> bearer_token::identify(std::string_view credentia
     auto found = store.find_access_token(recall_digest_of(credentials));
     if (!found) return std::move(found).error();
     if (!*found || ((*found)->expires_at && *(*found)->expires_at <= now)) return std::optional<caller>{};
+    if constexpr (use_recorder<Store>)
+        if (pace_.is_due((*found)->last_used_at, now))
+            detail::record_quietly([&] { return store.record_access_token_use((*found)->secret_digest, now); });
     return outcome<std::optional<caller>>{
         std::optional<caller>{std::in_place, (*found)->user, (*found)->scopes, credential_kind::access_token, (*found)->application}};
 }
