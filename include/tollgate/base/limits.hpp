@@ -29,6 +29,11 @@ inline constexpr std::size_t decimal_text_bytes_max = 40;        // 38 digits as
 inline constexpr std::size_t path_parameters_max = 8;            // captures of one route
 inline constexpr std::size_t hooks_per_event_max = 20;           // for one account and event: GitHub's bound
 
+inline constexpr std::size_t attempt_answer_bytes_max = 4 * 1024;  // what is kept of an answer: enough for an error page's gist
+inline constexpr std::size_t attempts_per_delivery_max = 100;      // on record: 8 of a schedule, and many by hand
+inline constexpr std::size_t webhook_id_bytes_max = 256;           // what a receiver takes; ours have 26
+inline constexpr std::size_t webhook_signatures_max = 16;          // of one delivery: two while a secret is replaced
+
 inline constexpr std::size_t personal_tokens_per_user_max = 100;  // a page that a person still overlooks; GitHub allows 50
 inline constexpr std::size_t applications_per_user_max = 100;     // GitHub's bound on OAuth applications of one owner
 inline constexpr std::size_t codes_per_grant_max = 100;           // one user, one application, an hour: nobody signs in as often

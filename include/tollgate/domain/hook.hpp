@@ -4,7 +4,9 @@
 #include <tollgate/base/time.hpp>
 #include <tollgate/domain/account.hpp>
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace tollgate {
 
@@ -15,6 +17,19 @@ enum class hook_source { api, manual };
     return source == hook_source::api ? "api" : "manual";
 }
 
+/// Why a hook gets nothing any more, until its owner enables it again.
+enum class disable_reason {
+    gone,     ///< its target answered 410
+    failing,  ///< there was no success for too long
+};
+
+struct hook_disablement {
+    instant at;
+    disable_reason why = disable_reason::failing;
+
+    friend bool operator==(const hook_disablement&, const hook_disablement&) noexcept = default;
+};
+
 /// Where the payloads of one event of one account go.
 struct hook {
     hook_id id;
@@ -24,6 +39,8 @@ struct hook {
     std::string type;        ///< the payload format's name
     std::string target_url;  ///< byte for byte as it was given
     instant created_at;
+    std::optional<hook_disablement> disabled{};
+    std::optional<instant> failing_since{};  ///< when the first attempt failed that no success has followed
 };
 
 /// What is needed to make one. `secret` signs deliveries, so it is kept as it is; it is shown once and never listed. A

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <tollgate/base/outcome.hpp>
+#include <tollgate/domain/delivery.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace tollgate {
+
+/// Takes events. What an integrator reports to; every outbox is one.
+///
+/// Thread rule, here and below: callable from many threads at once. Blocking: allowed if the store declares
+/// `static constexpr bool blocking = true`. Errors: a `problem`; nothing is thrown. Every verb is one atomic intent, and
+/// durable (as far as the store is) when it returns.
+template <class S>
+concept event_sink = requires(S& s, const event& happened, const message_seed& seed, instant now) {
+    // One delivery, due now, for each hook of the event's account and name that is not disabled: all of them or, with a
+    // problem, none. How many. Its `webhook-id` is `message_id_of(seed, hook)`. The event was checked by `publish`.
+    { s.append_event(happened, seed, now) } -> std::same_as<outcome<std::size_t>>;
+};
+
+/// Keeps deliveries until they arrive, and a while longer.
+///
+/// A delivery's host is scheme, host and port of its hook's target. A deleted hook's deliveries go with it.
+///
+/// Exemplar: `memory_store`, `sqlite_store`. An adapter of one's own is right when it passes
+/// `tollgate/store/suite.hpp`.
+template <class S>
+concept outbox = event_sink<S> && requires(S& s, const claim_terms& terms, std::span<const settlement> ended,
+                                           const account_ref& account, hook_id hook, delivery_id delivery, instant now,
+                                           instant ended_before, std::size_t rows_max) {
+    // Leases deliveries whose time has come: no other claim gets one of them before its lease is over or it is settled, of
+    // any number of threads and processes. A lease that is over is as if there had been none, so a dead worker's
+    // deliveries come back.
+    //
+    // Hosts take turns: of those with something due, the one that was served the longest ago is served first, and none
+    // has more leases in force than the terms say, so that nobody waits for a host that hangs or for its backlog. Slow
+    // hosts are served first, up to their own bound, and all others then: neither can shut out the other.
+    { s.claim_due(terms) } -> std::same_as<outcome<claimed_deliveries>>;
+    // Ends leases; one result each, in their order, all of them in one step (a commit costs more than what is in it). Each
+    // attempt goes on record, of those that are too late, too, unless the delivery is gone.
+    //
+    // A success ends a hook's `failing_since`, and its first failure afterwards begins it, at the attempt's time. A hook
+    // that is disabled holds its deliveries: those that wait now, and those that are being sent once they are settled
+    // with `again` or their lease is over.
+    { s.settle(ended, now) } -> std::same_as<outcome<std::vector<settle_result>>>;
+    // The account's hook's deliveries, newest first, at most `rows_max`; none of a hook that is not the account's.
+    { s.deliveries_of(account, hook, rows_max) } -> std::same_as<outcome<std::vector<tollgate::delivery>>>;
+    // Its attempts, the last to be settled first, at most `rows_max`. Of one delivery at least the last
+    // `limits::attempts_per_delivery_max` are kept.
+    { s.attempts_of(account, hook, rows_max) } -> std::same_as<outcome<std::vector<recorded_attempt>>>;
+    // Whether the account has such a delivery. It is due now, whatever it was, with its schedule from the start; one that
+    // is being sent right now is left alone. problem_kind::conflict while its hook is disabled.
+    { s.resend(account, delivery, now) } -> std::same_as<outcome<bool>>;
+    // Whether the account has such a hook. It is not disabled any more, nor failing; what was held for it is due now, with
+    // its schedule from the start.
+    { s.enable_hook(account, hook, now) } -> std::same_as<outcome<bool>>;
+    // Forgets deliveries that have been delivered, given up or held since before then, at most `rows_max` of them, with
+    // their attempts, and events that have no delivery left; how many deliveries they were.
+    { s.sweep_deliveries(ended_before, rows_max) } -> std::same_as<outcome<std::size_t>>;
+};
+
+}  // namespace tollgate

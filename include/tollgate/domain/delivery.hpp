@@ -1,0 +1,145 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/ids.hpp>
+#include <tollgate/base/secret.hpp>
+#include <tollgate/base/time.hpp>
+#include <tollgate/domain/event.hpp>
+#include <tollgate/domain/hook.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tollgate {
+
+/// The `webhook-id` of an event's delivery to a hook: the same for every attempt, and for no other delivery. Throws as
+/// `sha256` does.
+[[nodiscard]] TOLLGATE_DECL public_id message_id_of(const message_seed& seed, hook_id to);
+
+/// What has become of one event on its way to one hook.
+enum class delivery_state : std::uint8_t {
+    waiting,    ///< for its next attempt, or for the end of the present one
+    delivered,  ///< answered with a 2xx
+    given_up,   ///< after its last attempt, or a 410
+    held,       ///< its hook was disabled before it was delivered; waits for somebody to enable it
+};
+
+/// How an attempt ended.
+enum class attempt_end : std::uint8_t {
+    answered,         ///< with a status, whatever it says
+    no_address,       ///< the host's name leads nowhere
+    refused_address,  ///< it leads where hooks may not go
+    no_connection,    ///< nobody listens there
+    no_tls,           ///< the handshake failed: a bad certificate, mostly
+    timed_out,
+    broken_off,       ///< the connection ended before the answer did
+    bad_answer,       ///< not HTTP, or beyond a bound
+};
+
+struct attempt {
+    instant at;  ///< when it began
+    milliseconds duration{};
+    attempt_end end = attempt_end::answered;
+    unsigned status = 0;      ///< of the answer; 0 where there was none
+    std::string answer;       ///< the beginning of its body as it came, at most limits::attempt_answer_bytes_max
+
+    friend bool operator==(const attempt&, const attempt&) = default;
+};
+
+/// An attempt that took as long or longer says that its host is slow: slow hosts share a part of a worker's hands, so that
+/// the others need not wait for them.
+inline constexpr milliseconds slow_attempt{1000};
+
+/// A delivery as the hook's owner sees it.
+struct delivery {
+    delivery_id id;
+    hook_id hook;
+    std::string event;
+    public_id message_id;
+    instant created_at;  ///< when the event was reported
+    delivery_state state = delivery_state::waiting;
+    unsigned attempts_made = 0;           ///< since it was made, or last sent again by hand
+    std::optional<instant> next_attempt_at{};  ///< while it waits; the end of its lease while it is being sent
+};
+
+/// One attempt of a hook's history.
+struct recorded_attempt {
+    delivery_id delivery;
+    std::string event;
+    public_id message_id;
+    attempt made;
+};
+
+/// The right to send one delivery, for a time. Each claim of a delivery has a number of its own: whoever comes back after
+/// somebody else has claimed it cannot settle it any more.
+struct delivery_lease {
+    delivery_id delivery;
+    std::int64_t number = 0;
+
+    friend bool operator==(const delivery_lease&, const delivery_lease&) noexcept = default;
+};
+
+/// All that sending a delivery needs.
+struct due_delivery {
+    delivery_lease lease;
+    hook_id hook;
+    std::shared_ptr<const event> what;  ///< never null; deliveries of one event may share it
+    public_id message_id;
+    std::string type;  ///< the payload format's name
+    std::string target_url;
+    std::string secret;
+    std::string previous_secret;  ///< signs, too; empty when there is none, or its time is over
+    unsigned attempts_made = 0;   ///< before this one, since it was made or last sent again by hand
+};
+
+/// What a worker is ready to take.
+struct claim_terms {
+    instant now;
+    instant lease_until;  ///< later than the attempt can possibly end; whoever has not settled by then may lose it
+
+    std::size_t deliveries_max = 100;
+    std::size_t slow_deliveries_max = 50;  ///< of these, to hosts whose last attempt was slow
+    std::size_t per_host_max = 8;          ///< leased at the same time by all workers, what is claimed now included
+    std::size_t per_slow_host_max = 2;     ///< the same for a host whose last attempt was slow, or that had none yet
+    std::size_t data_bytes_max = 16 * 1024 * 1024;  ///< of all events together, but always at least one
+};
+
+struct claimed_deliveries {
+    std::vector<due_delivery> deliveries;
+    /// When asking again on the same terms could give more, if nobody appends or settles before: at once when that is not
+    /// later than `now`. None when nothing would.
+    std::optional<instant> next_at;
+};
+
+enum class delivery_verdict : std::uint8_t {
+    delivered,
+    again,     ///< at `again_at`
+    given_up,
+    gone,      ///< given up, and the hook is disabled
+};
+
+/// What came of a lease.
+struct settlement {
+    delivery_lease lease;
+    attempt made;
+    delivery_verdict verdict = delivery_verdict::given_up;
+    instant again_at{};                          ///< looked at with `again` alone
+    /// Disables a hook that this is a failure of, and that has been failing since then or longer.
+    std::optional<instant> disable_if_failing_since{};
+};
+
+enum class settle_result : std::uint8_t {
+    done,
+    hook_disabled,  ///< done, and the hook gets nothing any more
+    too_late,       ///< somebody else had claimed it, or it is gone: nothing changed but the history
+};
+
+}  // namespace tollgate
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/domain/delivery.ipp>
+#endif
