@@ -179,6 +179,7 @@ private:
     }
 
     void show_consent(const call& to, const session& who) const {
+        if (who.secret.empty()) return answer_problem(to, internal_error("the session has no secret"));
         pipeline::form_nonce nonce;
         if (!policy(policies.random).fill(nonce)) return answer_problem(to, no_random_bytes());
         const auto token = pipeline::make_form_token({who, consent_purpose, covered_by(to.request)}, nonce);

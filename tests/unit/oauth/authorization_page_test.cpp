@@ -1,0 +1,509 @@
+#include <tollgate/oauth/authorization_page.hpp>
+
+#include <support/oauth_shop.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace tollgate;
+using namespace tollgate::test;
+using http::method;
+using http::status;
+
+namespace {
+
+void check_page(const http::response& answer, status expected) {
+    CHECK(answer.status() == expected);
+    CHECK(answer.find("Content-Type") == "text/html; charset=utf-8");
+    CHECK(answer.find("Cache-Control") == "no-store");
+    CHECK(answer.find("X-Frame-Options") == "DENY");
+    CHECK(answer.find("X-Content-Type-Options") == "nosniff");
+    CHECK(answer.find("Referrer-Policy") == "no-referrer");
+    CHECK(answer.find("Content-Security-Policy").starts_with("default-src 'none'; style-src 'self';"));
+    CHECK(answer.find("Content-Security-Policy").find("frame-ancestors 'none'") != std::string_view::npos);
+    CHECK(answer.find("X-RateLimit-Limit").empty());
+    CHECK(answer.find("Location").empty());
+    CHECK(answer.body().starts_with("<!doctype html>"));
+}
+
+void check_code(const http::response& answer, std::string_view redirect = "https://app.example/cb?") {
+    CHECK(answer.status() == status::see_other);
+    CHECK(answer.find("Location").starts_with(redirect));
+    CHECK(is_well_formed(secret_kind::authorization_code, returned(answer, "code").value_or("")));
+    CHECK(returned(answer, "iss") == "https://shop.example");
+    CHECK_FALSE(returned(answer, "error"));
+    CHECK(answer.find("Cache-Control") == "no-store");
+    CHECK(answer.find("Referrer-Policy") == "no-referrer");
+    CHECK(answer.body().empty());
+}
+
+void check_error(const http::response& answer, std::string_view error, std::string_view redirect = "https://app.example/cb?") {
+    CHECK(answer.status() == status::see_other);
+    CHECK(answer.find("Location").starts_with(redirect));
+    CHECK(returned(answer, "error") == error);
+    CHECK_FALSE(returned(answer, "error_description").value_or("").empty());
+    CHECK(returned(answer, "iss") == "https://shop.example");
+    CHECK_FALSE(returned(answer, "code"));
+}
+
+}  // namespace
+
+TEST_CASE("a person who allows it sends the browser back with a code", "[oauth][page]") {
+    oauth_shop shop;
+    for (const char* path : {"/en/user/oauth/", "/en/user/oauth"}) {
+        const auto page = shop.open(shop.asks(), "site=ann", path);
+        check_page(page, status::ok);
+        CHECK(page.body().find("<h1>Let App in?</h1>") != std::string::npos);
+        CHECK(page.body().find("See your sitesmaker accounts") != std::string::npos);
+        CHECK(page.body().find("<code>user:balance</code>") != std::string::npos);
+        CHECK(page.body().find("Signed in as ann") != std::string::npos);
+        CHECK(page.body().find("<button name=\"decision\" value=\"allow\">") != std::string::npos);
+        CHECK(page.body().find("name=\"decision\" value=\"deny\"") != std::string::npos);
+        CHECK(page.body().find("type=\"password\"") == std::string::npos);
+        CHECK(page.body().find("<script") == std::string::npos);
+        // Chromium asks the policy about the redirect behind a form, too.
+        CHECK(page.find("Content-Security-Policy").find("form-action 'self' https://app.example;") != std::string_view::npos);
+
+        const auto answer = shop.press(with(hidden_fields(page), {{"decision", "allow"}}), "site=ann", path);
+        check_code(answer);
+        CHECK(returned(answer, "state") == "xyz");
+        const auto tokens = shop.post("/user/oauth_token/", shop.exchange_of(*returned(answer, "code")));
+        CHECK(tokens.status() == status::ok);
+        CHECK(member(tokens, "scope") == "sitesmaker:read user:balance");
+        CHECK(*shop.store.rows.revoke_grant(ann, shop.app.id));
+    }
+}
+
+TEST_CASE("a person who refuses it sends the browser back with access_denied", "[oauth][page]") {
+    oauth_shop shop;
+    const auto fields = with(hidden_fields(shop.open(shop.asks())), {{"decision", "deny"}});
+    const auto answer = shop.press(fields);
+    check_error(answer, "access_denied");
+    CHECK(returned(answer, "state") == "xyz");
+    CHECK(shop.store.grants_of(ann)->empty());
+    // They may think again.
+    check_code(shop.press(with(fields, {{"decision", "allow"}})));
+}
+
+TEST_CASE("who is not signed in is sent to sign in, and back", "[oauth][page]") {
+    oauth_shop shop;
+    const auto answer = shop.open(shop.asks(), "");
+    CHECK(answer.status() == status::see_other);
+    constexpr std::string_view door = "/login?next=";
+    REQUIRE(answer.find("Location").starts_with(door));
+    const auto back = percent_decode(answer.find("Location").substr(door.size()));
+    REQUIRE(back);
+    CHECK(back->starts_with("/en/user/oauth/?"));
+    CHECK(shop.answer(sent{method::get, *back}.field("Cookie", "site=ann")).status() == status::ok);
+
+    // A form that outlived its session: sign in, and see the page again.
+    const auto fields = with(hidden_fields(shop.open(shop.asks())), {{"decision", "allow"}});
+    const auto posted = shop.press(fields, "");
+    CHECK(posted.status() == status::see_other);
+    CHECK(posted.find("Location") == answer.find("Location"));
+}
+
+TEST_CASE("a request that cannot say where its answer goes is answered by a page", "[oauth][page]") {
+    oauth_shop shop;
+    const auto bare = shop.register_client("Bare", std::nullopt, "https://bare.example/about");
+    const auto odd = shop.register_client("Odd", "https://odd.example/cb#part", "https://odd.example/");
+    for (const auto& changes : std::vector<parameter_list>{{{"client_id", ""}},
+                                                           {{"client_id", "tgi_nobody"}},
+                                                           {{"client_id", std::string(2000, 'x')}},
+                                                           {{"client_id", std::string("a\0b", 3)}},
+                                                           {{"redirect_uri", "https://app.example/cb/"}},
+                                                           {{"redirect_uri", "https://app.example/CB"}},
+                                                           {{"redirect_uri", "https://APP.example/cb"}},
+                                                           {{"redirect_uri", "HTTPS://app.example/cb"}},
+                                                           {{"redirect_uri", "http://app.example/cb"}},
+                                                           {{"redirect_uri", "https://app.example:443/cb"}},
+                                                           {{"redirect_uri", "https://app.example/./cb"}},
+                                                           {{"redirect_uri", "https://app.example/x/../cb"}},
+                                                           {{"redirect_uri", "https://app.example//cb"}},
+                                                           {{"redirect_uri", "https://app.example/%63b"}},
+                                                           {{"redirect_uri", "https://app.example/cb?"}},
+                                                           {{"redirect_uri", "https://app.example/cb?x=1"}},
+                                                           {{"redirect_uri", "https://app.example/cb#"}},
+                                                           {{"redirect_uri", "https://user@app.example/cb"}},
+                                                           {{"redirect_uri", "https://app.example@evil.example/cb"}},
+                                                           {{"redirect_uri", "https://app.example.evil.example/cb"}},
+                                                           {{"redirect_uri", "https://app.example./cb"}},
+                                                           {{"redirect_uri", "https://app.example\\@evil.example/cb"}},
+                                                           {{"redirect_uri", " https://app.example/cb"}},
+                                                           {{"redirect_uri", "https://app.example/cb\n"}},
+                                                           {{"redirect_uri", "//app.example/cb"}},
+                                                           {{"redirect_uri", "/cb"}},
+                                                           {{"redirect_uri", "javascript:alert(1)"}},
+                                                           {{"client_id", bare.client_id}},
+                                                           {{"client_id", bare.client_id}, {"redirect_uri", "https://bare.example.evil/"}},
+                                                           {{"client_id", bare.client_id}, {"redirect_uri", "https://sub.bare.example/"}},
+                                                           {{"client_id", bare.client_id}, {"redirect_uri", "http://bare.example/"}},
+                                                           {{"client_id", bare.client_id}, {"redirect_uri", "https://bare.example:444/"}},
+                                                           {{"client_id", bare.client_id}, {"redirect_uri", "https://a@bare.example/"}},
+                                                           {{"client_id", bare.client_id}, {"redirect_uri", "https://bare.example/#x"}},
+                                                           {{"client_id", odd.client_id}}}) {
+        CAPTURE(to_form(changes).substr(0, 100));
+        for (const char* cookie : {"site=ann", ""}) check_page(shop.open(with(shop.asks(), changes), cookie), status::bad_request);
+        check_page(shop.press(with(with(hidden_fields(shop.open(shop.asks())), changes), {{"decision", "allow"}})), status::bad_request);
+    }
+    // Said twice, said in bytes that are no text: nobody can tell which counts.
+    for (const std::string& more : {"&client_id=" + shop.app.client_id, std::string{"&redirect_uri=https%3A%2F%2Fapp.example%2Fcb&redirect_uri=x"},
+                                   std::string{"&state=%ff"}, std::string{"&state=%"}, std::string{"&%00=%zz"}}) {
+        CAPTURE(more);
+        check_page(shop.answer(sent{method::get, "/en/user/oauth/?" + to_form(shop.asks()) + more}.field("Cookie", "site=ann")),
+                   status::bad_request);
+    }
+    check_page(shop.answer(sent{method::get, "/en/user/oauth/"}), status::bad_request);
+}
+
+TEST_CASE("redirects that an application may use are used", "[oauth][page]") {
+    oauth_shop shop;
+    struct row {
+        std::optional<std::string> registered;
+        const char* asked;  // empty: none
+        const char* begins;
+    };
+    for (const auto& [registered, asked, begins] :
+         std::vector<row>{{"https://app.example/cb", "https://app.example/cb", "https://app.example/cb?code="},
+                          {"https://app.example/cb", "", "https://app.example/cb?code="},
+                          {"https://app.example/cb?a=b&c=%20d", "", "https://app.example/cb?a=b&c=%20d&code="},
+                          {"https://app.example/cb?", "", "https://app.example/cb?code="},
+                          {"http://127.0.0.1/cb", "http://127.0.0.1:49152/cb", "http://127.0.0.1:49152/cb?code="},
+                          {"http://127.0.0.1:1/cb?x", "http://127.0.0.1:2/cb?x", "http://127.0.0.1:2/cb?x&code="},
+                          {"http://[::1]:1/cb", "http://[::1]:2/cb", "http://[::1]:2/cb?code="},
+                          {"com.example.app:/cb", "com.example.app:/cb", "com.example.app:/cb?code="},
+                          {std::nullopt, "https://app.example/any?where", "https://app.example/any?where&code="},
+                          {std::nullopt, "https://app.example:443/", "https://app.example:443/?code="}}) {
+        CAPTURE(registered.value_or(""), asked);
+        shop.app = shop.register_client("App", registered);
+        const auto asks = with(shop.asks(), {{"client_id", shop.app.client_id}, {"redirect_uri", asked}});
+        const auto page = shop.open(asks);
+        check_page(page, status::ok);
+        const auto answer = shop.press(with(hidden_fields(page), {{"decision", "allow"}}));
+        check_code(answer, begins);
+        const auto exchange = shop.exchange_of(*returned(answer, "code"));
+        // What the request named, the exchange may name, and nothing else.
+        CHECK(shop.post("/user/oauth_token/", with(exchange, {{"redirect_uri", "https://app.example/else"}})).status() == status::bad_request);
+        CHECK(shop.post("/user/oauth_token/", with(exchange, {{"redirect_uri", asked}})).status() == status::ok);
+    }
+    // There is no word for an IPv6 address in a content security policy.
+    shop.app = shop.register_client("App", "http://[::1]/cb");
+    CHECK(shop.open(shop.asks()).find("Content-Security-Policy").find("form-action 'self' http:;") != std::string_view::npos);
+    shop.app = shop.register_client("App", "com.example.app:/cb");
+    CHECK(shop.open(shop.asks()).find("Content-Security-Policy").find("form-action 'self' com.example.app:;") != std::string_view::npos);
+}
+
+TEST_CASE("every other fault is told to the application, with its state", "[oauth][page]") {
+    oauth_shop shop;
+    const std::string challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+    struct row {
+        parameter_list changes;
+        const char* error;
+    };
+    for (const auto& [changes, error] : std::vector<row>{
+             {{{"response_type", ""}}, "invalid_request"},
+             {{{"response_type", "token"}}, "unsupported_response_type"},
+             {{{"response_type", "code token"}}, "unsupported_response_type"},
+             {{{"response_type", "Code"}}, "unsupported_response_type"},
+             {{{"scope", ""}}, "invalid_request"},
+             {{{"scope", ","}}, "invalid_scope"},
+             {{{"scope", "sitesmaker:write"}}, "invalid_scope"},
+             {{{"scope", "sitesmaker:read,nothing"}}, "invalid_scope"},
+             {{{"scope", "SITESMAKER"}}, "invalid_scope"},
+             {{{"scope", "sitesmaker:read\nuser:balance"}}, "invalid_scope"},
+             {{{"scope", std::string(4000, 'x')}}, "invalid_scope"},
+             {{{"code_challenge", challenge}}, "invalid_request"},
+             {{{"code_challenge", challenge}, {"code_challenge_method", "plain"}}, "invalid_request"},
+             {{{"code_challenge", challenge}, {"code_challenge_method", "s256"}}, "invalid_request"},
+             {{{"code_challenge", challenge + "="}, {"code_challenge_method", "S256"}}, "invalid_request"},
+             {{{"code_challenge", "short"}, {"code_challenge_method", "S256"}}, "invalid_request"},
+             {{{"code_challenge_method", "S256"}}, "invalid_request"},
+         }) {
+        CAPTURE(to_form(changes).substr(0, 100));
+        for (const char* cookie : {"site=ann", ""}) {
+            const auto answer = shop.open(with(shop.asks(), changes), cookie);
+            check_error(answer, error);
+            CHECK(returned(answer, "state") == "xyz");
+        }
+        CHECK_FALSE(returned(shop.open(with(with(shop.asks(), changes), {{"state", ""}})), "state"));
+        check_error(shop.press(with(with(hidden_fields(shop.open(shop.asks())), changes), {{"decision", "allow"}})), error);
+    }
+    for (const char* twice : {"state=1", "scope=user%3Abalance", "response_type=code", "state=", "unknown=1&unknown=2"}) {
+        const auto answer = shop.answer(sent{method::get, "/en/user/oauth/?" + to_form(shop.asks()) + "&" + twice}.field("Cookie", "site=ann"));
+        check_error(answer, "invalid_request");
+    }
+    CHECK(shop.answer(sent{method::get, "/en/user/oauth/?" + to_form(shop.asks()) + "&resource=1&resource=2"}.field("Cookie", "site=ann"))
+              .status() == status::ok);
+}
+
+TEST_CASE("scopes are separated by commas, blanks or both, and each counts once", "[oauth][page]") {
+    oauth_shop shop;
+    for (const char* scope : {"sitesmaker:read,user:balance", "sitesmaker:read user:balance", " sitesmaker:read ,, user:balance,",
+                              "sitesmaker:read,user:balance,sitesmaker:read", "sitesmaker:read  user:balance user:balance"}) {
+        const auto code = shop.consent(with(shop.asks(), {{"scope", scope}}));
+        CHECK(member(shop.post("/user/oauth_token/", shop.exchange_of(code)), "scope") == "sitesmaker:read user:balance");
+        CHECK(*shop.store.rows.revoke_grant(ann, shop.app.id));
+    }
+}
+
+TEST_CASE("state comes back byte for byte", "[oauth][page]") {
+    oauth_shop shop;
+    std::string all;
+    for (char c = 1; c < 127; ++c) all.push_back(c);
+    for (const std::string& state : {std::string{"a b+c&d=e%25/?#\"<>'\\"}, std::string{"\"><script>alert(1)</script>"}, std::string{"&amp;&#39;"},
+                                     std::string{"\xc3\xbc \xf0\x9f\x98\x80"}, std::string{"line\r\nSet-Cookie: a=b"}, std::string{"\n"}, std::string{"\r"},
+                                     std::string{"\t "}, std::string{"%0A"}, std::string{"\x7f"}, all, std::string(2000, 's')}) {
+        CAPTURE(state.substr(0, 60));
+        const auto page = shop.open(with(shop.asks(), {{"state", state}}));
+        check_page(page, status::ok);
+        CHECK(page.body().find("<script") == std::string::npos);
+        // A browser turns the line ends of what it sends into others.
+        for (const auto& [name, value] : hidden_fields(page)) CHECK(value.find_first_of("\r\n") == std::string::npos);
+        for (const char* decision : {"deny", "allow"})
+            CHECK(returned(shop.press(with(hidden_fields(page), {{"decision", decision}})), "state") == state);
+        CHECK(returned(shop.open(with(shop.asks(), {{"state", state}})), "state") == state);  // without a page this time
+        CHECK(*shop.store.rows.revoke_grant(ann, shop.app.id));
+    }
+    CHECK_FALSE(returned(shop.press(with(hidden_fields(shop.open(with(shop.asks(), {{"state", ""}}))), {{"decision", "allow"}})), "state"));
+    // An empty one was not sent (RFC 6749 section 3.1).
+    const auto empty = shop.answer(sent{method::get, "/en/user/oauth/?" + to_form(with(shop.asks(), {{"state", ""}})) + "&state="}.field("Cookie", "site=ann"));
+    check_code(empty);
+    CHECK_FALSE(returned(empty, "state"));
+    check_error(shop.open(with(shop.asks(), {{"state", std::string("a\0b", 3)}})), "invalid_request");
+}
+
+TEST_CASE("consent is skipped only for scopes that were granted by name", "[oauth][page]") {
+    oauth_shop shop;
+    CHECK_FALSE(shop.consent(with(shop.asks(), {{"scope", "sitesmaker,user:balance"}})).empty());
+    struct row {
+        const char* scope;
+        bool skipped;
+    };
+    for (const auto& [scope, skipped] : std::vector<row>{{"sitesmaker", true},
+                                                         {"user:balance", true},
+                                                         {"user:balance,sitesmaker", true},
+                                                         {"sitesmaker:read", false},
+                                                         {"sitesmaker,itemplatform", false},
+                                                         {"itemplatform:read", false}}) {
+        CAPTURE(scope);
+        const auto answer = shop.open(with(shop.asks(), {{"scope", scope}}));
+        if (skipped) check_code(answer);
+        else check_page(answer, status::ok);
+    }
+    // Not for somebody else, not for another application, not once it was taken back.
+    check_page(shop.open(with(shop.asks(), {{"scope", "sitesmaker"}}), "site=bob"), status::ok);
+    const auto other = shop.register_client("Other", "https://other.example/cb");
+    check_page(shop.open(with(shop.asks(), {{"scope", "sitesmaker"}, {"client_id", other.client_id}})), status::ok);
+    // What is added later adds up.
+    CHECK_FALSE(shop.consent(with(shop.asks(), {{"scope", "sitesmaker:read"}})).empty());
+    check_code(shop.open(with(shop.asks(), {{"scope", "sitesmaker:read,sitesmaker"}})));
+    CHECK(*shop.store.rows.revoke_grant(ann, shop.app.id));
+    check_page(shop.open(with(shop.asks(), {{"scope", "sitesmaker"}})), status::ok);
+    // Each request without a page has a code of its own.
+    CHECK_FALSE(shop.consent(shop.asks()).empty());
+    CHECK(returned(shop.open(shop.asks()), "code") != returned(shop.open(shop.asks()), "code"));
+}
+
+TEST_CASE("a form that did not come from this person's page is a 403", "[oauth][page][csrf]") {
+    oauth_shop shop;
+    const auto good = with(hidden_fields(shop.open(shop.asks())), {{"decision", "allow"}});
+    const auto bobs = with(hidden_fields(shop.open(shop.asks(), "site=bob")), {{"decision", "allow"}});
+    const auto other_scope = hidden_fields(shop.open(with(shop.asks(), {{"scope", "sitesmaker"}})));
+    const auto token_of = [](const parameter_list& fields) {
+        for (const auto& [name, value] : fields)
+            if (name == "form_token") return value;
+        return std::string{};
+    };
+    for (const auto& changes :
+         std::vector<parameter_list>{{{"form_token", ""}},
+                                     {{"form_token", "x"}},
+                                     {{"form_token", token_of(good) + "A"}},
+                                     {{"form_token", token_of(good).substr(1)}},
+                                     {{"form_token", token_of(bobs)}},
+                                     {{"form_token", token_of(other_scope)}},
+                                     {{"scope", "sitesmaker"}},
+                                     {{"state", "other"}},
+                                     {{"state", ""}},
+                                     {{"redirect_uri", "https://app.example/cb"}},
+                                     {{"code_challenge", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"}, {"code_challenge_method", "S256"}}}) {
+        CAPTURE(to_form(changes));
+        for (const char* decision : {"allow", "deny"})
+            check_page(shop.press(with(with(good, changes), {{"decision", decision}})), status::forbidden);
+    }
+    check_page(shop.press(with(good, {{"form_token", ""}}), ""), status::forbidden);
+    check_page(shop.press(good, "site=bob"), status::forbidden);
+
+    const auto from = [&](const char* name, const char* value) {
+        return shop.answer(sent{method::post, "/en/user/oauth/"}
+                               .field("Cookie", "site=ann")
+                               .field(name, value)
+                               .body(to_form(good), "application/x-www-form-urlencoded"));
+    };
+    check_page(from("Sec-Fetch-Site", "cross-site"), status::forbidden);
+    check_page(from("Sec-Fetch-Site", "same-site"), status::forbidden);
+    check_page(from("Origin", "https://evil.example"), status::forbidden);
+    check_page(from("Origin", "null"), status::forbidden);
+    CHECK(shop.store.grants_of(ann)->empty());
+    check_code(from("Origin", "https://shop.example"));
+    check_code(from("Sec-Fetch-Site", "same-origin"));
+}
+
+TEST_CASE("a form that is sent twice gives one code, and none once it was redeemed", "[oauth][page]") {
+    oauth_shop shop;
+    const auto page = shop.open(shop.asks());
+    const auto fields = with(hidden_fields(page), {{"decision", "allow"}});
+    const auto first = shop.press(fields);
+    const auto second = shop.press(fields);
+    check_code(first);
+    CHECK(second.find("Location") == first.find("Location"));
+    const auto exchange = shop.exchange_of(*returned(first, "code"));
+    const auto tokens = shop.post("/user/oauth_token/", exchange);
+    CHECK(tokens.status() == status::ok);
+    check_page(shop.press(fields), status::conflict);
+    CHECK(shop.is_good(member(tokens, "access_token")));
+
+    // Another page, another code; another's code, too.
+    CHECK(*shop.store.rows.revoke_grant(ann, shop.app.id));
+    const auto again = shop.press(with(hidden_fields(shop.open(shop.asks())), {{"decision", "allow"}}));
+    check_code(again);
+    CHECK(returned(again, "code") != returned(first, "code"));
+}
+
+TEST_CASE("a form that says neither yes nor no is answered by a page", "[oauth][page]") {
+    oauth_shop shop;
+    const auto fields = hidden_fields(shop.open(shop.asks()));
+    for (const char* decision : {"", "Allow", "yes", "allow "})
+        check_page(shop.press(with(fields, {{"decision", decision}})), status::bad_request);
+    const auto twice = shop.answer(sent{method::post, "/en/user/oauth/"}
+                                       .field("Cookie", "site=ann")
+                                       .body(to_form(fields) + "&decision=deny&decision=allow", "application/x-www-form-urlencoded"));
+    check_error(twice, "invalid_request");
+    check_page(shop.answer(sent{method::post, "/en/user/oauth/"}.field("Cookie", "site=ann").body("{}", "application/json")),
+               status::unsupported_media_type);
+    check_page(shop.answer(sent{method::post, "/en/user/oauth/"}.field("Cookie", "site=ann").body("%", "application/x-www-form-urlencoded")),
+               status::bad_request);
+    sent large{method::post, "/en/user/oauth/"};
+    check_page(shop.answer(large.too_large()), status::content_too_large);
+    CHECK(shop.store.grants_of(ann)->empty());
+}
+
+TEST_CASE("a challenge goes along with the code", "[oauth][page][pkce]") {
+    oauth_shop shop;
+    const auto code = shop.consent(with(
+        shop.asks(), {{"code_challenge", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"}, {"code_challenge_method", "S256"}}));
+    CHECK(shop.post("/user/oauth_token/", shop.exchange_of(code)).status() == status::bad_request);
+    CHECK(shop.post("/user/oauth_token/",
+                    with(shop.exchange_of(code), {{"code_verifier", "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"}}))
+              .status() == status::ok);
+}
+
+TEST_CASE("texts of an application are text", "[oauth][page]") {
+    oauth_shop shop;
+    shop.app = shop.register_client("<b>\"App\" & 'Co'</b> {}", "https://app.example/cb");
+    const auto page = shop.open(shop.asks());
+    CHECK(page.body().find("<b>") == std::string::npos);
+    CHECK(page.body().find("&lt;b&gt;&quot;App&quot; &amp; &#39;Co&#39;&lt;/b&gt; {}") != std::string::npos);
+}
+
+TEST_CASE("HEAD is GET without more, other methods are told", "[oauth][page]") {
+    oauth_shop shop;
+    const auto path = "/en/user/oauth/?" + to_form(shop.asks());
+    check_page(shop.answer(sent{method::head, path}.field("Cookie", "site=ann")), status::ok);
+    const auto options = shop.answer(sent{method::options, path});
+    CHECK(options.status() == status::no_content);
+    CHECK(options.find("Allow") == "GET, HEAD, POST, OPTIONS");
+    for (const auto each : {method::put, method::delete_, method::patch, method::other}) {
+        const auto answer = shop.answer(sent{each, path}.field("Cookie", "site=ann"));
+        check_page(answer, status::method_not_allowed);
+        CHECK(answer.find("Allow") == "GET, HEAD, POST, OPTIONS");
+    }
+}
+
+TEST_CASE("whoever is signed in is who the observer hears of", "[oauth][page]") {
+    oauth_shop shop;
+    shop.open(shop.asks());
+    shop.open(shop.asks(), "");
+    shop.open({}, "site=ann");
+    CHECK(shop.seen.requests == std::vector<std::string>{"200 by 1", "303", "400"});
+    CHECK(shop.seen.causes.empty());
+}
+
+TEST_CASE("a failure of ours is told to the application, once it is known which", "[oauth][page][failure]") {
+    oauth_shop shop;
+    const bool down = GENERATE(true, false);
+    shop.store.faults.what = down ? unavailable("db-7 refused") : internal_error("db-7 is odd");
+    const char* error = down ? "temporarily_unavailable" : "server_error";
+    const auto fields = with(hidden_fields(shop.open(shop.asks())), {{"decision", "allow"}});
+
+    // The application, the session, what was granted before.
+    for (int nth = 1; nth <= 3; ++nth) {
+        CAPTURE(nth);
+        shop.store.faults.start(nth);
+        const auto answer = shop.open(shop.asks());
+        if (nth == 1) {
+            check_page(answer, down ? status::service_unavailable : status::internal_server_error);
+            CHECK(answer.find("Retry-After") == (down ? "2" : ""));
+        } else {
+            check_error(answer, error);
+            CHECK(returned(answer, "state") == "xyz");
+        }
+        CHECK(answer.body().find("db-7") == std::string::npos);
+        CHECK(answer.find("Location").find("db-7") == std::string_view::npos);
+        CHECK(shop.seen.causes.size() == static_cast<std::size_t>(nth));
+    }
+    // The application, the session, the code.
+    for (int nth = 1; nth <= 3; ++nth) {
+        shop.store.faults.start(nth);
+        const auto answer = shop.press(fields);
+        if (nth == 1) check_page(answer, down ? status::service_unavailable : status::internal_server_error);
+        else check_error(answer, error);
+    }
+    CHECK(shop.store.grants_of(ann)->empty());
+    // Sweeping comes behind.
+    shop.store.faults.start(4);
+    check_code(shop.press(fields));
+    CHECK(shop.store.faults.seen == 4);
+
+    shop.store.faults.start(0);
+    shop.random_works = false;
+    check_error(shop.open(shop.asks()), "server_error");
+    CHECK(*shop.store.rows.revoke_grant(ann, shop.app.id));
+    check_error(shop.open(shop.asks()), "server_error");
+}
+
+TEST_CASE("what is thrown is a page", "[oauth][page][failure]") {
+    oauth_shop shop;
+    shop.store.faults.throws = true;
+    for (int nth = 1; nth <= 3; ++nth) {
+        shop.store.faults.start(nth);
+        const auto answer = shop.open(shop.asks());
+        check_page(answer, status::internal_server_error);
+        CHECK(answer.body().find("db-7") == std::string::npos);
+        CHECK(shop.seen.causes.back() == "thrown: secret of db-7");
+    }
+}
+
+TEST_CASE("an application that goes while somebody decides is not there", "[oauth][page]") {
+    oauth_shop shop;
+    const auto fields = with(hidden_fields(shop.open(shop.asks())), {{"decision", "allow"}});
+    REQUIRE(*shop.store.delete_application(bob, shop.app.id));
+    check_page(shop.press(fields), status::bad_request);
+    shop.app = shop.register_client("App", "https://app.example/cb");
+    shop.store.faults.what = not_found();
+    const auto others = with(hidden_fields(shop.open(shop.asks())), {{"decision", "allow"}});
+    shop.store.faults.start(3);
+    check_page(shop.press(others), status::bad_request);
+    shop.store.faults.what = invalid("The scopes would be too many.");
+    shop.store.faults.start(3);
+    check_error(shop.press(others), "invalid_scope");
+    CHECK(shop.seen.causes.empty());
+}
+
+TEST_CASE("a session without a secret of its own cannot agree to anything", "[oauth][page]") {
+    oauth_shop shop;
+    shop.sessions.known.insert({"site=open", session{ann, "ann", ""}});
+    check_error(shop.open(shop.asks(), "site=open"), "server_error");
+}
