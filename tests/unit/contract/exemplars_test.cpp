@@ -4,8 +4,10 @@
 #include <tollgate/contract/hook_store.hpp>
 #include <tollgate/contract/oauth_store.hpp>
 #include <tollgate/contract/observer.hpp>
+#include <tollgate/contract/outbox.hpp>
 #include <tollgate/contract/page_theme.hpp>
 #include <tollgate/contract/password_source.hpp>
+#include <tollgate/contract/payload_format.hpp>
 #include <tollgate/contract/random_source.hpp>
 #include <tollgate/contract/rate_limiter.hpp>
 #include <tollgate/contract/router.hpp>
@@ -338,6 +340,34 @@ struct passwords_that_blame_nobody {
 static_assert(!password_source<passwords_that_blame_nobody>);
 static_assert(!session_store<nothing>);
 static_assert(!oauth_store<nothing> && !application_store<nothing> && !grant_store<nothing>);
+
+struct events_alone {
+    outcome<std::size_t> append_event(const event&, const message_seed&, instant);
+};
+struct events_that_nobody_counts {
+    outcome<void> append_event(const event&, const message_seed&, instant);
+};
+static_assert(event_sink<events_alone> && !outbox<events_alone>);
+static_assert(!event_sink<nothing> && !event_sink<events_that_nobody_counts> && !outbox<nothing>);
+
+struct data_alone {
+    outcome<void> write(const due_delivery& sent, instant, http::field_block& fields, std::string& body) const {
+        body = sent.what->data;
+        fields.add("Content-Type", "application/json");
+        return {};
+    }
+};
+static_assert(payload_format<data_alone>);
+
+struct format_with_fields_of_text {
+    outcome<void> write(const due_delivery&, instant, std::string& fields, std::string& body) const;
+};
+struct format_that_changes {
+    outcome<void> write(const due_delivery&, instant, http::field_block&, std::string&);
+};
+static_assert(!payload_format<nothing>);
+static_assert(!payload_format<format_with_fields_of_text>);
+static_assert(!payload_format<format_that_changes>);
 
 struct hello {
     void handle(const http::request&, http::response& out) noexcept { out.body() = "hello"; }

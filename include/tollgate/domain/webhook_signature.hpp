@@ -1,0 +1,36 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/outcome.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tollgate {
+
+inline constexpr std::size_t webhook_key_bytes_min = 24;  // the Standard Webhooks specification: 24 to 64
+inline constexpr std::size_t webhook_key_bytes_max = 64;
+
+/// What is signed of a webhook: `id.timestamp.body`. Views.
+struct signed_webhook {
+    std::string_view id;         ///< its `webhook-id`
+    std::int64_t timestamp = 0;  ///< its `webhook-timestamp`: whole seconds since 1970
+    std::string_view body;       ///< byte for byte as it is sent
+};
+
+/// The key in `whsec_<base64>`; problem (internal) when `secret` is none, which says nothing of what it holds instead.
+[[nodiscard]] TOLLGATE_DECL outcome<std::string> webhook_key(std::string_view secret);
+
+/// The 32 bytes of HMAC-SHA256 by which a webhook is known, with a key that `webhook_key` gave. Throws as `sha256` does.
+[[nodiscard]] TOLLGATE_DECL std::string webhook_mac(std::string_view key, const signed_webhook& of);
+
+/// One signature as the header carries it: `v1,<base64>` (https://www.standardwebhooks.com). Throws as `sha256` does.
+[[nodiscard]] TOLLGATE_DECL outcome<std::string> sign_webhook(std::string_view secret, const signed_webhook& of);
+
+}  // namespace tollgate
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/domain/webhook_signature.ipp>
+#endif

@@ -1,0 +1,93 @@
+#include <tollgate/policy/standard_webhook.hpp>
+
+#include <tollgate/domain/webhook_signature.hpp>
+#include <tollgate/http/json_body.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <memory>
+#include <string>
+
+using namespace tollgate;
+
+namespace {
+
+constexpr const char* secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+constexpr const char* older = "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+
+due_delivery sample(std::string data = R"({"a": [1, "b"]})") {
+    return {.lease = {delivery_id{1}, 1},
+            .hook = hook_id{7},
+            .what = std::make_shared<const event>(event{{*service_name::from("sitesmaker"), account_id{42}},
+                                                        "site.published",
+                                                        std::move(data),
+                                                        from_unix_milliseconds(1'700'000'000'999)}),
+            .message_id = *public_id::from("msg_0123456789012345678901"),
+            .type = "webhook",
+            .target_url = "https://example.com/",
+            .secret = secret,
+            .previous_secret = {}};
+}
+
+struct written {
+    http::field_block fields;
+    std::string body;
+};
+
+written write(const due_delivery& sent, instant now) {
+    written made;
+    REQUIRE(standard_webhook{}.write(sent, now, made.fields, made.body));
+    return made;
+}
+
+}  // namespace
+
+TEST_CASE("a delivery's body and fields are what the specification says") {
+    const instant now = from_unix_milliseconds(1'700'000'100'500);
+    const auto made = write(sample(), now);
+    CHECK(made.body == R"({"type":"site.published","timestamp":"2023-11-14T22:13:20Z","service":"sitesmaker",)"
+                       R"("account":42,"data":{"a": [1, "b"]}})");
+    const auto signature = sign_webhook(secret, {"msg_0123456789012345678901", 1'700'000'100, made.body});
+    REQUIRE(signature);
+    CHECK(made.fields.view() == "Content-Type: application/json\r\n"
+                                "webhook-id: msg_0123456789012345678901\r\n"
+                                "webhook-timestamp: 1700000100\r\n"
+                                "webhook-signature: " + *signature + "\r\n");
+}
+
+TEST_CASE("a retry keeps id and body, and has another timestamp and signature") {
+    const auto first = write(sample(), from_unix_seconds(1'700'000'100));
+    const auto second = write(sample(), from_unix_seconds(1'700'000'105));
+    CHECK(first.body == second.body);
+    CHECK(first.fields.view() != second.fields.view());
+    CHECK(second.fields.view().find("webhook-id: msg_0123456789012345678901\r\n") != std::string_view::npos);
+    CHECK(second.fields.view().find("webhook-timestamp: 1700000105\r\n") != std::string_view::npos);
+}
+
+TEST_CASE("while an old secret is valid both sign, the new one first") {
+    auto sent = sample();
+    sent.previous_secret = older;
+    const auto made = write(sent, from_unix_seconds(1'700'000'100));
+    const signed_webhook parts{"msg_0123456789012345678901", 1'700'000'100, made.body};
+    CHECK_THAT(std::string{made.fields.view()},
+               Catch::Contains("webhook-signature: " + *sign_webhook(secret, parts) + " " + *sign_webhook(older, parts) + "\r\n"));
+}
+
+TEST_CASE("data of any kind stays as it was reported") {
+    for (const std::string data : {"null", "-0.10", "\"text \\u0000\"", "[]", " {\"b\" : 1.0, \"a\":2} ", "10000000000000000.01"}) {
+        const auto made = write(sample(data), from_unix_seconds(1));
+        CHECK_THAT(made.body, Catch::EndsWith("\"data\":" + data + "}"));
+        CHECK(http::check_json(made.body));
+    }
+}
+
+TEST_CASE("a secret that is none is a problem, not a delivery that nobody can verify") {
+    for (const bool current : {true, false}) {
+        auto sent = sample();
+        (current ? sent.secret : sent.previous_secret) = "whsec_x";
+        written made;
+        const auto done = standard_webhook{}.write(sent, from_unix_seconds(1), made.fields, made.body);
+        REQUIRE_FALSE(done);
+        CHECK(done.error().kind == problem_kind::internal);
+    }
+}
