@@ -47,7 +47,7 @@ outcome<std::optional<caller>> basic_token::identify(std::string_view credential
     if (!*found || (*found)->secret_digest != recall_digest_of(secret)) return std::optional<caller>{};
     if ((*found)->expires_at && *(*found)->expires_at <= now) return std::optional<caller>{};
     if constexpr (use_recorder<Store>)
-        if (pace_.is_due((*found)->last_used_at, now))
+        if (pace_.is_due((*found)->last_used_at, now)) [[unlikely]]
             detail::record_quietly([&] { return store.record_personal_token_use(username, now); });
     // In place: a caller put together elsewhere and moved here costs GCC a kilobyte of zeros first.
     return outcome<std::optional<caller>>{

@@ -31,7 +31,7 @@ outcome<std::optional<caller>> bearer_token::identify(std::string_view credentia
     if (!found) return std::move(found).error();
     if (!*found || ((*found)->expires_at && *(*found)->expires_at <= now)) return std::optional<caller>{};
     if constexpr (use_recorder<Store>)
-        if (pace_.is_due((*found)->last_used_at, now))
+        if (pace_.is_due((*found)->last_used_at, now)) [[unlikely]]
             detail::record_quietly([&] { return store.record_access_token_use((*found)->secret_digest, now); });
     return outcome<std::optional<caller>>{
         std::optional<caller>{std::in_place, (*found)->user, (*found)->scopes, credential_kind::access_token, (*found)->application}};

@@ -37,15 +37,16 @@ TOLLGATE_DECL void plain_theme::begin_page(http::html_writer& html, const page_f
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{} - {}</title>
 <link rel="stylesheet" href="{}">
+<link rel="icon" href="{}">
 )",
-             words.language, title, words.site_name, frame.style_url);
+             words.language, title, words.site_name, frame.style_url, detail::plain_icon);
     if (!frame.referrer_policy.empty()) html.add("<meta name=\"referrer\" content=\"{}\">\n", frame.referrer_policy);
     html.add(R"(</head>
 <body class="{}">
 <a class="skip" href="#content">{}</a>
-<header><div class="bar"><span class="name">{}</span>
+<header><div class="bar"><a class="name" href="{}">{}</a>
 )",
-             frame.shape == page_shape::narrow ? "narrow" : "wide", words.skip, words.site_name);
+             frame.shape == page_shape::narrow ? "narrow" : "wide", words.skip, frame.home_url, words.site_name);
     if (!frame.login.empty()) {
         html.add("<div class=\"who\"><span>{}</span>", detail::fill_words(words.signed_in_as, frame.login));
         if (!frame.sign_out_url.empty())

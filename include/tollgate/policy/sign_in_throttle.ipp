@@ -4,8 +4,7 @@
 
 #include <tollgate/base/ascii.hpp>
 #include <tollgate/base/limits.hpp>
-#include <tollgate/policy/window_limiter.hpp>
-#include <tollgate/policy/window_limiter.ipp>
+#include <tollgate/policy/window_set.hpp>
 
 #include <algorithm>
 #include <array>

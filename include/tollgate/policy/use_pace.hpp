@@ -29,7 +29,8 @@ public:
 
     /// Of parallel calls at most one is told yes. A clock that was put back holds up nothing for longer than the pace.
     [[nodiscard]] bool is_due(const std::optional<instant>& last_used_at, instant now) noexcept {
-        if (last_used_at && now < *last_used_at + for_one && *last_used_at < now + for_one) return false;
+        if (last_used_at && now < *last_used_at + for_one && *last_used_at < now + for_one) [[likely]]
+            return false;
         std::int64_t last = last_.load(std::memory_order_relaxed);
         const instant then = from_unix_milliseconds(last);
         if (now < then + over_all && then < now + over_all) return false;
