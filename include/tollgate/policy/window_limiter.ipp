@@ -11,6 +11,7 @@
 #include <new>
 
 namespace tollgate {
+
 class window_limiter::table {
 public:
     table(std::size_t keys_max, const siphash_key& seed)
