@@ -143,7 +143,7 @@ TEST_CASE("a secret that is none is the receiver's own fault, and is not told") 
         CHECK(given.error().cause.find("MfKQ") == std::string::npos);
         CHECK_FALSE(sign_webhook(each, {vector_headers.id, 1614265330, body}));
     }
-    for (const std::size_t bytes : {24, 32, 64}) {
+    for (const std::size_t bytes : {24U, 32U, 64U}) {
         const auto fitting = "whsec_" + base64_encode(std::string(bytes, 'k'));
         const auto signature = sign_webhook(fitting, {"msg_a", 1614265330, body});
         REQUIRE(signature);
