@@ -31,6 +31,7 @@ struct page_frame {
     bool faulty = false;              ///< something in a form has to be corrected: the title says so first
     page_shape shape = page_shape::wide;
     std::string_view style_url = {};  ///< where the style sheet is
+    std::string_view home_url = {};   ///< where the site's name leads
     std::span<const page_link> navigation = {};
     std::string_view login = {};         ///< who is signed in; empty for nobody
     std::string_view sign_out_url = {};  ///< where a form with `form_token` signs them out; empty where that is not done here

@@ -149,9 +149,9 @@ struct webhook_words {
     std::string_view target_url_hint = "Where each event is posted, such as https://example.com/hooks.";
     std::string_view target_url_missing = "Enter the address that events are to be posted to.";
     std::string_view button = "Create webhook";
-    std::string_view source = "Made";
-    std::string_view by_api = "by the API";
-    std::string_view by_hand = "here";
+    std::string_view source = "Set up";
+    std::string_view by_api = "by API";
+    std::string_view by_hand = "by hand";
     std::string_view too_many = "The account has as many webhooks for this event as there can be. Delete one of them, then try again.";
     std::string_view made_title = "Your new webhook";
     std::string_view renewed_title = "A new signing secret";

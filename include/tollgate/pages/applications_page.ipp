@@ -19,22 +19,22 @@ TOLLGATE_DECL application_request application_form::wanted_by(user_id owner) con
 
 TOLLGATE_DECL pipeline::form_faults application_form::faults(const application_request& wanted, const page_words& words) const {
     pipeline::form_faults found;
-    const auto judge_url = [&](std::string_view field, std::string_view text, std::string_view missing, std::string_view bad) {
-        if (text.empty()) found.add(field, missing);
-        else if (text.size() > limits::target_url_bytes_max)
-            found.add(field, pipeline::fill_in(words.forms.too_long, std::to_string(limits::target_url_bytes_max)));
-        else found.add(field, bad);
+    const application_words& said = words.applications;
+    const auto judge_url = [&](const typed_line& typed, std::string_view bad) {
+        if (typed.text.empty() || typed.text.size() > typed.bytes_max) judge_line(found, typed, words.forms);
+        else found.add(typed.name, bad, typed.label);
     };
     // What will not do is the policy's to say; how to put it is the page's.
     for (const field_fault& each : faults_of(wanted)) {
         if (each.field == "name")
-            judge_line(found, {"name", name, limits::application_name_bytes_max, words.applications.name_missing}, words.forms);
+            judge_line(found, {"name", said.name, name, limits::application_name_bytes_max, said.name_missing}, words.forms);
         else if (each.field == "description")
-            judge_line(found, {"description", description, limits::application_description_bytes_max}, words.forms);
+            judge_line(found, {"description", said.description, description, limits::application_description_bytes_max},
+                       words.forms);
         else if (each.field == "website")
-            judge_url("website", website, words.applications.website_missing, words.forms.no_url);
+            judge_url({"website", said.website, website, limits::target_url_bytes_max, said.website_missing}, words.forms.no_url);
         else
-            judge_url("redirect_url", redirect_url, words.applications.redirect_url_bad, words.applications.redirect_url_bad);
+            judge_url({"redirect_url", said.redirect_url, redirect_url, limits::target_url_bytes_max}, said.redirect_url_bad);
     }
     return found;
 }
@@ -50,7 +50,7 @@ inline void write_application_row(http::html_writer& html, const page_view& view
     if (!of.description.empty()) html.add("<p>{}</p>", of.description);
     html.add("</th>\n");
     begin_cell(html, words.client_id);
-    html.add("<code>{}</code>", of.client_id.view());
+    html.add("<code class=\"whole\">{}</code>", of.client_id.view());
     next_cell(html, words.redirect_url);
     if (of.redirect_url) html.add("<code>{}</code>", *of.redirect_url);
     else html.add("<span class=\"quiet\">{}</span>", words.no_redirect_url);

@@ -16,6 +16,7 @@ namespace tollgate::pages {
 /// A line of text as a form brought it.
 struct typed_line {
     std::string_view name;
+    std::string_view label;
     std::string_view text;
     std::size_t bytes_max;
     std::string_view missing = {};  ///< what to say of an empty one; nothing if that is fine

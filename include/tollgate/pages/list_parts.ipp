@@ -13,10 +13,11 @@ TOLLGATE_DECL void judge_line(pipeline::form_faults& found, const typed_line& ty
     if (typed.text.empty()) {
         if (!typed.missing.empty()) found.add(typed.name, typed.missing);
     } else if (typed.text.size() > typed.bytes_max) {
-        found.add(typed.name, pipeline::fill_in(words.too_long, std::to_string(typed.bytes_max)));
+        found.add(typed.name, pipeline::fill_in(words.too_long, std::to_string(typed.bytes_max)), typed.label);
     } else if (!is_visible_line(typed.text, typed.bytes_max)) {
         const bool blank = typed.text.find_first_not_of(' ') == std::string_view::npos;
-        found.add(typed.name, blank && !typed.missing.empty() ? typed.missing : words.not_plain);
+        if (blank && !typed.missing.empty()) found.add(typed.name, typed.missing);
+        else found.add(typed.name, words.not_plain, typed.label);
     }
 }
 

@@ -18,6 +18,7 @@ TOLLGATE_DECL token_form token_form::read(const http::form_fields& fields) {
 TOLLGATE_DECL pipeline::form_faults token_form::faults(const service_catalog& services, const page_words& words) const {
     pipeline::form_faults found;
     judge_line(found, {.name = "description",
+                       .label = words.tokens.description,
                        .text = description,
                        .bytes_max = limits::token_description_bytes_max,
                        .missing = words.tokens.description_missing},
@@ -26,7 +27,7 @@ TOLLGATE_DECL pipeline::form_faults token_form::faults(const service_catalog& se
     const bool known = std::all_of(scopes.begin(), scopes.end(), [&](const std::string& each) {
         return services.has_scope(each) && fitting.add(each);
     });
-    if (!known) found.add("scopes", words.forms.unknown_choice);
+    if (!known) found.add("scopes", words.forms.unknown_choice, words.tokens.scopes);
     else if (scopes.empty()) found.add("scopes", words.tokens.scopes_missing);
     return found;
 }
@@ -43,7 +44,7 @@ inline void write_token_row(http::html_writer& html, const page_view& view, cons
     const token_words& words = view.words.tokens;
     begin_row(html, words.description, token.description);
     begin_cell(html, words.username);
-    html.add("<code>{}</code>", token.username.view());
+    html.add("<code class=\"whole\">{}</code>", token.username.view());
     next_cell(html, words.may);
     write_scope_codes(html, token.scopes);
     next_cell(html, view.words.forms.created);

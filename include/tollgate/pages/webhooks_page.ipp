@@ -34,17 +34,19 @@ TOLLGATE_DECL pipeline::form_faults hook_form::faults(const hook_list& list, con
     pipeline::form_faults found;
     const auto of = parse_account(account);
     const service* at = of && list.find(*of) != nullptr ? services.find(of->service) : nullptr;
-    if (at == nullptr) found.add("account", words.forms.unknown_choice);
+    if (at == nullptr) found.add("account", words.forms.unknown_choice, words.webhooks.account);
     if (at == nullptr ? event.empty() : !check_hook_event(*at, event)) {
         const bool elsewhere = std::any_of(services.services().begin(), services.services().end(),
                                            [&](const service& each) { return each.has_event(event); });
-        found.add("event", at != nullptr && elsewhere ? pipeline::fill_in(words.webhooks.event_of_other_service, at->name)
-                                                      : std::string{words.forms.unknown_choice});
+        if (at != nullptr && elsewhere)
+            found.add("event", pipeline::fill_in(words.webhooks.event_of_other_service, at->name));
+        else
+            found.add("event", words.forms.unknown_choice, words.webhooks.event);
     }
-    if (target_url.empty()) found.add("target_url", words.webhooks.target_url_missing);
-    else if (target_url.size() > limits::target_url_bytes_max)
-        found.add("target_url", pipeline::fill_in(words.forms.too_long, std::to_string(limits::target_url_bytes_max)));
-    else if (!http::url::parse(target_url)) found.add("target_url", words.forms.no_url);
+    const typed_line target{"target_url", words.webhooks.target_url, target_url, limits::target_url_bytes_max,
+                            words.webhooks.target_url_missing};
+    if (target_url.empty() || target_url.size() > target.bytes_max) judge_line(found, target, words.forms);
+    else if (!http::url::parse(target_url)) found.add("target_url", words.forms.no_url, words.webhooks.target_url);
     return found;
 }
 

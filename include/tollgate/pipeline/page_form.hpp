@@ -19,9 +19,12 @@ public:
     struct fault {
         std::string field;
         std::string text;
+        std::string label;  ///< what people call the field; empty for a text that says so itself
     };
 
-    void add(std::string_view field, std::string_view text) { faults_.push_back({std::string{field}, std::string{text}}); }
+    void add(std::string_view field, std::string_view text, std::string_view label = {}) {
+        faults_.push_back({std::string{field}, std::string{text}, std::string{label}});
+    }
 
     [[nodiscard]] bool empty() const noexcept { return faults_.empty(); }
     [[nodiscard]] const std::vector<fault>& all() const noexcept { return faults_; }
@@ -95,7 +98,8 @@ struct confirmation {
 /// Begins a form; `</form>` ends it.
 TOLLGATE_DECL void begin_form(http::html_writer& html, const form_target& to);
 
-/// All faults in one place, each a link to its field, read out first. Nothing if there are none.
+/// All faults in one place, each a link to its field, read out first. Nothing if there are none, or just one that stands at
+/// its field: there the reader is taken anyway.
 TOLLGATE_DECL void write_faults(http::html_writer& html, const form_faults& faults, const form_words& words);
 
 TOLLGATE_DECL void write_text_field(http::html_writer& html, const text_field& field, const form_faults& faults,

@@ -39,11 +39,12 @@ TOLLGATE_DECL void begin_form(http::html_writer& html, const form_target& to) {
 }
 
 TOLLGATE_DECL void write_faults(http::html_writer& html, const form_faults& faults, const form_words& words) {
-    if (faults.empty()) return;
+    if (faults.empty() || (faults.all().size() == 1 && !faults.all().front().field.empty())) return;
     html.add("<div class=\"faults\" role=\"alert\">\n<h2>{}</h2>\n<ul>\n", words.faults);
     for (const auto& each : faults.all()) {
-        if (each.field.empty()) html.add("<li>{}</li>\n", each.text);
-        else html.add("<li><a href=\"#{}\">{}</a></li>\n", each.field, each.text);
+        const auto text = each.label.empty() ? each.text : each.label + ": " + each.text;
+        if (each.field.empty()) html.add("<li>{}</li>\n", text);
+        else html.add("<li><a href=\"#{}\">{}</a></li>\n", each.field, text);
     }
     html.add("</ul>\n</div>\n");
 }

@@ -33,7 +33,9 @@ public:
     /// `add_page_fields` takes them.
     template <class Write>
     void answer(http::response& out, page_frame frame, Write&& write, std::string_view form_targets = {}) const {
+        const auto home_url = site_.root + "/";
         frame.style_url = site_.style_url;
+        frame.home_url = home_url;
         add_page_fields(out, site_, form_targets);
         out.body().clear();
         http::html_writer html{out.body()};

@@ -51,7 +51,7 @@ private:
 
 TOLLGATE_DECL void write_message(http::html_writer& html, const message_words& said);
 
-/// A day that people read and programs can, too: `<time datetime="2026-11-21T14:05:00Z">21 November 2026</time>`.
+/// A day that people read and programs can, too: `<time datetime="2026-11-21T14:05:00Z">21 Nov 2026</time>`.
 TOLLGATE_DECL void write_day(http::html_writer& html, instant at);
 
 }  // namespace tollgate::pipeline

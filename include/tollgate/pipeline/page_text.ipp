@@ -2,7 +2,7 @@
 
 #include <tollgate/pipeline/page_text.hpp>
 
-#include <array>
+#include <cstddef>
 
 namespace tollgate::pipeline {
 
@@ -35,11 +35,10 @@ TOLLGATE_DECL void write_message(http::html_writer& html, const message_words& s
 }
 
 TOLLGATE_DECL void write_day(http::html_writer& html, instant at) {
-    constexpr std::array<std::string_view, 12> months{"January", "February", "March",     "April",   "May",      "June",
-                                                      "July",    "August",   "September", "October", "November", "December"};
+    constexpr std::string_view months = "JanFebMarAprMayJunJulAugSepOctNovDec";
     const auto civil = tollgate::detail::to_civil(at);
     html.add("<time datetime=\"{}\">{} {} {}</time>", to_iso8601(at).view(), civil.day,
-             months[static_cast<std::size_t>(civil.month - 1)], civil.year);
+             months.substr(static_cast<std::size_t>(civil.month - 1) * 3, 3), civil.year);
 }
 
 }  // namespace tollgate::pipeline

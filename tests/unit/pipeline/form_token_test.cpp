@@ -1,0 +1,56 @@
+#include <tollgate/pipeline/form_token.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <string>
+
+using namespace tollgate;
+using namespace tollgate::pipeline;
+
+namespace {
+
+const session ann{user_id{1}, "ann", "a secret"};
+const session bob{user_id{2}, "bob", "another secret"};
+const form_nonce nonce{std::byte{1}, std::byte{2}, std::byte{255}};
+const form_seal seal{ann, "tokens", "a=1"};
+
+}  // namespace
+
+TEST_CASE("a form token is good for what it was made for, and gives its nonce back") {
+    const auto token = make_form_token(seal, nonce);
+    CHECK(check_form_token(seal, token) == nonce);
+    CHECK(std::all_of(token.begin(), token.end(), [](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' || c == '_' || c == '.';
+    }));
+}
+
+TEST_CASE("a form token is good for nothing else") {
+    const auto token = make_form_token(seal, nonce);
+    CHECK_FALSE(check_form_token({bob, "tokens", "a=1"}, token));
+    CHECK_FALSE(check_form_token({ann, "applications", "a=1"}, token));
+    CHECK_FALSE(check_form_token({ann, "tokens", "a=2"}, token));
+    CHECK_FALSE(check_form_token({ann, "tokens", ""}, token));
+    CHECK_FALSE(check_form_token({ann, "tokensa=1", ""}, token));
+    // Where the purpose ends and the words begin cannot be shifted.
+    CHECK_FALSE(check_form_token({ann, "token", "sa=1"}, token));
+}
+
+TEST_CASE("another text is no form token") {
+    const auto token = make_form_token(seal, nonce);
+    for (std::size_t i = 0; i < token.size(); ++i) {
+        auto changed = token;
+        changed[i] = changed[i] == 'A' ? 'B' : 'A';
+        CAPTURE(changed);
+        CHECK_FALSE(check_form_token(seal, changed));
+    }
+    for (const std::string& each : {std::string{}, std::string{"."}, token + "A", "A" + token, token.substr(1), token.substr(0, token.size() - 1),
+                                    token.substr(token.find('.')), token.substr(0, token.find('.')), token + "." + token,
+                                    std::string(100'000, 'A'), std::string{"\0.\0", 3}})
+        CHECK_FALSE(check_form_token(seal, each));
+}
+
+TEST_CASE("a session without a secret has no form tokens") {
+    const session nobody{user_id{1}, "ann", ""};
+    CHECK_FALSE(check_form_token({nobody, "tokens"}, make_form_token({nobody, "tokens"}, nonce)));
+}
