@@ -5,8 +5,10 @@
 #include "password_hash.hpp"
 #include "sqlite_directory.hpp"
 
+#include <tollgate/base/limits.hpp>
 #include <tollgate/base/secret.hpp>
 #include <tollgate/policy/issue_personal_token.hpp>
+#include <tollgate/policy/register_application.hpp>
 #include <tollgate/policy/system_clock.hpp>
 #include <tollgate/policy/system_random.hpp>
 #include <tollgate/store/sqlite.hpp>
@@ -22,7 +24,7 @@ using namespace tollgate;
 
 namespace {
 
-constexpr std::size_t password_bytes_max = 1024;  // scrypt would take any; nobody types more
+static_assert(limits::password_bytes_max == 1024, "the complaint below says so");
 
 /// The file, in a directory that is there.
 std::string store_file(const settings& with) {
@@ -40,13 +42,19 @@ sqlite_store open_store(const settings& with) {
 
 run_error no_such_user(user_id user) { return run_error{"there is no user " + std::to_string(user.value()) + "."}; }
 
+void expect_user(user_id user, const settings& with) {
+    auto known = open_directory(with).quota_of(user);
+    if (!known && known.error().kind == problem_kind::not_found) throw no_such_user(user);
+    expect(std::move(known), "cannot look for the user");
+}
+
 /// One line of stdin, without its end.
 std::string read_password() {
     std::string line;
     std::getline(std::cin, line);
     if (line.ends_with('\r')) line.pop_back();
     if (line.empty()) throw usage_error{"--password-stdin: stdin holds no password."};
-    if (line.size() > password_bytes_max)
+    if (line.size() > limits::password_bytes_max)
         throw usage_error{"--password-stdin: the password is longer than 1024 bytes."};
     return line;
 }
@@ -77,9 +85,7 @@ ordered_json run(const add_account& wanted, const settings& with) {
 }
 
 ordered_json run(const create_token& wanted, const settings& with) {
-    auto known = open_directory(with).quota_of(wanted.user);
-    if (!known && known.error().kind == problem_kind::not_found) throw no_such_user(wanted.user);
-    expect(std::move(known), "cannot look for the user");
+    expect_user(wanted.user, with);
     auto store = open_store(with);
     const auto token =
         expect(issue_personal_token(store, system_random{}, {wanted.user, wanted.description, wanted.scopes},
@@ -95,6 +101,15 @@ ordered_json run(const revoke_token& wanted, const settings& with) {
     if (!expect(open_store(with).revoke_personal_token(wanted.token), "cannot revoke the token"))
         throw run_error{"there is no token " + std::to_string(wanted.token.value()) + "."};
     return {{"id", wanted.token.value()}};
+}
+
+ordered_json run(const register_app& wanted, const settings& with) {
+    expect_user(wanted.application.owner, with);
+    auto store = open_store(with);
+    const auto made =
+        expect(register_application(store, system_random{}, wanted.application, system_clock{}.now()),
+               "cannot register the application");
+    return {{"client_id", made.client_id.view()}, {"client_secret", made.client_secret.view()}};
 }
 
 }  // namespace reference

@@ -18,7 +18,6 @@ namespace {
 
 using std::string_view;
 
-constexpr std::size_t login_bytes_max = 254;         // the longest e-mail address (RFC 5321, erratum 1690)
 constexpr std::size_t account_name_bytes_max = 255;  // a line that a person reads
 constexpr std::uint64_t requests_per_day_max = 1'000'000'000;
 
@@ -124,7 +123,7 @@ Id read_id(string_view flag, const std::string& text) {
 add_user read_add_user(const std::string& login, const std::string& currency, const std::string& balance,
                        bool password_stdin) {
     const bool visible = std::all_of(login.begin(), login.end(), [](char c) { return c > ' ' && c <= '~'; });
-    if (login.empty() || login.size() > login_bytes_max || !visible || login.front() == '-')
+    if (login.empty() || login.size() > tollgate::limits::login_bytes_max || !visible || login.front() == '-')
         throw misfit("--login", login, "1 to 254 visible ASCII characters without a dash in front");
     const auto code = tollgate::currency_code::from(currency);
     if (!code || code->size() != 3 ||
@@ -169,6 +168,17 @@ create_token read_create_token(const std::string& user, const std::string& descr
     return {read_id<tollgate::user_id>("--user", user), description, *set};
 }
 
+register_app read_register_app(const std::string& user, const std::string& name, const std::string& website,
+                               const std::string& description, const std::string& redirect_url) {
+    tollgate::application_request wanted{read_id<tollgate::user_id>("--user", user), name, website, description,
+                                         redirect_url.empty() ? std::nullopt : std::optional{redirect_url}};
+    const auto faults = tollgate::faults_of(wanted);
+    if (faults.empty()) return {std::move(wanted)};
+    std::string flag{"--"};
+    for (char c : faults.front().field) flag += c == '_' ? '-' : c;
+    throw usage_error{flag + ": " + std::string{faults.front().message}};
+}
+
 void declare_serve(declared_command& made) {
     made.makes([] { return serve{}; }, true);
 }
@@ -206,6 +216,15 @@ void declare_create_token(declared_command& made, const tollgate::service_catalo
 void declare_revoke_token(declared_command& made) {
     const auto& token = made.text("--id", "ID", "Which.");
     made.makes([&] { return revoke_token{read_id<tollgate::token_id>("--id", token)}; });
+}
+
+void declare_register_app(declared_command& made) {
+    const auto& user = made.text("--user", "ID", "Whose.");
+    const auto& name = made.text("--name", "NAME", "What users read where they decide whether to let it in.");
+    const auto& website = made.text("--website", "URL", "Where users learn more.");
+    const auto& description = made.text("--description", "TEXT", "What it does.", "");
+    const auto& redirect_url = made.text("--redirect-url", "URL", "Where users come back to.", "");
+    made.makes([&] { return read_register_app(user, name, website, description, redirect_url); });
 }
 
 /// CLI11 words some of its complaints on several lines, and ends few with a full stop.
@@ -266,6 +285,7 @@ std::optional<invocation> read_command_line(int count, const char* const* words,
     auto* user = add_group("user", "Users: add one, set a quota.");
     auto* account = add_group("account", "Accounts of users at services.");
     auto* token = add_group("token", "Personal tokens.");
+    auto* app_group = add_group("app", "OAuth applications.");
 
     std::deque<declared_command> commands;
     declare_serve(commands.emplace_back(app, "serve", "Serve the API until SIGTERM or SIGINT."));
@@ -275,6 +295,9 @@ std::optional<invocation> read_command_line(int count, const char* const* words,
     declare_create_token(
         commands.emplace_back(*token, "create", "Make a personal token; its secret is shown this once."), services);
     declare_revoke_token(commands.emplace_back(*token, "revoke", "Revoke a personal token, at once."));
+
+    declare_register_app(
+        commands.emplace_back(*app_group, "register", "Register an application; its secret is shown this once."));
 
     if (!parse(app, count, words)) return std::nullopt;
     const auto chosen = std::find_if(commands.begin(), commands.end(), [](const auto& each) { return each.chosen(); });

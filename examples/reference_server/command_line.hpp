@@ -7,6 +7,7 @@
 #include <tollgate/domain/balance.hpp>
 #include <tollgate/domain/scope.hpp>
 #include <tollgate/domain/service_catalog.hpp>
+#include <tollgate/policy/register_application.hpp>
 
 #include <optional>
 #include <string>
@@ -46,7 +47,11 @@ struct revoke_token {
     tollgate::token_id token;
 };
 
-using command = std::variant<serve, add_user, set_quota, add_account, create_token, revoke_token>;
+struct register_app {
+    tollgate::application_request application;
+};
+
+using command = std::variant<serve, add_user, set_quota, add_account, create_token, revoke_token, register_app>;
 
 struct invocation {
     settings with;

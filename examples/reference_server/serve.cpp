@@ -3,15 +3,15 @@
 #include "certificate.hpp"
 #include "data_directory.hpp"
 #include "demo.hpp"
+#include "handler_settings.hpp"
+#include "handlers.hpp"
+#include "late_handler.hpp"
 #include "memory_directory.hpp"
 #include "output.hpp"
 #include "request_log.hpp"
 #include "signals.hpp"
 #include "sqlite_directory.hpp"
 
-#include <tollgate/api/account_api.hpp>
-#include <tollgate/api/documentation.hpp>
-#include <tollgate/http/site.hpp>
 #include <tollgate/server/server.hpp>
 #include <tollgate/store/memory.hpp>
 #include <tollgate/store/sqlite.hpp>
@@ -23,10 +23,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <functional>
 #include <optional>
-#include <utility>
+#include <string>
 
 namespace reference {
 
@@ -39,33 +37,6 @@ constexpr seconds stop_patience{10};
 /// Descriptors beside those of connections: listeners, the store's files, the log.
 constexpr rlim_t other_descriptors = 256;
 
-/// Stands for a handler that is made later: with port 0 the public addresses, which the API tells, are known only when
-/// the server has started. Nobody else knows them either, so nobody will see its 503.
-template <bool Blocking>
-class late_handler {
-public:
-    static constexpr bool blocking = Blocking;
-
-    template <http::handler H>
-    void become(H& handler) {
-        static_assert(http::handler_blocks<H>() == Blocking);
-        made_ = http::handler_ref{handler};
-        target_.store(&*made_, std::memory_order_release);
-    }
-
-    void handle(const http::request& asked, http::response& out) noexcept { pass_on(asked, out); }
-    void handle(const http::refusal& refused, http::response& out) noexcept { pass_on(refused, out); }
-
-private:
-    void pass_on(const auto& what, http::response& out) noexcept {
-        if (const auto* target = target_.load(std::memory_order_acquire)) target->handle(what, out);
-        else out.set_status(http::status::service_unavailable);
-    }
-
-    std::optional<http::handler_ref> made_;
-    std::atomic<const http::handler_ref*> target_ = nullptr;
-};
-
 void allow_descriptors(std::size_t connections) {
     rlimit allowed{};
     if (::getrlimit(RLIMIT_NOFILE, &allowed) != 0) return;
@@ -76,48 +47,6 @@ void allow_descriptors(std::size_t connections) {
     if (allowed.rlim_cur < wanted)
         complain("--max-connections: the system allows " + std::to_string(allowed.rlim_cur) +
                  " open files, fewer than that.");
-}
-
-server_settings to_server_settings(const settings& with) {
-    server_settings made;
-    made.address = with.listen.front().address.to_text();
-    made.port = with.listen.front().port;
-    for (std::size_t i = 1; i < with.listen.size(); ++i)
-        made.more_addresses.push_back({with.listen[i].address.to_text(), with.listen[i].port});
-    if (!with.plain) {
-        made.tls = {.certificate_file = with.tls_cert.string(), .key_file = with.tls_key.string()};
-        if (with.tls_cert.empty()) {
-            const auto files = self_signed_certificate(with.data);
-            made.tls = {.certificate_file = files.certificate.string(), .key_file = files.key.string()};
-        }
-    }
-    made.threads = with.threads;
-    made.header_bytes_max = with.header_bytes_max;
-    made.body_bytes_max = with.body_bytes_max;
-    made.connections_max = with.connections_max;
-    made.header_timeout = made.handshake_timeout = with.header_timeout;  // one patience until a head is here
-    made.idle_timeout = with.idle_timeout;
-    return made;
-}
-
-/// Where a client on this machine finds the first listener: every address of the machine is no address to connect to.
-std::string local_authority(listen_address listening, std::uint16_t port) {
-    if (listening.address == ip_address::v4(0, 0, 0, 0)) listening.address = ip_address::v4(127, 0, 0, 1);
-    if (listening.address == ip_address{}) listening.address = *ip_address::parse("::1");
-    listening.port = port;
-    return to_text(listening);
-}
-
-api_settings to_api_settings(const settings& with, const service_catalog& services, std::uint16_t port) {
-    const auto local = (with.plain ? "http://" : "https://") + local_authority(with.listen.front(), port);
-    api_settings made;
-    made.base_url = with.base_url.empty() ? local + "/v1" : with.base_url;
-    made.auth_url = with.auth_url.empty() ? local : with.auth_url;
-    made.services = services;
-    made.anonymous_quota = with.anonymous_limit;
-    made.user_quota = with.user_limit;
-    made.trusted_proxies = with.trusted_proxies;
-    return made;
 }
 
 void print_ready(const api_settings& serving, const std::optional<demo>& shown) {
@@ -158,54 +87,23 @@ void serve_until_told(server& running, const settings& with, const signals& told
     running.stop(stop_patience);
 }
 
-auto make_policies(const settings& with, request_log& log) {
-    return default_policies()
-        .with_observer(std::ref(log))
-        .with_target_rule(public_targets{.private_allowed = with.allow_private_targets});
-}
-
-/// All handlers, on one listener.
-template <class Directory, class Store>
-struct handlers {
-    using api_type =
-        account_api<Directory, Store, decltype(make_policies(std::declval<settings>(), std::declval<request_log&>()))>;
-
-    handlers(const settings& with, const service_catalog& services, std::uint16_t port, Directory& users, Store& store,
-             request_log& log)
-        : api{to_api_settings(with, services, port), users, store, make_policies(with, log)} {}
-
-    api_type api;
-    api_documentation documentation{api.settings(), api.table()};
-    http::site<api_documentation, api_type> site{http::mounted(documentation.root(), documentation),
-                                                 http::mounted("", api)};
-
-    static constexpr bool blocking = http::handler_blocks<api_type>();
-
-    /// Every request names its program, those for people's pages too; the API words the refusal, with its limit fields.
-    void handle(const http::request& asked, http::response& out) noexcept {
-        if (require_agent{}.accepts(asked.fields.find(http::field_id::user_agent))) site.handle(asked, out);
-        else api.handle(asked, out);
-    }
-    void handle(const http::refusal& refused, http::response& out) noexcept { site.handle(refused, out); }
-};
-
 template <class Directory, class Store>
 void serve_from(Directory& users, Store& store, const std::optional<demo>& shown, const settings& with,
                 const service_catalog& services, const signals& told) {
     request_log log{with.log};
     std::optional<handlers<Directory, Store>> made;
-    late_handler<handlers<Directory, Store>::blocking> handler;
+    late_handler handler;
     server running{handler, to_server_settings(with)};
 
     const auto make_handlers = [&](std::uint16_t port) {
-        made.emplace(with, services, port, users, store, log);
+        made.emplace(with, to_api_settings(with, services, port), users, store, log);
         handler.become(*made);
     };
     const auto port = with.listen.front().port;
     if (port != 0) make_handlers(port);
     expect_started(running.start(), with);
     if (port == 0) make_handlers(running.port());
-    print_ready(made->api.settings(), shown);
+    print_ready(made->settings_told(), shown);
     serve_until_told(running, with, told);
 }
 

@@ -3,6 +3,8 @@
 #include "config_file.hpp"
 #include "failure.hpp"
 
+#include <tollgate/api/settings.hpp>
+
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -181,6 +183,10 @@ void check_together(const settings& all, const std::function<std::string(string_
         throw usage_error{name_of(there) + " needs " + std::string{missing} + " beside it."};
     }
     if (all.listen.empty()) throw usage_error{name_of("listen") + " must name one address at the least."};
+    // Both are on one listener, which tells them apart by their paths.
+    const auto api_path = tollgate::path_of(all.base_url);
+    if (!all.base_url.empty() && (tollgate::path_of(all.auth_url) + "/").starts_with(api_path + "/"))
+        throw usage_error{name_of("auth-url") + " must not be below the path of --base-url."};
     if (all.plain && !all.tls_cert.empty()) throw usage_error{name_of("plain") + " and --tls-cert exclude each other."};
 }
 

@@ -85,7 +85,7 @@ class Paths:
         account = self.server.demo["sitesmaker_account"]
         for path in ("/v1/sitesmaker/accounts/", "/v1/user/balance/", "/v1//user/balance", "//v1/user/balance",
                      "/v1/user//balance",
-                     "/v2/user/balance", "/user/balance", "/v1", "/v1/", "/", "//", "/v1/user", "/v1/user%2Fbalance",
+                     "/v2/user/balance", "/user/balance", "/v1", "/v1/", "//", "/v1/user", "/v1/user%2Fbalance",
                      "/v1/user%2fbalance",
                      "/v1/user/%62alance", "/v1/sitesmaker/../user/balance", "/v1/./user/balance", "/v1/user/balance/.",
                      "/v1/user/balance;x",

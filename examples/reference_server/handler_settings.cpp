@@ -1,0 +1,75 @@
+#include "handler_settings.hpp"
+
+#include "certificate.hpp"
+
+#include <string>
+
+namespace reference {
+
+using namespace tollgate;
+
+namespace {
+
+/// Where a client on this machine finds the first listener: every address of the machine is no address to connect to.
+std::string local_authority(listen_address listening, std::uint16_t port) {
+    if (listening.address == ip_address::v4(0, 0, 0, 0)) listening.address = ip_address::v4(127, 0, 0, 1);
+    if (listening.address == ip_address{}) listening.address = *ip_address::parse("::1");
+    listening.port = port;
+    return to_text(listening);
+}
+
+}  // namespace
+
+server_settings to_server_settings(const settings& with) {
+    server_settings made;
+    made.address = with.listen.front().address.to_text();
+    made.port = with.listen.front().port;
+    for (std::size_t i = 1; i < with.listen.size(); ++i)
+        made.more_addresses.push_back({with.listen[i].address.to_text(), with.listen[i].port});
+    if (!with.plain) {
+        made.tls = {.certificate_file = with.tls_cert.string(), .key_file = with.tls_key.string()};
+        if (with.tls_cert.empty()) {
+            const auto files = self_signed_certificate(with.data);
+            made.tls = {.certificate_file = files.certificate.string(), .key_file = files.key.string()};
+        }
+    }
+    made.threads = with.threads;
+    made.header_bytes_max = with.header_bytes_max;
+    made.body_bytes_max = with.body_bytes_max;
+    made.connections_max = with.connections_max;
+    made.header_timeout = made.handshake_timeout = with.header_timeout;  // one patience until a head is here
+    made.idle_timeout = with.idle_timeout;
+    return made;
+}
+
+api_settings to_api_settings(const settings& with, const service_catalog& services, std::uint16_t port) {
+    const auto local = (with.plain ? "http://" : "https://") + local_authority(with.listen.front(), port);
+    api_settings made;
+    made.base_url = with.base_url.empty() ? local + "/v1" : with.base_url;
+    made.auth_url = with.auth_url.empty() ? local : with.auth_url;
+    made.services = services;
+    made.anonymous_quota = with.anonymous_limit;
+    made.user_quota = with.user_limit;
+    made.trusted_proxies = with.trusted_proxies;
+    return made;
+}
+
+oauth_settings to_oauth_settings(const settings& with, const api_settings& api) {
+    return {.auth_url = api.auth_url,
+            .services = api.services,
+            .one_page_services = {"itemplatform"},
+            .access_token_lifetime = with.access_token_lifetime,
+            .anonymous_quota = api.anonymous_quota,
+            .trusted_proxies = api.trusted_proxies};
+}
+
+page_settings to_page_settings(const api_settings& api) {
+    return {.auth_url = api.auth_url,
+            .services = api.services,
+            .trusted_proxies = api.trusted_proxies,
+            .hooks_per_event_max = api.hooks_per_event_max};
+}
+
+session_settings to_session_settings(const api_settings& api) { return {.auth_url = api.auth_url}; }
+
+}  // namespace reference

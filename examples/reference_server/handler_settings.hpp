@@ -1,0 +1,27 @@
+#pragma once
+
+#include "settings.hpp"
+
+#include <tollgate/api/settings.hpp>
+#include <tollgate/domain/service_catalog.hpp>
+#include <tollgate/oauth/settings.hpp>
+#include <tollgate/pages/settings.hpp>
+#include <tollgate/policy/cookie_sessions.hpp>
+#include <tollgate/server/settings.hpp>
+
+#include <cstdint>
+
+namespace reference {
+
+// What flags mean to each part. `port` is the first listener's: where no public address is given, it is made of that.
+
+/// Makes a self-signed certificate where none is given. Throws `run_error`.
+[[nodiscard]] tollgate::server_settings to_server_settings(const settings& with);
+
+[[nodiscard]] tollgate::api_settings to_api_settings(const settings& with, const tollgate::service_catalog& services,
+                                                     std::uint16_t port);
+[[nodiscard]] tollgate::oauth_settings to_oauth_settings(const settings& with, const tollgate::api_settings& api);
+[[nodiscard]] tollgate::page_settings to_page_settings(const tollgate::api_settings& api);
+[[nodiscard]] tollgate::session_settings to_session_settings(const tollgate::api_settings& api);
+
+}  // namespace reference

@@ -1,0 +1,85 @@
+#pragma once
+
+#include "handler_settings.hpp"
+#include "request_log.hpp"
+#include "user_passwords.hpp"
+
+#include <tollgate/api/account_api.hpp>
+#include <tollgate/api/documentation.hpp>
+#include <tollgate/http/site.hpp>
+#include <tollgate/oauth/authorization_server.hpp>
+#include <tollgate/pages/account_pages.hpp>
+#include <tollgate/policy/cookie_sessions.hpp>
+#include <tollgate/policy/default_policies.hpp>
+#include <tollgate/policy/plain_theme.hpp>
+
+#include <functional>
+
+namespace reference {
+
+/// All handlers, on one listener, with one limiter, one log and one look.
+template <class Directory, class Store>
+class handlers {
+    static auto make_policies(const settings& with, tollgate::window_limiter& limiter, request_log& log) {
+        return tollgate::default_policies()
+            .with_limiter(std::ref(limiter))
+            .with_observer(std::ref(log))
+            .with_target_rule(tollgate::public_targets{.private_allowed = with.allow_private_targets});
+    }
+
+    using policies = decltype(make_policies(std::declval<settings>(), std::declval<tollgate::window_limiter&>(),
+                                            std::declval<request_log&>()));
+    using theme = std::reference_wrapper<tollgate::plain_theme>;
+    using passwords_type = user_passwords<Directory>;
+    using sessions_type = tollgate::cookie_sessions<Store, passwords_type>;
+    using api_type = tollgate::account_api<Directory, Store, policies>;
+    using oauth_type = tollgate::authorization_server<sessions_type, Store, policies, theme>;
+    using pages_type = tollgate::account_pages<Directory, sessions_type, Store, policies, theme>;
+
+public:
+    static constexpr bool blocking = true;
+
+    handlers(const settings& with, const tollgate::api_settings& shared, Directory& users, Store& store,
+             request_log& log)
+        : passwords_{users},
+          sessions_{to_session_settings(shared), store, passwords_},
+          api_{shared, users, store, make_policies(with, limiter_, log)},
+          oauth_{to_oauth_settings(with, shared), sessions_, store, make_policies(with, limiter_, log), theme_},
+          pages_{to_page_settings(shared), users, sessions_, store, make_policies(with, limiter_, log), theme_} {}
+
+    /// Every request names its program, those for people's pages too; the API words the refusal, with its limit fields.
+    void handle(const tollgate::http::request& asked, tollgate::http::response& out) noexcept {
+        if (names_its_agent(asked)) site_.handle(asked, out);
+        else api_.handle(asked, out);
+    }
+    void handle(const tollgate::http::refusal& refused, tollgate::http::response& out) noexcept {
+        site_.handle(refused, out);
+    }
+    [[nodiscard]] bool may_block(const tollgate::http::request& asked) const noexcept {
+        return names_its_agent(asked) ? site_.may_block(asked) : tollgate::http::handler_blocks<api_type>();
+    }
+
+    [[nodiscard]] const tollgate::api_settings& settings_told() const noexcept { return api_.settings(); }
+
+private:
+    static bool names_its_agent(const tollgate::http::request& asked) noexcept {
+        return tollgate::require_agent{}.accepts(asked.fields.find(tollgate::http::field_id::user_agent));
+    }
+
+    tollgate::window_limiter limiter_;
+    tollgate::plain_theme theme_value_;
+    theme theme_{theme_value_};
+    passwords_type passwords_;
+    sessions_type sessions_;
+    api_type api_;
+    tollgate::api_documentation documentation_{api_.settings(), api_.table()};
+    oauth_type oauth_;
+    pages_type pages_;
+    // The API first, because most ask for it; and last, for what is nobody's.
+    tollgate::http::site<api_type, tollgate::api_documentation, oauth_type, pages_type, api_type> site_{
+        tollgate::http::mounted(std::string{api_.root()}, api_),
+        tollgate::http::mounted(documentation_.root(), documentation_), tollgate::http::mounted(oauth_),
+        tollgate::http::mounted(pages_), tollgate::http::mounted("", api_)};
+};
+
+}  // namespace reference

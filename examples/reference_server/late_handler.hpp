@@ -1,0 +1,41 @@
+#pragma once
+
+#include <tollgate/http/handler.hpp>
+
+#include <atomic>
+#include <optional>
+
+namespace reference {
+
+/// Stands for a handler that is made later: with port 0 the public addresses, which the API tells, are known only when
+/// the server has started. Nobody else knows them either, so nobody will see its 503.
+class late_handler {
+public:
+    static constexpr bool blocking = true;  // until it is known which requests do
+
+    template <tollgate::http::handler H>
+    void become(H& handler) {
+        made_.emplace(handler);
+        target_.store(&*made_, std::memory_order_release);
+    }
+
+    void handle(const tollgate::http::request& asked, tollgate::http::response& out) noexcept { pass_on(asked, out); }
+    void handle(const tollgate::http::refusal& refused, tollgate::http::response& out) noexcept {
+        pass_on(refused, out);
+    }
+    [[nodiscard]] bool may_block(const tollgate::http::request& asked) const noexcept {
+        const auto* target = target_.load(std::memory_order_acquire);
+        return target != nullptr && target->may_block(asked);
+    }
+
+private:
+    void pass_on(const auto& what, tollgate::http::response& out) noexcept {
+        if (const auto* target = target_.load(std::memory_order_acquire)) target->handle(what, out);
+        else out.set_status(tollgate::http::status::service_unavailable);
+    }
+
+    std::optional<tollgate::http::handler_ref> made_;
+    std::atomic<const tollgate::http::handler_ref*> target_ = nullptr;
+};
+
+}  // namespace reference
