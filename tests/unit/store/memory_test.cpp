@@ -6,6 +6,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <string>
+
 using namespace tollgate;
 using namespace tollgate::store_suite;
 
@@ -14,7 +16,9 @@ TEST_CASE("the memory store passes the store suite") {
 }
 
 TEST_CASE("a memory store refuses more than it may hold, and says which setting it was") {
-    memory_store store{{.personal_tokens_max = 2, .access_tokens_max = 2, .hooks_max = 2}};
+    memory_settings settings;
+    settings.personal_tokens_max = settings.access_tokens_max = settings.hooks_max = 2;
+    memory_store store{settings};
 
     const auto first = value_of(store.create_personal_token(sample_personal_token("tgu_1"), tokens_max));
     value_of(store.create_personal_token(sample_personal_token("tgu_2"), tokens_max));
@@ -42,4 +46,65 @@ TEST_CASE("a memory store refuses more than it may hold, and says which setting 
     CHECK_THAT(refused_hook.error().cause, Catch::Contains("memory_settings::hooks_max"));
     value_of(store.delete_hook(account, hook));
     value_of(store.create_hook(sample_hook(account), 20));
+}
+
+TEST_CASE("a memory store refuses more of OAuth and of sessions than it may hold, and says which setting it was") {
+    memory_settings settings;
+    settings.applications_max = settings.grants_max = settings.codes_max = settings.refresh_tokens_max = 2;
+    settings.sessions_max = 2;
+    memory_store store{settings};
+    const auto expect_full = [](const auto& given, const std::string& setting) {
+        expect_problem(given, problem_kind::unavailable);
+        CHECK_THAT(given.error().cause, Catch::EndsWith("(memory_settings::" + setting + ")."));
+    };
+
+    const auto application = value_of(store.create_application(sample_application("tgi_a"), 100));
+    const auto other = value_of(store.create_application(sample_application("tgi_b"), 100));
+    expect_full(store.create_application(sample_application("tgi_c"), 100), "applications_max");
+    CHECK_FALSE(value_of(store.find_application("tgi_c")));
+
+    value_of(store.create_code(sample_code(1, application)));
+    value_of(store.create_code(sample_code(2, application)));
+    expect_full(store.create_code(sample_code(3, application)), "codes_max");
+    auto later = sample_code(3, application);
+    later.created_at = noon + seconds{60};
+    later.expires_at = noon + seconds{120};
+    CHECK(value_of(store.create_code(later)) == code_result::created);  // what has expired makes room
+    value_of(store.create_code(sample_code(2, application)));
+
+    value_of(store.revoke_grant(user_id{7}, application));
+    value_of(store.create_code(sample_code(4, application, user_id{8})));
+    value_of(store.create_code(sample_code(5, application, user_id{9})));
+    value_of(store.redeem_code(sample_redemption(4, application)));
+    value_of(store.redeem_code(sample_redemption(5, application)));
+    value_of(store.sweep_expired(noon + seconds{2 * 3600}, 100));
+    expect_full(store.create_code(sample_code(6, application)), "grants_max");
+    CHECK_FALSE(value_of(store.granted_scopes(user_id{7}, application)));
+    value_of(store.create_code(sample_code(7, application, user_id{8})));
+    expect_full(store.redeem_code(sample_redemption(7, application)), "refresh_tokens_max");
+    CHECK(value_of(store.create_code(sample_code(7, application, user_id{8}))) == code_result::waiting);
+    value_of(store.revoke_oauth_token(application, sample_refresh_digest(4)));
+    CHECK(value_of(store.redeem_code(sample_redemption(7, application))).result == redemption_result::redeemed);
+    value_of(store.delete_application(user_id{3}, other));
+    value_of(store.create_application(sample_application("tgi_c"), 100));
+
+    value_of(store.create_session(sample_session(1)));
+    value_of(store.create_session(sample_session(2)));
+    expect_full(store.create_session(sample_session(3)), "sessions_max");
+    expect_problem(store.create_session(sample_session(2)), problem_kind::conflict);
+    value_of(store.end_session(sample_session(1).cookie_digest));
+    value_of(store.create_session(sample_session(3)));
+}
+
+TEST_CASE("in a full memory store access tokens that have expired make room") {
+    memory_settings settings;
+    settings.access_tokens_max = 1;
+    memory_store store{settings};
+    value_of(store.create_access_token(sample_access_token(1)));
+    auto next = sample_access_token(2);
+    next.created_at = noon + seconds{3600} - milliseconds{1};
+    expect_problem(store.create_access_token(next), problem_kind::unavailable);
+    next.created_at = noon + seconds{3600};
+    value_of(store.create_access_token(next));
+    CHECK_FALSE(value_of(store.find_access_token(sample_access_token(1).token_digest)));
 }

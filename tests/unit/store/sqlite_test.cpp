@@ -4,6 +4,8 @@
 
 #include <tollgate/store/sqlite/columns.hpp>
 #include <tollgate/store/sqlite/database.hpp>
+#include <tollgate/store/sqlite/migrations.hpp>
+#include <tollgate/store/sqlite/schema.hpp>
 
 #include <support/child_process.hpp>
 #include <support/faulty_vfs.hpp>
@@ -19,6 +21,7 @@
 #include <fstream>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <thread>
 #include <type_traits>
@@ -445,10 +448,36 @@ TEST_CASE("a store of version 1 is brought up to date and keeps what it holds") 
     const auto granted = value_of(store.find_access_token(access.token_digest));
     REQUIRE(granted);
     CHECK(granted->application == application_id{3});
+    CHECK(granted->expires_at == from_unix_milliseconds(2));
+    CHECK_FALSE(granted->last_used_at);
     const auto hooks = value_of(store.hooks_of(sample_account()));
     REQUIRE(hooks.size() == 1);
     CHECK(hooks[0].source == hook_source::manual);
     value_of(store.create_personal_token(sample_personal_token("tgu_b"), tokens_max));
+    CHECK(value_of(store.replace_hook_secret(sample_account(), hooks[0].id, "whsec_y", noon)));
+
+    // An application's number names no token that was there before it: to delete one takes nothing of another's along.
+    const auto application = value_of(store.create_application(sample_application("tgi_a"), 100));
+    CHECK(application.value() > 3);
+    CHECK(value_of(store.delete_application(user_id{3}, application)));
+    CHECK(value_of(store.find_access_token(access.token_digest)));
+    CHECK_FALSE(value_of(store.revoke_grant(user_id{7}, application_id{3})));
+    CHECK_FALSE(value_of(store.find_access_token(access.token_digest)));
+}
+
+TEST_CASE("a store of version 1 whose applications have the largest numbers still takes one") {
+    files files;
+    const auto path = files.next();
+    const auto access = sample_access_token(1);
+    {
+        auto database = *sqlite::database::open(path);
+        REQUIRE(sqlite::migrate(database, sqlite::store_component, std::span{sqlite::store_steps}.first(1)));
+        REQUIRE(database.run("INSERT INTO tollgate_access_tokens VALUES (?, 7, 9223372036854775807, '', 1, 2)",
+                             access.token_digest));
+    }
+    sqlite_store store{path};
+    value_of(store.create_application(sample_application("tgi_a"), 100));
+    CHECK(value_of(store.find_access_token(access.token_digest)));
 }
 
 TEST_CASE("a store waits for another process that writes, and says so when that takes too long") {

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <new>
 #include <optional>
+#include <string>
 
 // Clang links the operators of its sanitizers into the program itself, where a second pair finds no place. Allocations are
 // counted in all other builds.
@@ -126,6 +127,89 @@ TEST_CASE("a memory store that runs out of memory in the middle of a verb has do
         CHECK(value_of(store.hooks_of(made.account)).size() == count + 1);
     }
     fail_each_allocation([&] { return store.hooks_of(made.account); }, [] {});
+}
+
+TEST_CASE("a memory store that runs out of memory in the middle of OAuth has done nothing of the verb") {
+    memory_store store;
+    const auto asked = sample_application("tgi_a");
+    fail_each_allocation([&] { return store.create_application(asked, 100); },
+                         [&] {
+                             CHECK_FALSE(value_of(store.find_application("tgi_a")));
+                             CHECK(value_of(store.applications_of(user_id{3})).empty());
+                         });
+    const auto application = value_of(store.find_application("tgi_a"))->id;
+    fail_each_allocation([&] { return store.find_application("tgi_a"); }, [] {});
+    fail_each_allocation([&] { return store.applications_of(user_id{3}); }, [] {});
+
+    // A first code, which makes the grant, and more, for which the grant has to find room.
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+        const auto before = value_of(store.granted_scopes(user_id{7}, application));
+        auto made = sample_code(seed, application);
+        made.scopes = sample_scopes("scope" + std::to_string(seed));
+        fail_each_allocation([&] { return store.create_code(made); },
+                             [&] {
+                                 CHECK(value_of(store.granted_scopes(user_id{7}, application)) == before);
+                                 CHECK(value_of(store.grants_of(user_id{7})).size() == (before ? 1 : 0));
+                                 CHECK(value_of(store.redeem_code(sample_redemption(seed, application))).result ==
+                                       redemption_result::unknown);
+                             });
+        CHECK(value_of(store.granted_scopes(user_id{7}, application))->contains(made.scopes.text()));
+    }
+    fail_each_allocation([&] { return store.grants_of(user_id{7}); }, [] {});
+
+    const auto has_token = [&](std::uint64_t seed) {
+        return value_of(store.find_access_token(sample_access_digest(seed))).has_value();
+    };
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+        const auto shown = sample_redemption(seed, application);
+        fail_each_allocation([&] { return store.redeem_code(shown); },
+                             [&] {
+                                 CHECK_FALSE(has_token(seed));
+                                 CHECK(value_of(store.create_code(sample_code(seed, application))) == code_result::waiting);
+                                 CHECK(value_of(store.refresh_access_token(sample_refresh(seed, 99, application))).result ==
+                                       refresh_result::unknown);
+                             });
+        CHECK(has_token(seed));
+        fail_each_allocation([&] { return store.refresh_access_token(sample_refresh(seed, 10 + seed, application)); },
+                             [&] { CHECK_FALSE(has_token(10 + seed)); });
+        CHECK(has_token(10 + seed));
+    }
+
+    // What takes away needs no memory.
+    const auto shown_again = sample_redemption(1, application);
+    allocations_left = 0;
+    const auto reused = store.redeem_code(shown_again);
+    const auto revoked = store.revoke_oauth_token(application, sample_refresh_digest(2));
+    const auto used = store.record_access_token_use(sample_access_digest(3), noon);
+    const auto swept = store.sweep_expired(noon + seconds{3601}, 100);
+    const auto deleted = store.delete_application(user_id{3}, application);
+    allocations_left.reset();
+    CHECK((reused && revoked && used && swept && deleted));
+    CHECK(*deleted);
+    for (std::uint64_t seed = 1; seed <= 15; ++seed) CHECK_FALSE(has_token(seed));
+}
+
+TEST_CASE("a memory store that runs out of memory in the middle of a session's verb has done nothing of it") {
+    memory_store store;
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+        const auto made = sample_session(seed);
+        fail_each_allocation([&] { return store.create_session(made); },
+                             [&] {
+                                 CHECK_FALSE(value_of(store.find_session(sample_session(seed).cookie_digest)));
+                                 CHECK(value_of(store.sweep_sessions(noon, noon, 100)) == 0);
+                             });
+        CHECK(value_of(store.find_session(sample_session(seed).cookie_digest)));
+    }
+    const digest first = sample_session(1).cookie_digest;
+    allocations_left = 0;
+    const auto touched = store.touch_session(first, noon + seconds{9});
+    const auto ended = store.end_session(first);
+    const auto swept = store.sweep_sessions(noon, noon + seconds{5}, 1);
+    const auto rest = store.end_sessions_of(user_id{7});
+    allocations_left.reset();
+    CHECK((touched && ended && *ended && swept && *swept == 1 && rest));
+    for (std::uint64_t seed = 1; seed <= 3; ++seed)
+        CHECK_FALSE(value_of(store.find_session(sample_session(seed).cookie_digest)));
 }
 
 #endif

@@ -1,0 +1,451 @@
+#include <support/child_process.hpp>
+#include <support/faulty_vfs.hpp>
+#include <support/temporary_directory.hpp>
+#include <tollgate/store/sqlite.hpp>
+#include <tollgate/store/sqlite/columns.hpp>
+#include <tollgate/store/sqlite/database.hpp>
+#include <tollgate/store/suite/granting.hpp>
+#include <tollgate/store/suite/samples.hpp>
+
+#include <catch2/catch.hpp>
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+using namespace tollgate;
+using namespace tollgate::store_suite;
+using namespace tollgate::store_suite::detail;
+using tollgate_test::child_process;
+using tollgate_test::faulty_vfs;
+using tollgate_test::number_pipe;
+using tollgate_test::temporary_directory;
+
+namespace {
+
+/// What a verb that writes has done: all of it, nothing of it, or (none) something in between.
+using progress = std::optional<bool>;
+
+progress all_or_nothing(std::initializer_list<bool> parts) {
+    bool any = false, all = true;
+    for (const bool each : parts) {
+        any = any || each;
+        all = all && each;
+    }
+    return any == all ? progress{all} : std::nullopt;
+}
+
+constexpr application_id first_application{1};
+
+bool has_token(sqlite_store& store, std::uint64_t seed) {
+    return value_of(store.find_access_token(sample_access_digest(seed))).has_value();
+}
+
+template <class T>
+outcome<void> settle(outcome<T> given) {
+    if (!given) return std::move(given).error();
+    return {};
+}
+
+outcome<void> settle(bool as_expected) {
+    if (!as_expected) return internal_error("the verb gave something else than expected");
+    return {};
+}
+
+/// An application with a user whose code 1 is redeemed and whose code 2 waits; two sessions; a hook.
+void furnish(sqlite_store& store) {
+    REQUIRE(create_sample_application(store) == first_application);
+    let_in(store, 1, first_application);
+    expect_code(store, sample_code(2, first_application), code_result::created);
+    value_of(store.create_session(sample_session(1)));
+    value_of(store.create_session(sample_session(2)));
+    value_of(store.create_hook(sample_hook(sample_account()), 20));
+    value_of(store.create_personal_token(sample_personal_token("tgu_a"), tokens_max));
+}
+
+struct verb {
+    const char* name;
+    outcome<void> (*act)(sqlite_store&);
+    progress (*done)(sqlite_store&);
+};
+
+const verb verbs[] = {
+    {"create_application",
+     [](sqlite_store& store) { return settle(store.create_application(sample_application("tgi_b"), 100)); },
+     [](sqlite_store& store) { return progress{value_of(store.find_application("tgi_b")).has_value()}; }},
+    {"replace_client_secret",
+     [](sqlite_store& store) {
+         return settle(store.replace_client_secret(user_id{3}, first_application, sample_digest(50)));
+     },
+     [](sqlite_store& store) {
+         return progress{value_of(store.find_application("tgi_a"))->secret_digest == sample_digest(50)};
+     }},
+    {"delete_application",
+     [](sqlite_store& store) { return settle(store.delete_application(user_id{3}, first_application)); },
+     [](sqlite_store& store) {
+         return all_or_nothing({!value_of(store.find_application("tgi_a")), !has_token(store, 1),
+                                value_of(store.grants_of(user_id{7})).empty()});
+     }},
+    {"create_code",
+     [](sqlite_store& store) {
+         auto made = sample_code(3, first_application);
+         made.scopes = sample_scopes("itemplatform");
+         return settle(store.create_code(made));
+     },
+     [](sqlite_store& store) {
+         return progress{value_of(store.granted_scopes(user_id{7}, first_application))->contains("itemplatform")};
+     }},
+    {"create_code for a new grant",
+     [](sqlite_store& store) { return settle(store.create_code(sample_code(3, first_application, user_id{8}))); },
+     [](sqlite_store& store) { return progress{!value_of(store.grants_of(user_id{8})).empty()}; }},
+    {"redeem_code",
+     [](sqlite_store& store) {
+         const auto given = store.redeem_code(sample_redemption(2, first_application));
+         return given ? settle(given->result == redemption_result::redeemed) : settle(given);
+     },
+     [](sqlite_store& store) { return progress{has_token(store, 2)}; }},
+    {"redeem_code again",
+     [](sqlite_store& store) {
+         const auto given = store.redeem_code(sample_redemption(1, first_application));
+         return given ? settle(given->result == redemption_result::reused) : settle(given);
+     },
+     [](sqlite_store& store) { return progress{!has_token(store, 1)}; }},
+    {"refresh_access_token",
+     [](sqlite_store& store) {
+         const auto given = store.refresh_access_token(sample_refresh(1, 11, first_application));
+         return given ? settle(given->result == refresh_result::refreshed) : settle(given);
+     },
+     [](sqlite_store& store) { return progress{has_token(store, 11)}; }},
+    {"revoke_oauth_token",
+     [](sqlite_store& store) { return store.revoke_oauth_token(first_application, sample_refresh_digest(1)); },
+     [](sqlite_store& store) { return progress{!has_token(store, 1)}; }},
+    {"revoke_grant", [](sqlite_store& store) { return settle(store.revoke_grant(user_id{7}, first_application)); },
+     [](sqlite_store& store) {
+         return all_or_nothing({!has_token(store, 1), value_of(store.grants_of(user_id{7})).empty()});
+     }},
+    {"sweep_expired",
+     [](sqlite_store& store) {
+         const auto swept = store.sweep_expired(noon + seconds{400 * 86'400}, 100);
+         return swept ? settle(*swept == 4) : settle(swept);
+     },
+     [](sqlite_store& store) { return progress{!has_token(store, 1)}; }},
+    {"record_access_token_use",
+     [](sqlite_store& store) { return store.record_access_token_use(sample_access_digest(1), noon); },
+     [](sqlite_store& store) {
+         return all_or_nothing({value_of(store.find_access_token(sample_access_digest(1)))->last_used_at.has_value(),
+                                value_of(store.grants_of(user_id{7})).at(0).last_used_at.has_value()});
+     }},
+    {"record_personal_token_use", [](sqlite_store& store) { return store.record_personal_token_use("tgu_a", noon); },
+     [](sqlite_store& store) {
+         return progress{value_of(store.find_personal_token("tgu_a"))->last_used_at.has_value()};
+     }},
+    {"create_session", [](sqlite_store& store) { return store.create_session(sample_session(3)); },
+     [](sqlite_store& store) {
+         return progress{value_of(store.find_session(sample_session(3).cookie_digest)).has_value()};
+     }},
+    {"touch_session",
+     [](sqlite_store& store) { return store.touch_session(sample_session(1).cookie_digest, noon + seconds{99}); },
+     [](sqlite_store& store) {
+         const auto found = value_of(store.find_session(sample_session(1).cookie_digest));
+         return progress{found->last_seen_at == noon + seconds{99}};
+     }},
+    {"end_session", [](sqlite_store& store) { return settle(store.end_session(sample_session(1).cookie_digest)); },
+     [](sqlite_store& store) {
+         return progress{!value_of(store.find_session(sample_session(1).cookie_digest)).has_value()};
+     }},
+    {"end_sessions_of", [](sqlite_store& store) { return store.end_sessions_of(user_id{7}); },
+     [](sqlite_store& store) {
+         return all_or_nothing({!value_of(store.find_session(sample_session(1).cookie_digest)),
+                                !value_of(store.find_session(sample_session(2).cookie_digest))});
+     }},
+    {"sweep_sessions", [](sqlite_store& store) { return settle(store.sweep_sessions(noon, noon + seconds{9}, 100)); },
+     [](sqlite_store& store) {
+         return all_or_nothing({!value_of(store.find_session(sample_session(1).cookie_digest)),
+                                !value_of(store.find_session(sample_session(2).cookie_digest))});
+     }},
+};
+
+}  // namespace
+
+TEST_CASE("a disk that fails at the nth change: each verb of OAuth and of sessions is done or not, and never half") {
+    const auto& each = GENERATE(from_range(std::begin(verbs), std::end(verbs)));
+    const int code = GENERATE(SQLITE_FULL, SQLITE_IOERR_FSYNC);
+    CAPTURE(each.name, code);
+
+    temporary_directory directory;
+    for (long n = 0;; ++n) {
+        REQUIRE(n < 100);
+        CAPTURE(n);
+        faulty_vfs vfs;
+        sqlite_settings settings;
+        settings.vfs = vfs.name();
+        const auto path = directory.file(std::to_string(n) + ".db");
+        {
+            sqlite_store store{path, settings};
+            furnish(store);
+            REQUIRE(each.done(store) == progress{false});
+
+            vfs.fail_after(n, code);
+            const auto done = each.act(store);
+            if (!done) CHECK(done.error().kind == problem_kind::unavailable);
+            CHECK(each.done(store) == progress{done.has_value()});  // reading needs no disk that can be written to
+            vfs.heal();
+            if (done) break;
+            value_of(each.act(store));
+            CHECK(each.done(store) == progress{true});
+        }
+        sqlite_store again{path, settings};
+        CHECK(each.done(again) == progress{true});
+    }
+}
+
+TEST_CASE("no statement of the store reads a table from end to end, or sorts more than it gives") {
+    temporary_directory directory;
+    const auto path = directory.file("tollgate.db");
+    { sqlite_store made{path}; }
+    // The rooms by themselves, on one reader and one writer, so that their statements can be looked at.
+    auto connections = value_of(sqlite::pool::open(path, {.readers_max = 1}));
+    sqlite::personal_tokens personal{connections, 0};
+    sqlite::access_tokens access{connections, 0};
+    sqlite::hooks hooks{connections};
+    sqlite::applications applications{connections};
+    sqlite::grants grants{connections};
+    sqlite::sessions sessions{connections};
+
+    const auto account = sample_account();
+    const auto token = value_of(personal.create(sample_personal_token("tgu_a"), 100));
+    value_of(personal.find("tgu_a"));
+    value_of(personal.of(user_id{7}));
+    value_of(personal.record_use("tgu_a", noon));
+    value_of(personal.revoke(token));
+    const auto hook = value_of(hooks.create(sample_hook(account), 20));
+    value_of(hooks.of(account));
+    value_of(hooks.account_of(account.service, hook));
+    value_of(hooks.replace_secret(account, hook, "whsec_bmV3", noon));
+    value_of(hooks.remove(account, hook));
+    const auto application = value_of(applications.create(sample_application("tgi_a"), 100));
+    value_of(applications.find("tgi_a"));
+    value_of(applications.of(user_id{3}));
+    value_of(applications.replace_secret(user_id{3}, application, digest{}));
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) value_of(grants.create_code(sample_code(seed, application)));
+    auto wider = sample_code(4, application);
+    wider.scopes = sample_scopes("itemplatform");
+    value_of(grants.create_code(wider));
+    value_of(grants.granted(user_id{7}, application));
+    for (std::uint64_t seed = 1; seed <= 2; ++seed) value_of(grants.redeem(sample_redemption(seed, application)));
+    value_of(grants.redeem(sample_redemption(2, application)));
+    value_of(grants.refresh(sample_refresh(1, 11, application)));
+    value_of(grants.revoke_token(application, sample_access_digest(11)));
+    value_of(grants.revoke_token(application, sample_refresh_digest(1)));
+    value_of(grants.of(user_id{7}));
+    value_of(access.create(sample_access_token(1)));
+    value_of(access.find(sample_access_token(1).token_digest));
+    value_of(access.record_use(sample_access_token(1).token_digest, noon));
+    value_of(access.revoke(sample_access_token(1).token_digest));
+    value_of(grants.sweep_expired(noon + seconds{86'400}, 100));
+    value_of(grants.revoke(user_id{7}, application));
+    value_of(applications.remove(user_id{3}, application));
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) value_of(sessions.create(sample_session(seed)));
+    value_of(sessions.find(sample_session(1).cookie_digest));
+    value_of(sessions.touch(sample_session(1).cookie_digest, noon));
+    value_of(sessions.end(sample_session(1).cookie_digest));
+    value_of(sessions.sweep(noon, noon + seconds{9}, 1));
+    value_of(sessions.end_all_of(user_id{7}));
+
+    std::size_t looked_at = 0;
+    const auto look_at = [&](sqlite::database& on) {
+        std::vector<std::string> statements;
+        for (sqlite3_stmt* each = sqlite3_next_stmt(on.handle(), nullptr); each != nullptr;
+             each = sqlite3_next_stmt(on.handle(), each))
+            statements.emplace_back(sqlite3_sql(each));
+        for (const std::string& text : statements) {
+            if (text.find("tollgate_") == std::string::npos || text.find("tollgate_schema") != std::string::npos)
+                continue;  // no table of the store's
+            CAPTURE(text);
+            sqlite3_stmt* plan = nullptr;
+            REQUIRE(sqlite3_prepare_v2(on.handle(), ("EXPLAIN QUERY PLAN " + text).c_str(), -1, &plan, nullptr) ==
+                    SQLITE_OK);
+            while (sqlite3_step(plan) == SQLITE_ROW) {
+                const std::string step{reinterpret_cast<const char*>(sqlite3_column_text(plan, 3))};
+                if (step == "SCAN CONSTANT ROW") continue;
+                CHECK_THAT(step, !Catch::StartsWith("SCAN"));
+                // A user's list is short, and sorted. What is cut off has to come in its order.
+                if (text.find("LIMIT") != std::string::npos) CHECK_THAT(step, !Catch::Contains("TEMP B-TREE"));
+            }
+            sqlite3_finalize(plan);
+            ++looked_at;
+        }
+    };
+    {
+        auto reader = value_of(connections.reader());
+        look_at(*reader);
+    }
+    auto writer = value_of(connections.writer());
+    look_at(*writer);
+    CHECK(looked_at > 40);
+}
+
+TEST_CASE("of processes that redeem one code at once exactly one wins, and reuse leaves it nothing") {
+    constexpr int process_count = 6;
+    temporary_directory directory;
+    const auto path = directory.file("tollgate.db");
+    {
+        sqlite_store store{path};
+        REQUIRE(create_sample_application(store) == first_application);
+    }
+    for (std::uint64_t round = 0; round < 5; ++round) {
+        {
+            sqlite_store store{path};
+            expect_code(store, sample_code(round, first_application), code_result::created);
+        }
+        number_pipe start;
+        std::vector<child_process> processes;
+        for (std::uint64_t i = 0; i < process_count; ++i)
+            processes.emplace_back([&, i] {
+                start.close_writing();
+                sqlite_store store{path};
+                start.take();  // all of them return when the parent closes
+                auto shown = sample_redemption(round, first_application);
+                shown.tokens = sample_tokens(round * 100 + i);
+                const auto given = store.redeem_code(shown);
+                if (!given) return 9;
+                if (given->result == redemption_result::redeemed) return 1;
+                return given->result == redemption_result::reused ? 0 : 8;
+            });
+        start.close_writing();
+        int won = 0;
+        for (auto& each : processes) {
+            const int code = each.wait();
+            CHECK(code <= 1);
+            won += code;
+        }
+        CHECK(won == 1);
+        sqlite_store store{path};
+        for (std::uint64_t i = 0; i < process_count; ++i) CHECK_FALSE(has_token(store, round * 100 + i));
+    }
+}
+
+TEST_CASE("processes that refresh one token at once all get theirs") {
+    constexpr std::uint64_t process_count = 4, each_times = 5;
+    temporary_directory directory;
+    const auto path = directory.file("tollgate.db");
+    {
+        sqlite_store store{path};
+        REQUIRE(create_sample_application(store) == first_application);
+        let_in(store, 1, first_application);
+    }
+    std::vector<child_process> processes;
+    for (std::uint64_t i = 0; i < process_count; ++i)
+        processes.emplace_back([&, i] {
+            sqlite_store store{path};
+            for (std::uint64_t n = 0; n < each_times; ++n) {
+                const auto given =
+                    store.refresh_access_token(sample_refresh(1, 100 + i * each_times + n, first_application));
+                if (!given || given->result != refresh_result::refreshed) return 1;
+            }
+            return 0;
+        });
+    for (auto& each : processes) CHECK(each.wait() == 0);
+    sqlite_store store{path};
+    for (std::uint64_t n = 0; n < process_count * each_times; ++n) CHECK(has_token(store, 100 + n));
+    CHECK(is_refreshable(store, 1, first_application));
+}
+
+TEST_CASE("tokens that were handed out are there after kill -9, and their codes are spent") {
+    temporary_directory directory;
+    const auto path = directory.file("tollgate.db");
+    {
+        sqlite_store store{path};
+        REQUIRE(create_sample_application(store) == first_application);
+    }
+    const auto user_of = [](std::uint64_t seed) { return user_id{static_cast<std::int64_t>(seed) + 1}; };
+    std::vector<std::uint64_t> acknowledged;
+    for (std::uint64_t round = 0; round < 4; ++round) {
+        number_pipe seeds;
+        child_process server{[&] {
+            seeds.close_reading();
+            sqlite_store store{path};
+            std::vector<std::thread> threads;
+            for (std::uint64_t i = 0; i < 3; ++i)
+                threads.emplace_back([&, i] {
+                    for (std::uint64_t seed = round * 100'000 + i * 10'000;; ++seed) {
+                        if (!store.create_code(sample_code(seed, first_application, user_of(seed)))) return;
+                        const auto given = store.redeem_code(sample_redemption(seed, first_application));
+                        if (!given || given->result != redemption_result::redeemed) return;
+                        if (!seeds.put(static_cast<std::int64_t>(seed))) return;
+                    }
+                });
+            for (auto& each : threads) each.join();
+            return 1;
+        }};
+        seeds.close_writing();
+        for (std::uint64_t n = 0; n < 5 + round * 10; ++n) {
+            const auto seed = seeds.take();
+            REQUIRE(seed);
+            acknowledged.push_back(static_cast<std::uint64_t>(*seed));
+        }
+        server.kill();
+        while (const auto seed = seeds.take()) acknowledged.push_back(static_cast<std::uint64_t>(*seed));
+    }
+    sqlite_store store{path};
+    for (const std::uint64_t seed : acknowledged) {
+        CHECK(has_token(store, seed));
+        CHECK(is_refreshable(store, seed, first_application));
+    }
+    const std::uint64_t last = acknowledged.back();
+    expect_redemption(store, sample_redemption(last, first_application), redemption_result::reused);
+    CHECK_FALSE(has_token(store, last));
+}
+
+TEST_CASE("what one process revokes lets nobody in at another from the next call on") {
+    temporary_directory directory;
+    const auto path = directory.file("tollgate.db");
+    sqlite_store one{path}, other{path};
+    REQUIRE(create_sample_application(one) == first_application);
+    for (std::uint64_t round = 0; round < 5; ++round) {
+        const std::uint64_t seed = round * 10;
+        let_in(one, seed, first_application);
+        CHECK(has_token(other, seed));
+        CHECK(has_token(one, seed));
+        expect_refresh(other, sample_refresh(seed, seed + 1, first_application), refresh_result::refreshed);
+        CHECK(has_token(one, seed + 1));
+        switch (round) {
+            case 0: value_of(other.revoke_grant(user_id{7}, first_application)); break;
+            case 1: value_of(other.revoke_oauth_token(first_application, sample_refresh_digest(seed))); break;
+            case 2:
+                expect_redemption(other, sample_redemption(seed, first_application), redemption_result::reused);
+                break;
+            case 3: value_of(other.sweep_expired(noon + seconds{86'400}, 100)); break;
+            default: value_of(other.delete_application(user_id{3}, first_application));
+        }
+        CHECK_FALSE(has_token(one, seed));
+        CHECK_FALSE(has_token(one, seed + 1));
+    }
+}
+
+TEST_CASE("a hook keeps the secret before its last, and until when that one signs") {
+    temporary_directory directory;
+    const auto path = directory.file("tollgate.db");
+    sqlite_store store{path};
+    const auto id = value_of(store.create_hook(sample_hook(sample_account()), 20));
+    auto stranger = *sqlite::database::open(path);
+    const auto secrets = [&] {
+        auto row =
+            stranger
+                .prepare("SELECT secret, previous_secret, previous_secret_until FROM tollgate_hooks WHERE id = ?", id)
+                .next<std::string, std::optional<std::string>, std::optional<instant>>();
+        return value_of(std::move(row)).value();
+    };
+    using row = std::tuple<std::string, std::optional<std::string>, std::optional<instant>>;
+    const std::string first = sample_hook(sample_account()).secret;
+    CHECK(secrets() == row{first, {}, {}});
+    value_of(store.replace_hook_secret(sample_account(), id, "whsec_c2Vjb25k", noon));
+    CHECK(secrets() == row{"whsec_c2Vjb25k", first, noon});
+    value_of(store.replace_hook_secret(sample_account(), id, "whsec_dGhpcmQ=", noon + seconds{1}));
+    CHECK(secrets() == row{"whsec_dGhpcmQ=", "whsec_c2Vjb25k", noon + seconds{1}});
+}
