@@ -5,10 +5,16 @@
 
 #include <support/shop.hpp>
 
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <map>
+#include <mutex>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -19,8 +25,8 @@ namespace tollgate::test {
 
 /// Fails the nth operation that it is asked to count, in a way that is chosen.
 struct fault_plan {
-    int fail_at = 0;  // 0: none
-    int seen = 0;
+    std::atomic<int> fail_at = 0;  // 0: none
+    std::atomic<int> seen = 0;
     problem what = unavailable("db-7 refused");
     bool throws = false;
 
@@ -80,7 +86,7 @@ struct faulty_store {
         return rows.sweep_expired(now, rows_max);
     }
 
-    std::size_t swept_rows_max = 0;
+    std::atomic<std::size_t> swept_rows_max = 0;
 };
 
 /// Who a cookie stands for.
@@ -115,18 +121,41 @@ struct entering_sessions : site_sessions {
     outcome<void> sign_out(const http::request&, instant, http::response&) { return {}; }
 };
 
-/// Remembers what it was told.
+/// Remembers what it was told. Any thread.
 struct watching_observer {
+    mutable std::mutex mutex = {};
     mutable std::vector<std::string> causes = {};
     mutable std::vector<std::string> requests = {};
     mutable int refusals = 0;
 
     void on_request(const request_record& record) const noexcept {
+        const std::scoped_lock lock{mutex};
         requests.push_back(std::to_string(to_number(record.answered.status())) +
                            (record.who == nullptr ? "" : " by " + std::to_string(record.who->user.value())));
     }
-    void on_refusal(const http::refusal&) const noexcept { ++refusals; }
-    void on_problem(const problem& why) const noexcept { causes.push_back(why.cause); }
+    void on_refusal(const http::refusal&) const noexcept {
+        const std::scoped_lock lock{mutex};
+        ++refusals;
+    }
+    void on_problem(const problem& why) const noexcept {
+        const std::scoped_lock lock{mutex};
+        causes.push_back(why.cause);
+    }
+};
+
+/// Any thread; no two of the first 2^32 fillings are alike.
+struct shared_random {
+    std::atomic<std::uint32_t>* next;
+    bool* works;
+    [[nodiscard]] bool fill(std::span<std::byte> bytes) const noexcept {
+        if (!*works) return false;
+        std::uint32_t number = ++*next;
+        for (std::byte& each : bytes) {
+            each = static_cast<std::byte>(number & 0xff);
+            number = number >> 8 | number << 24;
+        }
+        return true;
+    }
 };
 
 using parameter_list = std::vector<std::pair<std::string, std::string>>;
@@ -167,7 +196,7 @@ template <class Sessions = site_sessions>
 class oauth_shop {
 public:
     instant now = from_unix_seconds(1'700'000'000);
-    std::uint64_t entropy = 0;
+    std::atomic<std::uint32_t> entropy = 0;
     bool random_works = true;
     faulty_store store;
     Sessions sessions{};
@@ -176,7 +205,7 @@ public:
     auto policies() {
         return default_policies()
             .with_clock(fake_clock{&now})
-            .with_random(counting_random{&entropy, &random_works})
+            .with_random(shared_random{&entropy, &random_works})
             .with_observer(std::ref(seen))
             .with_limiter(std::ref(limiter));
     }
@@ -192,7 +221,7 @@ public:
     }
 
     registered_client register_client(std::string name, std::optional<std::string> redirect_url, std::string website = "https://app.example/") {
-        const counting_random random{&entropy, &random_works};
+        const shared_random random{&entropy, &random_works};
         std::array<std::byte, 16> id_bytes;
         std::array<std::byte, 32> secret_bytes;
         static_cast<void>(random.fill(id_bytes) && random.fill(secret_bytes));
@@ -247,7 +276,7 @@ public:
 
     /// A code that Ann gave the application, without a page.
     std::string make_code(std::optional<std::string> challenge = std::nullopt, std::string_view scopes = "sitesmaker:read user:balance") {
-        const auto code = *oauth::new_secret(secret_kind::authorization_code, counting_random{&entropy, &random_works});
+        const auto code = *oauth::new_secret(secret_kind::authorization_code, shared_random{&entropy, &random_works});
         static_cast<void>(store.rows.create_code({.code_digest = digest_of(code),
                                                   .user = ann,
                                                   .application = app.id,

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace tollgate;
@@ -425,4 +426,30 @@ TEST_CASE("twice as many rows are looked through as are added", "[oauth][token]"
     CHECK(shop.store.swept_rows_max == 6);
     shop.post(token, shop.refresh_of("tgr_bad"));
     CHECK(shop.store.swept_rows_max == 6);
+}
+
+TEST_CASE("of many exchanges of one code one succeeds, and of many refreshes all", "[oauth][token][threads]") {
+    oauth_shop shop;
+    constexpr int threads = 8;
+    const auto in_parallel = [&](const parameter_list& fields) {
+        std::vector<http::response> answers(threads);
+        std::vector<std::thread> all;
+        for (int i = 0; i < threads; ++i)
+            all.emplace_back([&, i] { answers[static_cast<std::size_t>(i)] = shop.post(token, fields); });
+        for (auto& each : all) each.join();
+        return answers;
+    };
+    for (int round = 0; round < 20; ++round) {
+        int succeeded = 0;
+        for (const auto& answer : in_parallel(shop.exchange_of(shop.make_code()))) {
+            succeeded += answer.status() == status::ok ? 1 : 0;
+            if (answer.status() != status::ok) CHECK(member(answer, "error") == "invalid_grant");
+        }
+        CHECK(succeeded == 1);
+    }
+    const auto first = shop.post(token, shop.exchange_of(shop.make_code()));
+    for (const auto& answer : in_parallel(shop.refresh_of(member(first, "refresh_token")))) {
+        CHECK(answer.status() == status::ok);
+        CHECK(shop.is_good(member(answer, "access_token")));
+    }
 }

@@ -1,0 +1,68 @@
+#include <tollgate/oauth/authorization_request.hpp>
+
+#include <tollgate/base/encoding.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <string>
+#include <variant>
+#include <vector>
+
+using namespace tollgate;
+using oauth::authorization_request;
+using oauth::parameters;
+
+namespace {
+
+application registered() {
+    return {application_id{1}, user_id{1}, *client_id_text::from("tgi_app"), {}, "App", "https://app.example", "", "https://app.example/cb", {}};
+}
+
+service_catalog catalog() {
+    service_catalog services;
+    static_cast<void>(services.add("sitesmaker", {}));
+    return services;
+}
+
+authorization_request judge(const std::string& query) {
+    const auto sent = std::get<parameters>(parameters::from_form(query));
+    return std::get<authorization_request>(oauth::judge_request_of(registered(), sent, catalog()));
+}
+
+}  // namespace
+
+TEST_CASE("a request says the same after it was carried by a query", "[oauth][request]") {
+    for (const char* state : {"", "&state=a%20b", "&state=%0D%0A%25", "&state=%01&redirect_uri=https%3A%2F%2Fapp.example%2Fcb",
+                              "&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256"}) {
+        CAPTURE(state);
+        const auto request = judge(std::string{"client_id=tgi_app&response_type=code&scope=user:balance,,sitesmaker&ignored=1"} + state);
+        const auto again = judge(oauth::to_query(request));
+        CHECK(oauth::to_query(again) == oauth::to_query(request));
+        CHECK(again.state == request.state);
+        CHECK(again.redirect_uri == request.redirect_uri);
+        CHECK(again.code_challenge == request.code_challenge);
+        CHECK(again.scopes.text() == "user:balance sitesmaker");
+    }
+}
+
+TEST_CASE("requests that differ have queries that differ", "[oauth][request]") {
+    const std::string base = "client_id=tgi_app&response_type=code&scope=user:balance";
+    std::vector<std::string> all;
+    for (const char* more : {"", "&state=a", "&state=b", "&redirect_uri=https%3A%2F%2Fapp.example%2Fcb", "&state=%0A", "&state=%250A",
+                             "&state=a%26code_challenge%3Dx"})
+        all.push_back(oauth::to_query(judge(base + more)));
+    all.push_back(oauth::to_query(judge("client_id=tgi_app&response_type=code&scope=user:balance,sitesmaker")));
+    std::sort(all.begin(), all.end());
+    CHECK(std::unique(all.begin(), all.end()) == all.end());
+}
+
+TEST_CASE("a client_id is said once, and is no longer than one can be", "[oauth][request]") {
+    const auto asking = [](std::string_view query) { return oauth::asking_client(std::get<parameters>(parameters::from_form(query))); };
+    CHECK(asking("client_id=a") == "a");
+    CHECK_FALSE(asking(""));
+    CHECK_FALSE(asking("client_id="));
+    CHECK_FALSE(asking("client_id=a&client_id=a"));
+    CHECK(asking("client_id=" + std::string(64, 'a')));
+    CHECK_FALSE(asking("client_id=" + std::string(65, 'a')));
+}

@@ -1,0 +1,381 @@
+#include <tollgate/oauth/authorization_server.hpp>
+#include <tollgate/http/site.hpp>
+
+#include <support/oauth_shop.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace tollgate;
+using namespace tollgate::test;
+using http::method;
+using http::status;
+
+static_assert(http::handler<decltype(oauth_shop<>::oauth)>);
+static_assert(http::knows_its_mounts<decltype(oauth_shop<>::oauth)>);
+
+namespace {
+
+constexpr const char* one_page = "/en/itemplatform/oauth/";
+constexpr const char* revocation_path = "/user/oauth_revoke/";
+
+using entering_shop = oauth_shop<entering_sessions>;
+
+parameter_list sign_in_with(const http::response& page, std::string password, std::string decision = "allow") {
+    return with(hidden_fields(page), {{"login", "ann"}, {"password", std::move(password)}, {"decision", std::move(decision)}});
+}
+
+}  // namespace
+
+TEST_CASE("an application revokes its tokens", "[oauth][revocation]") {
+    oauth_shop shop;
+    const auto revocation = [&](std::string token) {
+        return parameter_list{{"client_id", shop.app.client_id}, {"client_secret", shop.app.client_secret}, {"token", std::move(token)}};
+    };
+    for (const char* path : {"/user/oauth_revoke/", "/user/oauth_revoke"}) {
+        const auto first = shop.post("/user/oauth_token/", shop.exchange_of(shop.make_code()));
+        const auto second = shop.post("/user/oauth_token/", shop.refresh_of(member(first, "refresh_token")));
+        // An access token goes alone, whatever the hint says.
+        const auto answer = shop.post(path, with(revocation(member(first, "access_token")), {{"token_type_hint", "refresh_token"}}));
+        CHECK(answer.status() == status::ok);
+        CHECK(answer.body().empty());
+        CHECK(answer.find("Cache-Control") == "no-store");
+        CHECK(answer.find("X-RateLimit-Remaining") == "60");
+        CHECK_FALSE(shop.is_good(member(first, "access_token")));
+        CHECK(shop.is_good(member(second, "access_token")));
+        // A refresh token takes along what was made with it.
+        CHECK(shop.post(path, revocation(member(first, "refresh_token"))).status() == status::ok);
+        CHECK_FALSE(shop.is_good(member(second, "access_token")));
+        CHECK(member(shop.post("/user/oauth_token/", shop.refresh_of(member(first, "refresh_token"))), "error") == "invalid_grant");
+        // Again, and what never was.
+        for (const auto& token : {member(first, "refresh_token"), member(first, "access_token"), std::string{"tga_x"}, shop.app.client_secret, std::string(5000, 'x')})
+            CHECK(shop.post(path, revocation(token)).status() == status::ok);
+    }
+    CHECK(shop.answer(sent{method::post, revocation_path}.body(R"({"client_id":")" + shop.app.client_id + R"(","client_secret":")" +
+                                                      shop.app.client_secret + R"(","token":"x"})"))
+              .status() == status::ok);
+}
+
+TEST_CASE("a token of another application's stays", "[oauth][revocation]") {
+    oauth_shop shop;
+    const auto tokens = shop.post("/user/oauth_token/", shop.exchange_of(shop.make_code()));
+    const auto other = shop.register_client("Other", std::nullopt);
+    for (const char* name : {"access_token", "refresh_token"})
+        CHECK(shop.post(revocation_path, {{"client_id", other.client_id}, {"client_secret", other.client_secret}, {"token", member(tokens, name)}})
+                  .status() == status::ok);
+    CHECK(shop.is_good(member(tokens, "access_token")));
+    CHECK(shop.post("/user/oauth_token/", shop.refresh_of(member(tokens, "refresh_token"))).status() == status::ok);
+}
+
+TEST_CASE("revocation wants a token and the right secret", "[oauth][revocation]") {
+    oauth_shop shop;
+    const auto tokens = shop.post("/user/oauth_token/", shop.exchange_of(shop.make_code()));
+    const parameter_list good{{"client_id", shop.app.client_id}, {"client_secret", shop.app.client_secret}, {"token", member(tokens, "access_token")}};
+    const auto no_token = shop.post(revocation_path, with(good, {{"token", ""}}));
+    CHECK(no_token.status() == status::bad_request);
+    CHECK(member(no_token, "error") == "invalid_request");
+    const auto wrong = shop.post(revocation_path, with(good, {{"client_secret", "x"}}));
+    CHECK(wrong.status() == status::unauthorized);
+    CHECK(member(wrong, "error") == "invalid_client");
+    CHECK(wrong.find("X-RateLimit-Remaining") == "59");
+    for (int nth = 1; nth <= 2; ++nth) {
+        shop.store.faults.start(nth);
+        const auto answer = shop.post(revocation_path, good);
+        CHECK(answer.status() == status::service_unavailable);
+        CHECK(answer.find("Retry-After") == "2");
+        CHECK(member(answer, "error") == "temporarily_unavailable");
+    }
+    CHECK(shop.is_good(member(tokens, "access_token")));
+    CHECK(shop.post(revocation_path, good).status() == status::ok);
+}
+
+TEST_CASE("metadata says where everything is", "[oauth][metadata]") {
+    oauth_shop shop;
+    const auto answer = shop.answer(sent{method::get, "/.well-known/oauth-authorization-server"});
+    CHECK(answer.status() == status::ok);
+    CHECK(answer.find("Content-Type") == "application/json");
+    CHECK(answer.find("X-RateLimit-Remaining") == "60");
+    CHECK(answer.body() ==
+          R"({"issuer":"https://shop.example",)"
+          R"("authorization_endpoint":"https://shop.example/en/user/oauth/",)"
+          R"("token_endpoint":"https://shop.example/user/oauth_token/",)"
+          R"("revocation_endpoint":"https://shop.example/user/oauth_revoke/",)"
+          R"("scopes_supported":["user:balance","sitesmaker:read","sitesmaker","itemplatform:read","itemplatform"],)"
+          R"("response_types_supported":["code"],)"
+          R"("response_modes_supported":["query"],)"
+          R"("grant_types_supported":["authorization_code","refresh_token"],)"
+          R"("token_endpoint_auth_methods_supported":["client_secret_basic","client_secret_post"],)"
+          R"("revocation_endpoint_auth_methods_supported":["client_secret_basic","client_secret_post"],)"
+          R"("code_challenge_methods_supported":["S256"],)"
+          R"("authorization_response_iss_parameter_supported":true,)"
+          R"("service_documentation":"https://shop.example/docs/",)"
+          R"("ui_locales_supported":["en"]})");
+    CHECK(shop.answer(sent{method::head, "/.well-known/oauth-authorization-server"}).status() == status::ok);
+    const auto options = shop.answer(sent{method::options, "/.well-known/oauth-authorization-server"});
+    CHECK(options.status() == status::no_content);
+    CHECK(options.find("Allow") == "GET, HEAD, OPTIONS");
+    const auto posted = shop.answer(sent{method::post, "/.well-known/oauth-authorization-server"});
+    CHECK(posted.status() == status::method_not_allowed);
+    CHECK(posted.find("Allow") == "GET, HEAD, OPTIONS");
+}
+
+TEST_CASE("an auth_url may have a path, and a slash too many at its end", "[oauth]") {
+    for (const char* url : {"https://shop.example/account", "https://shop.example/account/", "https://shop.example/account//"}) {
+        oauth_shop shop{test_oauth_settings(url)};
+        for (const char* path : {"/account/.well-known/oauth-authorization-server", "/.well-known/oauth-authorization-server/account"}) {
+            const auto answer = shop.answer(sent{method::get, path});
+            CHECK(member(answer, "issuer") == "https://shop.example/account");
+            CHECK(member(answer, "token_endpoint") == "https://shop.example/account/user/oauth_token/");
+        }
+        CHECK(shop.answer(sent{method::get, "/.well-known/oauth-authorization-server"}).status() == status::not_found);
+        CHECK(shop.post("/account/user/oauth_token/", shop.exchange_of(shop.make_code())).status() == status::ok);
+        CHECK(shop.post("/user/oauth_token/", shop.exchange_of(shop.make_code())).status() == status::not_found);
+        CHECK(*shop.store.rows.revoke_grant(ann, shop.app.id));
+        const auto page = shop.open(shop.asks(), "site=ann", "/account/en/user/oauth/");
+        CHECK(page.body().find("action=\"/account/en/user/oauth/\"") != std::string::npos);
+        CHECK(returned(shop.press(with(hidden_fields(page), {{"decision", "allow"}}), "site=ann", "/account/en/user/oauth/"), "iss") ==
+              "https://shop.example/account");
+    }
+    for (const char* url : {"", "shop.example", "ftp://shop.example", "https://shop.example?x", "https://shop.example#x"})
+        CHECK_THROWS_AS(oauth_shop{test_oauth_settings(url)}, std::invalid_argument);
+}
+
+TEST_CASE("it says where it belongs on a site", "[oauth]") {
+    oauth_shop shop;
+    auto mounts = shop.oauth.mounts();
+    REQUIRE(mounts.size() == 6);
+    CHECK(mounts.back().starts_with("/en/style-"));
+    CHECK(shop.answer(sent{method::get, mounts.back()}).find("Content-Type") == "text/css; charset=utf-8");
+    mounts.pop_back();
+    std::sort(mounts.begin(), mounts.end());
+    CHECK(mounts == std::vector<std::string>{"/.well-known/oauth-authorization-server", "/en/itemplatform/oauth", "/en/user/oauth",
+                                             "/user/oauth_revoke", "/user/oauth_token"});
+    http::site site{http::mounted(shop.oauth)};
+    http::response out;
+    site.handle(sent{method::get, "/.well-known/oauth-authorization-server"}.asked(), out);
+    CHECK(out.status() == status::ok);
+}
+
+TEST_CASE("what is nowhere is a 404, for people a page", "[oauth]") {
+    oauth_shop shop;
+    for (const char* path : {"/", "/user/oauth_token/x", "/user/oauth_token//", "/user/Oauth_token/", "/user/%6fauth_token/", "/user//oauth_token/",
+                             "/user/x/../oauth_token/", "/.well-known/oauth-authorization-server/x", "/user/oauth_token%2F"}) {
+        CAPTURE(path);
+        const auto answer = shop.answer(sent{method::get, path});
+        CHECK(answer.status() == status::not_found);
+        CHECK(answer.find("Content-Type") == "application/json");
+        CHECK(member(answer, "message") == "Not Found");
+        CHECK(answer.find("X-RateLimit-Remaining") == "60");
+    }
+    for (const char* path : {"/en/user/oauth/x", "/en/user/oauth//", "/en/sitesmaker/oauth/", "/en/style-x.css"}) {
+        CAPTURE(path);
+        const auto answer = shop.answer(sent{method::get, path});
+        CHECK(answer.status() == status::not_found);
+        CHECK(answer.find("Content-Type") == "text/html; charset=utf-8");
+        CHECK(answer.find("X-RateLimit-Remaining").empty());
+    }
+}
+
+TEST_CASE("whoever does not say what they are is a 403 on every path, and counted", "[oauth][agent]") {
+    oauth_shop shop;
+    int left = 60;
+    for (const char* path : {"/user/oauth_token/", "/user/oauth_revoke/", "/en/user/oauth/", "/en/itemplatform/oauth/",
+                             "/.well-known/oauth-authorization-server", "/nowhere"}) {
+        for (const char* agent : {"", " ", static_cast<const char*>(nullptr)}) {
+            sent request{method::post, path};
+            request.without("User-Agent");
+            if (agent != nullptr) request.field("User-Agent", agent);
+            const auto answer = shop.answer(request);
+            CHECK(answer.status() == status::forbidden);
+            CHECK(answer.find("X-RateLimit-Remaining") == std::to_string(--left));
+            CHECK(member(answer, "message") == "Send a User-Agent header that names your program.");
+            CHECK(member(answer, "documentation_url") == "https://shop.example/docs/requests/");
+        }
+    }
+    while (left-- > 0) shop.answer(sent{method::get, "/"}.without("User-Agent"));
+    const auto refused = shop.answer(sent{method::get, "/"}.without("User-Agent"));
+    CHECK(refused.status() == status::too_many_requests);
+    CHECK(refused.find("Retry-After") == "3600");
+    CHECK(refused.find("X-RateLimit-Reset") == "2023-11-14T23:13:20Z");
+    // Nobody else at that address is kept from anything.
+    CHECK(shop.open(shop.asks()).status() == status::ok);
+    CHECK(shop.post("/user/oauth_token/", shop.exchange_of(shop.make_code())).status() == status::ok);
+}
+
+TEST_CASE("a trusted proxy names the client whose window counts", "[oauth][limits]") {
+    auto settings = test_oauth_settings();
+    settings.trusted_proxies = {*ip_network::parse("192.0.2.0/24")};
+    oauth_shop shop{std::move(settings)};
+    const auto wrong_from = [&](const char* client) {
+        return shop.answer(sent{method::post, "/user/oauth_token/"}.field("X-Forwarded-For", client)).find("X-RateLimit-Remaining");
+    };
+    CHECK(std::string{wrong_from("198.51.100.1")} == "59");
+    CHECK(std::string{wrong_from("198.51.100.1")} == "58");
+    CHECK(std::string{wrong_from("198.51.100.2")} == "59");
+}
+
+TEST_CASE("a host's own refusal is worded as every other error, and counts nothing", "[oauth]") {
+    oauth_shop shop;
+    for (const auto each : {status::bad_request, status::request_timeout, status::uri_too_long, status::service_unavailable}) {
+        http::response out;
+        shop.oauth.handle(http::refusal{each, "A rule was broken.", ip_address::v4(192, 0, 2, 1), true}, out);
+        CHECK(out.status() == each);
+        CHECK(member(out, "message") == "A rule was broken.");
+        CHECK(member(out, "documentation_url").starts_with("https://shop.example/docs/"));
+        CHECK(out.find("X-RateLimit-Remaining") == "60");
+        CHECK(out.find("Retry-After") == (each == status::service_unavailable ? "2" : ""));
+    }
+    CHECK(shop.seen.refusals == 4);
+}
+
+TEST_CASE("the observer hears of every answer", "[oauth]") {
+    oauth_shop shop;
+    shop.post("/user/oauth_token/", shop.exchange_of(shop.make_code()));
+    shop.post("/user/oauth_token/", {});
+    shop.answer(sent{method::get, "/nowhere"});
+    shop.answer(sent{method::get, "/"}.without("User-Agent"));
+    CHECK(shop.seen.requests == std::vector<std::string>{"200", "401", "404", "403"});
+}
+
+TEST_CASE("people sign in and agree on one page", "[oauth][one_page]") {
+    entering_shop shop;
+    for (const char* path : {"/en/itemplatform/oauth/", "/en/itemplatform/oauth"}) {
+        const auto page = shop.open(shop.asks(), "", path);
+        CHECK(page.status() == status::ok);
+        CHECK(page.body().find("<h1>Let App in?</h1>") != std::string::npos);
+        CHECK(page.body().find("name=\"login\"") != std::string::npos);
+        CHECK(page.body().find("type=\"password\"") != std::string::npos);
+        CHECK(page.body().find("value=\"deny\" formnovalidate") != std::string::npos);
+        CHECK(page.body().find("form_token") == std::string::npos);
+
+        const auto answer = shop.press(sign_in_with(page, "open sesame"), "", path);
+        CHECK(answer.status() == status::see_other);
+        CHECK(answer.find("Set-Cookie").starts_with("site=new"));
+        CHECK(returned(answer, "state") == "xyz");
+        CHECK(shop.post("/user/oauth_token/", shop.exchange_of(returned(answer, "code").value_or(""))).status() == status::ok);
+        CHECK(*shop.store.rows.revoke_grant(ann, shop.app.id));
+    }
+}
+
+TEST_CASE("a wrong password is said where it was typed, and nobody is let in", "[oauth][one_page]") {
+    entering_shop shop;
+    const auto page = shop.open(shop.asks(), "", one_page);
+    const auto wrong = shop.press(sign_in_with(page, "open <barley>"), "", one_page);
+    CHECK(wrong.status() == status::unprocessable_content);
+    CHECK(wrong.body().find("Error: Let App in?") != std::string::npos);
+    CHECK(wrong.body().find("value=\"ann\"") != std::string::npos);
+    CHECK(wrong.body().find("barley") == std::string::npos);
+    CHECK(wrong.body().find("do not match") != std::string::npos);
+    CHECK(wrong.find("Set-Cookie").empty());
+    // The page goes on from there.
+    CHECK(returned(shop.press(sign_in_with(wrong, "open sesame"), "", one_page), "code"));
+
+    const auto missing = shop.press(with(sign_in_with(page, "x"), {{"password", ""}}), "", one_page);
+    CHECK(missing.status() == status::unprocessable_content);
+    CHECK(missing.body().find("Enter your password.") != std::string::npos);
+    const auto nothing = shop.press(with(sign_in_with(page, "x"), {{"login", ""}}), "", one_page);
+    CHECK(nothing.status() == status::forbidden);  // a form without the field is none of ours
+    shop.sessions.throttled = true;
+    const auto throttled = shop.press(sign_in_with(page, "open sesame"), "", one_page);
+    CHECK(throttled.status() == status::too_many_requests);
+    CHECK(throttled.find("Retry-After") == "90");
+    CHECK(throttled.body().find("90 seconds") != std::string::npos);
+    CHECK(throttled.find("Set-Cookie").empty());
+}
+
+TEST_CASE("whoever refuses needs no password", "[oauth][one_page]") {
+    entering_shop shop;
+    const auto page = shop.open(shop.asks(), "", one_page);
+    const auto fields = to_form(with(hidden_fields(page), {{"decision", "deny"}})) + "&login=&password=";
+    const auto answer = shop.answer(sent{method::post, one_page}.body(fields, "application/x-www-form-urlencoded"));
+    CHECK(returned(answer, "error") == "access_denied");
+    CHECK(returned(answer, "state") == "xyz");
+    CHECK(shop.press(sign_in_with(page, "open sesame", ""), "", one_page).status() == status::bad_request);
+    CHECK(shop.sessions.entered == 0);
+}
+
+TEST_CASE("the one page is never skipped, and asks no password of who is signed in", "[oauth][one_page]") {
+    entering_shop shop;
+    CHECK_FALSE(shop.consent(shop.asks()).empty());
+    CHECK(shop.open(shop.asks()).status() == status::see_other);
+    const auto page = shop.open(shop.asks(), "site=ann", one_page);
+    CHECK(page.status() == status::ok);
+    CHECK(page.body().find("type=\"password\"") == std::string::npos);
+    CHECK(page.body().find("Signed in as ann") != std::string::npos);
+    const auto fields = with(hidden_fields(page), {{"decision", "allow"}});
+    CHECK(returned(shop.press(fields, "site=ann", one_page), "code"));
+    CHECK(shop.press(with(fields, {{"form_token", ""}}), "site=ann", one_page).status() == status::forbidden);
+    // Signed out meanwhile: the page comes again, now with the sign-in.
+    const auto out = shop.press(fields, "", one_page);
+    CHECK(out.status() == status::see_other);
+    CHECK(out.find("Location").starts_with("/en/itemplatform/oauth/?"));
+    CHECK(shop.answer(sent{method::get, std::string{out.find("Location")}}).body().find("type=\"password\"") != std::string::npos);
+}
+
+TEST_CASE("a sign-in that is sent twice gives one code", "[oauth][one_page]") {
+    entering_shop shop;
+    const auto page = shop.open(shop.asks(), "", one_page);
+    const auto first = shop.press(sign_in_with(page, "open sesame"), "", one_page);
+    const auto second = shop.press(sign_in_with(page, "open sesame"), "", one_page);
+    CHECK(returned(first, "code"));
+    CHECK(first.find("Location") == second.find("Location"));
+    CHECK(shop.post("/user/oauth_token/", shop.exchange_of(*returned(first, "code"))).status() == status::ok);
+    CHECK(shop.press(sign_in_with(page, "open sesame"), "", one_page).status() == status::conflict);
+    const auto other_page = shop.open(shop.asks(), "", one_page);
+    CHECK(returned(shop.press(sign_in_with(other_page, "open sesame"), "", one_page), "code") != returned(first, "code"));
+}
+
+TEST_CASE("another site cannot sign anybody in", "[oauth][one_page]") {
+    entering_shop shop;
+    const auto fields = sign_in_with(shop.open(shop.asks(), "", one_page), "open sesame");
+    for (const auto& [name, value] : {std::pair{"Sec-Fetch-Site", "cross-site"}, std::pair{"Origin", "https://evil.example"}})
+        CHECK(shop.answer(sent{method::post, one_page}.field(name, value).body(to_form(fields), "application/x-www-form-urlencoded")).status() ==
+              status::forbidden);
+    CHECK(shop.sessions.entered == 0);
+}
+
+TEST_CASE("what fails while somebody signs in is a page, or told to the application", "[oauth][one_page][failure]") {
+    entering_shop shop;
+    const auto page = shop.open(shop.asks(), "", one_page);
+    // The application, the password, the code.
+    for (int nth = 1; nth <= 3; ++nth) {
+        CAPTURE(nth);
+        shop.store.faults.start(nth);
+        const auto answer = shop.press(sign_in_with(page, "open sesame"), "", one_page);
+        if (nth < 3) {
+            CHECK(answer.status() == status::service_unavailable);
+            CHECK(answer.find("Retry-After") == "2");
+            CHECK(answer.find("Set-Cookie").empty());
+        } else {
+            CHECK(returned(answer, "error") == "temporarily_unavailable");
+            CHECK(answer.find("Set-Cookie").starts_with("site=new"));
+        }
+    }
+    shop.store.faults.start(0);
+    shop.random_works = false;
+    CHECK(returned(shop.open(shop.asks(), "", one_page), "error") == "server_error");
+}
+
+TEST_CASE("where sessions have no door, the one page is the usual one, and still not skipped", "[oauth][one_page]") {
+    oauth_shop shop;
+    CHECK(shop.open(shop.asks(), "", one_page).find("Location").starts_with("/login?next=%2Fen%2Fitemplatform%2Foauth%2F%3F"));
+    CHECK_FALSE(shop.consent(shop.asks()).empty());
+    const auto page = shop.open(shop.asks(), "site=ann", one_page);
+    CHECK(page.status() == status::ok);
+    CHECK(returned(shop.press(with(hidden_fields(page), {{"decision", "allow"}}), "site=ann", one_page), "code"));
+    CHECK(shop.press(with(sign_in_with(page, "open sesame"), {{"form_token", ""}}), "", one_page).status() == status::forbidden);
+}
+
+TEST_CASE("only a password may take time where nothing else does", "[oauth]") {
+    oauth_shop shop;
+    entering_shop entering;
+    STATIC_REQUIRE_FALSE(decltype(shop.oauth)::blocking);
+    STATIC_REQUIRE(decltype(entering.oauth)::blocking);
+    CHECK(entering.oauth.may_block(sent{method::post, one_page}.asked()));
+    CHECK_FALSE(entering.oauth.may_block(sent{method::get, one_page}.asked()));
+    CHECK_FALSE(entering.oauth.may_block(sent{method::post, "/user/oauth_token/"}.asked()));
+}

@@ -1,0 +1,84 @@
+#include <tollgate/oauth/parameters.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+using namespace tollgate;
+using oauth::failure;
+using oauth::parameters;
+
+namespace {
+
+parameters form(std::string_view text) { return std::get<parameters>(parameters::from_form(text)); }
+
+std::variant<parameters, failure> body(std::string_view text, std::string_view content_type) {
+    http::request asked;
+    asked.method = http::method::post;
+    asked.body = text;
+    if (!content_type.empty()) asked.fields.add("Content-Type", content_type);
+    return parameters::from_body(asked);
+}
+
+}  // namespace
+
+TEST_CASE("a parameter without a value was not sent", "[oauth][parameters]") {
+    const auto sent = form("a=1&b=&c&d=%20");
+    CHECK(sent.find("a") == "1");
+    CHECK_FALSE(sent.find("b"));
+    CHECK_FALSE(sent.find("c"));
+    CHECK(sent.find("d") == " ");
+    CHECK_FALSE(sent.find("e"));
+    CHECK(sent.holds("b"));
+    CHECK_FALSE(sent.holds("e"));
+}
+
+TEST_CASE("a repeated parameter is named, if it can be", "[oauth][parameters]") {
+    CHECK_FALSE(form("").repeated());
+    CHECK_FALSE(form("a=1&b=1&A=1").repeated());
+    CHECK_FALSE(form("resource=1&resource=2").repeated());
+    CHECK(form("a=1&code=1&code=1").repeated()->description == "code was sent more than once.");
+    CHECK(form("scope=&scope=1").repeated()->description == "scope was sent more than once.");
+    for (const char* odd : {"a%22=1&a%22=1", "=1&=1", "A=1&A=1", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa=1&aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa=1"})
+        CHECK(form(odd).repeated()->description == "A parameter was sent more than once.");
+    CHECK(form("state=1&state=2").is_repeated("state"));
+    CHECK_FALSE(form("state=1").is_repeated("state"));
+}
+
+TEST_CASE("a body is a form or a JSON object, as it says", "[oauth][parameters]") {
+    struct row {
+        const char* text;
+        const char* content_type;
+        std::optional<std::string> code;  // none: a failure
+    };
+    for (const auto& [text, content_type, code] : std::vector<row>{
+             {"code=a%2Bb+c", "application/x-www-form-urlencoded", "a+b c"},
+             {"code=1", "APPLICATION/x-www-form-urlencoded ; charset=UTF-8", "1"},
+             {R"({"code":"a\u0062"})", "application/json", "ab"},
+             {R"({"code":12,"other":null})", "application/json;charset=utf-8", "12"},
+             {R"({"code":{}})", "application/json", std::nullopt},
+             {R"({"code":1.0})", "application/json", std::nullopt},
+             {R"({"code":"1","code":"2"})", "application/json", std::nullopt},
+             {R"({"code":"\ud800"})", "application/json", std::nullopt},
+             {"code=1", "text/plain", std::nullopt},
+             {"code=1", "application/x-www-form-urlencodedx", std::nullopt},
+             {"code=1", "", std::nullopt},
+             {"code=%ff", "application/x-www-form-urlencoded", std::nullopt},
+             {"", "text/plain", std::nullopt},
+         }) {
+        CAPTURE(text, content_type);
+        const auto read = body(text, content_type);
+        REQUIRE(std::holds_alternative<parameters>(read) == code.has_value());
+        if (code) CHECK(std::get<parameters>(read).find("code") == code);
+        else CHECK(std::get<failure>(read).code == oauth::error::invalid_request);
+    }
+    CHECK(std::holds_alternative<parameters>(body("", "")));
+
+    http::request twice;
+    twice.body = "code=1";
+    for (int i = 0; i < 2; ++i) twice.fields.add("Content-Type", "application/x-www-form-urlencoded");
+    CHECK(std::holds_alternative<failure>(parameters::from_body(twice)));
+}
