@@ -35,12 +35,12 @@ struct shop_sessions {
         last_client = attempt.client;
         const auto who = find(attempt.login);
         if (!who || attempt.password != std::string{attempt.login.rbegin(), attempt.login.rend()}) return next_refusal;
-        out.add("Set-Cookie", *http::field_value::from("who=" + who->login));
+        out.add("Set-Cookie", *http::field_value::from("who=" + who->login + "; Path=/"));
         return sign_in_answer{sign_in_result::signed_in, who, {}};
     }
     outcome<void> sign_out(const http::request&, instant, http::response& out) {
         if (failure) return *failure;
-        out.add("Set-Cookie", "who=; Max-Age=0");
+        out.add("Set-Cookie", "who=; Path=/; Max-Age=0");
         return {};
     }
 

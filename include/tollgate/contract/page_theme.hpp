@@ -36,7 +36,7 @@ struct page_frame {
     std::string_view login = {};         ///< who is signed in; empty for nobody
     std::string_view sign_out_url = {};  ///< where a form with `form_token` signs them out; empty where that is not done here
     std::string_view form_token = {};
-    std::string_view referrer_policy = {};  ///< for a `<meta name="referrer">`; none if empty
+    std::string_view referrer_policy = {};  ///< for a `<meta name="referrer">`, if not empty: forms need it then
 };
 
 /// How pages look, and what they say.

@@ -34,6 +34,7 @@ struct error_words {
     message_words unavailable{"This is taking too long", "A part of the site does not answer. Try again in a moment."};
     message_words internal{"Something went wrong", "The fault is ours, and it was noted. Try again in a moment."};
     message_words other{"That did not work", "Go back and try again."};
+    std::string_view home = "Go to the start page";
 };
 
 /// What a scope lets a program do. `{}` is the service's name.

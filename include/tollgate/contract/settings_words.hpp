@@ -44,7 +44,7 @@ struct form_words {
     std::string_view created = "Created";
     std::string_view last_used = "Last used";
     std::string_view never = "Not yet";
-    std::string_view shown_once = "This is the only time that you can see it. Keep it as safe as a password.";
+    std::string_view shown_once = "This is the only time that the secret is shown. Keep it as safe as a password.";
 };
 
 /// What the page of personal tokens says.

@@ -115,12 +115,15 @@ inline void write_hook_table(http::html_writer& html, const page_view& view, con
                                                                        const hook_form& typed) {
     std::vector<pipeline::choice_group> groups;
     const auto account = parse_account(typed.account);
+    const service* own = account ? services.find(account->service) : nullptr;
+    // Services may have events of one name; what was typed stays chosen even where it is none of the account's own.
+    const bool fits = own != nullptr && own->has_event(typed.event);
     for (const service& at : services.services()) {
         if (std::none_of(list.accounts.begin(), list.accounts.end(), [&](const account_hooks& each) { return each.of.service == at.name; }))
             continue;
         groups.push_back({at.name, {}});
         for (const std::string& each : at.events)
-            groups.back().choices.push_back({each, each, each == typed.event && (!account || account->service == at.name)});
+            groups.back().choices.push_back({each, each, each == typed.event && (!fits || own == &at)});
     }
     return groups;
 }

@@ -36,6 +36,9 @@ public:
         const auto home_url = site_.root + "/";
         frame.style_url = site_.style_url;
         frame.home_url = home_url;
+        // Without TLS browsers send no Sec-Fetch-Site, and where nothing is referred their Origin is `null`: of forms that
+        // come from here no more could be told than of any other site's.
+        if (!site_.secure) frame.referrer_policy = "same-origin";
         add_page_fields(out, site_, form_targets);
         out.body().clear();
         http::html_writer html{out.body()};
@@ -49,7 +52,10 @@ public:
         frame.title = said.heading;
         frame.shape = page_shape::narrow;
         out.set_status(status);
-        answer(out, frame, [&](http::html_writer& html) { write_message(html, said); });
+        answer(out, frame, [&](http::html_writer& html) {
+            write_message(html, said);
+            html.add("<p><a href=\"{}/\">{}</a></p>\n", site_.root, words().errors.home);
+        });
     }
 
     /// The same with the words for this status.

@@ -81,7 +81,7 @@ button.danger:hover { background: var(--danger-deep); }
 
 .form { border: 1px solid var(--line); border-radius: .75rem; background: var(--panel); padding: 1.75rem; margin-top: 2.5rem; }
 .form > form { max-width: 34rem; }
-.field { margin: 0 0 1.4rem; padding: 0; border: 0; min-width: 0; }
+.field { margin: 0 0 1.4rem; padding: 0; border: 0; min-width: 0; max-width: 34rem; }
 .field > label, legend { display: block; font-weight: 600; margin-bottom: .3rem; padding: 0; }
 .hint { color: var(--quiet); font-size: .925rem; line-height: 1.5; margin: -.1rem 0 .4rem; }
 .fault { color: var(--danger); margin: 0 0 .4rem; }
@@ -96,8 +96,8 @@ input:focus-visible, select:focus-visible { outline-offset: 0; border-radius: .5
 input.copied:not([type=checkbox]) { font-family: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: .925rem;
   user-select: all; }
 .chooser { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: end; margin-bottom: 2rem; }
-.chooser p { width: 100%; margin: 0; }
-.chooser label { font-weight: 600; padding-block: .55rem; }
+.chooser p, .chooser label { width: 100%; margin: 0; }
+.chooser label { font-weight: 600; }
 .chooser select { width: auto; max-width: 100%; }
 
 .account { font-size: 1.1rem; margin: 2.25rem 0 .75rem; }
@@ -105,7 +105,7 @@ table { width: 100%; border-collapse: collapse; margin-bottom: 2.5rem; font-size
 th, td { text-align: left; vertical-align: top; padding: .85rem 1.25rem .85rem 0; border-bottom: 1px solid var(--line); }
 thead th { color: var(--quiet); font-size: .85rem; font-weight: 600; padding-block: 0 .5rem; white-space: nowrap; }
 tbody th { font-weight: 600; min-width: 10rem; overflow-wrap: anywhere; }
-tbody th p { font-weight: 400; margin: .15rem 0 0; color: var(--quiet); }
+tbody th p { font-weight: 400; font-size: .95rem; margin: .15rem 0 0; color: var(--quiet); }
 td { min-width: 5.5rem; overflow-wrap: anywhere; }
 .whole, .codes code { overflow-wrap: break-word; }
 td ul { margin: 0; padding: 0; list-style: none; }
