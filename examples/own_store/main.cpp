@@ -1,8 +1,8 @@
 // A storage adapter of one's own, and the tests that say whether it is right: those that the library's own stores pass.
+#include <tollgate/store/suite.hpp>
 #include <tollgate/tollgate.hpp>
 
-#include <tollgate/store/suite.hpp>
-
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -65,14 +65,13 @@ public:
         const std::lock_guard transaction{mutex_};
         const auto found = access_tokens_.find(token.bytes());
         if (found == access_tokens_.end()) return std::optional<token_credential>{};
-        const auto& row = found->second;
-        return std::optional{
-            token_credential{row.user, row.token_digest, row.scopes, row.expires_at, row.application}};
+        const auto& row = found->second.made;
+        return std::optional{token_credential{row.user, row.token_digest, row.scopes, row.expires_at, row.application}};
     }
 
     outcome<void> create_access_token(const new_access_token& made) {
         const std::lock_guard transaction{mutex_};
-        if (!access_tokens_.emplace(made.token_digest.bytes(), made).second)
+        if (!access_tokens_.emplace(made.token_digest.bytes(), access_row{made, {}}).second)
             return problem{problem_kind::conflict, "The token exists.", {}};
         return {};
     }
@@ -80,6 +79,183 @@ public:
     outcome<bool> revoke_access_token(const digest& token) {
         const std::lock_guard transaction{mutex_};
         return access_tokens_.erase(token.bytes()) != 0;
+    }
+
+    outcome<application_id> create_application(const new_application& made, std::size_t applications_per_user_max) {
+        const std::lock_guard transaction{mutex_};
+        std::size_t there = 0;
+        for (const auto& [id, row] : applications_) {
+            if (row.client_id == made.client_id) return problem{problem_kind::conflict, "The client_id is taken.", {}};
+            if (row.owner == made.owner) ++there;
+        }
+        if (there >= applications_per_user_max) return invalid("You have as many applications as you may.");
+        const auto id = application_id{++last_application_};
+        applications_.emplace(id, application{id, made.owner, made.client_id, made.secret_digest, made.name,
+                                              made.website, made.description, made.redirect_url, made.created_at});
+        return id;
+    }
+
+    outcome<std::optional<application>> find_application(std::string_view client_id) {
+        const std::lock_guard transaction{mutex_};
+        for (const auto& [id, row] : applications_)
+            if (row.client_id == client_id) return std::optional{row};
+        return std::optional<application>{};
+    }
+
+    outcome<std::vector<application>> applications_of(user_id owner) {
+        const std::lock_guard transaction{mutex_};
+        std::vector<application> found;
+        for (const auto& [id, row] : applications_)
+            if (row.owner == owner) found.push_back(row);
+        return found;
+    }
+
+    outcome<bool> replace_client_secret(user_id owner, application_id id, const digest& secret) {
+        const std::lock_guard transaction{mutex_};
+        const auto found = applications_.find(id);
+        if (found == applications_.end() || found->second.owner != owner) return false;
+        found->second.secret_digest = secret;
+        return true;
+    }
+
+    outcome<bool> delete_application(user_id owner, application_id id) {
+        const std::lock_guard transaction{mutex_};
+        const auto found = applications_.find(id);
+        if (found == applications_.end() || found->second.owner != owner) return false;
+        applications_.erase(found);
+        std::erase_if(grants_, [&](const auto& each) { return each.second.application == id; });
+        forget_of([&](user_id, application_id of) { return of == id; });
+        return true;
+    }
+
+    outcome<std::optional<scope_set>> granted_scopes(user_id user, application_id application) {
+        const std::lock_guard transaction{mutex_};
+        for (const auto& [id, row] : grants_)
+            if (row.user == user && row.application == application) return std::optional{row.scopes};
+        return std::optional<scope_set>{};
+    }
+
+    outcome<code_result> create_code(const new_authorization_code& made) {
+        const std::lock_guard transaction{mutex_};
+        const auto there = codes_.find(made.code_digest.bytes());
+        if (there != codes_.end()) return there->second.refresh_token ? code_result::spent : code_result::waiting;
+        const auto asking = applications_.find(made.application);
+        if (asking == applications_.end()) return not_found();
+
+        auto granted = grants_.begin();
+        while (granted != grants_.end() &&
+               (granted->second.user != made.user || granted->second.application != made.application))
+            ++granted;
+        scope_set scopes = granted == grants_.end() ? scope_set{} : granted->second.scopes;
+        if (!made.scopes.for_each([&](std::string_view each) { return scopes.add(each); }))
+            return invalid("These are more scopes than can be kept.");
+        if (granted == grants_.end()) {
+            const auto id = grant_id{++last_grant_};
+            const auto& [client, row] = *asking;
+            granted =
+                grants_.emplace(id, grant{id, made.user, client, row.name, row.website, {}, made.created_at, {}}).first;
+        }
+        granted->second.scopes = scopes;
+        codes_.emplace(made.code_digest.bytes(), code_row{made, {}});
+        return code_result::created;
+    }
+
+    // [codes]
+    outcome<redeemed_code> redeem_code(const code_redemption& shown) {
+        const std::lock_guard transaction{mutex_};  // of two that come at once, the second sees what the first did
+        const auto found = codes_.find(shown.code_digest.bytes());
+        if (found == codes_.end() || found->second.made.application != shown.application) return redeemed_code{};
+        auto& [code, refresh_token] = found->second;
+        if (refresh_token) {  // somebody has it who should not: what was made of it is worth nothing any more
+            revoke_refresh_token(*refresh_token);
+            return redeemed_code{redemption_result::reused, {}, {}};
+        }
+        if (code.expires_at <= shown.now) return redeemed_code{};
+        if ((shown.redirect_uri && *shown.redirect_uri != code.redirect) || shown.code_challenge != code.code_challenge)
+            return redeemed_code{redemption_result::mismatch, {}, {}};
+
+        const auto& tokens = shown.tokens;
+        const auto refresh_digest = tokens.refresh_digest.bytes(), access_digest = tokens.access_digest.bytes();
+        if (refresh_tokens_.contains(refresh_digest) || access_tokens_.contains(access_digest))
+            return problem{problem_kind::conflict, "The token exists.", {}};
+        const auto expires_at = std::min(tokens.refresh_expires_at, tokens.refresh_ends_at);
+        refresh_tokens_.emplace(
+            refresh_digest, refresh_row{code.user, code.application, code.scopes, expires_at, tokens.refresh_ends_at});
+        access_tokens_.emplace(access_digest, access_row{{code.user, code.application, tokens.access_digest,
+                                                          code.scopes, shown.now, tokens.access_expires_at},
+                                                         refresh_digest});
+        refresh_token = refresh_digest;  // spent, and still here, so that reuse is seen
+        return redeemed_code{redemption_result::redeemed, code.user, code.scopes};
+    }
+    // [/codes]
+
+    outcome<refreshed_token> refresh_access_token(const token_refresh& shown) {
+        const std::lock_guard transaction{mutex_};
+        const auto found = refresh_tokens_.find(shown.refresh_digest.bytes());
+        if (found == refresh_tokens_.end() || found->second.application != shown.application ||
+            found->second.expires_at <= shown.now)
+            return refreshed_token{};
+        refresh_row& token = found->second;
+        const scope_set scopes = shown.narrowed.value_or(token.scopes);
+        if (!scopes.for_each([&](std::string_view each) { return token.scopes.contains(each); }))
+            return refreshed_token{refresh_result::too_wide, {}};
+        const bool is_new =
+            access_tokens_
+                .emplace(shown.access_digest.bytes(), access_row{{token.user, token.application, shown.access_digest,
+                                                                  scopes, shown.now, shown.access_expires_at},
+                                                                 found->first})
+                .second;
+        if (!is_new) return problem{problem_kind::conflict, "The token exists.", {}};
+        token.expires_at = std::min<instant>(shown.now + shown.refresh_lifetime, token.ends_at);
+        return refreshed_token{refresh_result::refreshed, scopes};
+    }
+
+    outcome<void> revoke_oauth_token(application_id application, const digest& token) {
+        const std::lock_guard transaction{mutex_};
+        const auto refresh = refresh_tokens_.find(token.bytes());
+        if (refresh != refresh_tokens_.end() && refresh->second.application == application)
+            revoke_refresh_token(digest_bytes{refresh->first});
+        const auto access = access_tokens_.find(token.bytes());
+        if (access != access_tokens_.end() && access->second.made.application == application)
+            access_tokens_.erase(access);
+        return {};
+    }
+
+    outcome<std::vector<grant>> grants_of(user_id user) {
+        const std::lock_guard transaction{mutex_};
+        std::vector<grant> found;
+        for (const auto& [id, row] : grants_)
+            if (row.user == user) found.push_back(row);
+        return found;
+    }
+
+    outcome<bool> revoke_grant(user_id user, application_id application) {
+        const std::lock_guard transaction{mutex_};
+        forget_of([&](user_id whose, application_id of) { return whose == user && of == application; });
+        return std::erase_if(grants_, [&](const auto& each) {
+                   return each.second.user == user && each.second.application == application;
+               }) != 0;
+    }
+
+    outcome<std::size_t> sweep_expired(instant now, std::size_t rows_max) {
+        const std::lock_guard transaction{mutex_};
+        std::size_t swept = 0;
+        const auto sweep = [&](auto& table, auto end_of) {
+            for (auto each = table.begin(); each != table.end() && swept < rows_max;) {
+                if (end_of(each->second) > now) {
+                    ++each;
+                    continue;
+                }
+                each = table.erase(each);
+                ++swept;
+            }
+        };
+        sweep(codes_, [](const code_row& each) {
+            return each.made.expires_at + seconds{each.refresh_token ? limits::spent_code_seconds : 0};
+        });
+        sweep(access_tokens_, [](const access_row& each) { return each.made.expires_at; });
+        sweep(refresh_tokens_, [](const refresh_row& each) { return each.expires_at; });
+        return swept;
     }
 
     // [hooks]
@@ -131,23 +307,62 @@ public:
     }
 
 private:
+    using digest_bytes = std::array<std::uint8_t, digest::size_bytes>;
+
+    struct access_row {
+        new_access_token made;
+        std::optional<digest_bytes> refresh_token;  // the one that it came with
+    };
+    struct refresh_row {
+        user_id user;
+        application_id application;
+        scope_set scopes;
+        instant expires_at;
+        instant ends_at;
+    };
+    struct code_row {
+        new_authorization_code made;
+        std::optional<digest_bytes> refresh_token;  // what was made of it, once it was redeemed
+    };
     struct old_secret {
         std::string text;
         instant valid_until;
     };
-    using digest_bytes = std::array<std::uint8_t, digest::size_bytes>;
+
+    void revoke_refresh_token(const digest_bytes& token) {
+        std::erase_if(access_tokens_, [&](const auto& each) { return each.second.refresh_token == token; });
+        refresh_tokens_.erase(token);
+    }
+
+    /// Codes and tokens of those users and applications of which `chosen` says so.
+    template <class Chosen>
+    void forget_of(Chosen chosen) {
+        std::erase_if(codes_,
+                      [&](const auto& each) { return chosen(each.second.made.user, each.second.made.application); });
+        std::erase_if(access_tokens_,
+                      [&](const auto& each) { return chosen(each.second.made.user, each.second.made.application); });
+        std::erase_if(refresh_tokens_,
+                      [&](const auto& each) { return chosen(each.second.user, each.second.application); });
+    }
 
     std::mutex mutex_;
     std::int64_t last_token_ = 0;
     std::int64_t last_hook_ = 0;
     std::map<token_id, new_personal_token> personal_tokens_;
-    std::map<digest_bytes, new_access_token> access_tokens_;
+    std::map<digest_bytes, access_row> access_tokens_;
+    std::int64_t last_application_ = 0;
+    std::int64_t last_grant_ = 0;
+    std::map<application_id, application> applications_;
+    std::map<grant_id, grant> grants_;
+    std::map<digest_bytes, code_row> codes_;
+    std::map<digest_bytes, refresh_row> refresh_tokens_;
     std::map<hook_id, new_hook> hooks_;
     std::map<hook_id, old_secret> old_secrets_;
 };
 
 static_assert(token_store<table_store>);
 static_assert(hook_store<table_store>);
+static_assert(oauth_store<table_store>);
 
 int main() {
     // [suite]
