@@ -4,6 +4,7 @@
 
 #include <tollgate/base/ascii.hpp>
 #include <tollgate/http/authority.hpp>
+#include <tollgate/http/field_list.hpp>
 #include <tollgate/http/scan.hpp>
 
 #include <algorithm>
@@ -27,16 +28,6 @@ template <std::size_t Size>
     for (std::size_t i = 0; i + 8 <= text_bytes; i += 8)
         if (std::memcmp(at + i, text + i, 8) != 0) return false;
     return std::memcmp(at + text_bytes - tail_bytes, text + text_bytes - tail_bytes, tail_bytes) == 0;
-}
-
-/// Whether a comma-separated field value holds this member, in any case (RFC 9110 section 5.6.1).
-[[nodiscard]] constexpr bool list_holds(std::string_view list, std::string_view member) noexcept {
-    for (;;) {
-        const auto comma = list.find(',');
-        if (ascii_iequals(trim_ows(list.substr(0, comma)), member)) return true;
-        if (comma == std::string_view::npos) return false;
-        list.remove_prefix(comma + 1);
-    }
 }
 
 /// Whether a tab is among the blanks that were trimmed from this value of a field line, which a colon and a CR enclose.

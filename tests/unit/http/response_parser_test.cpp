@@ -1,0 +1,321 @@
+#include <tollgate/http/response_parser.hpp>
+
+#include <catch2/catch.hpp>
+#include <support/feed_response.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace tollgate;
+using http::response_settings;
+using http::response_step;
+using test::feed_answer;
+using test::feed_answer_bytewise;
+using test::feed_answer_whole;
+using test::peer;
+using namespace std::string_literals;
+
+namespace {
+
+std::string repeated(std::size_t times, const std::string& text) {
+    std::string made;
+    for (std::size_t i = 0; i < times; ++i) made += text;
+    return made;
+}
+
+std::string ok_with(const std::string& lines, const std::string& body = {}) {
+    return "HTTP/1.1 200 OK\r\n" + lines + "\r\n" + body;
+}
+std::string with_length(const std::string& length, const std::string& body = {}) {
+    return ok_with("Content-Length: " + length + "\r\n", body);
+}
+std::string with_coding(const std::string& coding, const std::string& body = "0\r\n\r\n") {
+    return ok_with("Transfer-Encoding: " + coding + "\r\n", body);
+}
+std::string with_chunks(const std::string& chunks) { return with_coding("chunked", chunks); }
+
+struct accepted_case {
+    std::string what, bytes;
+    unsigned status = 200;
+    std::string body = {};
+    bool keep_alive = true;
+};
+
+const std::vector<accepted_case> accepted_cases = {
+    {"length 0", with_length("0")},
+    {"a length", with_length("5", "hello"), 200, "hello"},
+    {"no reason", "HTTP/1.1 200 \r\nContent-Length: 0\r\n\r\n"},
+    {"no reason and no blank", "HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n"},
+    {"a reason in another script", "HTTP/1.1 200 \xc3\xa0 la bonne heure\r\nContent-Length: 0\r\n\r\n"},
+    {"an unknown status", "HTTP/1.1 999 No\r\nContent-Length: 0\r\n\r\n", 999},
+    {"204", "HTTP/1.1 204 No Content\r\n\r\n", 204},
+    {"204 that says 0", "HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n", 204},
+    {"204 that announces a body", "HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n", 204, "", false},
+    {"204 that announces chunks", "HTTP/1.1 204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n", 204, "", false},
+    {"304 with the length of what it is not", "HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n", 304},
+    {"a redirect, which is an answer", "HTTP/1.1 302 Found\r\nLocation: http://a/\r\nContent-Length: 0\r\n\r\n", 302},
+    {"close", ok_with("Content-Length: 0\r\nConnection: close\r\n"), 200, "", false},
+    {"close among others", ok_with("Content-Length: 0\r\nconnection: keep-alive, CLOSE\r\n"), 200, "", false},
+    {"close in a second line", ok_with("Connection: x\r\nContent-Length: 0\r\nConnection: close\r\n"), 200, "", false},
+    {"HTTP/1.0", "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nhi", 200, "hi", false},
+    {"HTTP/1.0 that stays", "HTTP/1.0 200 OK\r\nContent-Length: 2\r\nConnection: Keep-Alive\r\n\r\nhi", 200, "hi"},
+    {"chunks", with_chunks("5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n"), 200, "hello world"},
+    {"no chunk but the last", with_chunks("0\r\n\r\n")},
+    {"chunk sizes in any case, with zeros", with_chunks("00a\r\n0123456789\r\nA\r\n0123456789\r\n000\r\n\r\n"), 200,
+     "01234567890123456789"},
+    {"chunk extensions", with_chunks("2;a;b=c ; d = \"e\\\"\\\\;\" ;f\r\nhi\r\n0;x\r\n\r\n"), 200, "hi"},
+    {"trailers", with_chunks("2\r\nhi\r\n0\r\nX: y\r\nContent-Length: 7\r\nTransfer-Encoding: gzip\r\n\r\n"), 200, "hi"},
+    {"a coding in capitals", ok_with("TRANSFER-ENCODING:Chunked\r\n", "0\r\n\r\n")},
+    {"odd but valid fields", ok_with("!#$%&'*+-.^_`|~0aZ:\xff\r\nEmpty:\r\nTabs:\t\ta\tb\t\r\nContent-Length:\t0 \r\n")},
+    {"an interim answer", "HTTP/1.1 100 Continue\r\n\r\n" + with_length("2", "hi"), 200, "hi"},
+    {"several with fields", "HTTP/1.1 103 Early Hints\r\nLink: <a>\r\nContent-Length: 9\r\nConnection: close\r\n\r\n"
+                            "HTTP/1.1 102 Processing\r\nTransfer-Encoding: chunked\r\n\r\n" + with_length("2", "hi"), 200, "hi"},
+    {"a body that looks like an answer", with_length("19", "HTTP/1.1 500 Oh\r\n\r\n"), 200, "HTTP/1.1 500 Oh\r\n\r\n"},
+    {"a body of any bytes", with_length("4", "\0\xff\r\n"s), 200, "\0\xff\r\n"s},
+};
+
+const std::vector<std::pair<std::string, std::string>> refused_cases = {
+    {"TLS", "\x15\x03\x01\x00\x02\x02\x28\n"s},
+    {"SSH", "SSH-2.0-OpenSSH_9.2\r\n"},
+    {"HTTP/0.9", "<html>hello</html>\n"},
+    {"HTTP/2", "HTTP/2 200\r\n\r\n"},
+    {"HTTP/1.2", "HTTP/1.2 200 OK\r\nContent-Length: 0\r\n\r\n"},
+    {"a lower-case name", "http/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"},
+    {"ICY", "ICY 200 OK\r\n\r\n"},
+    {"an empty line first", "\r\n" + with_length("0")},
+    {"a blank first", " HTTP/1.1 200 OK\r\n\r\n"},
+    {"two blanks before the status", "HTTP/1.1  200 OK\r\n\r\n"},
+    {"a tab before the status", "HTTP/1.1\t200 OK\r\n\r\n"},
+    {"no status", "HTTP/1.1 \r\n\r\n"},
+    {"a status of two digits", "HTTP/1.1 20 OK\r\n\r\n"},
+    {"a status of four digits", "HTTP/1.1 2000 OK\r\n\r\n"},
+    {"a status with a sign", "HTTP/1.1 +20 OK\r\n\r\n"},
+    {"a status that begins with zero", "HTTP/1.1 020 OK\r\n\r\n"},
+    {"a status of letters", "HTTP/1.1 2O0 OK\r\n\r\n"},
+    {"a tab behind the status", "HTTP/1.1 200\tOK\r\n\r\n"},
+    {"a control character in the reason", "HTTP/1.1 200 O\x01K\r\n\r\n"},
+    {"NUL in the reason", "HTTP/1.1 200 O\0K\r\n\r\n"s},
+    {"a bare CR in the reason", "HTTP/1.1 200 O\rK\r\n\r\n"},
+    {"a status line ended by LF", "HTTP/1.1 200 OK\nContent-Length: 0\r\n\r\n"},
+    {"101", "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\n"},
+
+    {"a field without a colon", ok_with("Content-Length 0\r\n")},
+    {"a field without a name", ok_with(": a\r\n")},
+    {"a blank before a colon", ok_with("Content-Length : 0\r\n")},
+    {"a tab before a colon", ok_with("X\t: 0\r\n")},
+    {"a folded line", ok_with("X: a\r\n b\r\nContent-Length: 0\r\n")},
+    {"a line folded with a tab", ok_with("X: a\r\n\tb\r\nContent-Length: 0\r\n")},
+    {"a blank before the first field", ok_with(" X: a\r\n")},
+    {"a raw byte in a name", ok_with("X\xff: a\r\n")},
+    {"NUL in a value", ok_with("X: a\0b\r\n"s)},
+    {"an escape character in a value", ok_with("X: \x1b[0m\r\n")},
+    {"DEL in a value", ok_with("X: \x7f\r\n")},
+    {"a bare CR in a value", ok_with("X: a\rb\r\n")},
+    {"a CR at the end of a value", ok_with("X: a\r\r\n")},
+    {"a field line ended by LF", ok_with("X: a\n")},
+    {"a section ended by LF", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\n"},
+
+    {"a negative length", with_length("-1")},
+    {"a length with a plus", with_length("+5", "hello")},
+    {"a hexadecimal length", with_length("0x5", "hello")},
+    {"a length with a blank", with_length("1 0", "helloworld")},
+    {"a length with letters", with_length("5abc", "hello")},
+    {"an empty length", with_length("", "hello")},
+    {"a list of lengths", with_length("5, 5", "hello")},
+    {"a length with zeros", with_length("005", "hello")},
+    {"a length over 64 bits", with_length("18446744073709551616")},
+    {"two lengths", ok_with("Content-Length: 5\r\nContent-Length: 6\r\n", "hello!")},
+    {"two equal lengths", ok_with("Content-Length: 5\r\ncontent-length: 5\r\n", "hello")},
+    {"two lengths of an answer without a body", "HTTP/1.1 304 A\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\n"},
+    {"coding, then length", ok_with("Transfer-Encoding: chunked\r\nContent-Length: 5\r\n", "0\r\n\r\n")},
+    {"length, then coding", ok_with("Content-Length: 0\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n")},
+    {"a coding on HTTP/1.0", "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"},
+    {"gzip", with_coding("gzip")},
+    {"identity", with_coding("identity")},
+    {"gzip, then chunked", with_coding("gzip, chunked")},
+    {"chunked, then gzip", with_coding("chunked, gzip")},
+    {"chunked twice", with_coding("chunked, chunked")},
+    {"two coding lines", ok_with("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n")},
+    {"an empty coding", with_coding("")},
+    {"a tab before chunked", with_coding("\tchunked")},
+    {"a vertical tab before chunked", with_coding("\vchunked")},
+
+    {"a negative chunk size", with_chunks("-1\r\n\r\n")},
+    {"a chunk size with a plus", with_chunks("+5\r\nhello\r\n0\r\n\r\n")},
+    {"a chunk size with 0x", with_chunks("0x5\r\nhello\r\n0\r\n\r\n")},
+    {"a chunk size with a blank before", with_chunks(" 5\r\nhello\r\n0\r\n\r\n")},
+    {"a chunk size with a blank behind", with_chunks("5 \r\nhello\r\n0\r\n\r\n")},
+    {"an empty chunk size", with_chunks("\r\nhello\r\n0\r\n\r\n")},
+    {"no chunk size, an extension", with_chunks(";a\r\nhello\r\n0\r\n\r\n")},
+    {"letters for a chunk size", with_chunks("zz\r\n")},
+    {"a chunk size over 64 bits", with_chunks("10000000000000005\r\nhello\r\n0\r\n\r\n")},
+    {"a chunk line ended by LF", with_chunks("5\nhello\r\n0\r\n\r\n")},
+    {"a chunk that is too short", with_chunks("6\r\nhello\r\n0\r\n\r\n")},
+    {"a chunk that is too long", with_chunks("4\r\nhello\r\n0\r\n\r\n")},
+    {"a chunk followed by LF", with_chunks("5\r\nhello\n0\r\n\r\n")},
+    {"an extension without a name", with_chunks("5;\r\nhello\r\n0\r\n\r\n")},
+    {"an extension without its value", with_chunks("5;a=\r\nhello\r\n0\r\n\r\n")},
+    {"an extension with an open quote", with_chunks("5;a=\"b\r\nhello\r\n0\r\n\r\n")},
+    {"an extension that ends in a backslash", with_chunks("5;a=\"b\\\r\nhello\r\n0\r\n\r\n")},
+    {"an extension with a blank behind", with_chunks("5;a \r\nhello\r\n0\r\n\r\n")},
+    {"an extension with a bare CR", with_chunks("5;a=\"\r\"\r\nhello\r\n0\r\n\r\n")},
+    {"a chunk line that is too long", with_chunks("5;" + repeated(300, "a") + "\r\nhello\r\n0\r\n\r\n")},
+    {"a chunk line without an end", with_chunks(repeated(300, "0"))},
+    {"too much framing", with_chunks(repeated(4000, "1\r\na\r\n") + "0\r\n\r\n")},
+    {"a trailer that is no field", with_chunks("0\r\nX\r\n\r\n")},
+    {"a trailer ended by LF", with_chunks("0\r\nX: a\n\r\n")},
+    {"a folded trailer", with_chunks("0\r\nX: a\r\n b\r\n\r\n")},
+
+    {"a line without an end", repeated(9000, "a")},
+    {"a status line that is too long", "HTTP/1.1 200 " + repeated(9000, "a") + "\r\n\r\n"},
+    {"a field that is too long", ok_with("X: " + repeated(9000, "a") + "\r\n")},
+    {"too many fields", ok_with(repeated(101, "X: a\r\n"))},
+    {"too large a section", ok_with(repeated(5, "X: " + repeated(4000, "a") + "\r\n"))},
+    {"too many trailers", with_chunks("0\r\n" + repeated(101, "X: a\r\n") + "\r\n")},
+    {"interim answers without an end", repeated(1000, "HTTP/1.1 100 Continue\r\n\r\n")},
+};
+
+}  // namespace
+
+TEST_CASE("an answer is read to its end and not beyond, whole and byte by byte") {
+    for (const auto& each : accepted_cases)
+        for (const bool follower : {false, true}) {
+            CAPTURE(each.what, follower);
+            const std::string bytes = each.bytes + (follower ? "HTTP/1.1 500 Nobody asked\r\n\r\n" : "");
+            const auto whole = feed_answer_whole(bytes);
+            CHECK(whole.step == response_step::complete);
+            CHECK(whole.status == each.status);
+            CHECK(whole.body == each.body);
+            CHECK_FALSE(whole.body_cut);
+            CHECK(whole.keep_alive == each.keep_alive);
+            CHECK(whole.consumed == each.bytes.size());
+            CHECK(feed_answer_bytewise(bytes) == whole);
+            CHECK(feed_answer(bytes, [](std::size_t at) { return at % 7 + 1; }) == whole);
+        }
+}
+
+TEST_CASE("no part of an answer is one") {
+    for (const auto& each : accepted_cases)
+        for (std::size_t size = 0; size < each.bytes.size(); ++size) {
+            CAPTURE(each.what, size);
+            const std::string_view part = std::string_view{each.bytes}.substr(0, size);
+            const auto made = feed_answer_whole(part);
+            CHECK(made.step == response_step::needs_more);
+            CHECK(made.begun == (size != 0));
+            const auto left = feed_answer_whole(part, peer::leaves);
+            CHECK(left.step == response_step::refused);
+            CHECK_FALSE(left.refused_reason.empty());
+        }
+}
+
+TEST_CASE("what could be read in two ways is refused, whole and byte by byte") {
+    for (const auto& [what, bytes] : refused_cases) {
+        CAPTURE(what);
+        for (const std::string& sent : {bytes, bytes + with_length("0")}) {
+            const auto whole = feed_answer_whole(sent);
+            CHECK(whole.step == response_step::refused);
+            CHECK_FALSE(whole.refused_reason.empty());
+            CHECK(feed_answer_bytewise(sent) == whole);
+            CHECK(feed_answer(sent, [](std::size_t at) { return at % 5 + 1; }) == whole);
+        }
+    }
+}
+
+TEST_CASE("an answer without a length ends with its connection") {
+    for (const std::string version : {"HTTP/1.1", "HTTP/1.0"}) {
+        const std::string bytes = version + " 200 OK\r\nConnection: keep-alive\r\n\r\nhello";
+        CHECK(feed_answer_whole(bytes).step == response_step::needs_more);
+        const auto made = feed_answer_whole(bytes, peer::leaves);
+        CHECK(made.step == response_step::complete);
+        CHECK(made.body == "hello");
+        CHECK_FALSE(made.keep_alive);
+        CHECK_FALSE(made.body_cut);
+        CHECK(feed_answer_bytewise(bytes, peer::leaves).body == "hello");
+    }
+}
+
+TEST_CASE("HEAD is answered without a body, whatever the fields say") {
+    for (const std::string& lines : {"Content-Length: 5\r\n"s, "Transfer-Encoding: chunked\r\n"s, ""s}) {
+        const auto made = feed_answer_bytewise(ok_with(lines), peer::stays, {}, true);
+        CHECK(made.step == response_step::complete);
+        CHECK(made.keep_alive);
+        CHECK(made.body.empty());
+    }
+    CHECK(feed_answer_whole(ok_with("Content-Length: x\r\n"), peer::stays, {}, true).step == response_step::refused);
+}
+
+TEST_CASE("of a body a little is kept, some more is read, and then it is cut") {
+    const response_settings settings{.kept_bytes_max = 4, .body_bytes_max = 10};
+    struct row {
+        std::string what, bytes;
+        std::string body;
+        bool cut, keep_alive;
+        peer then = peer::stays;
+    };
+    const std::vector<row> rows = {
+        {"what is kept whole", with_length("4", "0123"), "0123", false, true},
+        {"one more", with_length("5", "01234"), "0123", true, true},
+        {"what is read to its end", with_length("10", "0123456789"), "0123", true, true},
+        {"one more than that", with_length("11", "0123456789a"), "0123", true, false},
+        {"a length of 2^64 - 1", with_length("18446744073709551615", "0123456789"), "0123", true, false},
+        {"chunks that are kept whole", with_chunks("2\r\n01\r\n2\r\n23\r\n0\r\n\r\n"), "0123", false, true},
+        {"chunks read to their end", with_chunks("5\r\n01234\r\n5\r\n56789\r\n0\r\n\r\n"), "0123", true, true},
+        {"one more in chunks", with_chunks("5\r\n01234\r\n6\r\n56789a\r\n0\r\n\r\n"), "0123", true, false},
+        {"a chunk of 2^64 - 1", with_chunks("ffffffffffffffff\r\n0123456789a"), "0123", true, false},
+        {"until close, kept whole", ok_with("", "0123"), "0123", false, false, peer::leaves},
+        {"until close, read to its end", ok_with("", "0123456789"), "0123", true, false, peer::leaves},
+        {"until close, and it does not", ok_with("", "0123456789a"), "0123", true, false, peer::stays},
+    };
+    for (const auto& each : rows) {
+        CAPTURE(each.what);
+        for (const auto& made : {feed_answer_whole(each.bytes, each.then, settings),
+                                 feed_answer_bytewise(each.bytes, each.then, settings),
+                                 feed_answer(each.bytes, [](std::size_t at) { return at % 3 + 1; }, each.then, settings)}) {
+            CHECK(made.step == response_step::complete);
+            CHECK(made.body == each.body);
+            CHECK(made.body_cut == each.cut);
+            CHECK(made.keep_alive == each.keep_alive);
+        }
+    }
+    const response_settings nothing{.kept_bytes_max = 0, .body_bytes_max = 0};
+    CHECK(feed_answer_whole(with_length("5", "hello"), peer::stays, nothing).body_cut);
+    CHECK(feed_answer_whole(with_length("5"), peer::stays, nothing).step == response_step::complete);
+    CHECK(feed_answer_whole(with_length("0"), peer::stays, nothing).keep_alive);
+}
+
+TEST_CASE("Retry-After comes as it was sent, if there is one") {
+    const auto of = [](const std::string& lines) { return feed_answer_bytewise(ok_with(lines + "Content-Length: 0\r\n")).retry_after; };
+    CHECK(of("") == "");
+    CHECK(of("Retry-After: 120\r\n") == "120");
+    CHECK(of("RETRY-AFTER:\tFri, 31 Dec 1999 23:59:59 GMT \r\n") == "Fri, 31 Dec 1999 23:59:59 GMT");
+    CHECK(of("Retry-After: 1\r\nRetry-After: 2\r\n") == "");
+    CHECK(of("Retry-After: " + repeated(65, "1") + "\r\n") == "");
+    CHECK(feed_answer_whole("HTTP/1.1 103 A\r\nRetry-After: 5\r\n\r\n" + with_length("0")).retry_after == "");
+}
+
+TEST_CASE("a parser serves answer after answer on one connection") {
+    http::response_parser parser;
+    const std::string first = with_chunks("5\r\nhello\r\n0\r\n\r\n");
+    const std::string second = "HTTP/1.1 503 Busy\r\nRetry-After: 7\r\nConnection: close\r\nContent-Length: 2\r\n\r\nno";
+    for (int round = 0; round < 3; ++round) {
+        const std::string bytes = first + second;
+        parser.start();
+        CHECK_FALSE(parser.begun());
+        CHECK_FALSE(parser.head_complete());
+        REQUIRE(parser.step(bytes) == response_step::complete);
+        CHECK(parser.consumed() == first.size());
+        CHECK(parser.body() == "hello");
+        CHECK(parser.step("more") == response_step::complete);
+        CHECK(parser.consumed() == 0);
+        parser.start();
+        REQUIRE(parser.step(std::string_view{bytes}.substr(first.size())) == response_step::complete);
+        CHECK(parser.status() == 503);
+        CHECK(parser.body() == "no");
+        CHECK(parser.retry_after() == "7");
+        CHECK_FALSE(parser.keep_alive());
+        parser.start();
+        CHECK(parser.step("no HTTP\r\n") == response_step::refused);
+        CHECK(parser.step(first) == response_step::refused);
+    }
+}
