@@ -1,0 +1,367 @@
+#include <tollgate/pages/account_pages.hpp>
+
+#include "support/page_shop.hpp"
+
+#include <tollgate/http/site.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace tollgate;
+using namespace tollgate::test;
+
+namespace {
+
+const std::string settings_path = "/en/user/settings/";
+const std::vector<std::string> rooms{settings_path + "tokens/", settings_path + "applications/", settings_path + "authorizations/",
+                                     settings_path + "webhooks/"};
+
+/// A site that lets people in somewhere else.
+struct sessions_elsewhere {
+    outcome<std::optional<session>> session_of(const http::request& asked, instant) {
+        if (asked.fields.find(http::field_id::cookie) != "who=ann") return std::optional<session>{};
+        return std::optional{session{ann, "ann", "secret"}};
+    }
+    std::string sign_in_url(std::string_view return_to) const { return "https://login.example/?next=" + percent_encode(return_to); }
+};
+static_assert(!sign_in_source<sessions_elsewhere>);
+
+struct slow_sessions : shop_sessions {
+    static constexpr bool blocking = true;
+};
+
+void check_page_fields(const http::response& page) {
+    CHECK(page.find("Content-Type") == "text/html; charset=utf-8");
+    CHECK(page.find("Content-Security-Policy").find("default-src 'none'") == 0);
+    CHECK(page.find("X-Frame-Options") == "DENY");
+    CHECK(page.find("Referrer-Policy") == "no-referrer");
+    CHECK(page.find("Cache-Control") == "no-store");
+    CHECK(page.find("X-Content-Type-Options") == "nosniff");
+    CHECK(page.find("Strict-Transport-Security") == "max-age=31536000");
+}
+
+}  // namespace
+
+TEST_CASE("every page of the settings greets whoever is signed in") {
+    page_shop shop;
+    for (const auto& path : rooms) {
+        CAPTURE(path);
+        const auto page = shop.get(path);
+        CHECK(to_number(page.status()) == 200);
+        check_page_fields(page);
+        CHECK(has(page, "Signed in as ann"));
+        CHECK(has(page, "<a href=\"" + path + "\" aria-current=\"page\">"));
+        CHECK(has(page, "action=\"/en/user/sign_out/\""));
+        CHECK(has(page, shop.pages.maker().site().style_url));
+        CHECK_FALSE(has(page, "<script"));
+        CHECK_FALSE(has(page, "style=\""));
+    }
+}
+
+TEST_CASE("whoever is not signed in is sent to sign in, and back") {
+    page_shop shop;
+    for (const auto& path : rooms) {
+        const auto page = shop.get(path + "?a=b", "");
+        CHECK(to_number(page.status()) == 303);
+        CHECK(page.find("Location") == "/en/user/sign_in/?return_to=" + percent_encode(path + "?a=b"));
+        // What was posted is gone, and the page is asked for again.
+        const auto posted = shop.post_as_it_is(path + "?a=b", "description=x", "");
+        CHECK(to_number(posted.status()) == 303);
+        CHECK(posted.find("Location") == "/en/user/sign_in/?return_to=" + percent_encode(path));
+    }
+    CHECK(shop.get(rooms[0], "nobody").find("Location").starts_with("/en/user/sign_in/"));
+}
+
+TEST_CASE("paths lead where they should") {
+    page_shop shop;
+    struct row {
+        std::string target;
+        std::string location;
+    };
+    for (const row& each : {row{"/", rooms[0]}, row{"/en", rooms[0]}, row{"/en/", rooms[0]}, row{"/en/user/", rooms[0]},
+                            row{"/en/user/settings", rooms[0]}, row{"/en/user/settings/", rooms[0]},
+                            row{"/en/user/settings/tokens", rooms[0]}, row{"/en/user/settings/webhooks?account=a/1", rooms[3] + "?account=a/1"},
+                            row{"/en/user/sign_in?return_to=/x", "/en/user/sign_in/?return_to=/x"}}) {
+        CAPTURE(each.target);
+        for (const auto* login : {"ann", ""}) {
+            const auto page = shop.get(each.target, login);
+            CHECK(to_number(page.status()) == 303);
+            CHECK(page.find("Location") == each.location);
+        }
+    }
+}
+
+TEST_CASE("a page that there is not") {
+    page_shop shop;
+    for (const auto* target : {"/nothing", "//", "/en//user/settings/tokens/", "/EN/user/settings/tokens/", "/en/user/settings/tokens//",
+                               "/en/user/settings/tokens/1/", "/en/user/settings/../settings/tokens/", "/en/user/settings/%74okens/", "*",
+                               "/de/user/settings/tokens/", "/en/user/oauth/", "/en/user/settings/tokens;x/"}) {
+        CAPTURE(target);
+        const auto page = shop.get(target);
+        CHECK(to_number(page.status()) == 404);
+        check_page_fields(page);
+        CHECK(has(page, "There is no such page"));
+    }
+}
+
+TEST_CASE("methods") {
+    page_shop shop;
+    for (const auto& path : {rooms[0], rooms[3], std::string{"/en/user/sign_in/"}, std::string{"/en/user/sign_out/"}}) {
+        CAPTURE(path);
+        for (const auto method : {http::method::put, http::method::delete_, http::method::patch, http::method::trace, http::method::other}) {
+            sent asked{method, path};
+            const auto page = shop.answer(asked);
+            CHECK(to_number(page.status()) == 405);
+            CHECK(page.find("Allow") == "GET, HEAD, POST, OPTIONS");
+            CHECK(page.find("Content-Type") == "text/html; charset=utf-8");
+        }
+        sent options{http::method::options, path};
+        const auto answered = shop.answer(options);
+        CHECK(to_number(answered.status()) == 204);
+        CHECK(answered.find("Allow") == "GET, HEAD, POST, OPTIONS");
+        CHECK(answered.body().empty());
+    }
+    sent post{http::method::post, "/"};
+    const auto start = shop.answer(post);
+    CHECK(to_number(start.status()) == 405);
+    CHECK(start.find("Allow") == "GET, HEAD, OPTIONS");
+
+    // A host leaves the body away.
+    sent head{http::method::head, rooms[0]};
+    head.field("Cookie", "who=ann");
+    CHECK(to_number(shop.answer(head).status()) == 200);
+}
+
+TEST_CASE("a form of somebody else's, or of another site, changes nothing") {
+    page_shop shop;
+    const auto& path = rooms[0];
+    const std::string wishes = "description=x&scopes=user:balance";
+    const auto made = [&] { return shop.store.personal_tokens_of(ann)->size() + shop.store.personal_tokens_of(bob)->size(); };
+    const auto refused = [&](const http::response& page) {
+        CHECK(to_number(page.status()) == 403);
+        check_page_fields(page);
+        CHECK(made() == 0);
+    };
+    const auto token = page_shop::token_on(shop.get(path));
+    REQUIRE_FALSE(token.empty());
+
+    refused(shop.post_as_it_is(path, wishes));
+    refused(shop.post_as_it_is(path, wishes + "&form_token="));
+    refused(shop.post_as_it_is(path, wishes + "&form_token=" + token + "x"));
+    refused(shop.post_as_it_is(path, wishes + "&form_token=x&form_token=" + token));
+    refused(shop.post_as_it_is(path, wishes + "&form_token=" + token, "bob"));
+    // In the query it would stand in logs and in the history.
+    refused(shop.post_as_it_is(path + "?form_token=" + token, wishes));
+
+    for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{
+             {"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "https://evil.example"}, {"Origin", "null"}}) {
+        sent asked{http::method::post, path};
+        asked.field("Cookie", "who=ann").field(name, value).body(wishes + "&form_token=" + token, "application/x-www-form-urlencoded");
+        refused(shop.answer(asked));
+    }
+
+    // And its own does.
+    sent asked{http::method::post, path};
+    asked.field("Cookie", "who=ann").field("Sec-Fetch-Site", "same-origin").field("Origin", "https://shop.example");
+    asked.body(wishes + "&form_token=" + token, "application/x-www-form-urlencoded");
+    CHECK(to_number(shop.answer(asked).status()) == 200);
+    CHECK(made() == 1);
+}
+
+TEST_CASE("a body that is no form") {
+    page_shop shop;
+    const auto post = [&](std::string body, std::string type) {
+        sent asked{http::method::post, rooms[0]};
+        asked.field("Cookie", "who=ann").body(std::move(body), std::move(type));
+        return to_number(shop.answer(asked).status());
+    };
+    CHECK(post("{}", "application/json") == 415);
+    CHECK(post("a=1", "") == 415);
+    CHECK(post("a=%zz", "application/x-www-form-urlencoded") == 400);
+    CHECK(post("description=%ff", "application/x-www-form-urlencoded") == 400);
+    CHECK(post("", "") == 403);
+    sent large{http::method::post, rooms[0]};
+    large.field("Cookie", "who=ann").body("", "application/x-www-form-urlencoded").too_large();
+    CHECK(to_number(shop.answer(large).status()) == 413);
+}
+
+TEST_CASE("an action that there is not") {
+    page_shop shop;
+    for (const auto& path : rooms) CHECK(to_number(shop.post(path, "action=explode").status()) == 404);
+}
+
+TEST_CASE("a part that does not answer") {
+    page_shop shop;
+    shop.sessions.failure = unavailable("the session database is gone");
+    const auto page = shop.get(rooms[0]);
+    CHECK(to_number(page.status()) == 503);
+    CHECK(page.find("Retry-After") == "1");
+    check_page_fields(page);
+    CHECK_FALSE(has(page, "database"));
+    CHECK(to_number(shop.get("/en/user/sign_in/", "").status()) == 503);
+
+    shop.sessions.failure.reset();
+    shop.users.failure = internal_error("a bug");
+    CHECK(to_number(shop.get(rooms[3]).status()) == 500);
+    CHECK(to_number(shop.get(rooms[0]).status()) == 200);
+}
+
+TEST_CASE("without random bytes, or a secret of the session's, there are no forms") {
+    page_shop shop;
+    shop.random_works = false;
+    CHECK(to_number(shop.get(rooms[0]).status()) == 500);
+    shop.random_works = true;
+    shop.sessions.has_secrets = false;
+    CHECK(to_number(shop.get(rooms[0]).status()) == 500);
+}
+
+TEST_CASE("what is thrown becomes a page") {
+    struct throwing_sessions : shop_sessions {
+        outcome<std::optional<session>> session_of(const http::request&, instant) { throw std::runtime_error{"a secret"}; }
+    };
+    basic_page_shop<throwing_sessions> shop;
+    const auto page = shop.get(rooms[0]);
+    CHECK(to_number(page.status()) == 500);
+    check_page_fields(page);
+    CHECK_FALSE(has(page, "a secret"));
+}
+
+TEST_CASE("what the host refuses is a page, too") {
+    page_shop shop;
+    for (const auto status : {http::status::bad_request, http::status::request_timeout, http::status::uri_too_long,
+                              http::status::service_unavailable}) {
+        http::response out;
+        shop.pages.handle(http::refusal{.status = status, .reason = "A rule <was> broken.", .peer = {}, .secure = true}, out);
+        CHECK(out.status() == status);
+        check_page_fields(out);
+        CHECK(has(out, "A rule &lt;was&gt; broken."));
+        CHECK(out.find("Retry-After").empty() == (status != http::status::service_unavailable));
+    }
+}
+
+TEST_CASE("the style sheet needs no session") {
+    page_shop shop;
+    const auto sheet = shop.get(shop.pages.maker().site().style_url, "");
+    CHECK(to_number(sheet.status()) == 200);
+    CHECK(sheet.find("Content-Type") == "text/css; charset=utf-8");
+    CHECK(sheet.body() == plain_theme{}.style_sheet());
+}
+
+TEST_CASE("pages below a path of their own") {
+    auto settings = page_shop_settings();
+    settings.auth_url = "https://shop.example/account/";
+    page_shop shop{settings};
+    CHECK(to_number(shop.get(rooms[0]).status()) == 404);
+    const auto page = shop.get("/account" + rooms[0]);
+    CHECK(to_number(page.status()) == 200);
+    CHECK(has(page, "action=\"/account/en/user/settings/tokens/\""));
+    CHECK(has(page, "href=\"/account/en/style-"));
+    CHECK(shop.get("/account/").find("Location") == "/account" + rooms[0]);
+    CHECK(shop.get("/account").find("Location") == "/account" + rooms[0]);
+    CHECK(to_number(shop.get("/accountant/").status()) == 404);
+    CHECK_THROWS_AS((account_pages{page_settings{.auth_url = "shop.example"}, shop.users, shop.sessions, shop.store}), std::invalid_argument);
+}
+
+TEST_CASE("where people sign in elsewhere there is no sign-in page") {
+    basic_page_shop<sessions_elsewhere> shop;
+    CHECK(shop.get(rooms[0], "").find("Location") == "https://login.example/?next=" + percent_encode(rooms[0]));
+    const auto page = shop.get(rooms[0]);
+    CHECK(to_number(page.status()) == 200);
+    CHECK(has(page, "Signed in as ann"));
+    CHECK_FALSE(has(page, "Sign out"));
+    CHECK(to_number(shop.get("/en/user/sign_in/", "").status()) == 404);
+    CHECK(to_number(shop.post("/en/user/sign_out/", "").status()) == 404);
+}
+
+TEST_CASE("what may block") {
+    const auto blocks = [](const auto& pages, std::string target, http::method method = http::method::get) {
+        sent asked{method, std::move(target)};
+        return pages.may_block(asked.asked());
+    };
+    page_shop shop;
+    static_assert(decltype(shop.pages)::blocking);
+    CHECK(blocks(shop.pages, "/en/user/sign_in/", http::method::post));
+    CHECK_FALSE(blocks(shop.pages, rooms[0]));
+    CHECK_FALSE(blocks(shop.pages, "/nothing"));
+
+    basic_page_shop<slow_sessions> slow;
+    CHECK(blocks(slow.pages, rooms[0]));
+    CHECK_FALSE(blocks(slow.pages, slow.pages.maker().site().style_url));
+    CHECK_FALSE(blocks(slow.pages, "/"));
+
+    static_assert(!decltype(basic_page_shop<sessions_elsewhere>::pages)::blocking);
+}
+
+TEST_CASE("on a site the pages take their own paths and no others") {
+    struct echo {
+        void handle(const http::request&, http::response& out) noexcept { out.body() = "elsewhere"; }
+        void handle(const http::refusal&, http::response&) noexcept {}
+    } other;
+    page_shop shop;
+    http::site site{http::mounted(shop.pages), http::mounted("", other)};
+    const auto answers_here = [&](std::string target) {
+        sent asked{http::method::get, std::move(target)};
+        http::response out;
+        site.handle(asked.asked(), out);
+        return out.body() != "elsewhere";
+    };
+    for (const auto& each : rooms) CHECK(answers_here(each));
+    for (const auto* each : {"/", "/en/", "/en/user/", "/en/user/settings", "/en/user/settings/", "/en/user/sign_in/?a", "/en/user/sign_out"})
+        CHECK(answers_here(each));
+    CHECK(answers_here(shop.pages.maker().site().style_url));
+    for (const auto* each : {"/v1", "/docs/", "/en/user/oauth/", "/en/itemplatform/oauth/", "/user/oauth_token/", "/en/user/settings_x/",
+                             "/.well-known/oauth-authorization-server"})
+        CHECK_FALSE(answers_here(each));
+}
+
+TEST_CASE("observers see requests and the faults of ours") {
+    struct counts {
+        int requests = 0;
+        std::vector<std::string> causes;
+    } seen;
+    struct watching {
+        counts* seen;
+        void on_request(const request_record&) const noexcept { ++seen->requests; }
+        void on_refusal(const http::refusal&) const noexcept {}
+        void on_problem(const problem& why) const noexcept { seen->causes.push_back(why.cause); }
+    };
+    page_shop shop;
+    account_pages pages{page_shop_settings(), shop.users, shop.sessions, shop.store, default_policies().with_observer(watching{&seen})};
+    const auto get = [&](std::string target) {
+        sent asked{http::method::get, std::move(target)};
+        asked.field("Cookie", "who=ann");
+        return to_number(pages.handle(asked.asked()).status());
+    };
+    CHECK(get(rooms[0]) == 200);
+    CHECK(get("/nothing") == 404);
+    CHECK(seen.requests == 2);
+    CHECK(seen.causes.empty());
+    shop.sessions.failure = unavailable("gone");
+    CHECK(get(rooms[0]) == 503);
+    CHECK(seen.requests == 3);
+    CHECK(seen.causes == std::vector<std::string>{"gone"});
+}
+
+TEST_CASE("a theme of one's own") {
+    struct own_theme : plain_theme {
+        [[nodiscard]] std::string style_sheet() const { return "main { color: red }"; }
+    };
+    page_shop shop;
+    own_theme theme;
+    theme.said.frame.site_name = "Our <shop>";
+    theme.said.tokens.title = "API keys";
+    account_pages pages{page_shop_settings(), shop.users, shop.sessions, shop.store, default_policies(), theme};
+    sent asked{http::method::get, rooms[0]};
+    asked.field("Cookie", "who=ann");
+    const auto page = pages.handle(asked.asked());
+    CHECK(has(page, "<title>API keys - Our &lt;shop&gt;</title>"));
+    CHECK(has(page, "<h1>API keys</h1>"));
+    sent sheet{http::method::get, pages.maker().site().style_url};
+    CHECK(pages.handle(sheet.asked()).body() == "main { color: red }");
+}

@@ -1,0 +1,136 @@
+#include <tollgate/pages/sign_in_page.hpp>
+
+#include "support/page_shop.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <string>
+
+using namespace tollgate;
+using namespace tollgate::test;
+
+namespace {
+
+const std::string path = "/en/user/sign_in/";
+const std::string tokens = "/en/user/settings/tokens/";
+
+http::response sign_in(page_shop& shop, std::string body) { return shop.post_as_it_is(path, std::move(body), ""); }
+
+}  // namespace
+
+TEST_CASE("signing in") {
+    page_shop shop;
+    const auto page = shop.get(path, "");
+    CHECK(to_number(page.status()) == 200);
+    CHECK(has(page, "autocomplete=\"username\""));
+    CHECK(has(page, "autocomplete=\"current-password\""));
+    CHECK(page.find("Cache-Control") == "no-store");
+
+    const auto done = sign_in(shop, "login=ann&password=nna");
+    CHECK(to_number(done.status()) == 303);
+    CHECK(done.find("Location") == tokens);
+    CHECK(done.find("Set-Cookie") == "who=ann; Path=/");
+}
+
+TEST_CASE("signing in leads back, on this site alone") {
+    page_shop shop;
+    const auto place_after = [&](std::string_view return_to) {
+        return std::string{sign_in(shop, "login=ann&password=nna&return_to=" + percent_encode(return_to)).find("Location")};
+    };
+    CHECK(place_after("/en/user/oauth/?client_id=a&state=%26") == "/en/user/oauth/?client_id=a&state=%26");
+    CHECK(place_after("/") == "/");
+    for (const std::string& hostile :
+         {std::string{"https://evil.example/"}, std::string{"//evil.example"}, std::string{"/\\evil.example"}, std::string{"\\/evil.example"},
+          std::string{"evil"}, std::string{"javascript:alert(1)"}, std::string{"/a\r\nSet-Cookie: x=y"}, std::string{"/\t/evil.example"},
+          std::string{"/a b"}, std::string{"/\xc3\xa4"}, std::string{}, "/" + std::string(100'000, 'a')}) {
+        CAPTURE(hostile.substr(0, 40));
+        CHECK(place_after(hostile) == tokens);
+    }
+    CHECK(has(shop.get(path + "?return_to=%2Fa%3F%22", ""), "name=\"return_to\" value=\"/a?&quot;\""));
+    CHECK_FALSE(has(shop.get(path + "?return_to=%2F%2Fevil.example", ""), "evil"));
+    CHECK(to_number(shop.get(path + "?return_to=%zz", "").status()) == 200);
+}
+
+TEST_CASE("whoever is signed in already is led on") {
+    page_shop shop;
+    CHECK(shop.get(path).find("Location") == tokens);
+    CHECK(shop.get(path + "?return_to=/a%3Fb").find("Location") == "/a?b");
+    CHECK(shop.get(path + "?return_to=//evil.example").find("Location") == tokens);
+}
+
+TEST_CASE("a wrong password keeps the login, and not itself") {
+    page_shop shop;
+    const auto page = sign_in(shop, "login=a%22nn&password=topsecret&return_to=/a");
+    CHECK(to_number(page.status()) == 422);
+    CHECK(page.find("Set-Cookie").empty());
+    CHECK(has(page, "value=\"a&quot;nn\""));
+    CHECK(has(page, "name=\"return_to\" value=\"/a\""));
+    CHECK_FALSE(has(page, "topsecret"));
+    CHECK(has(page, "<title>Error: Sign in"));
+    CHECK(has(page, "id=\"password-fault\""));
+    CHECK(has(page, "aria-describedby=\"password-fault\" aria-invalid=\"true\" autofocus"));
+    // One page for a login that there is not and a password that is wrong.
+    CHECK(sign_in(shop, "login=bob&password=x").body() == sign_in(shop, "login=bob&password=y").body());
+}
+
+TEST_CASE("nothing typed is nothing tried") {
+    page_shop shop;
+    shop.sessions.failure = internal_error("nobody should ask");
+    const auto page = sign_in(shop, "login=&password=");
+    CHECK(to_number(page.status()) == 422);
+    CHECK(has(page, "Enter your login."));
+    CHECK(has(page, "Enter your password."));
+    CHECK(to_number(sign_in(shop, "").status()) == 422);
+    CHECK(to_number(sign_in(shop, "login=ann").status()) == 422);
+}
+
+TEST_CASE("too many tries") {
+    page_shop shop;
+    shop.sessions.next_refusal = {sign_in_result::throttled, std::nullopt, seconds{125}};
+    const auto page = sign_in(shop, "login=ann&password=x");
+    CHECK(to_number(page.status()) == 429);
+    CHECK(page.find("Retry-After") == "125");
+    CHECK(has(page, "Wait 3 minutes"));
+    shop.sessions.next_refusal.retry_after = seconds{0};
+    CHECK(sign_in(shop, "login=ann&password=x").find("Retry-After") == "1");
+}
+
+TEST_CASE("another site signs nobody in") {
+    page_shop shop;
+    for (const auto& [name, value] : {std::pair{"Sec-Fetch-Site", "cross-site"}, {"Origin", "https://evil.example"}, {"Origin", "null"}}) {
+        sent asked{http::method::post, path};
+        asked.field(name, value).body("login=ann&password=nna", "application/x-www-form-urlencoded");
+        const auto page = shop.answer(asked);
+        CHECK(to_number(page.status()) == 403);
+        CHECK(page.find("Set-Cookie").empty());
+    }
+}
+
+TEST_CASE("tries are counted against the client, as trusted proxies name it") {
+    auto settings = page_shop_settings();
+    settings.trusted_proxies = {*ip_network::parse("192.0.2.0/24")};
+    page_shop shop{settings};
+    sent asked{http::method::post, path};
+    asked.field("X-Forwarded-For", "198.51.100.7").body("login=ann&password=x", "application/x-www-form-urlencoded");
+    static_cast<void>(shop.answer(asked));
+    CHECK(shop.sessions.last_client == ip_address::v4(198, 51, 100, 7));
+}
+
+TEST_CASE("signing out takes a form") {
+    page_shop shop;
+    const std::string out = "/en/user/sign_out/";
+    const auto page = shop.get(out);
+    CHECK(to_number(page.status()) == 200);
+    CHECK(page.find("Set-Cookie").empty());
+    CHECK(has(page, "action=\"/en/user/sign_out/\""));
+
+    CHECK(to_number(shop.post_as_it_is(out, "form_token=x").status()) == 403);
+    const auto done = shop.post(out, "");
+    CHECK(to_number(done.status()) == 303);
+    CHECK(done.find("Set-Cookie") == "who=; Path=/; Max-Age=0");
+    CHECK(done.find("Location") == path + "?signed_out=1");
+    CHECK(has(shop.get(path + "?signed_out=1", ""), "You are signed out."));
+
+    CHECK(shop.get(out, "").find("Location") == path);
+    CHECK(shop.post_as_it_is(out, "", "").find("Location") == path);
+}
