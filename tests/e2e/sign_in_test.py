@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""contract.md, item 33: signing in and out, its cookie, and how often it may fail."""
+
+import concurrent.futures
+import socket
+import time
+import urllib.parse
+
+from harness import Case, Server, main, over_every_transport
+from visitor import Visitor, signed_in
+
+TOKENS = "/en/user/settings/tokens/"
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@over_every_transport
+class SigningIn:
+    def test_who_is_not_signed_in_is_asked_to_and_comes_back(self):
+        visitor = Visitor(self.server)
+        first = visitor.get(TOKENS, follow=False)
+        self.assertEqual(303, first.status)
+        self.assertEqual("/en/user/sign_in/?return_to=" + urllib.parse.quote(TOKENS, safe=""), first.location)
+        page = visitor.get(TOKENS)
+        done = visitor.submit(page.form_with("login", "password"),
+                              {"login": self.server.demo["login"], "password": self.server.demo["password"]})
+        self.assertEqual((200, self.server.ready["auth"] + TOKENS), (done.status, done.url))
+        self.assertIn(self.server.demo["login"], done.text)
+
+    def test_the_front_door_leads_to_the_settings(self):
+        self.assertEqual(303, Visitor(self.server).get("/", follow=False).status)
+        self.assertEqual(self.server.ready["auth"] + TOKENS, signed_in(self.server).get("/").url)
+
+    def test_the_cookie_is_out_of_reach(self):
+        visitor = Visitor(self.server)
+        page = visitor.sign_in(self.server.demo["login"], self.server.demo["password"], follow=False)
+        self.assertEqual(303, page.status)
+        line, = page.answer.all("Set-Cookie")
+        pair, *attributes = line.split("; ")
+        name, _, value = pair.partition("=")
+        self.assertRegex(value, r"^tgw_[A-Za-z0-9]{49}$")
+        expected = {"Path=/", "HttpOnly", "SameSite=Lax"} | ({"Secure"} if self.server.tls else set())
+        self.assertEqual(expected, set(attributes))
+        self.assertEqual(bool(self.server.tls), name.startswith("__Host-"))
+
+    def test_a_login_in_other_letters_is_the_same_person(self):
+        signed_in(self.server, self.server.demo["login"].upper(), self.server.demo["password"])
+
+    def test_a_wrong_password_and_an_unknown_login_look_the_same(self):
+        seen = []
+        for login, password in ((self.server.demo["login"], "wrong"), ("n" * len(self.server.demo["login"]), "wrong")):
+            visitor = Visitor(self.server)
+            page = visitor.sign_in(login, password)
+            self.assertEqual(422, page.status)
+            self.assertEqual({}, visitor.cookies)
+            self.assertTrue(page.title.startswith("Error"), page.title)
+            self.assertNotIn("wrong\"", page.body)
+            self.assertEqual(login, page.form_with("login", "password").value("login"), "what was typed stays")
+            self.assertFalse(page.form_with("login", "password").value("password"))
+            seen.append(page.body.replace(login, ""))
+        self.assertEqual(*seen)
+
+    def test_nothing_filled_in_is_told(self):
+        page = Visitor(self.server).sign_in("", "")
+        self.assertEqual(422, page.status)
+
+    def test_signing_in_begins_a_new_session_each_time(self):
+        visitor = signed_in(self.server)
+        first = dict(visitor.cookies)
+        other = Visitor(self.server)
+        other.cookies = dict(first)
+        page = other.post("/en/user/sign_in/", [("login", self.server.demo["login"]),
+                                                ("password", self.server.demo["password"])])
+        self.assertEqual(200, page.status)
+        self.assertNotEqual(first, other.cookies)
+        self.assertEqual(303, visitor.get(TOKENS, follow=False).status, "the session before is over")
+
+    def test_a_cookie_that_was_made_up_is_nobody(self):
+        visitor = signed_in(self.server)
+        (name, value), = visitor.cookies.items()
+        for made_up in ("", "tgw_" + "0" * 49, value[:-1] + ("a" if value[-1] != "a" else "b"), value + "a",
+                        value.lower(), "%00", "a" * 4000, f"{value}; {name}=tgw_{'1' * 49}"):
+            with self.subTest(cookie=made_up):
+                stranger = Visitor(self.server)
+                stranger.cookies = {name: made_up}
+                self.assertEqual(303, stranger.get(TOKENS, follow=False).status)
+        other_name = name.removeprefix("__Host-") if self.server.tls else "__Host-" + name
+        stranger = Visitor(self.server)
+        stranger.cookies = {other_name: value}
+        self.assertEqual(303, stranger.get(TOKENS, follow=False).status)
+
+    def test_where_to_go_afterwards_is_of_this_site(self):
+        visitor = Visitor(self.server)
+        for target in ("https://evil.example/", "//evil.example/", "/\\evil.example", "\\\\evil.example", "javascript:alert(1)",
+                       "/%0d%0aX: y", "http:evil.example", "/\t/evil.example", "evil"):
+            with self.subTest(target=target):
+                page = Visitor(self.server).get("/en/user/sign_in/?" + urllib.parse.urlencode({"return_to": target}))
+                self.assertEqual([], page.form_with("login").named("return_to"))
+                done = visitor.post("/en/user/sign_in/", [
+                    ("login", self.server.demo["login"]), ("password", self.server.demo["password"]),
+                    ("return_to", target)], follow=False)
+                self.assertEqual((303, TOKENS), (done.status, done.location))
+
+    def test_another_site_can_neither_sign_in_nor_out(self):
+        pairs = [("login", self.server.demo["login"]), ("password", self.server.demo["password"])]
+        for fields in ({"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"},
+                       {"Sec-Fetch-Site": None, "Origin": "https://evil.example"}, {"Sec-Fetch-Site": None, "Origin": "null"}):
+            with self.subTest(fields=fields):
+                visitor = Visitor(self.server)
+                page = visitor.post("/en/user/sign_in/", pairs, fields=fields)
+                self.assertEqual((403, {}), (page.status, visitor.cookies))
+        visitor = signed_in(self.server)
+        form = visitor.get(TOKENS).form_with("form_token")
+        out = "/en/user/sign_out/"
+        for pairs, fields in (([], {}), ([("form_token", "x")], {}),
+                              ([("form_token", form.value("form_token"))], {"Sec-Fetch-Site": "cross-site"})):
+            self.assertEqual(403, visitor.post(out, pairs, fields=fields).status)
+        self.assertEqual(200, visitor.get(TOKENS, follow=False).status)
+
+    def test_signing_out_ends_the_session_everywhere(self):
+        visitor = signed_in(self.server)
+        cookies = dict(visitor.cookies)
+        page = visitor.get(TOKENS)
+        form = next(each for each in page.forms if each.url.endswith("/en/user/sign_out/"))
+        done = visitor.submit(form, follow=False)
+        self.assertEqual(303, done.status)
+        self.assertEqual({}, visitor.cookies)
+        self.assertEqual(303, visitor.get(TOKENS, follow=False).status)
+        visitor.cookies = cookies
+        self.assertEqual(303, visitor.get(TOKENS, follow=False).status, "the old cookie is worth nothing")
+        self.assertEqual(200, visitor.follow(done).status)
+
+    def test_the_log_has_no_secret(self):
+        visitor = signed_in(self.server)
+        visitor.get("/en/user/sign_in/?return_to=%2Fmarked-query", follow=False)
+        self.server.ask("GET", "/v1/testservice/get", {"User-Agent": "marker-of-the-log"})
+        log = self.server.log_after("marker-of-the-log")
+        self.assertIn("POST /en/user/sign_in/", log)
+        for secret in (*visitor.cookies.values(), self.server.demo["password"], "marked-query"):
+            self.assertNotIn(secret, log)
+
+
+class Cookies(Case):
+    def test_behind_a_proxy_that_ends_tls_cookies_are_secure(self):
+        port = free_port()
+        with Server("--demo", "--base-url", "https://api.example/v1", "--auth-url", "https://auth.example",
+                    listen=f"127.0.0.1:{port}") as server:
+            visitor = Visitor(server)
+            page = visitor.sign_in(server.demo["login"], server.demo["password"], follow=False)
+            line, = page.answer.all("Set-Cookie")
+            self.assertTrue(line.startswith("__Host-"), line)
+            self.assertIn("; Secure", line)
+            self.assertEqual(200, visitor.get(TOKENS, follow=False).status)
+            self.assertEqual(403, visitor.post("/en/user/sign_in/", [], fields={
+                "Sec-Fetch-Site": None, "Origin": f"http://127.0.0.1:{port}"}).status, "the origin is the public one")
+
+    def test_sessions_outlive_the_server_on_sqlite(self):
+        with Server("--demo") as server:
+            visitor = signed_in(server)
+            cookies = dict(visitor.cookies)
+            with Server("--demo", data=server.data) as beside:
+                other = Visitor(beside)
+                other.cookies = cookies
+                self.assertEqual(200, other.get(TOKENS, follow=False).status)
+
+
+class Throttle(Case):
+    def fail(self, server, login, times, **fields):
+        return [Visitor(server, **fields).post("/en/user/sign_in/", [("login", login), ("password", "wrong")]).status
+                for _ in range(times)]
+
+    def test_ten_failures_are_the_end_of_it_there_and_nowhere_else(self):
+        with Server("--demo", "--trusted-proxy", "127.0.0.1", "--log", "off") as server:
+            server.add_user("other")
+            here, elsewhere = {"X-Forwarded-For": "192.0.2.1"}, {"X-Forwarded-For": "198.51.100.1"}
+            self.assertEqual([422] * 10, self.fail(server, "demo", 10, **here))
+            page = Visitor(server, **here).sign_in(server.demo["login"], server.demo["password"])
+            self.assertEqual(429, page.status)
+            self.assertTrue(0 < int(page.answer.get("Retry-After")) <= 900, page)
+            self.assertEqual(429, Visitor(server, **here).sign_in("DEMO", server.demo["password"]).status)
+            signed_in(server, **elsewhere)
+            signed_in(server, "other", "a password", **here)
+
+    def test_guesses_at_the_same_time_are_no_more_than_ten(self):
+        with Server("--demo") as server, concurrent.futures.ThreadPoolExecutor(8) as many:
+            statuses = [status for each in [many.submit(self.fail, server, "demo", 5) for _ in range(8)]
+                        for status in each.result()]
+            looked_at = statuses.count(422)
+            self.assertLessEqual(looked_at, 10)
+            self.assertEqual({422, 429, 503} | set(statuses), {422, 429, 503})
+            self.assertGreater(statuses.count(429) + statuses.count(503), 0)
+
+    def test_an_unknown_login_takes_as_long_as_a_known_one(self):
+        with Server("--demo", "--trusted-proxy", "127.0.0.1") as server:
+            def seconds(login):
+                best = 1e9
+                for i in range(3):
+                    begun = time.monotonic()
+                    self.fail(server, login, 1, **{"X-Forwarded-For": f"192.0.2.{i + 1}"})
+                    best = min(best, time.monotonic() - begun)
+                return best
+            known, unknown = seconds("demo"), seconds("nobody")
+            self.assertGreater(unknown, known / 3)
+            self.assertGreater(known, unknown / 3)
+
+    def test_the_api_answers_while_passwords_are_checked(self):
+        with Server("--demo", "--anonymous-limit", "1000000/day", store="memory:") as server, \
+                concurrent.futures.ThreadPoolExecutor(8) as many:
+            guesses = [many.submit(self.fail, server, f"nobody{i}", 2) for i in range(8)]
+            slowest = 0
+            with server.connect() as connection:
+                while not all(each.done() for each in guesses):
+                    begun = time.monotonic()
+                    self.assertEqual(200, connection.ask("GET", "/v1/testservice/get").status)
+                    slowest = max(slowest, time.monotonic() - begun)
+                    time.sleep(0.002)
+            self.assertLess(slowest, 5)
+            for each in guesses:
+                self.assertEqual({422, 503} | set(each.result()), {422, 503})
+
+
+if __name__ == "__main__":
+    main()
