@@ -1,0 +1,87 @@
+#include <tollgate/pages/authorizations_page.hpp>
+
+#include "support/page_shop.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <string>
+
+using namespace tollgate;
+using namespace tollgate::test;
+
+namespace {
+
+const std::string path = "/en/user/settings/authorizations/";
+
+application_id add_application(page_shop& shop, std::string name, std::string website) {
+    return *shop.store.create_application({.owner = bob,
+                                           .client_id = *client_id_text::from("tgi_" + name.substr(0, 20)),
+                                           .secret_digest = {},
+                                           .name = name,
+                                           .website = std::move(website),
+                                           .description = {},
+                                           .redirect_url = {},
+                                           .created_at = shop.now},
+                                          100);
+}
+
+void let_in(page_shop& shop, user_id user, application_id application, std::string_view scopes) {
+    static int codes = 0;
+    static_cast<void>(shop.store.create_code({.code_digest = sha256("code " + std::to_string(++codes)),
+                                              .user = user,
+                                              .application = application,
+                                              .scopes = *scope_set::parse(scopes),
+                                              .redirect = "https://a.example",
+                                              .code_challenge = {},
+                                              .created_at = shop.now,
+                                              .expires_at = shop.now + seconds{60}}));
+}
+
+}  // namespace
+
+TEST_CASE("an empty list says what would be in it") {
+    page_shop shop;
+    CHECK(has(shop.get(path), "You have let no application into your account."));
+}
+
+TEST_CASE("applications that were let in are listed in plain words") {
+    page_shop shop;
+    let_in(shop, ann, add_application(shop, "Statistics <1>", "https://statistics.example"), "user:balance itemplatform:read");
+    const auto page = shop.get(path);
+    CHECK(has(page, "Statistics &lt;1&gt;"));
+    CHECK(has(page, "<li>See your balance</li><li>See your itemplatform accounts, and add or remove their webhooks</li>"));
+    CHECK(has(page, "<a href=\"https://statistics.example\""));
+    CHECK_FALSE(has(shop.get(path, "bob"), "Statistics"));
+}
+
+TEST_CASE("what is no web address is no link") {
+    page_shop shop;
+    let_in(shop, ann, add_application(shop, "Odd", "javascript:alert(1)"), "user:balance");
+    const auto page = shop.get(path);
+    CHECK(has(page, "javascript:alert(1)"));
+    CHECK_FALSE(has(page, "href=\"javascript"));
+}
+
+TEST_CASE("a scope that there is no longer stands as it is") {
+    page_shop shop;
+    let_in(shop, ann, add_application(shop, "Old", "https://old.example"), "gone:read");
+    CHECK(has(shop.get(path), "<li>gone:read</li>"));
+}
+
+TEST_CASE("access is taken back by whoever gave it, for themselves") {
+    page_shop shop;
+    const auto application = add_application(shop, "Statistics", "https://statistics.example");
+    let_in(shop, ann, application, "user:balance");
+    let_in(shop, bob, application, "user:balance");
+    const auto body = "action=revoke&application=" + std::to_string(application.value());
+    for (const auto* other : {"", "0", "x", "999999"})
+        CHECK(to_number(shop.post(path, std::string{"action=revoke&application="} + other).status()) == 404);
+
+    const auto done = shop.post(path, body);
+    CHECK(to_number(done.status()) == 303);
+    CHECK(done.find("Location") == path + "?done=1");
+    CHECK(has(shop.get(path + "?done=1"), "locked out of your account"));
+    CHECK(shop.store.grants_of(ann)->empty());
+    CHECK(shop.store.grants_of(bob)->size() == 1);
+    CHECK(to_number(shop.post(path, body).status()) == 404);
+}

@@ -1,0 +1,140 @@
+#include <tollgate/pages/tokens_page.hpp>
+
+#include "support/page_shop.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <string>
+
+using namespace tollgate;
+using namespace tollgate::test;
+
+namespace {
+
+const std::string path = "/en/user/settings/tokens/";
+
+std::vector<personal_token> tokens_of(page_shop& shop, user_id user) { return *shop.store.personal_tokens_of(user); }
+
+}  // namespace
+
+TEST_CASE("an empty list says what tokens are for") {
+    page_shop shop;
+    const auto page = shop.get(path);
+    CHECK(has(page, "You have no tokens yet."));
+    CHECK_FALSE(has(page, "<table"));
+    CHECK(has(page, "name=\"scopes\" value=\"user:balance\""));
+    CHECK(has(page, "See your sitesmaker accounts"));
+}
+
+TEST_CASE("a token is made, shown once, and lets its owner in") {
+    page_shop shop;
+    const auto page = shop.post(path, "description=Nightly+%3Cbackup%3E&scopes=user%3Abalance&scopes=sitesmaker%3Aread");
+    CHECK(to_number(page.status()) == 200);
+    CHECK(page.find("Cache-Control") == "no-store");
+    const auto username = page_shop::between(page.body(), "id=\"username\" value=\"", "\"");
+    const auto secret = page_shop::between(page.body(), "id=\"secret\" value=\"", "\"");
+    CHECK(is_well_formed(secret_kind::personal_token, secret));
+
+    const auto kept = shop.store.find_personal_token(username);
+    REQUIRE((kept && *kept));
+    CHECK((*kept)->user == ann);
+    CHECK((*kept)->secret_digest == digest_of(secret));
+    CHECK((*kept)->scopes.text() == "user:balance sitesmaker:read");
+
+    const auto list = shop.get(path);
+    CHECK(has(list, "Nightly &lt;backup&gt;"));
+    CHECK(has(list, username));
+    CHECK(has(list, "<time datetime=\"2023-11-14T22:13:20Z\">14 Nov 2023</time>"));
+    CHECK(has(list, "Not yet"));
+    CHECK_FALSE(has(list, secret));
+    CHECK_FALSE(has(shop.get(path, "bob"), username));
+}
+
+TEST_CASE("what cannot be a token says why at the field, and keeps what was typed") {
+    page_shop shop;
+    struct row {
+        std::string body;
+        std::string_view field;
+        std::string_view says;
+    };
+    const std::string long_text(256, 'a');
+    for (const row& each : {
+             row{"description=&scopes=sitesmaker", "description", "Say what the token is for."},
+             row{"scopes=sitesmaker", "description", "Say what the token is for."},
+             row{"description=+++&scopes=sitesmaker", "description", "Say what the token is for."},
+             row{"description=" + long_text + "&scopes=sitesmaker", "description", "there is room for 255 bytes"},
+             row{"description=a%00b&scopes=sitesmaker", "description", "plain text on a single line"},
+             row{"description=a%0D%0Ab&scopes=sitesmaker", "description", "plain text on a single line"},
+             row{"description=a%E2%80%AEb&scopes=sitesmaker", "description", "plain text on a single line"},
+             row{"description=a", "scopes", "Choose at least one"},
+             row{"description=a&scopes=", "scopes", "Choose one that is offered."},
+             row{"description=a&scopes=nothing", "scopes", "Choose one that is offered."},
+             row{"description=a&scopes=user:balance+sitesmaker", "scopes", "Choose one that is offered."},
+             row{"description=a&scopes=sitesmaker&scopes=SITESMAKER", "scopes", "Choose one that is offered."},
+         }) {
+        CAPTURE(each.body.substr(0, 60));
+        const auto page = shop.post(path, each.body);
+        CHECK(to_number(page.status()) == 422);
+        CHECK(has(page, "<title>Error: Personal API tokens"));
+        CHECK(page_shop::between(page.body(), "id=\"" + std::string{each.field} + "-fault\">", "</p>").find(each.says) != std::string::npos);
+        CHECK(has(page, "autofocus"));
+    }
+    CHECK(tokens_of(shop, ann).empty());
+
+    const auto page = shop.post(path, "description=%22a%22%0A&scopes=sitesmaker");
+    CHECK(has(page, "value=\"&quot;a&quot;\n\""));
+    CHECK(has(page, "value=\"sitesmaker\" checked"));
+    CHECK_FALSE(has(page, "value=\"sitesmaker:read\" checked"));
+}
+
+TEST_CASE("a description of exactly as many bytes as fit") {
+    page_shop shop;
+    CHECK(to_number(shop.post(path, "scopes=sitesmaker&description=" + std::string(255, 'a')).status()) == 200);
+    CHECK(tokens_of(shop, ann).front().description.size() == 255);
+}
+
+TEST_CASE("one token more than there can be") {
+    auto settings = page_shop_settings();
+    settings.tokens_per_user_max = 2;
+    page_shop shop{settings};
+    for (int i = 0; i < 2; ++i) CHECK(to_number(shop.post(path, "description=a&scopes=sitesmaker").status()) == 200);
+    const auto page = shop.post(path, "description=kept&scopes=sitesmaker");
+    CHECK(to_number(page.status()) == 422);
+    CHECK(has(page, "as many tokens as one person can have"));
+    CHECK(has(page, "value=\"kept\""));
+    CHECK(tokens_of(shop, ann).size() == 2);
+    CHECK(to_number(shop.post(path, "description=a&scopes=sitesmaker", "bob").status()) == 200);
+}
+
+TEST_CASE("a token is revoked by its owner alone") {
+    page_shop shop;
+    static_cast<void>(shop.post(path, "description=first&scopes=sitesmaker"));
+    static_cast<void>(shop.post(path, "description=second&scopes=sitesmaker"));
+    static_cast<void>(shop.post(path, "description=bobs&scopes=sitesmaker", "bob"));
+    const auto id = std::to_string(tokens_of(shop, ann).front().id.value());
+    CHECK(has(shop.get(path), "Whatever uses &quot;first&quot; is locked out at once."));
+
+    CHECK(to_number(shop.post(path, "action=revoke&token=" + id, "bob").status()) == 404);
+    for (const auto* other : {"", "0", "-1", "01", "x", "999999", "9223372036854775808"}) {
+        CAPTURE(other);
+        CHECK(to_number(shop.post(path, std::string{"action=revoke&token="} + other).status()) == 404);
+    }
+    CHECK(tokens_of(shop, ann).size() == 2);
+    CHECK(tokens_of(shop, bob).size() == 1);
+
+    const auto done = shop.post(path, "action=revoke&token=" + id);
+    CHECK(to_number(done.status()) == 303);
+    CHECK(done.find("Location") == path + "?done=1");
+    CHECK(has(shop.get(path + "?done=1"), "The token was revoked."));
+    REQUIRE(tokens_of(shop, ann).size() == 1);
+    CHECK(tokens_of(shop, ann).front().description == "second");
+    CHECK(to_number(shop.post(path, "action=revoke&token=" + id).status()) == 404);
+}
+
+TEST_CASE("without random bytes no token is made") {
+    page_shop shop;
+    const auto token = page_shop::token_on(shop.get(path));
+    shop.random_works = false;
+    CHECK(to_number(shop.post_as_it_is(path, "description=a&scopes=sitesmaker&form_token=" + token).status()) == 500);
+    CHECK(tokens_of(shop, ann).empty());
+}

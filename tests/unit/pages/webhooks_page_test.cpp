@@ -1,0 +1,186 @@
+#include <tollgate/pages/webhooks_page.hpp>
+
+#include "support/page_shop.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <string>
+#include <vector>
+
+using namespace tollgate;
+using namespace tollgate::test;
+
+namespace {
+
+const std::string path = "/en/user/settings/webhooks/";
+const account_ref anns_site{*service_name::from("sitesmaker"), account_id{1}};
+const account_ref bobs_site{*service_name::from("sitesmaker"), account_id{3}};
+
+std::string wish(std::string_view account, std::string_view event, std::string_view target_url) {
+    return "account=" + percent_encode(account) + "&event=" + percent_encode(event) + "&target_url=" + percent_encode(target_url);
+}
+
+std::vector<hook> hooks_of(page_shop& shop, const account_ref& account) { return *shop.store.hooks_of(account); }
+
+std::string secret_on(const http::response& page) { return page_shop::between(page.body(), "id=\"secret\" value=\"", "\""); }
+
+const std::string good = wish("sitesmaker/1", "site.created", "https://hooks.ann.example/in?a=b");
+
+}  // namespace
+
+TEST_CASE("an account has one spelling") {
+    CHECK(pages::parse_account("sitesmaker/1") == anns_site);
+    CHECK(pages::account_text(anns_site) == "sitesmaker/1");
+    for (const auto* text : {"", "/", "sitesmaker", "sitesmaker/", "/1", "sitesmaker/01", "sitesmaker/0", "sitesmaker/-1", "sitesmaker/1/",
+                             "sitesmaker//1", "sitesmaker/9223372036854775808", "a-name-of-more-than-thirty-two-bytes/1"}) {
+        CAPTURE(text);
+        CHECK_FALSE(pages::parse_account(text));
+    }
+}
+
+TEST_CASE("the form offers the user's own accounts, and the events of their services") {
+    page_shop shop;
+    const auto page = shop.get(path);
+    CHECK(has(page, "You have no webhooks yet."));
+    CHECK(has(page, "<optgroup label=\"sitesmaker\">\n<option value=\"sitesmaker/1\">Ann&#39;s site</option>"));
+    CHECK(has(page, "<option value=\"itemplatform/1\">"));
+    CHECK_FALSE(has(page, "sitesmaker/3"));
+    CHECK(has(page, "item.created"));
+    // Bob has no account there.
+    CHECK_FALSE(has(shop.get(path, "bob"), "item.created"));
+}
+
+TEST_CASE("without accounts there is nothing to set up") {
+    page_shop shop;
+    shop.users.people.at(ann).accounts.clear();
+    const auto page = shop.get(path);
+    CHECK(to_number(page.status()) == 200);
+    CHECK(has(page, "you have none at any of our services"));
+    CHECK_FALSE(has(page, "<select"));
+}
+
+TEST_CASE("a webhook is made, and its secret shown once") {
+    page_shop shop;
+    const auto page = shop.post(path, good);
+    CHECK(to_number(page.status()) == 200);
+    const auto secret = secret_on(page);
+    CHECK(secret.starts_with("whsec_"));
+    REQUIRE(hooks_of(shop, anns_site).size() == 1);
+    const auto made = hooks_of(shop, anns_site).front();
+    CHECK(made.event == "site.created");
+    CHECK(made.target_url == "https://hooks.ann.example/in?a=b");
+    CHECK(made.source == hook_source::manual);
+    CHECK(made.type == default_hook_type);
+
+    const auto list = shop.get(path);
+    CHECK(has(list, "https://hooks.ann.example/in?a=b"));
+    CHECK(has(list, "by hand"));
+    CHECK_FALSE(has(list, secret));
+    CHECK_FALSE(has(shop.get(path, "bob"), "hooks.ann.example"));
+}
+
+TEST_CASE("what cannot be a webhook says why at the field, and keeps what was typed") {
+    page_shop shop;
+    struct row {
+        std::string body;
+        std::string_view field;
+        std::string_view says;
+    };
+    const std::string url = "https://hooks.ann.example/";
+    for (const row& each : {
+             row{wish("", "site.created", url), "account", "Choose one that is offered."},
+             row{wish("sitesmaker/3", "site.created", url), "account", "Choose one that is offered."},
+             row{wish("sitesmaker/99", "site.created", url), "account", "Choose one that is offered."},
+             row{wish("nothing/1", "site.created", url), "account", "Choose one that is offered."},
+             row{wish("sitesmaker/1", "", url), "event", "Choose one that is offered."},
+             row{wish("sitesmaker/1", "site.exploded", url), "event", "Choose one that is offered."},
+             row{wish("sitesmaker/1", "item.created", url), "event", "The service of this account, sitesmaker, has no such event."},
+             row{wish("sitesmaker/1", "site.created", ""), "target_url", "Enter the address that events are to be posted to."},
+             row{wish("sitesmaker/1", "site.created", "hooks.ann.example"), "target_url", "Enter a whole web address"},
+             row{wish("sitesmaker/1", "site.created", "ftp://hooks.ann.example"), "target_url", "Enter a whole web address"},
+             row{wish("sitesmaker/1", "site.created", url + "\n"), "target_url", "Enter a whole web address"},
+             row{wish("sitesmaker/1", "site.created", url + std::string(2048, 'a')), "target_url", "there is room for 2048 bytes"},
+             row{wish("sitesmaker/1", "site.created", "http://169.254.169.254/"), "target_url", "Address must lead to a public address."},
+             row{wish("sitesmaker/1", "site.created", "http://127.1/"), "target_url", "Address must lead to a public address."},
+             row{wish("sitesmaker/1", "site.created", url + "#x"), "target_url", "Address must not have a fragment."},
+         }) {
+        CAPTURE(each.body.substr(0, 80));
+        const auto page = shop.post(path, each.body);
+        CHECK(to_number(page.status()) == 422);
+        CHECK(has(page, "<title>Error: Webhooks"));
+        CHECK(page_shop::between(page.body(), "id=\"" + std::string{each.field} + "-fault\">", "</p>").find(each.says) != std::string::npos);
+    }
+    CHECK(hooks_of(shop, anns_site).empty());
+    CHECK(hooks_of(shop, bobs_site).empty());
+
+    const auto page = shop.post(path, wish("sitesmaker/2", "item.created", "\"x\""));
+    CHECK(has(page, "<option value=\"sitesmaker/2\" selected>"));
+    CHECK(has(page, "<option value=\"item.created\" selected>"));
+    CHECK(has(page, "value=\"&quot;x&quot;\""));
+}
+
+TEST_CASE("one webhook more than there can be") {
+    auto settings = page_shop_settings();
+    settings.hooks_per_event_max = 1;
+    page_shop shop{settings};
+    CHECK(to_number(shop.post(path, good).status()) == 200);
+    const auto page = shop.post(path, good);
+    CHECK(to_number(page.status()) == 422);
+    CHECK(has(page, "as many webhooks for this event as there can be"));
+    CHECK(to_number(shop.post(path, wish("sitesmaker/1", "site.published", "https://a.example/")).status()) == 200);
+    CHECK(hooks_of(shop, anns_site).size() == 2);
+}
+
+TEST_CASE("a webhook is deleted by its owner alone") {
+    page_shop shop;
+    static_cast<void>(shop.post(path, good));
+    const auto id = std::to_string(hooks_of(shop, anns_site).front().id.value());
+    for (const auto* action : {"delete", "new_secret"}) {
+        const auto base = std::string{"action="} + action;
+        CHECK(to_number(shop.post(path, base + "&account=sitesmaker/1&hook=" + id, "bob").status()) == 404);
+        CHECK(to_number(shop.post(path, base + "&account=sitesmaker/3&hook=" + id, "bob").status()) == 404);
+        // Not through another account of one's own either.
+        CHECK(to_number(shop.post(path, base + "&account=sitesmaker/2&hook=" + id).status()) == 404);
+        CHECK(to_number(shop.post(path, base + "&account=itemplatform/1&hook=" + id).status()) == 404);
+        CHECK(to_number(shop.post(path, base + "&account=nothing/1&hook=" + id).status()) == 404);
+        CHECK(to_number(shop.post(path, base + "&hook=" + id).status()) == 404);
+        for (const auto* other : {"", "0", "01", "x", "999999"})
+            CHECK(to_number(shop.post(path, base + "&account=sitesmaker/1&hook=" + other).status()) == 404);
+    }
+    CHECK(hooks_of(shop, anns_site).size() == 1);
+
+    const auto done = shop.post(path, "action=delete&account=sitesmaker/1&hook=" + id);
+    CHECK(done.find("Location") == path + "?done=1");
+    CHECK(has(shop.get(path + "?done=1"), "The webhook was deleted."));
+    CHECK(hooks_of(shop, anns_site).empty());
+}
+
+TEST_CASE("a webhook gets a new secret") {
+    page_shop shop;
+    const auto old_secret = secret_on(shop.post(path, good));
+    const auto id = std::to_string(hooks_of(shop, anns_site).front().id.value());
+    const auto page = shop.post(path, "action=new_secret&account=sitesmaker/1&hook=" + id);
+    CHECK(to_number(page.status()) == 200);
+    CHECK(secret_on(page).starts_with("whsec_"));
+    CHECK(secret_on(page) != old_secret);
+    CHECK(has(page, "For 24 hours the old one signs them, too"));
+}
+
+TEST_CASE("more accounts than fit on a page are shown one at a time") {
+    page_shop shop;
+    auto& accounts = shop.users.people.at(ann).accounts["sitesmaker"];
+    accounts.clear();
+    const auto count = static_cast<std::int64_t>(pages::accounts_shown_max) + 1;
+    for (std::int64_t i = 1; i <= count; ++i) accounts.push_back({account_id{i}, "Site " + std::to_string(i), false});
+    const account_ref last{anns_site.service, account_id{count}};
+    static_cast<void>(shop.post(path, wish(pages::account_text(last), "site.created", "https://last.example/")));
+
+    const auto page = shop.get(path);
+    CHECK(has(page, "You have more accounts than fit on one page."));
+    CHECK_FALSE(has(page, "https://last.example/"));
+    const auto one = shop.get(path + "?account=" + percent_encode(pages::account_text(last)));
+    CHECK(has(one, "https://last.example/"));
+    CHECK(has(one, "<option value=\"" + pages::account_text(last) + "\" selected>"));
+    CHECK(has(shop.get(path + "?account=sitesmaker/2"), "This account has no webhooks."));
+    CHECK_FALSE(has(shop.get(path + "?account=sitesmaker/999"), "This account has no webhooks."));
+}
