@@ -293,6 +293,7 @@ static_assert(!user_directory<directory_that_throws_instead>);
 static_assert(!user_directory<directory_of_plain_numbers>);
 
 static_assert(token_store<memory_store> && credential_source<memory_store> && hook_store<memory_store>);
+static_assert(oauth_store<memory_store> && session_store<memory_store> && use_recorder<memory_store>);
 
 /// Enough to let callers in, and no more.
 struct credentials_alone {
@@ -328,7 +329,30 @@ struct hooks_that_are_deleted_by_anybody {
     outcome<bool> replace_hook_secret(const account_ref&, hook_id, const std::string&, instant);
     outcome<bool> delete_hook(hook_id);
 };
+/// A verb that a request may fail by.
+struct uses_that_are_counted {
+    outcome<bool> record_personal_token_use(std::string_view, instant);
+    outcome<bool> record_access_token_use(const digest&, instant);
+};
+struct tokens_without_a_bound : memory_store {
+    outcome<token_id> create_personal_token(const new_personal_token&);
+};
+struct applications_without_a_bound : memory_store {
+    outcome<application_id> create_application(const new_application&);
+};
+/// Read first, said to be redeemed then: of two that come at once both win.
+struct codes_that_are_redeemed_in_two_steps : memory_store {
+    outcome<std::optional<new_authorization_code>> redeem_code(const digest&);
+};
+struct sessions_that_are_swept_whole : memory_store {
+    outcome<std::size_t> sweep_sessions(instant, instant);
+};
 static_assert(credential_source<credentials_alone>);
+static_assert(!use_recorder<credentials_alone> && !use_recorder<uses_that_are_counted>);
+static_assert(!token_store<tokens_without_a_bound> && oauth_store<tokens_without_a_bound>);
+static_assert(!application_store<applications_without_a_bound> && grant_store<applications_without_a_bound>);
+static_assert(!grant_store<codes_that_are_redeemed_in_two_steps>);
+static_assert(!session_store<sessions_that_are_swept_whole>);
 static_assert(!token_store<credentials_alone>);
 static_assert(!token_store<nothing>);
 static_assert(!hook_store<hooks_without_a_bound>);

@@ -165,9 +165,10 @@ TEST_CASE("a memory store that runs out of memory in the middle of OAuth has don
         fail_each_allocation([&] { return store.redeem_code(shown); },
                              [&] {
                                  CHECK_FALSE(has_token(seed));
-                                 CHECK(value_of(store.create_code(sample_code(seed, application))) == code_result::waiting);
-                                 CHECK(value_of(store.refresh_access_token(sample_refresh(seed, 99, application))).result ==
-                                       refresh_result::unknown);
+                                 const auto code = sample_code(seed, application);
+                                 CHECK(value_of(store.create_code(code)) == code_result::waiting);
+                                 const auto token = sample_refresh(seed, 99, application);
+                                 CHECK(value_of(store.refresh_access_token(token)).result == refresh_result::unknown);
                              });
         CHECK(has_token(seed));
         fail_each_allocation([&] { return store.refresh_access_token(sample_refresh(seed, 10 + seed, application)); },

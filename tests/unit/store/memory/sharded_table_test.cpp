@@ -31,6 +31,10 @@ TEST_CASE("a sharded table is a table") {
     CHECK(rows.insert(*name::from("a"), 1));
     CHECK_FALSE(rows.insert(*name::from("a"), 2));
     CHECK(find(rows, "a") == 1);
+    CHECK(rows.change(std::string_view{"a"}, [](int& row) { row += 5; }));
+    CHECK_FALSE(rows.change(std::string_view{"b"}, [](int& row) { row += 5; }));
+    CHECK(find(rows, "a") == 6);
+    CHECK_FALSE(find(rows, "b"));
     CHECK_FALSE(find(rows, "ab"));
     CHECK_FALSE(find(rows, ""));
     CHECK(rows.erase(*name::from("a")));
@@ -44,9 +48,15 @@ TEST_CASE("a sharded table says what a map says") {
     std::mt19937 random{Catch::rngSeed()};
     for (int step = 0; step < 20'000; ++step) {
         const std::string key = "key_" + std::to_string(random() % 500);
-        switch (random() % 3) {
+        switch (random() % 4) {
             case 0: REQUIRE(rows.insert(*name::from(key), step) == truth.try_emplace(key, step).second); break;
             case 1: REQUIRE(rows.erase(*name::from(key)) == (truth.erase(key) == 1)); break;
+            case 2: {
+                const auto known = truth.find(key);
+                REQUIRE(rows.change(key, [step](int& row) { row -= step; }) == (known != truth.end()));
+                if (known != truth.end()) known->second -= step;
+                break;
+            }
             default: {
                 const auto known = truth.find(key);
                 REQUIRE(find(rows, key) == (known == truth.end() ? std::nullopt : std::optional{known->second}));
