@@ -1,0 +1,79 @@
+"""An OAuth application as somebody else would write it, in Python's standard library: what tests of OAuth look through."""
+
+import json
+import urllib.parse
+
+from harness import basic
+from visitor import Visitor, query_of
+
+AUTHORIZE = "/en/user/oauth/"
+FASTER = "/en/itemplatform/oauth/"
+TOKEN = "/user/oauth_token/"
+REVOKE = "/user/oauth_revoke/"
+BACK = "https://app.example/back"
+
+
+def form_of(pairs):
+    """A form's body; `pairs` is a dict or a list of pairs."""
+    return urllib.parse.urlencode(pairs).encode()
+
+
+class Application:
+    def __init__(self, server, owner, name="Acme", website="https://app.example", redirect_url=BACK):
+        self.server = server
+        flags = ["--redirect-url", redirect_url] if redirect_url else []
+        made = server.run("app", "register", "--user", owner, "--name", name, "--website", website, *flags)
+        self.id, self.secret, self.name = made["client_id"], made["client_secret"], name
+
+    def request(self, scope="user:balance", path=AUTHORIZE, **more):
+        """The address that a browser is sent to. None leaves a parameter out."""
+        asked = {"client_id": self.id, "response_type": "code", "scope": scope, **more}
+        return path + "?" + urllib.parse.urlencode({name: value for name, value in asked.items() if value is not None})
+
+    def ask(self, visitor, scope="user:balance", **more):
+        """What the browser shows then."""
+        return visitor.get(self.request(scope, **more))
+
+    def decide(self, visitor, decision="allow", scope="user:balance", values=None, **more):
+        """Where the application is sent to, after a person has pressed that button."""
+        page = self.ask(visitor, scope, **more)
+        form = page.form_with("decision")
+        return visitor.submit(form, values, button=("decision", decision), follow=False).location
+
+    def code(self, visitor, scope="user:balance", **more):
+        """One, whether the person has to be asked or not."""
+        page = self.ask(visitor, scope, **more)
+        if page.status == 200:
+            page = visitor.submit(page.form_with("decision"), button=("decision", "allow"), follow=False)
+        return query_of(page.location)["code"]
+
+    def post(self, path, sent, with_basic=False, fields=(), as_json=False, secret=None):
+        fields = {"Content-Type": "application/json" if as_json else "application/x-www-form-urlencoded", **dict(fields)}
+        if with_basic:
+            fields["Authorization"] = basic(self.id, secret or self.secret)
+        else:
+            own = {"client_id": self.id, "client_secret": secret or self.secret}
+            sent = {**own, **sent} if isinstance(sent, dict) else [*own.items(), *sent]
+        body = json.dumps(sent).encode() if as_json else form_of(sent)
+        return self.server.ask("POST", path, fields, body)
+
+    def exchange(self, code, **more):
+        options = {name: more.pop(name) for name in ("with_basic", "fields", "as_json", "secret") if name in more}
+        return self.post(TOKEN, {"grant_type": "authorization_code", "code": code, **more}, **options)
+
+    def refresh(self, token, **more):
+        options = {name: more.pop(name) for name in ("with_basic", "fields", "as_json", "secret") if name in more}
+        return self.post(TOKEN, {"grant_type": "refresh_token", "refresh_token": token, **more}, **options)
+
+    def tokens(self, visitor, scope="user:balance", **more):
+        """The token response, as an object."""
+        answer = self.exchange(self.code(visitor, scope, **more))
+        assert answer.status == 200, answer
+        return answer.json()
+
+
+def call(server, access_token, path="/v1/user/balance"):
+    return server.ask("GET", path, token=f"Bearer {access_token}")
+
+
+__all__ = [name for name in dir() if not name.startswith("_")]
