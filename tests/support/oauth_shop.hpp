@@ -170,7 +170,7 @@ using parameter_list = std::vector<std::pair<std::string, std::string>>;
 /// `all` with these set to other values; an empty value takes a parameter out.
 [[nodiscard]] inline parameter_list with(parameter_list all, const parameter_list& changes) {
     for (const auto& [name, value] : changes) {
-        std::erase_if(all, [&name = name](const auto& each) { return each.first == name; });
+        std::erase_if(all, [&changed = name](const auto& each) { return each.first == changed; });
         if (!value.empty()) all.emplace_back(name, value);
     }
     return all;
@@ -191,6 +191,10 @@ struct registered_client {
     std::string client_secret;
 };
 
+[[nodiscard]] inline auto test_policies(fake_clock clock, shared_random random, watching_observer& seen, window_limiter& limiter) {
+    return default_policies().with_clock(clock).with_random(random).with_observer(std::ref(seen)).with_limiter(std::ref(limiter));
+}
+
 /// An authorization server with a store, sessions and a stopped clock; Ann is signed in with the cookie `site=ann`.
 template <class Sessions = site_sessions>
 class oauth_shop {
@@ -202,19 +206,15 @@ public:
     Sessions sessions{};
     watching_observer seen;
     window_limiter limiter{{64, 64}};
-    auto policies() {
-        return default_policies()
-            .with_clock(fake_clock{&now})
-            .with_random(shared_random{&entropy, &random_works})
-            .with_observer(std::ref(seen))
-            .with_limiter(std::ref(limiter));
-    }
-    using policies_type = decltype(std::declval<oauth_shop&>().policies());
-    authorization_server<Sessions, faulty_store, policies_type> oauth;
+    using policies = decltype(test_policies(std::declval<fake_clock>(), std::declval<shared_random>(), std::declval<watching_observer&>(),
+                                            std::declval<window_limiter&>()));
+    authorization_server<Sessions, faulty_store, policies> oauth;
     registered_client app;
 
     explicit oauth_shop(oauth_settings settings = test_oauth_settings())
-        : oauth{std::move(settings), sessions, store, policies()}, app{register_client("App", "https://app.example/cb")} {
+        : oauth{std::move(settings), sessions, store,
+                test_policies(fake_clock{&now}, shared_random{&entropy, &random_works}, seen, limiter)},
+          app{register_client("App", "https://app.example/cb")} {
         sessions.faults = &store.faults;
         sessions.known.insert({"site=ann", session{ann, "ann", "only ann's browser knows"}});
         sessions.known.insert({"site=bob", session{bob, "bob", "only bob's browser knows"}});
