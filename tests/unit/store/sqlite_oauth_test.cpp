@@ -10,6 +10,7 @@
 #include <catch2/catch.hpp>
 #include <sqlite3.h>
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -426,6 +427,40 @@ TEST_CASE("what one process revokes lets nobody in at another from the next call
         CHECK_FALSE(has_token(one, seed));
         CHECK_FALSE(has_token(one, seed + 1));
     }
+}
+
+TEST_CASE("what is not worth waiting for does not wait until another process has written") {
+    temporary_directory directory;
+    const auto path = directory.file("tollgate.db");
+    sqlite_store store{path};  // waits for five seconds otherwise
+    const auto personal = sample_personal_token("tgu_a");
+    const auto access = sample_access_token(1);
+    value_of(store.create_personal_token(personal, tokens_max));
+    value_of(store.create_access_token(access));
+    auto stranger = *sqlite::database::open(path);
+    {
+        auto change = sqlite::transaction::begin(stranger);
+        REQUIRE(change);
+        const auto before = std::chrono::steady_clock::now();
+        expect_problem(store.record_personal_token_use("tgu_a", noon), problem_kind::unavailable);
+        expect_problem(store.record_access_token_use(access.token_digest, noon), problem_kind::unavailable);
+        CHECK(std::chrono::steady_clock::now() - before < seconds{3});
+    }
+    value_of(store.record_personal_token_use("tgu_a", noon));
+    value_of(store.record_access_token_use(access.token_digest, noon));
+    // Whoever writes next waits as long as ever.
+    number_pipe locked;
+    child_process other{[&] {
+        locked.close_reading();
+        auto writer = sqlite::database::open(path);
+        auto change = sqlite::transaction::begin(*writer);
+        locked.put(1);
+        std::this_thread::sleep_for(milliseconds{400});
+        return change ? 0 : 1;
+    }};
+    REQUIRE(locked.take());
+    value_of(store.create_access_token(sample_access_token(2)));
+    CHECK(other.wait() == 0);
 }
 
 TEST_CASE("a hook keeps the secret before its last, and until when that one signs") {

@@ -20,7 +20,7 @@ public:
     TOLLGATE_DECL outcome<std::optional<token_credential>> find(const digest& token);
     TOLLGATE_DECL outcome<void> create(const new_access_token& made);
     TOLLGATE_DECL outcome<bool> revoke(const digest& token);
-    /// Also of its grant.
+    /// Also of its grant. Waits for nobody for long: a request does.
     TOLLGATE_DECL outcome<void> record_use(const digest& token, instant now);
 
 private:

@@ -42,7 +42,7 @@ TOLLGATE_DECL outcome<bool> access_tokens::revoke(const digest& token) {
 }
 
 TOLLGATE_DECL outcome<void> access_tokens::record_use(const digest& token, instant now) {
-    auto connection = connections_.writer();
+    auto connection = connections_.writer_soon();
     if (!connection) return std::move(connection).error();
     auto change = transaction::begin(**connection);
     if (!change) return std::move(change).error();

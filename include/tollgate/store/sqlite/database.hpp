@@ -59,6 +59,9 @@ public:
     /// How many rows the last INSERT, UPDATE or DELETE touched.
     [[nodiscard]] TOLLGATE_DECL std::int64_t changes() const noexcept;
 
+    /// How long calls wait from now on.
+    void set_busy_wait_max(milliseconds wait_max) noexcept { patience_->wait_max = wait_max; }
+
     [[nodiscard]] sqlite3* handle() const noexcept { return handle_.get(); }
 
 private:

@@ -67,8 +67,8 @@ TOLLGATE_DECL outcome<bool> hooks::replace_secret(const account_ref& account, ho
     auto connection = connections_.writer();
     if (!connection) return std::move(connection).error();
     if (auto done = (*connection)
-                        ->run("UPDATE tollgate_hooks SET previous_secret = secret, previous_secret_until = ?, secret = ? "
-                              "WHERE id = ? AND service = ? AND account = ?",
+                        ->run("UPDATE tollgate_hooks SET previous_secret = secret, previous_secret_until = ?, "
+                              "secret = ? WHERE id = ? AND service = ? AND account = ?",
                               old_valid_until, secret, id, account.service, account.account);
         !done)
         return std::move(done).error();

@@ -23,6 +23,7 @@ public:
     TOLLGATE_DECL outcome<token_id> create(const new_personal_token& made, std::size_t tokens_per_user_max);
     TOLLGATE_DECL outcome<std::vector<personal_token>> of(user_id user);
     TOLLGATE_DECL outcome<bool> revoke(token_id id);
+    /// Waits for nobody for long: a request does.
     TOLLGATE_DECL outcome<void> record_use(std::string_view username, instant now);
 
 private:

@@ -76,7 +76,7 @@ TOLLGATE_DECL outcome<bool> personal_tokens::revoke(token_id id) {
 }
 
 TOLLGATE_DECL outcome<void> personal_tokens::record_use(std::string_view username, instant now) {
-    auto connection = connections_.writer();
+    auto connection = connections_.writer_soon();
     if (!connection) return std::move(connection).error();
     return (*connection)->run("UPDATE tollgate_personal_tokens SET last_used_at = ? WHERE username = ?", now, username);
 }

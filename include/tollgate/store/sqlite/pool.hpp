@@ -58,6 +58,9 @@ public:
     /// Problem (unavailable) when none came free in time.
     [[nodiscard]] TOLLGATE_DECL outcome<lease> reader();
     [[nodiscard]] TOLLGATE_DECL outcome<lease> writer();
+    /// For what is not worth waiting for: `wait_max` for the connection, and again for other processes. A tenth of a
+    /// second is long enough to come after a few commits, and short enough for a request that does something else.
+    [[nodiscard]] TOLLGATE_DECL outcome<lease> writer_soon(milliseconds wait_max = milliseconds{100});
 
     /// Tells whether anything was committed, by this process or another. Stays where it is when the pool moves.
     [[nodiscard]] TOLLGATE_DECL const change_stamp& changes() const noexcept;

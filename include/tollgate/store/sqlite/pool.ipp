@@ -2,6 +2,7 @@
 
 #include <tollgate/store/sqlite/pool.hpp>
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <vector>
@@ -17,7 +18,8 @@ struct pool::lease::shelf {
         idle.reserve(connections_max);
     }
 
-    outcome<lease> take();
+    outcome<lease> take() { return take(settings.busy_wait_max); }
+    outcome<lease> take(milliseconds wait_max);
     void put(database& returned) noexcept;
 
     const std::string path;
@@ -31,13 +33,14 @@ struct pool::lease::shelf {
     std::vector<database*> idle;
 };
 
-inline outcome<pool::lease> pool::lease::shelf::take() {
+inline outcome<pool::lease> pool::lease::shelf::take(milliseconds wait_max) {
     std::unique_lock lock{mutex};
-    if (!came_free.wait_for(lock, settings.busy_wait_max, [this] { return !idle.empty() || opened < connections_max; }))
+    if (!came_free.wait_for(lock, wait_max, [this] { return !idle.empty() || opened < connections_max; }))
         return unavailable("SQLite: no connection came free in time: " + path);
     if (!idle.empty()) {
         database& chosen = *idle.back();
         idle.pop_back();
+        chosen.set_busy_wait_max(wait_max);
         return lease{*this, chosen};
     }
     ++opened;
@@ -50,6 +53,7 @@ inline outcome<pool::lease> pool::lease::shelf::take() {
         came_free.notify_one();
         return std::move(made).error();
     }
+    owned->set_busy_wait_max(wait_max);
     connections.push_back(std::move(owned));
     return lease{*this, *connections.back()};
 }
@@ -95,6 +99,10 @@ TOLLGATE_DECL outcome<pool> pool::open(const std::string& path, const pool_setti
 TOLLGATE_DECL outcome<pool::lease> pool::reader() { return state_->readers.take(); }
 
 TOLLGATE_DECL outcome<pool::lease> pool::writer() { return state_->writers.take(); }
+
+TOLLGATE_DECL outcome<pool::lease> pool::writer_soon(milliseconds wait_max) {
+    return state_->writers.take((std::min)(wait_max, state_->writers.settings.busy_wait_max));
+}
 
 TOLLGATE_DECL const change_stamp& pool::changes() const noexcept { return state_->changes; }
 

@@ -48,10 +48,10 @@ inline constexpr std::array store_steps{
         ) STRICT;
         CREATE INDEX tollgate_hooks_by_account ON tollgate_hooks (service, account, event);
     )"},
-    // 2: applications, grants, codes, refresh tokens, sessions; the secret before a hook's; when access tokens were used.
+    // 2: applications, grants, codes, refresh tokens, sessions; a hook's secret before its last; access tokens' use.
     //
-    // Access tokens may name an application that has no row: an integrator's own, and those of step 1. So no foreign key
-    // leads from them, and ids of applications begin above theirs (unless one is so large that none would be left).
+    // Access tokens may name an application that has no row: an integrator's own, and those of step 1. So no foreign
+    // key leads from them, and ids of applications begin above theirs (unless one is so large that none would be left).
     // `refresh_token` in a code is set when it is redeemed, and says from then on what was made of it.
     sql{R"(
         CREATE TABLE tollgate_applications (
