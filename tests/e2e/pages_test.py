@@ -1,0 +1,299 @@
+#!/usr/bin/env python3
+"""contract.md, item 33: the settings pages. What every page carries, and what people do on them."""
+
+import re
+import socket
+import urllib.parse
+
+from application import Application, call
+from harness import ALL_SCOPES, PLENTY, Case, Server, basic, main, over_every_transport
+from visitor import Visitor, signed_in
+
+SETTINGS = "/en/user/settings/"
+TOKENS, APPLICATIONS = SETTINGS + "tokens/", SETTINGS + "applications/"
+AUTHORIZATIONS, WEBHOOKS = SETTINGS + "authorizations/", SETTINGS + "webhooks/"
+ROOMS = (TOKENS, APPLICATIONS, AUTHORIZATIONS, WEBHOOKS)
+
+
+def form_in(page, text, **values):
+    """The form in the table row that holds this text, with these values in its fields."""
+    for row in page.all("tr"):
+        if text not in row.text:
+            continue
+        begin = page.elements.index(row)
+        following = next((i for i, each in enumerate(page.elements) if i > begin and each.name == "tr"), len(page.elements))
+        for form in page.forms:
+            if begin < page.elements.index(form) < following and \
+                    all(value in [each.get("value") for each in form.named(name)] for name, value in values.items()):
+                return form
+    raise AssertionError(f"no form for {text!r} {values} on {page}")
+
+
+@over_every_transport
+class Settings:
+    def setUp(self):
+        if getattr(type(self), "visitor", None) is None:
+            type(self).visitor = signed_in(self.server)
+
+    def assert_safe(self, page):
+        """What keeps a page from being framed, kept, or run by somebody else."""
+        get = page.answer.get
+        policy = dict(each.split(" ", 1) for each in get("Content-Security-Policy").split("; "))
+        self.assertEqual("'none'", policy["default-src"])
+        self.assertEqual(("'self'", "'none'", "'none'"),
+                         (policy["style-src"], policy["base-uri"], policy["frame-ancestors"]))
+        self.assertNotIn("script-src", policy)
+        self.assertNotIn("unsafe", get("Content-Security-Policy"))
+        self.assertEqual(("DENY", "no-referrer", "no-store", "nosniff"),
+                         (get("X-Frame-Options"), get("Referrer-Policy"), get("Cache-Control"), get("X-Content-Type-Options")))
+        self.assertEqual(bool(self.server.tls), get("Strict-Transport-Security") is not None)
+        self.assertEqual([], [each for each in page.answer.fields if each[0].lower().startswith("x-ratelimit")])
+        if page.body:
+            self.assertNotIn("<script", page.body)
+            self.assertEqual([], re.findall(r"\son\w+=|\sstyle=|javascript:", page.body))
+            for element in page.elements:
+                for name in ("src", "href", "action"):
+                    target = urllib.parse.urljoin(page.url, element.get(name) or "")
+                    if element.name in ("link", "img", "form", "script", "iframe"):
+                        self.assertTrue(target.startswith((self.server.ready["auth"] + "/", "data:image/")), target)
+
+    def assert_readable(self, page):
+        """What a person without a mouse, or without eyes, needs."""
+        self.assertEqual("en", page.all("html")[0].get("lang"))
+        self.assertEqual(1, len(page.all("h1")), page.url)
+        self.assertEqual(1, len(page.all("main")))
+        self.assertTrue(page.title)
+        labelled = {each.get("for") for each in page.all("label")}
+        identities = [each.get("id") for each in page.elements if each.get("id")]
+        self.assertEqual(len(identities), len(set(identities)), "ids are unique")
+        for form in page.forms:
+            for field in form.fields:
+                if field.name == "option" or field.get("type") in ("hidden", "submit") or field.name == "button":
+                    continue
+                self.assertTrue(field.get("id") in labelled or field.get("aria-label") or field.get("aria-labelledby"),
+                                (page.url, field.attributes))
+                for told in (field.get("aria-describedby") or "").split():
+                    self.assertIn(told, identities)
+
+    def test_every_page_is_safe_and_readable(self):
+        stranger = Visitor(self.server)
+        for visitor, path in ((stranger, "/en/user/sign_in/"), (stranger, "/en/user/oauth/"), (self.visitor, "/en/user/oauth/?x"),
+                              *((self.visitor, room) for room in ROOMS), (self.visitor, "/en/user/sign_out/")):
+            with self.subTest(path=path):
+                page = visitor.get(path)
+                self.assert_safe(page)
+                self.assert_readable(page)
+
+    def test_answers_to_forms_are_as_safe(self):
+        for room in ROOMS:
+            for pairs in ([], [("form_token", "x")]):
+                page = self.visitor.post(room, pairs)
+                self.assertEqual(403, page.status)
+                self.assert_safe(page)
+        page = self.visitor.get(TOKENS)
+        page = self.visitor.submit(page.form_with("description", "scopes"), {"description": "", "scopes": []})
+        self.assertEqual(422, page.status)
+        self.assert_safe(page)
+        self.assert_readable(page)
+        self.assertTrue(page.title.startswith("Error"))
+
+    def test_a_form_of_another_person_or_site_does_nothing(self):
+        form = self.visitor.get(TOKENS).form_with("description", "scopes")
+        other = signed_in(self.server)
+        typed = {"description": "forged", "scopes": ["user:balance"]}
+        foreign = other.get(TOKENS).form_with("description").value("form_token")
+        self.assertEqual(403, self.visitor.submit(form, {**typed, "form_token": foreign}).status)
+        for fields in ({"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"},
+                       {"Sec-Fetch-Site": None, "Origin": "https://evil.example"}, {"Sec-Fetch-Site": None, "Origin": "null"}):
+            self.assertEqual(403, self.visitor.submit(form, typed, fields=fields).status, fields)
+        self.assertNotIn("forged", self.visitor.get(TOKENS).text)
+
+    def test_a_token_is_made_shown_once_used_and_revoked(self):
+        page = self.visitor.get(TOKENS)
+        form = page.form_with("description", "scopes")
+        self.assertEqual(set(ALL_SCOPES.split(",")), {each.get("value") for each in form.named("scopes")})
+        shown = self.visitor.submit(form, {"description": "Nightly <b>backup</b>", "scopes": ["user:balance", "sitesmaker:read"]})
+        self.assertEqual(200, shown.status)
+        self.assert_safe(shown)
+        self.assert_readable(shown)
+        username, = [each for each in shown.readonly_values() if each.startswith("tgu_")]
+        secret, = [each for each in shown.readonly_values() if each.startswith("tgp_")]
+        token = basic(username, secret)
+        self.assertEqual(200, self.server.ask("GET", "/v1/user/balance", token=token).status)
+        self.assertEqual(403, self.server.ask("GET", "/v1/itemplatform/accounts", token=token).status)
+
+        listed = self.visitor.get(TOKENS)
+        self.assertIn("Nightly <b>backup</b>", listed.text)
+        self.assertNotIn(secret, listed.body)
+        self.visitor.submit(form_in(listed, username, action="revoke"))
+        self.assertEqual(401, self.server.ask("GET", "/v1/user/balance", token=token).status)
+        self.assertNotIn(username, self.visitor.get(TOKENS).text)
+
+    def test_what_a_token_cannot_be(self):
+        form = self.visitor.get(TOKENS).form_with("description", "scopes")
+        for typed in ({"description": "", "scopes": ["user:balance"]}, {"description": "x" * 256, "scopes": ["user:balance"]},
+                      {"description": "none", "scopes": []}, {"description": "unknown", "scopes": ["nothing:read"]},
+                      {"description": "a\nb", "scopes": ["user:balance"]}):
+            with self.subTest(typed=typed):
+                page = self.visitor.submit(form, typed)
+                self.assertEqual(422, page.status)
+                self.assertEqual([], page.readonly_values())
+                kept = page.form_with("description").value("description") or ""
+                self.assertEqual(typed["description"].split(), kept.split(), "what was typed stays")
+
+    def test_an_application_is_registered_renewed_and_deleted(self):
+        page = self.visitor.get(APPLICATIONS)
+        form = page.form_with("name", "website", "description", "redirect_url")
+        typed = {"name": "Acme \"reports\"", "website": "https://app.example", "description": "Reads <things>",
+                 "redirect_url": "https://app.example/back"}
+        shown = self.visitor.submit(form, typed)
+        self.assert_safe(shown)
+        client, = [each for each in shown.readonly_values() if each.startswith("tgi_")]
+        secret, = [each for each in shown.readonly_values() if each.startswith("tgs_")]
+        listed = self.visitor.get(APPLICATIONS)
+        for text in (client, typed["name"], typed["description"], typed["redirect_url"]):
+            self.assertIn(text, listed.text)
+        self.assertNotIn(secret, listed.body)
+
+        app = object.__new__(Application)
+        app.server, app.id, app.secret = self.server, client, secret
+        tokens = app.tokens(self.visitor)
+        secret_form = next(each for each in listed.forms if "secret" in " ".join(map(str, each.pairs())) and each.named("action"))
+        renewed = self.visitor.submit(form_in(listed, client, action=secret_form.value("action")))
+        fresh, = [each for each in renewed.readonly_values() if each.startswith("tgs_")]
+        self.assertNotEqual(secret, fresh)
+        self.assertEqual(401, app.refresh(tokens["refresh_token"]).status)
+        app.secret = fresh
+        self.assertEqual(200, app.refresh(tokens["refresh_token"]).status)
+        self.visitor.submit(form_in(self.visitor.get(APPLICATIONS), client, action="delete"))
+        self.assertNotIn(client, self.visitor.get(APPLICATIONS).text)
+        self.assertEqual(401, call(self.server, tokens["access_token"]).status)
+
+    def test_what_an_application_cannot_be(self):
+        form = self.visitor.get(APPLICATIONS).form_with("name", "website")
+        good = {"name": "A", "website": "https://app.example", "description": "", "redirect_url": ""}
+        for faulty in ({"name": ""}, {"name": "x" * 101}, {"website": ""}, {"website": "app.example"}, {"website": "javascript:alert(1)"},
+                       {"website": "https://u:p@app.example"}, {"description": "x" * 256}, {"redirect_url": "/back"},
+                       {"redirect_url": "https://app.example/#f"}, {"redirect_url": "https://u@app.example/"}):
+            with self.subTest(faulty=faulty):
+                page = self.visitor.submit(form, {**good, **faulty})
+                self.assertEqual(422, page.status)
+                self.assert_readable(page)
+                (name, value), = faulty.items()
+                field, = page.form_with("name", "website").named(name)
+                self.assertEqual("true", field.get("aria-invalid"))
+                self.assertTrue(field.get("aria-describedby"))
+                self.assertEqual(value, (field.get("value") or "") if field.name == "input" else field.text.strip())
+                self.assertEqual([], page.readonly_values())
+
+    def test_webhooks_are_made_listed_and_deleted_here_and_there(self):
+        page = self.visitor.get(WEBHOOKS)
+        account = self.server.demo["sitesmaker_account"]
+        chooser = next((each for each in page.forms if each.method == "GET" and each.named("account")), None)
+        if chooser is not None:
+            value = next(each.get("value") for each in chooser.named("account") if str(account) in each.get("value"))
+            page = self.visitor.get(WEBHOOKS + "?" + urllib.parse.urlencode({"account": value}))
+        target = "https://example.com/hook?from=page"
+        typed = {"event": "site.created", "target_url": target}
+        form = next(each for each in page.forms
+                    if each.named("target_url") and "site.created" in [f.get("value") for f in each.named("event")])
+        shown = self.visitor.submit(form, typed)
+        self.assertEqual(200, shown.status, shown)
+        self.assert_safe(shown)
+        path = f"/v1/sitesmaker/{account}/hooks"
+        hooks = [each for each in self.server.ask("GET", path, token=self.server.demo_token).json() if each["url"] == target]
+        self.assertEqual(["manual"], [each["source"] for each in hooks])
+        refused = self.visitor.submit(form, {**typed, "target_url": "http://127.0.0.1/"})
+        self.assertEqual(422, refused.status)
+
+        listed = self.visitor.get(page.url)
+        self.visitor.submit(form_in(listed, target, action="delete"))
+        self.assertNotIn(target, [each["url"] for each in self.server.ask("GET", path, token=self.server.demo_token).json()])
+
+    def test_the_style_sheet_may_be_kept_for_ever(self):
+        page = Visitor(self.server).get("/en/user/sign_in/")
+        sheet, = page.all("link", rel="stylesheet")
+        answer = self.server.ask("GET", sheet.get("href"))
+        self.assertEqual((200, "text/css"), (answer.status, answer.get("Content-Type").split(";")[0]))
+        self.assertIn("immutable", answer.get("Cache-Control"))
+        self.assertNotIn(b"http", answer.body)
+        self.assertIn(b"prefers-color-scheme", answer.body)
+
+    def test_other_methods(self):
+        for room in (*ROOMS, "/en/user/sign_in/", "/en/user/sign_out/"):
+            answer = self.visitor.ask("DELETE", room)
+            self.assertEqual(405, answer.status)
+            self.assertTrue({"GET", "POST", "HEAD", "OPTIONS"} <= set(answer.answer.get("Allow").split(", ")))
+            self.assertEqual(204, self.visitor.ask("OPTIONS", room).status)
+            self.assertEqual(b"", self.visitor.ask("HEAD", room).answer.body)
+
+    def test_forms_that_are_none(self):
+        for kind, body in (("application/json", b"{}"), ("text/plain", b"a=b"), ("multipart/form-data; boundary=x", b"--x--")):
+            answer = self.visitor.ask("POST", TOKENS, body, {"Content-Type": kind, "Sec-Fetch-Site": "same-origin"})
+            self.assertIn(answer.status, (400, 403, 415), kind)
+        answer = self.visitor.ask("POST", TOKENS, b"a=" + b"b" * 70_000, {"Sec-Fetch-Site": "same-origin"})
+        self.assertEqual(413, answer.status)
+
+
+class TwoPeople(Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server("--demo", *PLENTY)
+        cls.addClassCleanup(cls.server.stop)
+        cls.server.add_user("eve")
+        cls.ann, cls.eve = signed_in(cls.server), signed_in(cls.server, "eve", "a password")
+
+    def test_nobody_touches_what_is_somebody_elses(self):
+        app = Application(self.server, 1, name="Anns")
+        tokens = app.tokens(self.ann)
+        hook = self.server.ask("POST", f"/v1/sitesmaker/{self.server.demo['sitesmaker_account']}/hooks", token=self.server.demo_token,
+                               body={"event": "site.created", "target_url": "https://example.com/"})
+        self.assertEqual(201, hook.status)
+        for room in ROOMS:
+            token = self.eve.get(room).form_with("form_token").value("form_token")
+            mine = [form for form in self.ann.get(room).forms
+                    if form.url.endswith(room) and form.method == "POST" and form.named("action")]
+            for form in mine:
+                pairs = [(name, token if name == "form_token" else value) for name, value in form.pairs()]
+                if form.named("description") or form.named("target_url"):
+                    continue  # what makes something new
+                self.assertIn(self.eve.post(room, pairs).status, (200, 404, 422), (room, pairs))
+        self.assertEqual(200, call(self.server, tokens["access_token"]).status)
+        self.assertEqual(200, app.refresh(tokens["refresh_token"]).status)
+        self.assertEqual(200, self.server.ask("GET", "/v1/user/balance", token=self.server.demo_token).status)
+        hooks = self.server.ask("GET", f"/v1/sitesmaker/{self.server.demo['sitesmaker_account']}/hooks", token=self.server.demo_token)
+        self.assertEqual(1, len(hooks.json()))
+        page = self.eve.get(APPLICATIONS)
+        self.assertNotIn("Anns", page.text)
+
+    def test_there_is_a_bound_on_tokens(self):
+        self.server.add_user("bob")
+        visitor = signed_in(self.server, "bob", "a password")
+        form = visitor.get(TOKENS).form_with("description", "scopes")
+        statuses = [visitor.submit(form, {"description": f"n{i}", "scopes": ["user:balance"]}).status for i in range(101)]
+        self.assertEqual([200] * 100, statuses[:100])
+        self.assertNotEqual(200, statuses[100])
+        self.assertLess(statuses[100], 500)
+
+
+class BelowAPath(Case):
+    def test_pages_and_oauth_below_a_path(self):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        site = f"http://127.0.0.1:{port}/account"
+        with Server("--demo", *PLENTY, "--auth-url", site, listen=f"127.0.0.1:{port}") as server:
+            visitor = Visitor(server)
+            page = visitor.get(site + "/")
+            self.assertEqual(site + "/en/user/sign_in/", page.url.split("?")[0])
+            page = visitor.submit(page.form_with("login"), {"login": server.demo["login"], "password": server.demo["password"]})
+            self.assertEqual((200, site + TOKENS), (page.status, page.url))
+            self.assertEqual(404, server.ask("GET", "/en/user/sign_in/").status)
+            for path in ("/.well-known/oauth-authorization-server/account", "/account/.well-known/oauth-authorization-server"):
+                self.assertEqual(site, server.ask("GET", path).json()["issuer"])
+            self.assertEqual(405, server.ask("GET", "/account/user/oauth_token/").status)
+            self.assertEqual(200, server.ask("GET", "/account/docs/").status)
+
+
+if __name__ == "__main__":
+    main()
