@@ -42,7 +42,8 @@ TEST_CASE("an application revokes its tokens", "[oauth][revocation]") {
         // An access token goes alone, whatever the hint says.
         const auto answer = shop.post(path, with(revocation(member(first, "access_token")), {{"token_type_hint", "refresh_token"}}));
         CHECK(answer.status() == status::ok);
-        CHECK(answer.body().empty());
+        CHECK(answer.body() == "{}");
+        CHECK(answer.find("Content-Type") == "application/json");
         CHECK(answer.find("Cache-Control") == "no-store");
         CHECK(answer.find("X-RateLimit-Remaining") == "60");
         CHECK_FALSE(shop.is_good(member(first, "access_token")));

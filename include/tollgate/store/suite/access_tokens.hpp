@@ -116,12 +116,12 @@ void add_access_token_cases(std::vector<test_case>& to, const std::shared_ptr<co
             value_of(store.create_access_token(idle));
             value_of(store.record_access_token_use(sample_digest(3), noon));
             expect_token_unknown(store, sample_digest(3));
-            expect(!value_of(store.find_access_token(used.token_digest))->last_used_at, "a token nobody used says so");
+            expect(!found_of(store.find_access_token(used.token_digest)).last_used_at, "a token nobody used says so");
             for (const instant at : {noon + seconds{5}, noon + seconds{9}, noon}) {
                 value_of(store.record_access_token_use(used.token_digest, at));
-                expect(value_of(store.find_access_token(used.token_digest))->last_used_at == at,
+                expect(found_of(store.find_access_token(used.token_digest)).last_used_at == at,
                        "a found token says when, to the millisecond");
-                expect(!value_of(store.find_access_token(idle.token_digest))->last_used_at, "another does not");
+                expect(!found_of(store.find_access_token(idle.token_digest)).last_used_at, "another does not");
             }
             expect_token_found(store, used);
         });

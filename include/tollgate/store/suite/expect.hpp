@@ -2,6 +2,7 @@
 
 #include <tollgate/base/outcome.hpp>
 
+#include <optional>
 #include <source_location>
 #include <string>
 #include <string_view>
@@ -29,6 +30,14 @@ template <class T>
 T value_of(outcome<T> given, const std::source_location& at = std::source_location::current()) {
     if (!given) fail("an unexpected problem: " + given.error().message + " (" + given.error().cause + ")", at);
     if constexpr (!std::is_void_v<T>) return *std::move(given);
+}
+
+/// What a verb found, which must be there.
+template <class T>
+T found_of(outcome<std::optional<T>> given, const std::source_location& at = std::source_location::current()) {
+    auto found = value_of(std::move(given), at);
+    if (!found) fail("it was not found", at);
+    return *std::move(found);
 }
 
 /// The verb must have refused, in this way.

@@ -80,7 +80,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         expect_redemption(store, sample_redemption(2, application), redemption_result::unknown);
         more.scopes = sample_scopes("y");
         expect_code(store, more, code_result::created);
-        expect(value_of(store.granted_scopes(made.user, application))->contains("y"), "as many as fit are granted");
+        expect(found_of(store.granted_scopes(made.user, application)).contains("y"), "as many as fit are granted");
     });
 
     add("grant: listed by user, oldest first", [](auto& store) {

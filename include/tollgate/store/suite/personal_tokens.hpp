@@ -271,10 +271,10 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
             value_of(store.create_personal_token(idle, tokens_max));
             value_of(store.record_personal_token_use("tgu_unknown", noon));
             expect_token_unknown(store, "tgu_unknown");
-            expect(!value_of(store.find_personal_token("tgu_used"))->last_used_at, "a token that nobody used says so");
+            expect(!found_of(store.find_personal_token("tgu_used")).last_used_at, "a token that nobody used says so");
             for (const instant at : {noon + seconds{5}, noon + seconds{9}, noon}) {
                 value_of(store.record_personal_token_use("tgu_used", at));
-                expect(value_of(store.find_personal_token("tgu_used"))->last_used_at == at, "a found token says when");
+                expect(found_of(store.find_personal_token("tgu_used")).last_used_at == at, "a found token says when");
                 const auto listed = value_of(store.personal_tokens_of(used.user));
                 expect(listed.at(0).last_used_at == at, "a listed token says when, to the millisecond");
                 expect(!listed.at(1).last_used_at, "another token says nothing of it");

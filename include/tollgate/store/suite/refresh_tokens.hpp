@@ -72,7 +72,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
             }
             expect(given.scopes == *shown.narrowed, "the scopes that were asked for, in their order");
             if constexpr (credential_source<std::remove_reference_t<decltype(store)>>)
-                expect(value_of(store.find_access_token(shown.access_digest))->scopes == *shown.narrowed,
+                expect(found_of(store.find_access_token(shown.access_digest)).scopes == *shown.narrowed,
                        "the access token has the scopes that were asked for");
         }
         const auto full = value_of(store.refresh_access_token(sample_refresh(1, ++access, application)));
