@@ -36,9 +36,9 @@ concept outbox = event_sink<S> && requires(S& s, const claim_terms& terms, std::
     // any number of threads and processes. A lease that is over is as if there had been none, so a dead worker's
     // deliveries come back.
     //
-    // Hosts take turns: of those with something due, the one that was served the longest ago is served first, and none
-    // has more leases in force than the terms say, so that nobody waits for a host that hangs or for its backlog. Slow
-    // hosts are served first, up to their own bound, and all others then: neither can shut out the other.
+    // Hosts take turns: of those with something due, the one that has waited the longest for its turn is served first,
+    // and none has more leases in force than the terms say, so that nobody waits for a host that hangs or for its
+    // backlog. Slow hosts are served first, up to their own bound, and all others then: neither can shut out the other.
     { s.claim_due(terms) } -> std::same_as<outcome<claimed_deliveries>>;
     // Ends leases; one result each, in their order, all of them in one step (a commit costs more than what is in it). Each
     // attempt goes on record, of those that are too late, too, unless the delivery is gone.

@@ -2,6 +2,7 @@
 
 #include <tollgate/contract/hook_store.hpp>
 #include <tollgate/contract/oauth_store.hpp>
+#include <tollgate/contract/outbox.hpp>
 #include <tollgate/contract/session_store.hpp>
 #include <tollgate/contract/token_store.hpp>
 #include <tollgate/store/contained.hpp>
@@ -9,12 +10,14 @@
 #include <tollgate/store/memory/applications.hpp>
 #include <tollgate/store/memory/grants.hpp>
 #include <tollgate/store/memory/hooks.hpp>
+#include <tollgate/store/memory/outbox.hpp>
 #include <tollgate/store/memory/personal_tokens.hpp>
 #include <tollgate/store/memory/sessions.hpp>
 
 #include <cstddef>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -33,6 +36,7 @@ struct memory_settings {
     std::size_t codes_max = 100'000;
     std::size_t refresh_tokens_max = 100'000;
     std::size_t sessions_max = 100'000;
+    std::size_t outbox_bytes_max = 256 * 1024 * 1024;  ///< events, deliveries and what was answered to them
 };
 
 /// The store in memory, for tests, for demonstrations, and for those who keep the truth elsewhere; also the reference
@@ -45,8 +49,9 @@ public:
 
     explicit memory_store(const memory_settings& settings = {})
         : personal_{settings.personal_tokens_max},
-          hooks_{settings.hooks_max},
           sessions_{settings.sessions_max},
+          hooks_{settings.hooks_max},
+          outbox_{settings.outbox_bytes_max, hooks_},
           access_{settings.access_tokens_max},
           applications_{settings.applications_max},
           grants_{{settings.grants_max, settings.codes_max, settings.refresh_tokens_max}, applications_, access_} {}
@@ -154,20 +159,51 @@ public:
     }
 
     outcome<hook_id> create_hook(const new_hook& made, std::size_t hooks_per_event_max) noexcept {
-        return detail::contained([&] { return hooks_.create(made, hooks_per_event_max); });
+        return in_hooks([&] { return hooks_.create(made, hooks_per_event_max); });
     }
     outcome<std::vector<hook>> hooks_of(const account_ref& account) noexcept {
-        return detail::contained([&] { return hooks_.of(account); });
+        return in_hooks([&]() -> outcome<std::vector<hook>> { return hooks_.of(account); });
     }
     outcome<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept {
-        return detail::contained([&] { return hooks_.account_of(service, id); });
+        return in_hooks([&]() -> outcome<std::optional<account_ref>> { return hooks_.account_of(service, id); });
     }
     outcome<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
                                       instant old_valid_until) noexcept {
-        return detail::contained([&] { return hooks_.replace_secret(account, id, secret, old_valid_until); });
+        return in_hooks([&]() -> outcome<bool> { return hooks_.replace_secret(account, id, secret, old_valid_until); });
     }
     outcome<bool> delete_hook(const account_ref& account, hook_id id) noexcept {
-        return detail::contained([&] { return hooks_.remove(account, id); });
+        return in_hooks([&]() -> outcome<bool> {
+            if (hooks_.find(account, id) == nullptr) return false;
+            outbox_.forget(id);
+            return hooks_.remove(account, id);
+        });
+    }
+
+    outcome<std::size_t> append_event(const event& happened, const message_seed& seed, instant now) noexcept {
+        return in_hooks([&] { return outbox_.append(happened, seed, now); });
+    }
+    outcome<claimed_deliveries> claim_due(const claim_terms& terms) noexcept {
+        return in_hooks([&]() -> outcome<claimed_deliveries> { return outbox_.claim(terms); });
+    }
+    outcome<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now) noexcept {
+        return in_hooks([&]() -> outcome<std::vector<settle_result>> { return outbox_.settle(ended, now); });
+    }
+    outcome<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of, std::size_t rows_max) noexcept {
+        return in_hooks([&]() -> outcome<std::vector<delivery>> { return outbox_.deliveries_of(account, of, rows_max); });
+    }
+    outcome<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id of,
+                                                       std::size_t rows_max) noexcept {
+        return in_hooks(
+            [&]() -> outcome<std::vector<recorded_attempt>> { return outbox_.attempts_of(account, of, rows_max); });
+    }
+    outcome<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept {
+        return in_hooks([&] { return outbox_.resend(account, id, now); });
+    }
+    outcome<bool> enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
+        return in_hooks([&]() -> outcome<bool> { return outbox_.enable_hook(account, id, now); });
+    }
+    outcome<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
+        return in_hooks([&]() -> outcome<std::size_t> { return outbox_.sweep(ended_before, rows_max); });
     }
 
 private:
@@ -180,9 +216,21 @@ private:
         });
     }
 
+    /// Deliveries are their hooks', so both have one lock.
+    template <class Verb>
+    std::invoke_result_t<Verb&> in_hooks(Verb&& verb) noexcept {
+        return detail::contained([&] {
+            const std::scoped_lock lock{hooks_mutex_};
+            return verb();
+        });
+    }
+
     memory::personal_tokens personal_;
-    memory::hooks hooks_;
     memory::sessions sessions_;
+
+    std::mutex hooks_mutex_;
+    memory::hooks hooks_;
+    memory::outbox outbox_;
 
     std::mutex oauth_mutex_;
     memory::access_tokens access_;
@@ -194,5 +242,6 @@ static_assert(token_store<memory_store> && use_recorder<memory_store>);
 static_assert(hook_store<memory_store>);
 static_assert(oauth_store<memory_store>);
 static_assert(session_store<memory_store>);
+static_assert(outbox<memory_store>);
 
 }  // namespace tollgate

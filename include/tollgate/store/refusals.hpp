@@ -22,4 +22,9 @@ namespace tollgate {
     return invalid("Together with what you granted this application before, these are more scopes than can be kept.");
 }
 
+/// To sending a delivery again whose hook gets nothing.
+[[nodiscard]] inline problem hook_is_disabled() {
+    return {problem_kind::conflict, "This webhook is disabled. Enable it first.", {}};
+}
+
 }  // namespace tollgate

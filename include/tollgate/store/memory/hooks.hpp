@@ -7,39 +7,47 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
 namespace tollgate::memory {
 
-/// The verbs of `hook_store`, in memory.
+/// A hook with what nobody lists.
+struct kept_hook {
+    new_hook made;
+    std::string previous_secret{};  // signs, too, until ...
+    std::optional<instant> previous_secret_until{};
+    std::optional<hook_disablement> disabled{};
+    std::optional<instant> failing_since{};
+};
+
+/// The verbs of `hook_store`, in memory. Locked by the store, because deliveries are its hooks'.
 class hooks {
 public:
     explicit hooks(std::size_t hooks_max) : hooks_max_{hooks_max} {}
 
     TOLLGATE_DECL outcome<hook_id> create(const new_hook& made, std::size_t hooks_per_event_max);
-    [[nodiscard]] TOLLGATE_DECL outcome<std::vector<hook>> of(const account_ref& account) const;
-    [[nodiscard]] TOLLGATE_DECL outcome<std::optional<account_ref>> account_of(const service_name& service,
-                                                                               hook_id id) const;
-    TOLLGATE_DECL outcome<bool> replace_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                               instant old_valid_until);
-    TOLLGATE_DECL outcome<bool> remove(const account_ref& account, hook_id id);
+    [[nodiscard]] TOLLGATE_DECL std::vector<hook> of(const account_ref& account) const;
+    [[nodiscard]] TOLLGATE_DECL std::optional<account_ref> account_of(const service_name& service, hook_id id) const;
+    TOLLGATE_DECL bool replace_secret(const account_ref& account, hook_id id, const std::string& secret,
+                                      instant old_valid_until);
+    TOLLGATE_DECL bool remove(const account_ref& account, hook_id id);
+
+    /// Null when the account has no such hook.
+    [[nodiscard]] TOLLGATE_DECL kept_hook* find(const account_ref& account, hook_id id) noexcept;
+    /// Null when there is none.
+    [[nodiscard]] TOLLGATE_DECL kept_hook* find(hook_id id) noexcept;
+    /// Those that an event goes to.
+    [[nodiscard]] TOLLGATE_DECL std::vector<hook_id> listening_to(const account_ref& account, std::string_view event) const;
 
 private:
-    struct row {
-        new_hook made;
-        std::string previous_secret;  // signs, too, until ...
-        std::optional<instant> previous_secret_until;
-    };
-
     const std::size_t hooks_max_;
 
-    mutable std::mutex mutex_;
     std::int64_t last_id_ = 0;
-    std::unordered_map<hook_id, row> hooks_;
+    std::unordered_map<hook_id, kept_hook> hooks_;
     std::map<account_ref, std::vector<hook_id>> of_account_;  // oldest first
 };
 

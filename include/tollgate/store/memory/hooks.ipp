@@ -4,13 +4,11 @@
 #include <tollgate/store/too_many_hooks.hpp>
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 namespace tollgate::memory {
 
 TOLLGATE_DECL outcome<hook_id> hooks::create(const new_hook& made, std::size_t hooks_per_event_max) {
-    const std::scoped_lock lock{mutex_};
     if (hooks_.size() >= hooks_max_)
         return unavailable("The memory store holds " + std::to_string(hooks_max_) +
                            " hooks, as many as it may (memory_settings::hooks_max).");
@@ -22,45 +20,42 @@ TOLLGATE_DECL outcome<hook_id> hooks::create(const new_hook& made, std::size_t h
     // The hook comes after all that may throw.
     if (siblings.size() == siblings.capacity()) siblings.reserve((std::max)(siblings.size() * 2, std::size_t{4}));
     const hook_id id{++last_id_};
-    hooks_.emplace(id, row{made, {}, {}});
+    hooks_.emplace(id, kept_hook{made});
     siblings.push_back(id);
     return id;
 }
 
-TOLLGATE_DECL outcome<std::vector<hook>> hooks::of(const account_ref& account) const {
-    const std::scoped_lock lock{mutex_};
+TOLLGATE_DECL std::vector<hook> hooks::of(const account_ref& account) const {
     std::vector<hook> found;
     const auto owned = of_account_.find(account);
     if (owned == of_account_.end()) return found;
     found.reserve(owned->second.size());
     for (const hook_id id : owned->second) {
-        const new_hook& kept = hooks_.at(id).made;
-        found.push_back({id, kept.account, kept.event, kept.source, kept.type, kept.target_url, kept.created_at});
+        const kept_hook& kept = hooks_.at(id);
+        const new_hook& made = kept.made;
+        found.push_back({id, made.account, made.event, made.source, made.type, made.target_url, made.created_at,
+                         kept.disabled, kept.failing_since});
     }
     return found;
 }
 
-TOLLGATE_DECL outcome<std::optional<account_ref>> hooks::account_of(const service_name& service, hook_id id) const {
-    const std::scoped_lock lock{mutex_};
+TOLLGATE_DECL std::optional<account_ref> hooks::account_of(const service_name& service, hook_id id) const {
     const auto kept = hooks_.find(id);
-    if (kept == hooks_.end() || kept->second.made.account.service != service) return std::optional<account_ref>{};
-    return std::optional{kept->second.made.account};
+    if (kept == hooks_.end() || kept->second.made.account.service != service) return std::nullopt;
+    return kept->second.made.account;
 }
 
-TOLLGATE_DECL outcome<bool> hooks::replace_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                                  instant old_valid_until) {
-    std::string added = secret;  // before the lock, and before anything is changed
-    const std::scoped_lock lock{mutex_};
-    const auto kept = hooks_.find(id);
-    if (kept == hooks_.end() || kept->second.made.account != account) return false;
-    row& changed = kept->second;
-    changed.previous_secret = std::exchange(changed.made.secret, std::move(added));
-    changed.previous_secret_until = old_valid_until;
+TOLLGATE_DECL bool hooks::replace_secret(const account_ref& account, hook_id id, const std::string& secret,
+                                         instant old_valid_until) {
+    kept_hook* const changed = find(account, id);
+    if (changed == nullptr) return false;
+    std::string added = secret;  // before anything is changed
+    changed->previous_secret = std::exchange(changed->made.secret, std::move(added));
+    changed->previous_secret_until = old_valid_until;
     return true;
 }
 
-TOLLGATE_DECL outcome<bool> hooks::remove(const account_ref& account, hook_id id) {
-    const std::scoped_lock lock{mutex_};
+TOLLGATE_DECL bool hooks::remove(const account_ref& account, hook_id id) {
     const auto kept = hooks_.find(id);
     if (kept == hooks_.end() || kept->second.made.account != account) return false;
     hooks_.erase(kept);
@@ -68,6 +63,25 @@ TOLLGATE_DECL outcome<bool> hooks::remove(const account_ref& account, hook_id id
     std::erase(owned->second, id);
     if (owned->second.empty()) of_account_.erase(owned);
     return true;
+}
+
+TOLLGATE_DECL kept_hook* hooks::find(const account_ref& account, hook_id id) noexcept {
+    kept_hook* const found = find(id);
+    return found != nullptr && found->made.account == account ? found : nullptr;
+}
+
+TOLLGATE_DECL kept_hook* hooks::find(hook_id id) noexcept {
+    const auto found = hooks_.find(id);
+    return found == hooks_.end() ? nullptr : &found->second;
+}
+
+TOLLGATE_DECL std::vector<hook_id> hooks::listening_to(const account_ref& account, std::string_view event) const {
+    std::vector<hook_id> found;
+    const auto owned = of_account_.find(account);
+    if (owned == of_account_.end()) return found;
+    for (const hook_id id : owned->second)
+        if (const kept_hook& each = hooks_.at(id); each.made.event == event && !each.disabled) found.push_back(id);
+    return found;
 }
 
 }  // namespace tollgate::memory
