@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""Other people's OAuth clients go the whole way: authlib and requests-oauthlib (Python), oauth4webapi and simple-oauth2
+(Node). They know nothing of us, and each reads the standards in its own way."""
+
+import json
+import os
+import subprocess
+import sys
+
+SYSTEM_PYTHON = "/usr/bin/python3"  # Debian's, for which its packages are
+
+try:
+    import authlib.integrations.requests_client
+    import requests_oauthlib
+except ModuleNotFoundError:
+    if os.path.realpath(sys.executable) == os.path.realpath(SYSTEM_PYTHON):
+        raise
+    os.execv(SYSTEM_PYTHON, [SYSTEM_PYTHON, *sys.argv])
+
+import node_packages  # noqa: E402
+from application import AUTHORIZE, BACK, REVOKE, TOKEN, Application  # noqa: E402
+from harness import DEADLINE_SECONDS, PLENTY, Case, Server, main  # noqa: E402
+from visitor import query_of, signed_in  # noqa: E402
+
+SCOPE = "user:balance sitesmaker:read"
+
+
+class Clients(Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server("--demo", *PLENTY, tls=True)
+        cls.addClassCleanup(cls.server.stop)
+        cls.visitor = signed_in(cls.server)
+        cls.certificate = os.environ["REQUESTS_CA_BUNDLE"] = str(cls.server.data / "self-signed.crt")
+        cls.site = cls.server.ready["auth"]
+        cls.balance_url = cls.server.ready["api"] + "/user/balance"
+
+    def setUp(self):
+        self.app = Application(self.server, 1, name=self._testMethodName)
+
+    def let_in(self, url):
+        """What the person does at the address that a client made: where the browser is sent back to."""
+        self.assertTrue(url.startswith(self.site + AUTHORIZE + "?"), url)
+        page = self.visitor.get(url)
+        self.assertIn(self.app.name, page.text)
+        location = self.visitor.submit(page.form_with("decision"), button=("decision", "allow"), follow=False).location
+        self.assertIn("code", query_of(location))
+        return location
+
+    def assert_balance(self, response):
+        self.assertEqual((200, 1234.56), (response.status_code, response.json()["balance"]))
+
+
+class Python(Clients):
+    def test_authlib(self):
+        for method in ("client_secret_basic", "client_secret_post"):
+            with self.subTest(method=method):
+                self.app = Application(self.server, 1, name=method)
+                verifier = "v" * 64
+                with authlib.integrations.requests_client.OAuth2Session(
+                        self.app.id, self.app.secret, scope=SCOPE, redirect_uri=BACK, code_challenge_method="S256",
+                        token_endpoint_auth_method=method, revocation_endpoint_auth_method=method) as session:
+                    url, state = session.create_authorization_url(self.site + AUTHORIZE, code_verifier=verifier)
+                    token = session.fetch_token(self.site + TOKEN, authorization_response=self.let_in(url), state=state,
+                                                code_verifier=verifier)
+                    self.assertEqual(set(SCOPE.split()), set(token["scope"].split()))
+                    self.assert_balance(session.get(self.balance_url))
+                    before = token["access_token"]
+                    kept = token["refresh_token"]
+                    session.refresh_token(self.site + TOKEN, refresh_token=kept)
+                    self.assertNotEqual(before, session.token["access_token"])
+                    self.assert_balance(session.get(self.balance_url))
+                    revoked = session.revoke_token(self.site + REVOKE, token=kept, token_type_hint="refresh_token")
+                    self.assertEqual(200, revoked.status_code)
+                    self.assertEqual(401, session.get(self.balance_url).status_code)
+
+    def test_requests_oauthlib(self):
+        for in_body in (True, False):
+            with self.subTest(in_body=in_body):
+                self.app = Application(self.server, 1, name=f"requests_oauthlib {in_body}")
+                with requests_oauthlib.OAuth2Session(self.app.id, redirect_uri=BACK, scope=SCOPE.split()) as session:
+                    url, _ = session.authorization_url(self.site + AUTHORIZE)
+                    token = session.fetch_token(self.site + TOKEN, authorization_response=self.let_in(url),
+                                                client_secret=self.app.secret, include_client_id=in_body)
+                    self.assert_balance(session.get(self.balance_url))
+                    before = token["access_token"]
+                    session.refresh_token(self.site + TOKEN, client_id=self.app.id, client_secret=self.app.secret)
+                    self.assertNotEqual(before, session.token["access_token"])
+                    self.assert_balance(session.get(self.balance_url))
+
+    def test_requests_oauthlib_hears_of_a_refusal(self):
+        with requests_oauthlib.OAuth2Session(self.app.id, redirect_uri=BACK, scope=["user:balance"]) as session:
+            url, _ = session.authorization_url(self.site + AUTHORIZE)
+            page = self.visitor.get(url)
+            location = self.visitor.submit(page.form_with("decision"), button=("decision", "deny"), follow=False).location
+            with self.assertRaises(Exception) as caught:
+                session.fetch_token(self.site + TOKEN, authorization_response=location, client_secret=self.app.secret)
+            self.assertIn("access_denied", repr(caught.exception))
+            with self.assertRaises(Exception) as caught:
+                session.fetch_token(self.site + TOKEN, code="tgc_" + "0" * 49, client_secret=self.app.secret)
+            self.assertIn("invalid_grant", repr(caught.exception))
+
+
+class Node(Clients):
+    def go(self, script, **more):
+        told = {"issuer": self.site, "client_id": self.app.id, "client_secret": self.app.secret, "scope": SCOPE,
+                "redirect_uri": BACK, "balance_url": self.balance_url, **more}
+        with subprocess.Popen(["node", script], cwd=node_packages.directory(), text=True, stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              env={**os.environ, "NODE_EXTRA_CA_CERTS": self.certificate}) as client:
+            def say(what):
+                client.stdin.write(json.dumps(what) + "\n")
+                client.stdin.flush()
+
+            def hear():
+                line = client.stdout.readline()
+                self.assertTrue(line, "" if line else client.stderr.read())
+                return json.loads(line)
+
+            say(told)
+            say({"location": self.let_in(hear()["authorize"])})
+            first = hear()
+            self.assertEqual(1234.56, first["balance"])
+            self.assertEqual(set(SCOPE.split()), set(first["scope"].split()))
+            self.assertEqual({"balance": 1234.56}, hear())
+            self.assertEqual({"status": 401, "error": "invalid_token"}, hear())
+            self.assertEqual(0, client.wait(DEADLINE_SECONDS))
+
+    def test_oauth4webapi(self):
+        for method in ("basic", "post"):
+            with self.subTest(method=method):
+                self.app = Application(self.server, 1, name=f"oauth4webapi {method}")
+                self.go("oauth4webapi.mjs", method=method)
+
+    def test_simple_oauth2(self):
+        for method, in_json in (("basic", False), ("post", False), ("post", True)):
+            with self.subTest(method=method, json=in_json):
+                self.app = Application(self.server, 1, name=f"simple-oauth2 {method} {in_json}")
+                self.go("simple_oauth2.mjs", method=method, json=in_json)
+
+
+if __name__ == "__main__":
+    main()
