@@ -48,6 +48,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -311,6 +312,24 @@ inline constexpr std::size_t client_id_bytes_max = 64;           // our own have
 inline constexpr std::size_t decimal_text_bytes_max = 40;        // 38 digits as in NUMERIC(38), a sign, a point
 inline constexpr std::size_t path_parameters_max = 8;            // captures of one route
 inline constexpr std::size_t hooks_per_event_max = 20;           // for one account and event: GitHub's bound
+
+inline constexpr std::size_t attempt_answer_bytes_max = 4 * 1024;  // what is kept of an answer: enough for an error page's gist
+inline constexpr std::size_t attempts_per_delivery_max = 100;      // on record: 8 of a schedule, and many by hand
+inline constexpr std::size_t webhook_id_bytes_max = 256;           // what a receiver takes; ours have 26
+inline constexpr std::size_t webhook_signatures_max = 16;          // of one delivery: two while a secret is replaced
+
+inline constexpr std::size_t personal_tokens_per_user_max = 100;  // a page that a person still overlooks; GitHub allows 50
+inline constexpr std::size_t applications_per_user_max = 100;     // GitHub's bound on OAuth applications of one owner
+inline constexpr std::size_t codes_per_grant_max = 100;           // one user, one application, an hour: nobody signs in as often
+inline constexpr std::size_t refresh_tokens_per_grant_max = 100;  // Google's bound: one a device that a person signed in with
+inline constexpr std::size_t access_tokens_per_grant_max = 1000;  // as many as calls a day: a client that asks anew for each
+inline constexpr std::size_t sessions_per_user_max = 100;         // browsers that one person is signed in with
+inline constexpr int spent_code_seconds = 3600;                   // reuse is seen within minutes, or not at all
+
+inline constexpr std::size_t login_bytes_max = 254;               // the longest e-mail address (RFC 5321, erratum 1690)
+inline constexpr std::size_t password_bytes_max = 1024;           // a passphrase of a page; more is no password, but work for a hash
+inline constexpr std::size_t application_name_bytes_max = 100;    // a line of a consent page
+inline constexpr std::size_t application_description_bytes_max = 255;  // a line that a person reads
 
 }  // namespace tollgate::limits
 
@@ -825,23 +844,53 @@ struct problem {
 namespace tollgate {
 
 /// A value, or the problem that kept us from having it. What may fail returns one; nothing is thrown across a contract.
+///
+/// A union by hand and no std::variant: every program instantiates some twenty of these, and they were a tenth of what
+/// it takes to compile one.
 template <class T>
 class [[nodiscard]] outcome {
+    static_assert(std::is_nothrow_move_constructible_v<T>, "an outcome moves its value without failing");
+
 public:
     using value_type = T;
 
-    outcome(T value) : state_{std::in_place_index<0>, std::move(value)} {}
-    outcome(problem why) : state_{std::in_place_index<1>, std::move(why)} {}
+    outcome(T value) noexcept : has_value_{true} { std::construct_at(std::addressof(value_), std::move(value)); }
+    outcome(problem why) noexcept : has_value_{false} { std::construct_at(std::addressof(why_), std::move(why)); }
 
-    [[nodiscard]] bool has_value() const noexcept { return state_.index() == 0; }
-    explicit operator bool() const noexcept { return has_value(); }
+    outcome(outcome&& from) noexcept : has_value_{from.has_value_} {
+        if (has_value_) std::construct_at(std::addressof(value_), std::move(from.value_));
+        else std::construct_at(std::addressof(why_), std::move(from.why_));
+    }
+    outcome(const outcome& from)
+        requires std::copy_constructible<T>
+        : has_value_{from.has_value_} {
+        if (has_value_) std::construct_at(std::addressof(value_), from.value_);
+        else std::construct_at(std::addressof(why_), from.why_);
+    }
+    outcome& operator=(outcome&& from) noexcept {
+        if (this == &from) return *this;
+        std::destroy_at(this);
+        return *std::construct_at(this, std::move(from));
+    }
+    outcome& operator=(const outcome& from)
+        requires std::copy_constructible<T>
+    {
+        return *this = outcome{from};
+    }
+    ~outcome() {
+        if (has_value_) std::destroy_at(std::addressof(value_));
+        else std::destroy_at(std::addressof(why_));
+    }
+
+    [[nodiscard]] bool has_value() const noexcept { return has_value_; }
+    explicit operator bool() const noexcept { return has_value_; }
 
     /// Precondition: has_value().
     [[nodiscard]] T& operator*() & noexcept { return held(); }
     [[nodiscard]] const T& operator*() const& noexcept { return const_cast<outcome*>(this)->held(); }
     [[nodiscard]] T&& operator*() && noexcept { return std::move(held()); }
-    [[nodiscard]] T* operator->() noexcept { return &held(); }
-    [[nodiscard]] const T* operator->() const noexcept { return &const_cast<outcome*>(this)->held(); }
+    [[nodiscard]] T* operator->() noexcept { return std::addressof(held()); }
+    [[nodiscard]] const T* operator->() const noexcept { return std::addressof(const_cast<outcome*>(this)->held()); }
 
     /// Precondition: !has_value().
     [[nodiscard]] problem& error() & noexcept { return why(); }
@@ -850,15 +899,19 @@ public:
 
 private:
     T& held() noexcept {
-        assert(has_value());
-        return *std::get_if<0>(&state_);
+        assert(has_value_);
+        return value_;
     }
     problem& why() noexcept {
-        assert(!has_value());
-        return *std::get_if<1>(&state_);
+        assert(!has_value_);
+        return why_;
     }
 
-    std::variant<T, problem> state_;
+    union {
+        T value_;
+        problem why_;
+    };
+    bool has_value_;
 };
 
 /// Done, or the problem that kept it from being done.
@@ -868,18 +921,18 @@ public:
     using value_type = void;
 
     outcome() = default;
-    outcome(problem why) : state_{std::in_place_index<1>, std::move(why)} {}
+    outcome(problem why) noexcept : why_{std::move(why)} {}
 
-    [[nodiscard]] bool has_value() const noexcept { return state_.index() == 0; }
+    [[nodiscard]] bool has_value() const noexcept { return !why_.has_value(); }
     explicit operator bool() const noexcept { return has_value(); }
 
     /// Precondition: !has_value().
-    [[nodiscard]] problem& error() & noexcept { return *std::get_if<1>(&state_); }
-    [[nodiscard]] const problem& error() const& noexcept { return *std::get_if<1>(&state_); }
-    [[nodiscard]] problem&& error() && noexcept { return std::move(*std::get_if<1>(&state_)); }
+    [[nodiscard]] problem& error() & noexcept { return *why_; }
+    [[nodiscard]] const problem& error() const& noexcept { return *why_; }
+    [[nodiscard]] problem&& error() && noexcept { return std::move(*why_); }
 
 private:
-    std::variant<std::monostate, problem> state_;
+    std::optional<problem> why_;
 };
 
 }  // namespace tollgate
@@ -1100,6 +1153,18 @@ constexpr bool begins_with_eight_ascii(std::string_view text) noexcept {
     }
     return true;
 }
+
+}  // namespace tollgate
+
+// <tollgate/base/visible_text.hpp>
+
+namespace tollgate {
+
+/// Whether `text` is a line that a person sees as it is: 1 to `bytes_max` bytes of UTF-8, not blanks alone, no control
+/// characters, no line or paragraph separators, and none of the invisible characters that turn the direction of what
+/// follows or hide in a name (Unicode's Bidi_Control, zero-width space, word joiner, byte order mark). The joiners that
+/// scripts and emoji need may stand in it.
+[[nodiscard]] TOLLGATE_DECL bool is_visible_line(std::string_view text, std::size_t bytes_max) noexcept;
 
 }  // namespace tollgate
 
@@ -1841,71 +1906,6 @@ namespace detail {
 
 }  // namespace tollgate::http
 
-// <tollgate/http/form_body.hpp>
-
-namespace tollgate::http {
-
-struct form_member {
-    std::string name;
-    std::string value;
-};
-
-/// The members of a form or a query string, decoded, in the order they came. Names may repeat: whoever reads one that
-/// must not (RFC 6749 section 3.1) asks `count`.
-class form_fields {
-public:
-    explicit form_fields(std::vector<form_member> members) noexcept : members_{std::move(members)} {}
-
-    /// The first member of this name; null if there is none.
-    [[nodiscard]] const form_member* find(std::string_view name) const noexcept {
-        for (const form_member& member : members_)
-            if (member.name == name) return &member;
-        return nullptr;
-    }
-
-    /// The first value of this name; empty if there is none.
-    [[nodiscard]] std::string_view value_of(std::string_view name) const noexcept {
-        const form_member* found = find(name);
-        return found == nullptr ? std::string_view{} : std::string_view{found->value};
-    }
-
-    [[nodiscard]] std::size_t count(std::string_view name) const noexcept {
-        std::size_t lines = 0;
-        for (const form_member& member : members_) lines += member.name == name ? 1 : 0;
-        return lines;
-    }
-
-    [[nodiscard]] const form_member* begin() const noexcept { return members_.data(); }
-    [[nodiscard]] const form_member* end() const noexcept { return members_.data() + members_.size(); }
-    [[nodiscard]] std::size_t size() const noexcept { return members_.size(); }
-
-private:
-    std::vector<form_member> members_;
-};
-
-/// `application/x-www-form-urlencoded` (WHATWG URL section 5.1), of a body or of a query string: `name=value` pairs
-/// between `&`, `+` for a space, `%XX` for any byte. An empty piece between two `&` is no member; a piece without `=`
-/// has an empty value. `malformed` for a `%` without two hexadecimal digits, for bytes that are no UTF-8 once decoded,
-/// for control bytes that were not encoded, and for more than `limits::form_members_max` members.
-[[nodiscard]] TOLLGATE_DECL outcome<form_fields> parse_form(std::string_view bytes);
-
-}  // namespace tollgate::http
-
-// <tollgate/http/refusal.hpp>
-
-namespace tollgate::http {
-
-/// What a host refused before there was a request to handle: malformed bytes (400), too slow (408), too long (414), too
-/// many fields (431), overload (503). A handler only words the answer; the host closes the connection after it.
-struct refusal {
-    http::status status = http::status::bad_request;
-    std::string_view reason;  ///< one sentence for the client, of static storage; says which rule was broken
-    ip_address peer;
-    bool secure = false;
-};
-
-}  // namespace tollgate::http
-
 // <tollgate/http/response.hpp>
 
 namespace tollgate::http {
@@ -2034,6 +2034,140 @@ inline std::string_view response::find(std::string_view name) const noexcept {
 
 }  // namespace tollgate::http
 
+// <tollgate/http/cookies.hpp>
+
+namespace tollgate::http {
+
+/// The value of a cookie (RFC 6265 section 5.4), a view of the request. None when there is no cookie of this name, and
+/// none when there are several that differ: one of them was put there by somebody else (a neighbour on another
+/// subdomain, or with another path), and nothing says which. Names are case-sensitive.
+[[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> find_cookie(const field_lines& fields,
+                                                                        std::string_view name) noexcept;
+
+/// When a browser sends a cookie with requests that other sites cause.
+enum class same_site : std::uint8_t {
+    lax,     ///< when a person follows a link from there
+    strict,  ///< never
+};
+
+/// What a browser is told to keep (RFC 6265 section 4.1).
+struct new_cookie {
+    std::string_view name;   ///< a token; `__Host-` in front keeps neighbours from setting it, and needs `secure`
+    std::string_view value;  ///< visible ASCII without `"`, `,`, `;` and `\`
+    std::optional<seconds> max_age = std::nullopt;  ///< none: until the browser is closed; zero or less: forget it now
+    bool secure = true;
+    http::same_site same_site = http::same_site::lax;
+};
+
+/// Adds a `Set-Cookie` for the whole site (`Path=/`), out of reach for scripts (`HttpOnly`). False, and nothing is
+/// added, for a name or a value with a byte that it must not have.
+[[nodiscard]] TOLLGATE_DECL bool add_cookie(response& out, const new_cookie& made);
+
+}  // namespace tollgate::http
+
+// <tollgate/http/field_block.hpp>
+
+namespace tollgate::http {
+
+/// Field lines as they go on the wire, each ended by CRLF: for messages that we send as a client. Names and values have
+/// types that hold no line end. Used again, it allocates nothing.
+class field_block {
+public:
+    void clear() noexcept { lines_.clear(); }
+
+    void add(field_name name, field_value value) {
+        lines_.append(name.view()).append(": ").append(value.view()).append("\r\n");
+    }
+
+    [[nodiscard]] std::string_view view() const noexcept { return lines_; }
+
+private:
+    std::string lines_;
+};
+
+}  // namespace tollgate::http
+
+// <tollgate/http/field_list.hpp>
+
+namespace tollgate::http::detail {
+
+/// Whether a comma-separated field value holds this member, in any case (RFC 9110 section 5.6.1).
+[[nodiscard]] constexpr bool list_holds(std::string_view list, std::string_view member) noexcept {
+    for (;;) {
+        const auto comma = list.find(',');
+        if (ascii_iequals(trim_ows(list.substr(0, comma)), member)) return true;
+        if (comma == std::string_view::npos) return false;
+        list.remove_prefix(comma + 1);
+    }
+}
+
+}  // namespace tollgate::http::detail
+
+// <tollgate/http/form_body.hpp>
+
+namespace tollgate::http {
+
+struct form_member {
+    std::string name;
+    std::string value;
+};
+
+/// The members of a form or a query string, decoded, in the order they came. Names may repeat: whoever reads one that
+/// must not (RFC 6749 section 3.1) asks `count`.
+class form_fields {
+public:
+    explicit form_fields(std::vector<form_member> members) noexcept : members_{std::move(members)} {}
+
+    /// The first member of this name; null if there is none.
+    [[nodiscard]] const form_member* find(std::string_view name) const noexcept {
+        for (const form_member& member : members_)
+            if (member.name == name) return &member;
+        return nullptr;
+    }
+
+    /// The first value of this name; empty if there is none.
+    [[nodiscard]] std::string_view value_of(std::string_view name) const noexcept {
+        const form_member* found = find(name);
+        return found == nullptr ? std::string_view{} : std::string_view{found->value};
+    }
+
+    [[nodiscard]] std::size_t count(std::string_view name) const noexcept {
+        std::size_t lines = 0;
+        for (const form_member& member : members_) lines += member.name == name ? 1 : 0;
+        return lines;
+    }
+
+    [[nodiscard]] const form_member* begin() const noexcept { return members_.data(); }
+    [[nodiscard]] const form_member* end() const noexcept { return members_.data() + members_.size(); }
+    [[nodiscard]] std::size_t size() const noexcept { return members_.size(); }
+
+private:
+    std::vector<form_member> members_;
+};
+
+/// `application/x-www-form-urlencoded` (WHATWG URL section 5.1), of a body or of a query string: `name=value` pairs
+/// between `&`, `+` for a space, `%XX` for any byte. An empty piece between two `&` is no member; a piece without `=`
+/// has an empty value. `malformed` for a `%` without two hexadecimal digits, for bytes that are no UTF-8 once decoded,
+/// for control bytes that were not encoded, and for more than `limits::form_members_max` members.
+[[nodiscard]] TOLLGATE_DECL outcome<form_fields> parse_form(std::string_view bytes);
+
+}  // namespace tollgate::http
+
+// <tollgate/http/refusal.hpp>
+
+namespace tollgate::http {
+
+/// What a host refused before there was a request to handle: malformed bytes (400), too slow (408), too long (414), too
+/// many fields (431), overload (503). A handler only words the answer; the host closes the connection after it.
+struct refusal {
+    http::status status = http::status::bad_request;
+    std::string_view reason;  ///< one sentence for the client, of static storage; says which rule was broken
+    ip_address peer;
+    bool secure = false;
+};
+
+}  // namespace tollgate::http
+
 // <tollgate/http/handler.hpp>
 
 namespace tollgate::http {
@@ -2064,6 +2198,26 @@ template <class H>
     else return false;
 }
 
+/// A blocking handler that knows from a request's head that it will answer it without waiting:
+/// `bool may_block(const request&) const noexcept`. The host then calls it in place. Called before `handle`, on the thread
+/// that serves the sockets, for any request; quick, and true where it is not sure.
+template <class H>
+concept tells_what_blocks = handler_blocks<H>() && requires(const H& h, const request& asked) {
+    { h.may_block(asked) } noexcept -> std::same_as<bool>;
+};
+
+template <class H>
+[[nodiscard]] constexpr bool handler_may_block(const H& asked_handler, const request& asked) noexcept {
+    if constexpr (tells_what_blocks<H>) return asked_handler.may_block(asked);
+    else return handler_blocks<H>();
+}
+
+/// A handler that knows its places on a site by itself. Each is one as `mount` (in site.hpp) reads it.
+template <class H>
+concept knows_its_mounts = requires(const H& h) {
+    { h.mounts() } -> std::same_as<std::vector<std::string>>;
+};
+
 /// A handler of any type behind one: what lets `server` be no template. A view; the handler must outlive it.
 class handler_ref {
 public:
@@ -2073,16 +2227,25 @@ public:
         : target_{&target},
           handle_request_{[](void* to, const request& asked, response& out) noexcept { static_cast<H*>(to)->handle(asked, out); }},
           handle_refusal_{[](void* to, const refusal& refused, response& out) noexcept { static_cast<H*>(to)->handle(refused, out); }},
-          blocking_{handler_blocks<H>()} {}
+          blocking_{handler_blocks<H>()} {
+        if constexpr (tells_what_blocks<H>)
+            may_block_ = [](const void* of, const request& asked) noexcept { return static_cast<const H*>(of)->may_block(asked); };
+    }
 
     void handle(const request& asked, response& out) const noexcept { handle_request_(target_, asked, out); }
     void handle(const refusal& refused, response& out) const noexcept { handle_refusal_(target_, refused, out); }
+    /// Whether any request may block: then the host has threads that may wait.
     [[nodiscard]] bool blocking() const noexcept { return blocking_; }
+    /// Whether this one may.
+    [[nodiscard]] bool may_block(const request& asked) const noexcept {
+        return may_block_ == nullptr ? blocking_ : may_block_(target_, asked);
+    }
 
 private:
     void* target_;
     void (*handle_request_)(void*, const request&, response&) noexcept;
     void (*handle_refusal_)(void*, const refusal&, response&) noexcept;
+    bool (*may_block_)(const void*, const request&) noexcept = nullptr;
     bool blocking_;
 };
 
@@ -2543,6 +2706,128 @@ constexpr std::size_t parser_settings::message_bytes_max() const noexcept {
 
 }  // namespace tollgate::http
 
+// <tollgate/http/response_parser.hpp>
+
+namespace tollgate::http {
+
+/// Bounds of one answer. Whatever a server sends, a parser keeps `line_bytes_max` and `kept_bytes_max` at the most.
+struct response_settings {
+    std::size_t line_bytes_max = 8 * 1024;  ///< of the status line, and of a field line
+    /// Of all sections together, those of interim answers and trailers included.
+    std::size_t header_bytes_max = limits::header_bytes_default;
+    std::size_t field_count_max = limits::field_count_max;          ///< the same
+    std::size_t kept_bytes_max = limits::attempt_answer_bytes_max;  ///< of the body; what is behind them is dropped
+    std::size_t body_bytes_max = 64 * 1024;  ///< read in the hope of an end: then `complete`, and `body_cut()`
+};
+
+enum class response_step : std::uint8_t {
+    needs_more,  ///< call again with the bytes that come next
+    complete,    ///< the answer is here; `consumed()` says how many of the last bytes were its own
+    refused,     ///< no HTTP, or beyond a bound; `refused_reason()` says why
+};
+
+/// One final HTTP/1.1 or HTTP/1.0 answer (RFC 9112) out of bytes, for a client that wants to know the status and a little
+/// of the body. No input or output, no clock.
+///
+/// The rules between a parser and its host:
+///
+/// 1. `step` gets each byte once, in whatever pieces they come; nothing of the piece is looked at after the call.
+/// 2. When the peer ends the connection in an orderly way, `finish` says whether that was the answer's end.
+/// 3. The outcome does not depend on how the bytes were cut.
+/// 4. Interim answers (1xx) are skipped; 101 is refused, for nobody asked to switch.
+/// 5. What two parties could read in two ways is refused, never repaired: doubled or odd lengths, bare CR or LF, folded
+///    lines, blanks around names, any coding but one `chunked`. One liberty is taken: a status line may end right behind
+///    the status.
+/// 6. The connection may be used again exactly if `keep_alive()`, and the host has nothing left behind `consumed()`: that
+///    would be what nobody asked for.
+///
+/// May throw std::bad_alloc, from `step` alone; `start` makes it as new.
+class response_parser {
+public:
+    response_parser() = default;
+    TOLLGATE_DECL explicit response_parser(const response_settings& settings);
+
+    /// Ready for the first byte of an answer, to HEAD or to anything else. Memory is kept.
+    TOLLGATE_DECL void start(bool to_head = false) noexcept;
+
+    [[nodiscard]] TOLLGATE_DECL response_step step(std::string_view bytes);
+    /// The peer has ended the connection: `complete` or `refused`.
+    [[nodiscard]] TOLLGATE_DECL response_step finish() noexcept;
+
+    /// After `complete` or `refused`: how many bytes of the last step belonged to the answer.
+    [[nodiscard]] std::size_t consumed() const noexcept { return consumed_; }
+
+    /// Whether a byte of the answer has come. A connection that was used before may end without one, and then the request
+    /// can be sent again on another (RFC 9112 section 9.3.1).
+    [[nodiscard]] bool begun() const noexcept { return begun_; }
+
+    // After `complete`, and after `needs_more` once `head_complete()`.
+    [[nodiscard]] bool head_complete() const noexcept { return status_ >= 200; }
+    [[nodiscard]] unsigned status() const noexcept { return status_; }  ///< 200 to 999; 0 before it is known
+    /// Of `Retry-After`, as sent; empty when there is none, two, or one too long to mean anything.
+    [[nodiscard]] std::string_view retry_after() const noexcept { return retry_after_; }
+    /// The first `kept_bytes_max` bytes of the body, decoded.
+    [[nodiscard]] std::string_view body() const noexcept { return body_; }
+    /// Whether there was more of it than `body()`.
+    [[nodiscard]] bool body_cut() const noexcept { return body_cut_; }
+
+    /// After `complete`: whether the connection may carry another request (RFC 9112 section 9.3).
+    [[nodiscard]] bool keep_alive() const noexcept { return keep_alive_; }
+
+    /// After `refused`: a sentence for the operator, of static storage.
+    [[nodiscard]] std::string_view refused_reason() const noexcept { return refused_reason_; }
+
+private:
+    /// What the next byte belongs to.
+    enum class stage : std::uint8_t {
+        status_line, fields, known_length, until_close, chunk_line, chunk_data, chunk_end, trailers, complete, refused,
+    };
+
+    /// What the fields of one answer say about its end.
+    struct framing_fields {
+        std::uint64_t content_length = 0;
+        unsigned content_lengths = 0;
+        unsigned transfer_encodings = 0;
+        unsigned retry_afters = 0;
+        bool close = false;
+        bool keep_alive = false;
+    };
+
+    [[nodiscard]] bool take_line(std::string_view& bytes, std::string_view& line);
+    void read_line(std::string_view line);
+    void read_status_line(std::string_view line);
+    void read_field_line(std::string_view line);
+    void judge_field(std::string_view name, std::string_view value);
+    void judge_head();
+    void read_chunk_line(std::string_view line);
+    void read_body(std::string_view& bytes);
+    void complete() noexcept { stage_ = stage::complete; }
+    void cut() noexcept;
+    void refuse(std::string_view reason) noexcept;
+
+    response_settings settings_;
+    stage stage_ = stage::status_line;
+    bool to_head_ = false;
+    bool begun_ = false;
+    bool older_ = false;  // HTTP/1.0
+    bool keep_alive_ = false;
+    bool body_cut_ = false;
+    unsigned status_ = 0;
+    std::size_t consumed_ = 0;
+    std::size_t header_bytes_ = 0;
+    std::size_t field_count_ = 0;
+    std::size_t framing_bytes_ = 0;  // of chunk lines
+    std::uint64_t body_bytes_ = 0;   // that came, kept or not
+    std::uint64_t left_bytes_ = 0;   // of the body or the chunk
+    framing_fields said_;
+    std::string line_;  // the beginning of a line whose end has not come
+    std::string body_;
+    inline_text<64> retry_after_;  // an HTTP-date has 29
+    std::string_view refused_reason_;
+};
+
+}  // namespace tollgate::http
+
 // <tollgate/http/response_writer.hpp>
 
 namespace tollgate::http {
@@ -2648,18 +2933,26 @@ inline void append_response(const response& sent, const framing& how, std::strin
 
 namespace tollgate::http {
 
-/// A handler and the part of a site that it answers for. The handler must outlive the site.
+/// A handler and the parts of a site that it answers for. The handler must outlive the site.
 template <handler H>
 struct mount {
-    std::string prefix;  ///< `/v1` means `/v1` and all below it, not `/v10`; empty means everything
-    std::string host;    ///< whom the client names, without a port; empty means any
+    /// `/v1` means `/v1` and all below it, not `/v10`; `/v1/`, with the slash, means that one path; empty means everything.
+    std::vector<std::string> prefixes;
+    std::string host;  ///< whom the client names, without a port; empty means any
     H& target;
 };
 
 /// `mounted("/v1", api)`: at this path, on any host.
 template <handler H>
 [[nodiscard]] mount<H> mounted(std::string prefix, H& target) {
-    return {std::move(prefix), {}, target};
+    return {{std::move(prefix)}, {}, target};
+}
+
+/// `mounted(pages)`: where the handler says that it belongs, on any host.
+template <handler H>
+    requires knows_its_mounts<H>
+[[nodiscard]] mount<H> mounted(H& target) {
+    return {target.mounts(), {}, target};
 }
 
 /// `mounted(place{.host = "api.example.com", .prefix = "/v1"}, api)`: at this path, on this host.
@@ -2669,13 +2962,30 @@ struct place {
 };
 template <handler H>
 [[nodiscard]] mount<H> mounted(place where, H& target) {
-    return {std::move(where.prefix), std::move(where.host), target};
+    return {{std::move(where.prefix)}, std::move(where.host), target};
 }
+
+namespace detail {
+
+[[nodiscard]] inline bool is_below(std::string_view path, std::string_view prefix) noexcept {
+    if (!path.starts_with(prefix)) return false;
+    return prefix.empty() || path.size() == prefix.size() || (path[prefix.size()] == '/' && prefix.back() != '/');
+}
+
+[[nodiscard]] inline bool is_for_host(const request& asked, std::string_view host) noexcept {
+    if (host.empty()) return true;
+    const auto named = asked.authority();
+    const auto port = named.rfind(':');
+    const bool has_port = port != std::string_view::npos && named.find(']', port) == std::string_view::npos;
+    return ascii_iequals(has_port ? named.substr(0, port) : named, host);
+}
+
+}  // namespace detail
 
 /// Several handlers on one listener. The first mount that fits answers; the last one also answers for what none fits and
 /// words what the host refuses.
 ///
-///     http::site site{http::mounted("/docs", documentation), http::mounted("", api)};
+///     http::site site{http::mounted("/v1", api), http::mounted("/docs", documentation), http::mounted(pages)};
 template <handler... H>
     requires(sizeof...(H) > 0)
 class site {
@@ -2685,28 +2995,33 @@ public:
     explicit site(mount<H>... mounts) : mounts_{std::move(mounts)...} {}
 
     void handle(const request& asked, response& out) noexcept {
-        const auto try_one = [&](auto& each) {
-            if (!fits(each.prefix, each.host, asked)) return false;
-            each.target.handle(asked, out);
-            return true;
-        };
-        if (!std::apply([&](auto&... each) { return (try_one(each) || ...); }, mounts_)) last().target.handle(asked, out);
+        with_fitting(asked, mounts_, [&](auto& target) { target.handle(asked, out); });
     }
 
-    void handle(const refusal& refused, response& out) noexcept { last().target.handle(refused, out); }
+    void handle(const refusal& refused, response& out) noexcept {
+        std::get<sizeof...(H) - 1>(mounts_).target.handle(refused, out);
+    }
+
+    /// What the handler that will answer says: one that waits for a database does not hold up one that does not.
+    [[nodiscard]] bool may_block(const request& asked) const noexcept {
+        bool blocks = false;
+        with_fitting(asked, mounts_, [&](const auto& target) { blocks = handler_may_block(target, asked); });
+        return blocks;
+    }
 
 private:
-    auto& last() noexcept { return std::get<sizeof...(H) - 1>(mounts_); }
-
-    static bool fits(std::string_view prefix, std::string_view host, const request& asked) noexcept {
-        const auto path = asked.target.path;
-        if (!path.starts_with(prefix)) return false;
-        if (!prefix.empty() && path.size() > prefix.size() && path[prefix.size()] != '/') return false;
-        if (host.empty()) return true;
-        const auto named = asked.authority();
-        const auto port = named.rfind(':');
-        const bool has_port = port != std::string_view::npos && named.find(']', port) == std::string_view::npos;
-        return ascii_iequals(has_port ? named.substr(0, port) : named, host);
+    template <class Use>
+    static void with_fitting(const request& asked, auto& mounts, Use use) noexcept {
+        const auto try_one = [&](auto& each) {
+            const bool fits = detail::is_for_host(asked, each.host) &&
+                              std::any_of(each.prefixes.begin(), each.prefixes.end(), [&](const std::string& prefix) {
+                                  return detail::is_below(asked.target.path, prefix);
+                              });
+            if (fits) use(each.target);
+            return fits;
+        };
+        const bool found = std::apply([&](auto&... each) { return (try_one(each) || ...); }, mounts);
+        if (!found) use(std::get<sizeof...(H) - 1>(mounts).target);
     }
 
     std::tuple<mount<H>...> mounts_;
@@ -2930,6 +3245,202 @@ struct caller {
 
 }  // namespace tollgate
 
+// <tollgate/domain/event.hpp>
+
+namespace tollgate {
+
+/// Something that happened to an account, as an integrator reports it.
+struct event {
+    account_ref account;
+    std::string name;  ///< one of its service's events
+    std::string data;  ///< one JSON value of any kind, at most limits::event_data_bytes_max
+    instant at;        ///< when it happened
+};
+
+/// 16 random bytes that one event is reported with: what the `webhook-id` of each of its deliveries is made of.
+using message_seed = std::array<std::byte, 16>;
+
+}  // namespace tollgate
+
+// <tollgate/domain/hook.hpp>
+
+namespace tollgate {
+
+/// How a hook came to be.
+enum class hook_source { api, manual };
+
+[[nodiscard]] constexpr std::string_view to_text(hook_source source) noexcept {
+    return source == hook_source::api ? "api" : "manual";
+}
+
+/// Why a hook gets nothing any more, until its owner enables it again.
+enum class disable_reason {
+    gone,     ///< its target answered 410
+    failing,  ///< there was no success for too long
+};
+
+struct hook_disablement {
+    instant at;
+    disable_reason why = disable_reason::failing;
+
+    friend bool operator==(const hook_disablement&, const hook_disablement&) noexcept = default;
+};
+
+/// Where the payloads of one event of one account go.
+struct hook {
+    hook_id id;
+    account_ref account;
+    std::string event;
+    hook_source source = hook_source::api;
+    std::string type;        ///< the payload format's name
+    std::string target_url;  ///< byte for byte as it was given
+    instant created_at;
+    std::optional<hook_disablement> disabled{};
+    std::optional<instant> failing_since{};  ///< when the first attempt failed that no success has followed
+};
+
+/// What is needed to make one. `secret` signs deliveries, so it is kept as it is; it is shown once and never listed. A
+/// store also keeps the one before it, for the time in which both sign.
+struct new_hook {
+    account_ref account;
+    std::string event;
+    hook_source source = hook_source::api;
+    std::string type;
+    std::string target_url;
+    std::string secret;
+    instant created_at;
+};
+
+}  // namespace tollgate
+
+// <tollgate/domain/delivery.hpp>
+
+namespace tollgate {
+
+/// The `webhook-id` of an event's delivery to a hook: the same for every attempt, and for no other delivery. Throws as
+/// `sha256` does.
+[[nodiscard]] TOLLGATE_DECL public_id message_id_of(const message_seed& seed, hook_id to);
+
+/// What has become of one event on its way to one hook.
+enum class delivery_state : std::uint8_t {
+    waiting,    ///< for its next attempt, or for the end of the present one
+    delivered,  ///< answered with a 2xx
+    given_up,   ///< after its last attempt, or a 410
+    held,       ///< its hook was disabled before it was delivered; waits for somebody to enable it
+};
+
+/// How an attempt ended.
+enum class attempt_end : std::uint8_t {
+    answered,         ///< with a status, whatever it says
+    no_address,       ///< the host's name leads nowhere
+    refused_address,  ///< it leads where hooks may not go
+    no_connection,    ///< nobody listens there
+    no_tls,           ///< the handshake failed: a bad certificate, mostly
+    timed_out,
+    broken_off,       ///< the connection ended before the answer did
+    bad_answer,       ///< not HTTP, or beyond a bound
+};
+
+struct attempt {
+    instant at;  ///< when it began
+    milliseconds duration{};
+    attempt_end end = attempt_end::answered;
+    unsigned status = 0;      ///< of the answer; 0 where there was none
+    std::string answer;       ///< the beginning of its body as it came, at most limits::attempt_answer_bytes_max
+
+    friend bool operator==(const attempt&, const attempt&) = default;
+};
+
+/// An attempt that took as long or longer says that its host is slow: slow hosts share a part of a worker's hands, so that
+/// the others need not wait for them.
+inline constexpr milliseconds slow_attempt{1000};
+
+/// A delivery as the hook's owner sees it.
+struct delivery {
+    delivery_id id;
+    hook_id hook;
+    std::string event;
+    public_id message_id;
+    instant created_at;  ///< when the event was reported
+    delivery_state state = delivery_state::waiting;
+    unsigned attempts_made = 0;           ///< since it was made, or last sent again by hand
+    std::optional<instant> next_attempt_at{};  ///< while it waits; the end of its lease while it is being sent
+};
+
+/// One attempt of a hook's history.
+struct recorded_attempt {
+    delivery_id delivery;
+    std::string event;
+    public_id message_id;
+    attempt made;
+};
+
+/// The right to send one delivery, for a time. Each claim of a delivery has a number of its own: whoever comes back after
+/// somebody else has claimed it cannot settle it any more.
+struct delivery_lease {
+    delivery_id delivery;
+    std::int64_t number = 0;
+
+    friend bool operator==(const delivery_lease&, const delivery_lease&) noexcept = default;
+};
+
+/// All that sending a delivery needs.
+struct due_delivery {
+    delivery_lease lease;
+    hook_id hook;
+    std::shared_ptr<const event> what;  ///< never null; deliveries of one event may share it
+    public_id message_id;
+    std::string type;  ///< the payload format's name
+    std::string target_url;
+    std::string secret;
+    std::string previous_secret;  ///< signs, too; empty when there is none, or its time is over
+    unsigned attempts_made = 0;   ///< before this one, since it was made or last sent again by hand
+};
+
+/// What a worker is ready to take.
+struct claim_terms {
+    instant now;
+    instant lease_until;  ///< later than the attempt can possibly end; whoever has not settled by then may lose it
+
+    std::size_t deliveries_max = 100;
+    std::size_t slow_deliveries_max = 50;  ///< of these, to hosts whose last attempt was slow
+    std::size_t per_host_max = 8;          ///< leased at the same time by all workers, what is claimed now included
+    std::size_t per_slow_host_max = 2;     ///< the same for a host whose last attempt was slow, or that had none yet
+    std::size_t data_bytes_max = 16 * 1024 * 1024;  ///< of all events together, but always at least one
+};
+
+struct claimed_deliveries {
+    std::vector<due_delivery> deliveries;
+    /// When asking again on the same terms could give more, if nobody appends or settles before: at once when that is not
+    /// later than `now`. None when nothing would.
+    std::optional<instant> next_at;
+};
+
+enum class delivery_verdict : std::uint8_t {
+    delivered,
+    again,     ///< at `again_at`
+    given_up,
+    gone,      ///< given up, and the hook is disabled
+};
+
+/// What came of a lease.
+struct settlement {
+    delivery_lease lease;
+    attempt made;
+    delivery_verdict verdict = delivery_verdict::given_up;
+    instant again_at{};                          ///< looked at with `again` alone
+    /// Disables a hook that this is a failure of, and that has been failing since then or longer.
+    std::optional<instant> disable_if_failing_since{};
+};
+
+enum class settle_result : std::uint8_t {
+    done,
+    hook_disabled,  ///< done, and the hook gets nothing any more
+    too_late,       ///< somebody else had claimed it, or it is gone: nothing changed but the history
+};
+
+}  // namespace tollgate
+
 // <tollgate/domain/grant.hpp>
 
 namespace tollgate {
@@ -2952,7 +3463,7 @@ struct new_authorization_code {
     user_id user;
     application_id application;
     scope_set scopes;
-    std::optional<std::string> redirect_uri;    ///< what the request sent, if it sent one: the exchange must say the same
+    std::string redirect;                       ///< where the browser is really sent; an exchange that names one names this
     std::optional<std::string> code_challenge;  ///< S256, base64url (RFC 7636 section 4.2)
     instant created_at;
     instant expires_at;
@@ -2970,25 +3481,25 @@ struct issued_tokens {
     digest access_digest;
     instant access_expires_at;
     digest refresh_digest;
-    instant refresh_expires_at;   ///< moves on with each use ...
-    instant refresh_ends_at;      ///< ... but never beyond this
+    instant refresh_expires_at;  ///< moves on with each use ...
+    instant refresh_ends_at;     ///< ... but never beyond this
 };
 
 /// What an application shows to redeem a code (RFC 6749 section 4.1.3).
 struct code_redemption {
     digest code_digest;
     application_id application;
-    std::optional<std::string> redirect_uri;    ///< as sent with the exchange
-    std::optional<std::string> code_challenge;  ///< S256 of the verifier that was sent
+    std::optional<std::string> redirect_uri{};    ///< as sent with the exchange; compared byte for byte, if it was sent
+    std::optional<std::string> code_challenge{};  ///< S256 of the verifier that was sent: there exactly if the code has one
     instant now;
-    issued_tokens tokens;                       ///< kept exactly if the code is redeemed
+    issued_tokens tokens;  ///< kept exactly if the code is redeemed
 };
 
 /// What came of it. Everything but `redeemed` is `invalid_grant` to the client.
 enum class redemption_result : std::uint8_t {
     redeemed,
     unknown,   ///< no such code, an expired one, or another application's: nothing changed
-    mismatch,  ///< another redirect_uri or verifier: nothing changed, the code is still good
+    mismatch,  ///< another redirect_uri or verifier, or a verifier too few or too many: the code is still good
     reused,    ///< a code that was redeemed before: the tokens made from it are revoked by now
 };
 
@@ -3002,11 +3513,11 @@ struct redeemed_code {
 struct token_refresh {
     digest refresh_digest;
     application_id application;
-    std::optional<scope_set> narrowed;  ///< fewer scopes for this access token; none: as many as were granted
+    std::optional<scope_set> narrowed{};  ///< fewer scopes for this access token; none: as many as were granted
     instant now;
     digest access_digest;
     instant access_expires_at;
-    seconds refresh_lifetime;           ///< from `now`, at most until the token's own end
+    seconds refresh_lifetime;  ///< from `now`, at most until the token's own end
 };
 
 enum class refresh_result : std::uint8_t {
@@ -3022,50 +3533,16 @@ struct refreshed_token {
 
 }  // namespace tollgate
 
-// <tollgate/domain/hook.hpp>
-
-namespace tollgate {
-
-/// How a hook came to be.
-enum class hook_source { api, manual };
-
-[[nodiscard]] constexpr std::string_view to_text(hook_source source) noexcept {
-    return source == hook_source::api ? "api" : "manual";
-}
-
-/// Where the payloads of one event of one account go.
-struct hook {
-    hook_id id;
-    account_ref account;
-    std::string event;
-    hook_source source = hook_source::api;
-    std::string type;        ///< the payload format's name
-    std::string target_url;  ///< byte for byte as it was given
-    instant created_at;
-};
-
-/// What is needed to make one. `secret` signs deliveries, so it is kept as it is; it is shown once and never listed.
-struct new_hook {
-    account_ref account;
-    std::string event;
-    hook_source source = hook_source::api;
-    std::string type;
-    std::string target_url;
-    std::string secret;
-    instant created_at;
-};
-
-}  // namespace tollgate
-
 // <tollgate/domain/hook_secret.hpp>
 
 namespace tollgate {
 
+inline constexpr std::string_view hook_secret_prefix = "whsec_";
 inline constexpr std::size_t hook_secret_random_bytes = 32;  // the Standard Webhooks specification: 24 to 64
 
 /// What signs a hook's deliveries, in the text form of the Standard Webhooks specification: `whsec_` and base64.
 [[nodiscard]] inline std::string make_hook_secret(std::span<const std::byte, hook_secret_random_bytes> random) {
-    return "whsec_" + base64_encode({reinterpret_cast<const char*>(random.data()), random.size()});
+    return std::string{hook_secret_prefix} + base64_encode({reinterpret_cast<const char*>(random.data()), random.size()});
 }
 
 }  // namespace tollgate
@@ -3084,7 +3561,7 @@ struct personal_token {
     std::string description;
     scope_set scopes;
     instant created_at;
-    std::optional<instant> last_used_at;
+    std::optional<instant> last_used_at;  ///< recorded at a bounded rate, so it may lag
 };
 
 struct new_personal_token {
@@ -3113,6 +3590,7 @@ struct token_credential {
     scope_set scopes;
     std::optional<instant> expires_at;  ///< no longer valid from this moment on; none: until it is revoked
     std::optional<application_id> application;
+    std::optional<instant> last_used_at{};  ///< as recorded; always none where a store records no use
 };
 
 }  // namespace tollgate
@@ -3253,6 +3731,31 @@ struct stored_session {
 
 }  // namespace tollgate
 
+// <tollgate/domain/webhook_signature.hpp>
+
+namespace tollgate {
+
+inline constexpr std::size_t webhook_key_bytes_min = 24;  // the Standard Webhooks specification: 24 to 64
+inline constexpr std::size_t webhook_key_bytes_max = 64;
+
+/// What is signed of a webhook: `id.timestamp.body`. Views.
+struct signed_webhook {
+    std::string_view id;         ///< its `webhook-id`
+    std::int64_t timestamp = 0;  ///< its `webhook-timestamp`: whole seconds since 1970
+    std::string_view body;       ///< byte for byte as it is sent
+};
+
+/// The key in `whsec_<base64>`; problem (internal) when `secret` is none, which says nothing of what it holds instead.
+[[nodiscard]] TOLLGATE_DECL outcome<std::string> webhook_key(std::string_view secret);
+
+/// The 32 bytes of HMAC-SHA256 by which a webhook is known, with a key that `webhook_key` gave. Throws as `sha256` does.
+[[nodiscard]] TOLLGATE_DECL std::string webhook_mac(std::string_view key, const signed_webhook& of);
+
+/// One signature as the header carries it: `v1,<base64>` (https://www.standardwebhooks.com). Throws as `sha256` does.
+[[nodiscard]] TOLLGATE_DECL outcome<std::string> sign_webhook(std::string_view secret, const signed_webhook& of);
+
+}  // namespace tollgate
+
 // <tollgate/contract/agent_rule.hpp>
 
 namespace tollgate {
@@ -3323,6 +3826,49 @@ concept clock = requires(const C& c) {
 
 }  // namespace tollgate
 
+// <tollgate/contract/message_words.hpp>
+
+namespace tollgate {
+
+/// A heading, and what it means for whoever meets it.
+struct message_words {
+    std::string_view heading;
+    std::string_view explanation;
+};
+
+}  // namespace tollgate
+
+// <tollgate/contract/consent_words.hpp>
+
+namespace tollgate {
+
+/// What the consent page says, and the pages in its place. `{}` is where the application's name goes, unless it says
+/// otherwise.
+struct consent_words {
+    std::string_view title = "Let {} in?";
+    std::string_view asks = "{} asks for access to your account.";
+    std::string_view scopes = "It will be able to:";
+    std::string_view website = "Website it names as its own: {}";  ///< the website
+    std::string_view leads_to = "Either way you go on to {}.";     ///< the host that the browser goes back to
+    std::string_view allow = "Allow";
+    std::string_view deny = "Deny";
+
+    std::string_view sign_in = "Sign in to answer";  ///< where the sign-in is on the same page
+
+    message_words no_client{"Which application?",
+                            "The link that led here does not say which application it belongs to. Go back to the "
+                            "application, and tell its makers if this happens again."};
+    message_words unknown_client{"An unknown application",
+                                 "The link that led here belongs to no application that is registered. Nothing was shared."};
+    message_words wrong_redirect{"Not where this application lives",
+                                 "The link that led here asks to send you on to an address that its application did not "
+                                 "register. That may be a mistake, or an attempt to deceive you. Nothing was shared."};
+    message_words answered{"You have answered this",
+                           "The application has been told already. Go back to it, and begin there if you need to again."};
+};
+
+}  // namespace tollgate
+
 // <tollgate/contract/hook_store.hpp>
 
 namespace tollgate {
@@ -3336,7 +3882,7 @@ namespace tollgate {
 /// `tollgate/store/suite.hpp`.
 template <class S>
 concept hook_store = requires(S& s, const new_hook& made, const account_ref& account, const service_name& service, hook_id id,
-                              std::size_t hooks_per_event_max) {
+                              std::size_t hooks_per_event_max, const std::string& secret, instant old_valid_until) {
     // A hook with a new id; ids are never used again. problem_kind::invalid when the account has `hooks_per_event_max`
     // hooks for this event already: counted and created in one step, so that parallel calls cannot pass the bound.
     { s.create_hook(made, hooks_per_event_max) } -> std::same_as<outcome<hook_id>>;
@@ -3344,6 +3890,9 @@ concept hook_store = requires(S& s, const new_hook& made, const account_ref& acc
     { s.hooks_of(account) } -> std::same_as<outcome<std::vector<hook>>>;
     // Which account of this service a hook belongs to, which never changes; none when there is no such hook.
     { s.account_of_hook(service, id) } -> std::same_as<outcome<std::optional<account_ref>>>;
+    // Whether the account has such a hook. `secret` signs from now on, and the one that it replaces until
+    // `old_valid_until`, too; one that was replaced before that is forgotten.
+    { s.replace_hook_secret(account, id, secret, old_valid_until) } -> std::same_as<outcome<bool>>;
     // Whether the account had such a hook; it is gone when this returns.
     { s.delete_hook(account, id) } -> std::same_as<outcome<bool>>;
 };
@@ -3374,7 +3923,11 @@ concept application_store = requires(S& s, const new_application& made, std::str
     { s.delete_application(owner, id) } -> std::same_as<outcome<bool>>;
 };
 
-/// Keeps what users let applications do, and the codes and tokens made of it.
+/// Keeps what users let applications do, and the codes and tokens made of it. What expires at a moment is not good at that
+/// moment any more.
+///
+/// One user and one application cannot fill a store: of more codes, refresh or access tokens than `limits::codes_per_grant_max`
+/// and its like, the oldest (of refresh tokens, the one unused for the longest time) may go, and in ours do.
 template <class S>
 concept grant_store = requires(S& s, const new_authorization_code& code, const code_redemption& redemption,
                                const token_refresh& refresh, const digest& token, user_id user, application_id application,
@@ -3382,22 +3935,26 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
     // What this user granted this application before; none when nothing, or when it was revoked.
     { s.granted_scopes(user, application) } -> std::same_as<outcome<std::optional<scope_set>>>;
     // Keeps the code, and adds its scopes to what the user has granted the application: one step. Nothing changes for a
-    // digest that is there already.
+    // digest that is there already. problem_kind::not_found when there is no such application (any more), invalid when the
+    // user's scopes would be more than a scope_set holds.
     { s.create_code(code) } -> std::same_as<outcome<code_result>>;
     // Redeems a code once: of N calls at the same time, from any number of threads and processes, exactly one is `redeemed`,
     // and its tokens exist when it returns. A failure leaves the code as it was. A code is remembered after its redemption
-    // at least until it would have expired, so that reuse is seen; reuse revokes the tokens made from it.
+    // for `limits::spent_code_seconds` longer than it would have been good, so that reuse is seen. Reuse by its application
+    // revokes the refresh token made from it, and the access tokens made from either. problem_kind::conflict when one of the
+    // new digests is there already.
     { s.redeem_code(redemption) } -> std::same_as<outcome<redeemed_code>>;
-    // A new access token out of a refresh token, which stays good: in parallel, too.
+    // A new access token out of a refresh token, which stays good: in parallel, too. problem_kind::conflict when the access
+    // token's digest is there already.
     { s.refresh_access_token(refresh) } -> std::same_as<outcome<refreshed_token>>;
-    // RFC 7009: an access or refresh token of this application. A refresh token takes the access tokens of its grant along.
-    // Whether there was such a token is nobody's business.
+    // RFC 7009: an access or refresh token of this application. A refresh token takes along the access tokens that were made
+    // with it. Whether there was such a token is nobody's business.
     { s.revoke_oauth_token(application, token) } -> std::same_as<outcome<void>>;
     // What a user let applications do, oldest first.
     { s.grants_of(user) } -> std::same_as<outcome<std::vector<grant>>>;
     // Whether there was such a grant. Codes, access and refresh tokens of this user and application go with it.
     { s.revoke_grant(user, application) } -> std::same_as<outcome<bool>>;
-    // Forgets what expired before `now`, at most `rows_max` rows; how many they were.
+    // Forgets codes and tokens that are of no use at `now` any more, at most `rows_max`; how many they were.
     { s.sweep_expired(now, rows_max) } -> std::same_as<outcome<std::size_t>>;
 };
 
@@ -3444,6 +4001,381 @@ concept observer = requires(const O& o, const request_record& record, const http
 
 }  // namespace tollgate
 
+// <tollgate/contract/outbox.hpp>
+
+namespace tollgate {
+
+/// Takes events. What an integrator reports to; every outbox is one.
+///
+/// Thread rule, here and below: callable from many threads at once. Blocking: allowed if the store declares
+/// `static constexpr bool blocking = true`. Errors: a `problem`; nothing is thrown. Every verb is one atomic intent, and
+/// durable (as far as the store is) when it returns.
+template <class S>
+concept event_sink = requires(S& s, const event& happened, const message_seed& seed, instant now) {
+    // One delivery, due now, for each hook of the event's account and name that is not disabled: all of them or, with a
+    // problem, none. How many. Its `webhook-id` is `message_id_of(seed, hook)`. The event was checked by `publish`.
+    { s.append_event(happened, seed, now) } -> std::same_as<outcome<std::size_t>>;
+};
+
+/// Keeps deliveries until they arrive, and a while longer.
+///
+/// A delivery's host is scheme, host and port of its hook's target. A deleted hook's deliveries go with it.
+///
+/// Exemplar: `memory_store`, `sqlite_store`. An adapter of one's own is right when it passes
+/// `tollgate/store/suite.hpp`.
+template <class S>
+concept outbox = event_sink<S> && requires(S& s, const claim_terms& terms, std::span<const settlement> ended,
+                                           const account_ref& account, hook_id hook, delivery_id delivery, instant now,
+                                           instant ended_before, std::size_t rows_max) {
+    // Leases deliveries whose time has come: no other claim gets one of them before its lease is over or it is settled, of
+    // any number of threads and processes. A lease that is over is as if there had been none, so a dead worker's
+    // deliveries come back.
+    //
+    // Hosts take turns: of those with something due, the one that has waited the longest for its turn is served first,
+    // and none has more leases in force than the terms say, so that nobody waits for a host that hangs or for its
+    // backlog. Slow hosts are served first, up to their own bound, and all others then: neither can shut out the other.
+    { s.claim_due(terms) } -> std::same_as<outcome<claimed_deliveries>>;
+    // Ends leases; one result each, in their order, all of them in one step (a commit costs more than what is in it). Each
+    // attempt goes on record, of those that are too late, too, unless the delivery is gone.
+    //
+    // A success ends a hook's `failing_since`, and its first failure afterwards begins it, at the attempt's time. A hook
+    // that is disabled holds its deliveries: those that wait now, and those that are being sent once they are settled
+    // with `again` or their lease is over.
+    { s.settle(ended, now) } -> std::same_as<outcome<std::vector<settle_result>>>;
+    // The account's hook's deliveries, newest first, at most `rows_max`; none of a hook that is not the account's.
+    { s.deliveries_of(account, hook, rows_max) } -> std::same_as<outcome<std::vector<tollgate::delivery>>>;
+    // Its attempts, the last to be settled first, at most `rows_max`. Of one delivery at least the last
+    // `limits::attempts_per_delivery_max` are kept.
+    { s.attempts_of(account, hook, rows_max) } -> std::same_as<outcome<std::vector<recorded_attempt>>>;
+    // Whether the account has such a delivery. It is due now, whatever it was, with its schedule from the start; one that
+    // is being sent right now is left alone. problem_kind::conflict while its hook is disabled.
+    { s.resend(account, delivery, now) } -> std::same_as<outcome<bool>>;
+    // Whether the account has such a hook. It is not disabled any more, nor failing; what was held for it is due now, with
+    // its schedule from the start.
+    { s.enable_hook(account, hook, now) } -> std::same_as<outcome<bool>>;
+    // Forgets deliveries that have been delivered, given up or held since before then, at most `rows_max` of them, with
+    // their attempts, and events that have no delivery left; how many deliveries they were.
+    { s.sweep_deliveries(ended_before, rows_max) } -> std::same_as<outcome<std::size_t>>;
+};
+
+}  // namespace tollgate
+
+// <tollgate/contract/settings_words.hpp>
+
+namespace tollgate {
+
+/// How long to wait. `{}` is the number.
+struct duration_words {
+    std::string_view one_second = "one second";
+    std::string_view seconds = "{} seconds";
+    std::string_view one_minute = "one minute";
+    std::string_view minutes = "{} minutes";
+    std::string_view one_hour = "one hour";
+    std::string_view hours = "{} hours";
+};
+
+/// What the sign-in and sign-out pages say.
+struct sign_in_words {
+    std::string_view title = "Sign in";
+    std::string_view login = "Login";
+    std::string_view password = "Password";
+    std::string_view button = "Sign in";
+    std::string_view login_missing = "Enter your login.";
+    std::string_view password_missing = "Enter your password.";
+    std::string_view refused = "Login and password do not match. Check both, and type the password again.";
+    std::string_view throttled = "There were too many tries. Wait {} before the next one.";
+    duration_words durations = {};
+    std::string_view out_title = "Sign out";
+    std::string_view out_about = "You are signed in as {}. After signing out, this browser has to sign in again.";
+    std::string_view signed_out = "You are signed out.";
+};
+
+/// What forms and lists say, whatever they are about.
+struct form_words {
+    std::string_view faults = "There is a problem";
+    std::string_view fault = "Error:";
+    std::string_view optional = "(optional)";
+    std::string_view missing = "This is needed.";
+    std::string_view too_long = "This is too long: there is room for {} bytes of text.";
+    std::string_view not_plain = "Use plain text on a single line.";
+    std::string_view no_url = "Enter a whole web address, such as https://example.com/page.";
+    std::string_view unknown_choice = "Choose one that is offered.";
+    std::string_view actions = "Actions";
+    std::string_view created = "Created";
+    std::string_view last_used = "Last used";
+    std::string_view never = "Not yet";
+    std::string_view shown_once = "This is the only time that the secret is shown. Keep it as safe as a password.";
+};
+
+/// What the page of personal tokens says.
+struct token_words {
+    std::string_view link = "Tokens";
+    std::string_view title = "Personal API tokens";
+    std::string_view about =
+        "A token lets a program of your own call the API in your name: a script, a scheduled job, a tool on "
+        "your computer. Give each program a token of its own, with no more than it needs.";
+    std::string_view none = "You have no tokens yet. The form below makes the first one.";
+    std::string_view add = "New token";
+    std::string_view description = "Description";
+    std::string_view description_hint = "What it is for, such as \"nightly backup\". Only you see it.";
+    std::string_view description_missing = "Say what the token is for.";
+    std::string_view scopes = "What may it do?";
+    std::string_view scopes_missing = "Choose at least one thing that the token may do.";
+    std::string_view button = "Create token";
+    std::string_view username = "Token username";
+    std::string_view secret = "Token secret";
+    std::string_view may = "May do";
+    std::string_view too_many =
+        "You have as many tokens as one person can have. Revoke one that nothing uses any more, then try again.";
+    std::string_view made_title = "Your new token";
+    std::string_view made_about = "Give both to your program now; it sends them with HTTP Basic authentication.";
+    std::string_view back = "I have stored both: back to my tokens";
+    std::string_view revoke = "Revoke";
+    std::string_view revoke_warning = "Whatever uses \"{}\" is locked out at once. This cannot be undone.";
+    std::string_view revoke_button = "Revoke this token";
+    std::string_view revoked = "The token was revoked. Nothing gets in with it any more.";
+};
+
+/// What the page of OAuth applications says.
+struct application_words {
+    std::string_view link = "Applications";
+    std::string_view title = "OAuth applications";
+    std::string_view about =
+        "An application asks other people for access to their accounts, with OAuth 2.0. Register yours here to get "
+        "the client ID and the client secret that it needs. For access to your own account alone, a token is "
+        "enough.";
+    std::string_view none = "You have registered no applications yet. The form below registers the first one.";
+    std::string_view add = "New application";
+    std::string_view name = "Name";
+    std::string_view name_hint = "What people read when your application asks for access.";
+    std::string_view name_missing = "Give the application a name.";
+    std::string_view website = "Website";
+    std::string_view website_hint = "Where people find out more, such as https://example.com.";
+    std::string_view website_missing = "Enter the address of the application's website.";
+    std::string_view description = "Description";
+    std::string_view redirect_url = "Redirect URL";
+    std::string_view redirect_url_hint =
+        "Where people return to after they decided. Without one, each request has to name an "
+        "address on the website above.";
+    std::string_view redirect_url_bad =
+        "Enter a whole web address without a #fragment, such as https://example.com/callback.";
+    std::string_view no_redirect_url = "None";
+    std::string_view button = "Register application";
+    std::string_view client_id = "Client ID";
+    std::string_view client_secret = "Client secret";
+    std::string_view too_many =
+        "You have as many applications as one person can have. Delete one that nobody uses any more, then try again.";
+    std::string_view made_title = "{} is registered";
+    std::string_view renewed_title = "A new secret for {}";
+    std::string_view made_about = "Give both to your application now.";
+    std::string_view back = "I have stored both: back to my applications";
+    std::string_view renew = "New secret";
+    std::string_view renew_warning =
+        "The old secret of {} stops working at once: until it has the new one, it can let nobody in.";
+    std::string_view renew_button = "Make a new secret";
+    std::string_view remove = "Delete";
+    std::string_view remove_warning =
+        "{} loses its access to the account of everybody who ever let it in. This cannot be undone.";
+    std::string_view remove_button = "Delete this application";
+    std::string_view removed = "The application was deleted, and all access that it had with it.";
+};
+
+/// What the page of applications that a person let in says.
+struct authorization_words {
+    std::string_view link = "Authorizations";
+    std::string_view title = "Authorized applications";
+    std::string_view about =
+        "These applications may use your account, because you let them. Take that back from any that you do not "
+        "use or do not know.";
+    std::string_view none =
+        "You have let no application into your account. When you do, it stands here, and you can change your mind.";
+    std::string_view application = "Application";
+    std::string_view may = "It may";
+    std::string_view since = "Since";
+    std::string_view revoke = "Revoke";
+    std::string_view revoke_warning = "{} is locked out of your account at once. It may ask for access again.";
+    std::string_view revoke_button = "Revoke access";
+    std::string_view revoked = "The application is locked out of your account.";
+};
+
+/// What the page of webhooks says.
+struct webhook_words {
+    std::string_view link = "Webhooks";
+    std::string_view title = "Webhooks";
+    std::string_view about =
+        "A webhook tells your server when something happens in an account: it posts each event to an address of "
+        "yours, signed, so that you know it is from here.";
+    std::string_view no_accounts =
+        "Webhooks belong to an account, and you have none at any of our services. When you do, set them up here.";
+    std::string_view none = "You have no webhooks yet. The form below sets up the first one.";
+    std::string_view none_here = "This account has no webhooks.";
+    std::string_view choose = "Show an account";
+    std::string_view choose_about = "You have more accounts than fit on one page.";
+    std::string_view choose_button = "Show";
+    std::string_view add = "New webhook";
+    std::string_view account = "Account";
+    std::string_view event = "Event";
+    std::string_view event_hint = "Pick one of the account's own service.";
+    std::string_view event_of_other_service =
+        "The service of this account, {}, has no such event. Choose one of its own.";
+    std::string_view target_url = "Address";
+    std::string_view target_url_hint = "Where each event is posted, such as https://example.com/hooks.";
+    std::string_view target_url_missing = "Enter the address that events are to be posted to.";
+    std::string_view button = "Create webhook";
+    std::string_view source = "Set up";
+    std::string_view by_api = "by API";
+    std::string_view by_hand = "by hand";
+    std::string_view too_many =
+        "The account has as many webhooks for this event as there can be. Delete one of them, then try again.";
+    std::string_view made_title = "Your new webhook";
+    std::string_view renewed_title = "A new signing secret";
+    std::string_view made_about = "Events are on their way to {} from now on. Check their signature with this secret.";
+    std::string_view renewed_about =
+        "Deliveries are signed with this secret from now on. For 24 hours the old one signs them, too, so "
+        "that nothing is lost while you change over.";
+    std::string_view secret = "Signing secret";
+    std::string_view back = "I have stored it: back to my webhooks";
+    std::string_view renew = "New secret";
+    std::string_view renew_warning = "You get a new signing secret for {}. The old one stays good for 24 hours.";
+    std::string_view renew_button = "Make a new secret";
+    std::string_view remove = "Delete";
+    std::string_view remove_warning = "Nothing more is sent to {} for this webhook. This cannot be undone.";
+    std::string_view remove_button = "Delete this webhook";
+    std::string_view removed = "The webhook was deleted.";
+};
+
+}  // namespace tollgate
+
+// <tollgate/contract/page_words.hpp>
+
+namespace tollgate {
+
+/// What is on every page, around what the page is about.
+struct frame_words {
+    std::string_view language = "en";  ///< of all of these words (BCP 47)
+    std::string_view site_name = "Your account";
+    std::string_view skip = "Skip to the content";
+    std::string_view navigation = "Settings";
+    std::string_view signed_in_as = "Signed in as {}";
+    std::string_view sign_out = "Sign out";
+    std::string_view faulty_title = "Error: {}";
+};
+
+/// Pages in place of the one that was asked for.
+struct error_words {
+    message_words malformed{"That did not arrive in one piece",
+                            "Your browser sent something that cannot be read. Go back and try again."};
+    message_words forbidden{
+        "Please send that again",
+        "This form did not come from a page of yours that is still good. Nothing was changed. Go back, "
+        "load the page again, and repeat what you did."};
+    message_words not_found{"There is no such page", "The address may be mistyped, or what was here is gone."};
+    message_words method{"This page cannot do that", "It can be read, and its forms can be sent; nothing else."};
+    message_words too_large{"That is too much", "What you sent is larger than any form here. Nothing was changed."};
+    message_words media_type{"That is no form", "This page reads what its own forms send. Nothing was changed."};
+    message_words unavailable{"This is taking too long", "A part of the site does not answer. Try again in a moment."};
+    message_words internal{"Something went wrong", "The fault is ours, and it was noted. Try again in a moment."};
+    message_words other{"That did not work", "Go back and try again."};
+    std::string_view home = "Go to the start page";
+};
+
+/// What a scope lets a program do. `{}` is the service's name.
+struct scope_words {
+    std::string_view read = "See your {} accounts, and add or remove their webhooks";
+    std::string_view write = "See and change everything in your {} accounts";
+    std::string_view balance = "See your balance";
+};
+
+/// Every text of every page, each by its name. All are plain text: they are escaped where they are used.
+///
+///     page_words words;
+///     words.frame.site_name = "Example";
+///
+/// The texts must outlive the handler; literals do.
+struct page_words {
+    frame_words frame;
+    error_words errors;
+    form_words forms;
+    scope_words scopes;
+    sign_in_words sign_in;
+    consent_words consent;
+    token_words tokens;
+    application_words applications;
+    authorization_words authorizations;
+    webhook_words webhooks;
+};
+
+}  // namespace tollgate
+
+// <tollgate/contract/page_theme.hpp>
+
+namespace tollgate {
+
+struct page_link {
+    std::string_view url;
+    std::string_view text;
+    bool current = false;  ///< leads to the page that it stands on
+};
+
+/// How much room a page wants.
+enum class page_shape : std::uint8_t {
+    wide,    ///< lists and tables
+    narrow,  ///< one thing to decide, such as signing in
+};
+
+/// What surrounds a page's content. Views, valid during the call; all of them are plain text and have to be escaped,
+/// which `html_writer` does.
+struct page_frame {
+    std::string_view title = {};  ///< what the page is about; its content has it as a heading
+    bool faulty = false;          ///< something in a form has to be corrected: the title says so first
+    page_shape shape = page_shape::wide;
+    std::string_view style_url = {};  ///< where the style sheet is
+    std::string_view home_url = {};   ///< where the site's name leads
+    std::span<const page_link> navigation = {};
+    std::string_view login = {};  ///< who is signed in; empty for nobody
+    /// Where a form with `form_token` signs them out; empty where that is not done here.
+    std::string_view sign_out_url = {};
+    std::string_view form_token = {};
+    std::string_view referrer_policy = {};  ///< for a `<meta name="referrer">`, if not empty: forms need it then
+};
+
+/// How pages look, and what they say.
+///
+/// Thread rule: callable from many threads at once. Nothing here blocks. No page runs a script or loads anything from
+/// other hosts: the content security policy is not the theme's, and allows images and the style sheet of this site
+/// alone.
+///
+/// Exemplar:
+///
+///     struct bare_theme {
+///         page_words said;
+///         const page_words& words() const noexcept { return said; }
+///         std::string scope_text(std::string_view scope, const service_catalog&) const { return std::string{scope}; }
+///         std::string style_sheet() const { return "body { max-width: 40rem; margin: 2rem auto; }"; }
+///         void begin_page(http::html_writer& html, const page_frame& frame) const {
+///             html.add("<!doctype html><html lang=\"en\"><title>{}</title>", frame.title);
+///             html.add("<link rel=\"stylesheet\" href=\"{}\"><main>", frame.style_url);
+///         }
+///         void end_page(http::html_writer& html, const page_frame&) const { html.add("</main></html>"); }
+///     };
+template <class T>
+concept page_theme = requires(const T& t, std::string_view scope, const service_catalog& services,
+                              http::html_writer& html, const page_frame& frame) {
+    // Every text. The same object each time, as long as the theme lives.
+    { t.words() } noexcept -> std::same_as<const page_words&>;
+    // What a scope lets a program do, in plain words. Called once for each scope, when a handler is made.
+    { t.scope_text(scope, services) } -> std::same_as<std::string>;
+    // CSS for all pages. Called once, when a handler is made.
+    { t.style_sheet() } -> std::same_as<std::string>;
+    // Everything before a page's content: the beginning of the document, its head, what stands above. The content is
+    // flow content of HTML and belongs into a `<main>`.
+    t.begin_page(html, frame);
+    // Everything behind it.
+    t.end_page(html, frame);
+};
+
+}  // namespace tollgate
+
 // <tollgate/contract/password_source.hpp>
 
 namespace tollgate {
@@ -3456,6 +4388,34 @@ template <class P>
 concept password_source = requires(P& p, std::string_view login, std::string_view password) {
     // Whose they are; none when they are nobody's. Takes as long for a login that does not exist as for a wrong password.
     { p.check_password(login, password) } -> std::same_as<outcome<std::optional<user_id>>>;
+};
+
+}  // namespace tollgate
+
+// <tollgate/contract/payload_format.hpp>
+
+namespace tollgate {
+
+/// Says how a delivery looks on the wire: its body, and the header fields that describe and sign it.
+///
+/// Thread rule: called from many threads at once. It does not block.
+///
+/// Exemplar:
+///
+///     struct data_alone {
+///         outcome<void> write(const due_delivery& sent, instant, http::field_block& fields, std::string& body) const {
+///             body = sent.what->data;
+///             fields.add("Content-Type", "application/json");
+///             return {};
+///         }
+///     };
+template <class F>
+concept payload_format = requires(const F& f, const due_delivery& sent, instant now, http::field_block& fields,
+                                  std::string& body) {
+    // Called for each attempt, with its time, and both empty. The body must be the same for each: receivers compare.
+    // Host, Content-Length, Connection and User-Agent are the client's, and not to be added. After a problem the delivery is
+    // given up: nobody can send it.
+    { f.write(sent, now, fields, body) } -> std::same_as<outcome<void>>;
 };
 
 }  // namespace tollgate
@@ -3618,6 +4578,42 @@ concept session_source = requires(S& s, const http::request& asked, instant now,
     { s.sign_in_url(return_to) } -> std::same_as<std::string>;
 };
 
+/// What a person typed into a sign-in form, and where they are. Views: valid during the call.
+struct sign_in_attempt {
+    std::string_view login;
+    std::string_view password;
+    ip_address client;  ///< behind trusted proxies, the one they name
+};
+
+enum class sign_in_result : std::uint8_t {
+    signed_in,
+    refused,    ///< no such login, or another password: which of the two is nobody's business
+    throttled,  ///< too many failures before this one; nothing was looked at, a right password neither
+};
+
+/// What came of it.
+struct sign_in_answer {
+    sign_in_result result = sign_in_result::refused;
+    std::optional<session> who;  ///< set exactly if signed in: the new session
+    seconds retry_after{};       ///< if throttled: when it is worth another try; at least 1
+};
+
+/// A session source that lets people in and out by itself: what our sign-in pages need. `cookie_sessions` is one; an
+/// integrator who has a sign-in page is none, and `sign_in_url` leads to that page.
+///
+/// Thread rule and errors: as for `session_source`. Blocking: `sign_in` takes long on purpose (a slow hash of the password),
+/// so it is called on a thread that may wait, whatever `blocking` says.
+template <class S>
+concept sign_in_source = session_source<S> && requires(S& s, const http::request& asked, const sign_in_attempt& attempt,
+                                                       instant now, http::response& out) {
+    // Checks the password, ends the session that the request came with, if any, and begins a new one, whose Set-Cookie is
+    // added to `out`. Adds nothing to `out` unless the result is `signed_in`. Whether the form came from our own page is the
+    // caller's to check, before.
+    { s.sign_in(asked, attempt, now, out) } -> std::same_as<outcome<sign_in_answer>>;
+    // Ends the session that the request came with, if any, and tells the browser to forget it.
+    { s.sign_out(asked, now, out) } -> std::same_as<outcome<void>>;
+};
+
 }  // namespace tollgate
 
 // <tollgate/contract/session_store.hpp>
@@ -3628,6 +4624,12 @@ namespace tollgate {
 ///
 /// Thread rule: callable from many threads at once. Blocking: allowed if the store declares
 /// `static constexpr bool blocking = true`. Errors: a `problem`; nothing is thrown.
+///
+/// One person who signs in again and again cannot fill a store: of more than `limits::sessions_per_user_max` sessions of one
+/// user, the one unused for the longest time may go, and in ours does.
+///
+/// Exemplar: `memory_store`, `sqlite_store`. An adapter of one's own is right when it passes
+/// `tollgate/store/suite.hpp`.
 template <class S>
 concept session_store = requires(S& s, const stored_session& made, const digest& cookie, user_id user, instant now,
                                  instant created_before, instant seen_before, std::size_t rows_max) {
@@ -3698,10 +4700,12 @@ concept credential_source = requires(S& s, std::string_view username, const dige
 /// Exemplar: `memory_store`, `sqlite_store`. An adapter of one's own is right when it passes
 /// `tollgate/store/suite.hpp`.
 template <class S>
-concept token_store = credential_source<S> && requires(S& s, const new_personal_token& personal, const new_access_token& access,
+concept token_store = credential_source<S> && requires(S& s, const new_personal_token& personal,
+                                                       std::size_t tokens_per_user_max, const new_access_token& access,
                                                        user_id user, token_id id, const digest& token) {
-    // problem_kind::conflict when the username is taken.
-    { s.create_personal_token(personal) } -> std::same_as<outcome<token_id>>;
+    // problem_kind::conflict when the username is taken, invalid when the user has `tokens_per_user_max` already: counted
+    // and created in one step, so that parallel calls cannot pass the bound.
+    { s.create_personal_token(personal, tokens_per_user_max) } -> std::same_as<outcome<token_id>>;
     // The user's tokens, oldest first.
     { s.personal_tokens_of(user) } -> std::same_as<outcome<std::vector<personal_token>>>;
     // Whether there was such a token; it lets nobody in from the moment this returns.
@@ -3710,6 +4714,18 @@ concept token_store = credential_source<S> && requires(S& s, const new_personal_
     { s.create_access_token(access) } -> std::same_as<outcome<void>>;
     // Whether there was such a token.
     { s.revoke_access_token(token) } -> std::same_as<outcome<bool>>;
+};
+
+/// Keeps when a credential was used last, for its owner to see. Nobody has to: a store without these two is whole.
+///
+/// Called for one credential once an hour and in all about once a second, so each may be a write to a disk. A problem is
+/// nobody's business but the store's: the request goes on.
+template <class S>
+concept use_recorder = requires(S& s, std::string_view username, const digest& token, instant now) {
+    // From now on this is the token's `last_used_at`, in lists, too. No problem when there is no such token.
+    { s.record_personal_token_use(username, now) } -> std::same_as<outcome<void>>;
+    // The same, and the `last_used_at` of the grant that the token belongs to, if it does to one.
+    { s.record_access_token_use(token, now) } -> std::same_as<outcome<void>>;
 };
 
 }  // namespace tollgate
@@ -3761,11 +4777,62 @@ template <user_directory D>
 
 }  // namespace tollgate
 
+// <tollgate/policy/use_pace.hpp>
+
+namespace tollgate {
+
+/// Says when to record that a credential was used: for one credential once an hour, because a person asks whether it is
+/// used at all, and over all once a second, because each may be a write that everybody waits for. What is left out now
+/// is recorded at a later use.
+///
+/// Thread rule: any thread. A copy has a pace of its own.
+class use_pace {
+public:
+    static constexpr std::chrono::hours for_one{1};
+    static constexpr seconds over_all{1};
+
+    use_pace() noexcept = default;
+    use_pace(const use_pace& other) noexcept : last_{other.last_.load(std::memory_order_relaxed)} {}
+    use_pace& operator=(const use_pace& other) noexcept {
+        last_.store(other.last_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+        return *this;
+    }
+
+    /// Of parallel calls at most one is told yes. A clock that was put back holds up nothing for longer than the pace.
+    [[nodiscard]] bool is_due(const std::optional<instant>& last_used_at, instant now) noexcept {
+        if (last_used_at && now < *last_used_at + for_one && *last_used_at < now + for_one) [[likely]]
+            return false;
+        std::int64_t last = last_.load(std::memory_order_relaxed);
+        const instant then = from_unix_milliseconds(last);
+        if (now < then + over_all && then < now + over_all) return false;
+        return last_.compare_exchange_strong(last, to_unix_milliseconds(now), std::memory_order_relaxed);
+    }
+
+private:
+    std::atomic<std::int64_t> last_ = 0;  // milliseconds since 1970
+};
+
+namespace detail {
+
+/// Records a use. That this fails, in whatever way, is no reason to refuse the request that was the use.
+template <class Record>
+void record_quietly(Record&& record) noexcept {
+    try {
+        static_cast<void>(record());
+    } catch (...) {
+    }
+}
+
+}  // namespace detail
+
+}  // namespace tollgate
+
 // <tollgate/policy/basic_token.hpp>
 
 namespace tollgate {
 
-/// `Authorization: Basic` with a personal token: its username, and its secret as the password (RFC 7617).
+/// `Authorization: Basic` with a personal token: its username, and its secret as the password (RFC 7617). Says now and then
+/// that the token was used, to a store that keeps it.
 struct basic_token {
     static constexpr std::string_view scheme = "Basic";
     static constexpr std::string_view challenge = "Basic realm=\"api\", charset=\"UTF-8\"";
@@ -3776,6 +4843,8 @@ struct basic_token {
 private:
     // Longer credentials name no token of ours; the last few bytes are the decoder's, which thinks in groups of three.
     static constexpr std::size_t decoded_bytes_max = limits::token_username_bytes_max + 1 + limits::secret_text_bytes_max + 4;
+
+    mutable use_pace pace_;
 };
 
 template <credential_source Store>
@@ -3794,6 +4863,9 @@ outcome<std::optional<caller>> basic_token::identify(std::string_view credential
     if (!found) return std::move(found).error();
     if (!*found || (*found)->secret_digest != recall_digest_of(secret)) return std::optional<caller>{};
     if ((*found)->expires_at && *(*found)->expires_at <= now) return std::optional<caller>{};
+    if constexpr (use_recorder<Store>)
+        if (pace_.is_due((*found)->last_used_at, now)) [[unlikely]]
+            detail::record_quietly([&] { return store.record_personal_token_use(username, now); });
     // In place: a caller put together elsewhere and moved here costs GCC a kilobyte of zeros first.
     return outcome<std::optional<caller>>{
         std::optional<caller>{std::in_place, (*found)->user, (*found)->scopes, credential_kind::personal_token, std::nullopt}};
@@ -3805,13 +4877,17 @@ outcome<std::optional<caller>> basic_token::identify(std::string_view credential
 
 namespace tollgate {
 
-/// `Authorization: Bearer` with an OAuth 2.0 access token (RFC 6750 section 2.1).
+/// `Authorization: Bearer` with an OAuth 2.0 access token (RFC 6750 section 2.1). Says now and then that the token was used,
+/// to a store that keeps it.
 struct bearer_token {
     static constexpr std::string_view scheme = "Bearer";
     static constexpr std::string_view challenge = "Bearer realm=\"api\"";
 
     template <credential_source Store>
     [[nodiscard]] outcome<std::optional<caller>> identify(std::string_view credentials, Store& store, instant now) const;
+
+private:
+    mutable use_pace pace_;
 };
 
 template <credential_source Store>
@@ -3820,9 +4896,231 @@ outcome<std::optional<caller>> bearer_token::identify(std::string_view credentia
     auto found = store.find_access_token(recall_digest_of(credentials));
     if (!found) return std::move(found).error();
     if (!*found || ((*found)->expires_at && *(*found)->expires_at <= now)) return std::optional<caller>{};
+    if constexpr (use_recorder<Store>)
+        if (pace_.is_due((*found)->last_used_at, now)) [[unlikely]]
+            detail::record_quietly([&] { return store.record_access_token_use((*found)->secret_digest, now); });
     return outcome<std::optional<caller>>{
         std::optional<caller>{std::in_place, (*found)->user, (*found)->scopes, credential_kind::access_token, (*found)->application}};
 }
+
+}  // namespace tollgate
+
+// <tollgate/policy/sign_in_throttle.hpp>
+
+namespace tollgate {
+
+/// How many failed sign-ins there may be within a window. OWASP's and NIST's (SP 800-63B section 5.2.2) advice is to slow
+/// guessing down without letting a stranger lock a person out; so what counts most is one login at one address.
+struct sign_in_bounds {
+    quota login_at_address{10, std::chrono::minutes{15}};
+    quota address{100, std::chrono::minutes{15}};  ///< whatever the logins: one password tried on many
+    quota login{1000, std::chrono::hours{1}};      ///< whatever the addresses: what a network of rented machines may try
+};
+
+/// How many of each are remembered; rounded up to powers of two, 24 bytes each: 384 KiB for each of the defaults.
+struct sign_in_capacity {
+    std::size_t logins_at_addresses = std::size_t{1} << 14;
+    std::size_t addresses = std::size_t{1} << 14;
+    std::size_t logins = std::size_t{1} << 14;
+};
+
+/// Where somebody tries to sign in, and as whom.
+struct sign_in_place {
+    std::string_view login;  ///< as typed, whether there is such a user or not; the case of ASCII letters makes no difference
+    ip_address client;       ///< an IPv6 address counts by its /64
+};
+
+/// Counts failed sign-ins and says when there were too many, in fixed windows that begin with a first failure.
+///
+/// An attempt counts as a failure from `begin` on, until `succeed` or `forgive` says otherwise, so that guesses made at the
+/// same time are no more than guesses made one after another.
+///
+/// **Memory** is bounded and never grows; where it is full, what has the fewest failures is forgotten, which admits too much,
+/// never too little. **Threads**: any number; one lock, held for some dozen instructions: what comes behind it, a slow hash,
+/// takes a hundred thousand times as long.
+class sign_in_throttle {
+public:
+    /// A seed that OpenSSL gives. Throws std::runtime_error when it gives none.
+    TOLLGATE_DECL explicit sign_in_throttle(const sign_in_bounds& bounds = {}, const sign_in_capacity& capacity = {});
+    /// `seed` is what strangers must not know; a fixed one is for tests.
+    TOLLGATE_DECL sign_in_throttle(const sign_in_bounds& bounds, const sign_in_capacity& capacity, const siphash_key& seed);
+    TOLLGATE_DECL ~sign_in_throttle();
+
+    /// None: the attempt may be made, and is counted. Otherwise how long there is no use in trying, at least one second, and
+    /// nothing is counted.
+    [[nodiscard]] TOLLGATE_DECL std::optional<seconds> begin(const sign_in_place& where, instant now) noexcept;
+    /// The attempt was right: this login's failures at this address are forgotten; those of others there are not, or whoever
+    /// has one login could guess at all.
+    TOLLGATE_DECL void succeed(const sign_in_place& where, instant now) noexcept;
+    /// The attempt was neither, because nobody could look: it is as if there had been none.
+    TOLLGATE_DECL void forgive(const sign_in_place& where, instant now) noexcept;
+
+    /// All the memory that it will ever use.
+    [[nodiscard]] TOLLGATE_DECL std::size_t memory_bytes() const noexcept;
+
+private:
+    class tables;
+    std::unique_ptr<tables> tables_;
+};
+
+}  // namespace tollgate
+
+// <tollgate/policy/system_random.hpp>
+
+namespace tollgate {
+
+/// OpenSSL's generator for secrets, seeded by the operating system.
+struct system_random {
+    [[nodiscard]] TOLLGATE_DECL bool fill(std::span<std::byte> bytes) const noexcept;
+};
+
+static_assert(random_source<system_random>);
+
+}  // namespace tollgate
+
+// <tollgate/policy/cookie_sessions.hpp>
+
+namespace tollgate {
+
+/// What `cookie_sessions` has to be told.
+struct session_settings {
+    std::string auth_url;  ///< as for the pages. https: the cookie is `Secure`, and `__Host-` keeps neighbours from setting it
+    std::string cookie_name = "tollgate_session";  ///< a token, without `__Host-`
+
+    seconds idle_lifetime{std::chrono::hours{12}};  ///< a working day: nobody signs in twice on one
+    seconds lifetime{std::chrono::days{7}};         ///< however much it is used (OWASP: an absolute time-out)
+    seconds touch_interval{std::chrono::minutes{5}};  ///< a use is written down no more often: reading stays reading
+
+    sign_in_bounds throttle = {};
+    sign_in_capacity throttle_capacity = {};
+};
+
+/// The query parameter of the sign-in page that says where a person wants to be afterwards: a path and query of this site.
+inline constexpr std::string_view return_to_name = "return_to";
+
+/// The cookie of `cookie_sessions`: `tgw_` and 256 random bits. A store knows its SHA-256 alone, so whoever reads the store
+/// is signed in nowhere.
+class session_cookie {
+public:
+    /// Throws std::invalid_argument for an auth_url that is no absolute http or https URL, and for a name that is no token.
+    TOLLGATE_DECL explicit session_cookie(const session_settings& with);
+
+    /// What this request came with; none for anything that could be no cookie of ours. A view of the request.
+    [[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> read(const http::request& asked) const noexcept;
+    /// False, and nothing is added, never happens to a secret.
+    [[nodiscard]] TOLLGATE_DECL bool give(std::string_view cookie, http::response& out) const;
+    TOLLGATE_DECL void take_back(http::response& out) const;
+
+    /// `{path of auth_url}/en/user/sign_in/?return_to=...`
+    [[nodiscard]] TOLLGATE_DECL std::string sign_in_url(std::string_view return_to) const;
+
+    /// What the pages make form tokens from. It follows from the cookie and leads nowhere back: not to the cookie, and not
+    /// from what the store keeps.
+    [[nodiscard]] static TOLLGATE_DECL std::string session_secret_of(std::string_view cookie);
+
+private:
+    std::string name_;
+    std::string sign_in_path_;
+    bool secure_ = true;
+};
+
+/// Sessions of our own: a random cookie, and rows in a store. New with each sign-in, so that a cookie somebody was made to
+/// carry is worth nothing (session fixation); over after a time unused and after a time whatever happens.
+///
+/// Store and passwords must outlive it. Thread rule: any thread. Blocking: as the store does; `sign_in` as the passwords do.
+template <session_store Store, password_source Passwords, random_source Random = system_random>
+class cookie_sessions {
+public:
+    static constexpr bool blocking = http::handler_blocks<Store>();
+
+    /// Throws std::invalid_argument as `session_cookie` does.
+    cookie_sessions(session_settings settings, Store& store, Passwords& passwords, Random random = {})
+        : settings_{std::move(settings)},
+          cookie_{settings_},
+          throttle_{settings_.throttle, settings_.throttle_capacity},
+          store_{&store},
+          passwords_{&passwords},
+          random_{std::move(random)} {}
+
+    [[nodiscard]] outcome<std::optional<session>> session_of(const http::request& asked, instant now) {
+        const auto shown = cookie_.read(asked);
+        if (!shown) return std::optional<session>{};
+        const auto key = digest_of(*shown);
+        auto found = store_->find_session(key);
+        if (!found) return std::move(found).error();
+        if (!*found || is_over(**found, now)) return std::optional<session>{};
+        // Who cannot be written down as seen is let in all the same: the session only ends sooner.
+        if (now - (*found)->last_seen_at >= settings_.touch_interval) (void)store_->touch_session(key, now);
+        return std::optional{session{(*found)->user, std::move((*found)->login), session_cookie::session_secret_of(*shown)}};
+    }
+
+    [[nodiscard]] std::string sign_in_url(std::string_view return_to) const { return cookie_.sign_in_url(return_to); }
+
+    [[nodiscard]] outcome<sign_in_answer> sign_in(const http::request& asked, const sign_in_attempt& attempt, instant now,
+                                                  http::response& out) {
+        const sign_in_place where{attempt.login, attempt.client};
+        if (const auto wait = throttle_.begin(where, now))
+            return sign_in_answer{sign_in_result::throttled, std::nullopt, *wait};
+        // What is so long is nobody's, and not worth a slow hash.
+        if (attempt.login.size() > limits::login_bytes_max || attempt.password.size() > limits::password_bytes_max)
+            return sign_in_answer{};
+        auto checked = passwords_->check_password(attempt.login, attempt.password);
+        if (!checked) {
+            throttle_.forgive(where, now);
+            return std::move(checked).error();
+        }
+        if (!*checked) return sign_in_answer{};
+        throttle_.succeed(where, now);
+        if (auto ended = end_session_of(asked); !ended) return std::move(ended).error();
+        return begin_session({**checked, std::string{attempt.login}, {}}, now, out);
+    }
+
+    [[nodiscard]] outcome<void> sign_out(const http::request& asked, instant, http::response& out) {
+        auto ended = end_session_of(asked);
+        if (ended) cookie_.take_back(out);
+        return ended;
+    }
+
+private:
+    static constexpr std::size_t swept_at_once = 4;  // more than is added, so that a store stays as small as its sessions
+
+    [[nodiscard]] bool is_over(const stored_session& found, instant now) const noexcept {
+        return now - found.created_at >= settings_.lifetime || now - found.last_seen_at >= settings_.idle_lifetime;
+    }
+
+    [[nodiscard]] outcome<void> end_session_of(const http::request& asked) {
+        const auto shown = cookie_.read(asked);
+        if (!shown) return {};
+        auto ended = store_->end_session(digest_of(*shown));
+        if (!ended) return std::move(ended).error();
+        return {};
+    }
+
+    [[nodiscard]] outcome<sign_in_answer> begin_session(session who, instant now, http::response& out) {
+        std::array<std::byte, 32> bytes;
+        if (!random_.fill(bytes)) return internal_error("the random source gave nothing");
+        const auto cookie = make_secret(secret_kind::session, bytes);
+        secure_wipe(bytes);
+        who.secret = session_cookie::session_secret_of(cookie);
+
+        auto kept = store_->create_session({.cookie_digest = digest_of(cookie),
+                                            .user = who.user,
+                                            .login = who.login,
+                                            .created_at = now,
+                                            .last_seen_at = now});
+        if (!kept) return std::move(kept).error();
+        if (!cookie_.give(cookie, out)) return internal_error("a session's cookie is no cookie");
+        (void)store_->sweep_sessions(now - settings_.lifetime, now - settings_.idle_lifetime, swept_at_once);
+        return sign_in_answer{sign_in_result::signed_in, std::move(who), {}};
+    }
+
+    session_settings settings_;
+    session_cookie cookie_;
+    sign_in_throttle throttle_;
+    Store* store_;
+    Passwords* passwords_;
+    Random random_;
+};
 
 }  // namespace tollgate
 
@@ -4072,19 +5370,6 @@ static_assert(clock<system_clock>);
 
 }  // namespace tollgate
 
-// <tollgate/policy/system_random.hpp>
-
-namespace tollgate {
-
-/// OpenSSL's generator for secrets, seeded by the operating system.
-struct system_random {
-    [[nodiscard]] TOLLGATE_DECL bool fill(std::span<std::byte> bytes) const noexcept;
-};
-
-static_assert(random_source<system_random>);
-
-}  // namespace tollgate
-
 // <tollgate/policy/window_limiter.hpp>
 
 namespace tollgate {
@@ -4158,6 +5443,100 @@ namespace tollgate {
 
 }  // namespace tollgate
 
+// <tollgate/policy/issue_hook.hpp>
+
+namespace tollgate {
+
+/// The payload format of hooks, where nothing else is asked for.
+inline constexpr std::string_view default_hook_type = "webhook";
+
+/// For how long a secret that was replaced still signs, beside the new one: receivers are told of the new one by
+/// people.
+inline constexpr std::chrono::hours hook_secret_overlap{24};
+
+/// Done exactly if the account is one of the user's; a 404 otherwise, the same for one that is not there at all.
+template <user_directory Users>
+[[nodiscard]] outcome<void> require_account(Users& users, user_id user, const account_ref& wanted) {
+    const auto is_theirs = has_account(users, user, wanted);
+    if (!is_theirs) return is_theirs.error();
+    if (!*is_theirs) return not_found();
+    return {};
+}
+
+/// Whether hooks of this service may ask for the event; invalid otherwise, and the message names `event`.
+[[nodiscard]] inline outcome<void> check_hook_event(const service& at, std::string_view event) {
+    if (!at.has_event(event)) return invalid("event is none of this service's events.");
+    return {};
+}
+
+/// Whether hooks may go there; invalid otherwise, and the message names `target_url`.
+template <target_rule Rule>
+[[nodiscard]] outcome<void> check_hook_target(const Rule& rule, std::string_view target_url) {
+    if (target_url.size() > limits::target_url_bytes_max) return invalid("target_url is longer than 2048 bytes.");
+    const auto url = http::url::parse(target_url);
+    if (!url) return invalid("target_url is not an absolute http or https URL.");
+    return rule.check(*url);
+}
+
+/// A hook that passed `check_hook_event` and `check_hook_target`, for an account that passed `require_account`.
+struct hook_wish {
+    account_ref account;
+    std::string event;
+    std::string target_url;
+    hook_source source = hook_source::api;
+};
+
+/// A hook as whoever made it is shown it, this once: the secret is never listed.
+struct issued_hook {
+    hook_id id;
+    std::string secret;
+};
+
+namespace detail {
+
+template <random_source Random>
+[[nodiscard]] outcome<std::string> new_hook_secret(const Random& random) {
+    std::array<std::byte, hook_secret_random_bytes> entropy;
+    if (!random.fill(entropy)) return internal_error("the random source gave nothing");
+    return make_hook_secret(entropy);
+}
+
+}  // namespace detail
+
+/// Makes a hook that events go to from now on. Invalid where the account has `hooks_per_event_max` for this event
+/// already.
+template <hook_store Hooks, random_source Random>
+[[nodiscard]] outcome<issued_hook> issue_hook(Hooks& hooks, const Random& random, hook_wish wanted, instant now,
+                                              std::size_t hooks_per_event_max = limits::hooks_per_event_max) {
+    auto secret = detail::new_hook_secret(random);
+    if (!secret) return std::move(secret).error();
+    const auto made = hooks.create_hook({.account = wanted.account,
+                                         .event = std::move(wanted.event),
+                                         .source = wanted.source,
+                                         .type = std::string{default_hook_type},
+                                         .target_url = std::move(wanted.target_url),
+                                         .secret = *secret,
+                                         .created_at = now},
+                                        hooks_per_event_max);
+    if (!made) return made.error();
+    return issued_hook{*made, std::move(*secret)};
+}
+
+/// A new secret for a hook of the account; none when it has no such hook. The old one signs, too, for
+/// `hook_secret_overlap`.
+template <hook_store Hooks, random_source Random>
+[[nodiscard]] outcome<std::optional<std::string>> renew_hook_secret(Hooks& hooks, const Random& random,
+                                                                    const account_ref& of, hook_id which, instant now) {
+    auto secret = detail::new_hook_secret(random);
+    if (!secret) return std::move(secret).error();
+    const auto replaced = hooks.replace_hook_secret(of, which, *secret, now + hook_secret_overlap);
+    if (!replaced) return replaced.error();
+    if (!*replaced) return std::optional<std::string>{};
+    return std::optional{std::move(*secret)};
+}
+
+}  // namespace tollgate
+
 // <tollgate/policy/issue_personal_token.hpp>
 
 namespace tollgate {
@@ -4177,10 +5556,12 @@ struct issued_personal_token {
 };
 
 /// Makes a token that `basic_token` lets in from now on. Invalid for a description longer than
-/// `limits::token_description_bytes_max`; whether the scopes exist is the caller's to know.
+/// `limits::token_description_bytes_max`, and for one token more than `tokens_per_user_max`; whether the scopes exist is the
+/// caller's to know.
 template <token_store Store, random_source Random>
-[[nodiscard]] outcome<issued_personal_token> issue_personal_token(Store& store, const Random& random, personal_token_request wanted,
-                                                                  instant now) {
+[[nodiscard]] outcome<issued_personal_token> issue_personal_token(
+    Store& store, const Random& random, personal_token_request wanted, instant now,
+    std::size_t tokens_per_user_max = limits::personal_tokens_per_user_max) {
     if (wanted.description.size() > limits::token_description_bytes_max) return invalid("description is longer than 255 bytes.");
     std::array<std::byte, 16> name_bytes;
     std::array<std::byte, 32> secret_bytes;
@@ -4194,10 +5575,276 @@ template <token_store Store, random_source Random>
                                                  .secret_digest = digest_of(secret),
                                                  .description = std::move(wanted.description),
                                                  .scopes = wanted.scopes,
-                                                 .created_at = now});
+                                                 .created_at = now},
+                                                tokens_per_user_max);
     if (!id) return id.error();
     return issued_personal_token{*id, username, secret};
 }
+
+}  // namespace tollgate
+
+// <tollgate/policy/plain_theme.hpp>
+
+namespace tollgate {
+
+/// The default look: calm, light or dark as the reader's system is, from 320 pixels on, and readable without its style
+/// sheet.
+///
+///     plain_theme theme;
+///     theme.said.frame.site_name = "Example";
+///
+/// A theme of one's own may derive from it and change a part: the words, the style sheet, or what stands around the
+/// content.
+struct plain_theme {
+    page_words said = {};
+
+    [[nodiscard]] const page_words& words() const noexcept { return said; }
+    [[nodiscard]] TOLLGATE_DECL std::string scope_text(std::string_view scope, const service_catalog& services) const;
+    [[nodiscard]] TOLLGATE_DECL std::string style_sheet() const;
+    TOLLGATE_DECL void begin_page(http::html_writer& html, const page_frame& frame) const;
+    TOLLGATE_DECL void end_page(http::html_writer& html, const page_frame& frame) const;
+};
+
+static_assert(page_theme<plain_theme>);
+
+}  // namespace tollgate
+
+// <tollgate/policy/plain_theme_style.hpp>
+
+namespace tollgate::detail {
+
+/// One sheet for all pages: light and dark as the reader's system is, every text with a contrast of 4.5 to 1 or more, every
+/// edge that matters of 3 to 1.
+inline constexpr std::string_view plain_style_sheet = R"(:root {
+  color-scheme: light dark;
+  --paper: #ffffff; --panel: #f6f8fa; --line: #dde3ea; --edge: #7c8896; --ink: #17202a; --quiet: #55616e;
+  --accent: #0a5a9c; --accent-deep: #07457a; --on-accent: #ffffff;
+  --danger: #a61b29; --danger-deep: #82131f; --on-danger: #ffffff; --danger-paper: #fdf3f3;
+  --good: #0b6b46; --good-paper: #eff8f3; --care: #805300; --care-paper: #fdf7e9;
+  --shadow: 0 .5rem 1.5rem rgb(20 30 40 / 16%);
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --paper: #11161c; --panel: #191f27; --line: #2d3742; --edge: #717e8c; --ink: #e4e9ef; --quiet: #a3afbb;
+    --accent: #7fbdf5; --accent-deep: #a9d3fa; --on-accent: #0a1c2e;
+    --danger: #ff9aa2; --danger-deep: #ffbcc1; --on-danger: #2c0a0d; --danger-paper: #2a181b;
+    --good: #6fd3a5; --good-paper: #12241d; --care: #e8bd6b; --care-paper: #272013;
+    --shadow: 0 .5rem 1.5rem rgb(0 0 0 / 55%);
+  }
+}
+*, ::before, ::after { box-sizing: border-box; }
+html { -webkit-text-size-adjust: 100%; scroll-padding-top: 1.5rem; }
+body { margin: 0; background: var(--paper); color: var(--ink); overflow-wrap: break-word;
+  font: 1rem/1.6 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; }
+h1, h2 { line-height: 1.25; letter-spacing: -.015em; text-wrap: balance; overflow-wrap: anywhere; }
+h1 { font-size: 1.85rem; margin: 0 0 .6rem; }
+h2 { font-size: 1.25rem; margin: 0 0 1rem; }
+p { margin: 0 0 1rem; max-width: 42rem; text-wrap: pretty; }
+a { color: var(--accent); text-decoration-thickness: 1px; text-underline-offset: .18em; }
+a:hover { text-decoration-thickness: 2px; }
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; border-radius: .25rem; }
+code { font-family: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: .875em;
+  overflow-wrap: anywhere; }
+.skip { position: absolute; left: -100rem; }
+.skip:focus { left: 1rem; top: 1rem; padding: .5rem 1rem; background: var(--paper); z-index: 2; }
+.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+.quiet, .optional { color: var(--quiet); font-weight: 400; }
+
+body > header { background: var(--panel); border-bottom: 1px solid var(--line); }
+.bar, body > nav, main { max-width: 66rem; margin-inline: auto; padding-inline: 1.5rem; }
+.bar { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: .5rem 1.5rem; min-height: 3.75rem;
+  padding-block: .6rem; }
+.name { color: var(--ink); font-weight: 650; letter-spacing: -.01em; text-decoration: none; padding-block: .2rem; }
+.name:hover { text-decoration: underline; }
+.who { display: flex; flex-wrap: wrap; align-items: center; gap: .35rem 1rem; font-size: .925rem; color: var(--quiet); min-width: 0; }
+.who > span { overflow-wrap: anywhere; }
+.who form { margin: 0; }
+body > nav { padding-block: 1rem 0; }
+body > nav ul { display: flex; flex-wrap: wrap; gap: .25rem; list-style: none; margin: 0 -.8rem; padding: 0; }
+body > nav a { display: block; padding: .4rem .8rem; border-radius: .5rem; color: var(--ink); text-decoration: none; }
+body > nav a:hover { background: var(--panel); }
+body > nav a[aria-current] { background: var(--panel); color: var(--accent); font-weight: 600; }
+main { padding-block: 2.25rem 5rem; }
+.narrow main { max-width: 30rem; padding-block: clamp(2rem, 8vh, 6rem) 5rem; }
+
+.heading { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: .5rem 1.5rem;
+  margin-bottom: .6rem; }
+.heading h1 { margin: 0; }
+.lead { color: var(--quiet); margin-bottom: 2rem; }
+.nothing { border: 1px dashed var(--edge); border-radius: .6rem; padding: 1.5rem; color: var(--quiet); max-width: none;
+  margin-bottom: 2.5rem; }
+.notice, .faults, .caution { border-left: .3rem solid var(--good); border-radius: .25rem; background: var(--good-paper);
+  padding: .8rem 1.1rem; margin: 0 0 1.75rem; max-width: 42rem; }
+.faults { border-color: var(--danger); background: var(--danger-paper); }
+.faults h2 { font-size: 1.05rem; margin: 0 0 .25rem; }
+.faults ul { margin: 0; padding: 0; list-style: none; }
+.faults a { color: var(--danger); }
+.caution { border-color: var(--care); background: var(--care-paper); }
+
+button, .button, summary { display: inline-block; font: inherit; font-weight: 600; line-height: 1.4; text-decoration: none; cursor: pointer;
+  border: 1px solid transparent; border-radius: .5rem; padding: .55rem 1.1rem; background: var(--accent); color: var(--on-accent); }
+button:hover, .button:hover { background: var(--accent-deep); }
+button.quiet, .heading .button, summary { background: transparent; border-color: var(--edge); color: var(--ink); font-weight: 500; }
+button.quiet:hover, .heading .button:hover, summary:hover { background: var(--panel); border-color: var(--ink); }
+header button.quiet { padding: .25rem .75rem; font-size: .925rem; }
+button.danger { background: var(--danger); color: var(--on-danger); }
+button.danger:hover { background: var(--danger-deep); }
+
+.form { border: 1px solid var(--line); border-radius: .75rem; background: var(--panel); padding: 1.75rem; margin-top: 2.5rem; }
+.form > form { max-width: 34rem; }
+.field { margin: 0 0 1.4rem; padding: 0; border: 0; min-width: 0; max-width: 34rem; }
+.field > label, legend { display: block; font-weight: 600; margin-bottom: .3rem; padding: 0; }
+.hint { color: var(--quiet); font-size: .925rem; line-height: 1.5; margin: -.1rem 0 .4rem; }
+.fault { color: var(--danger); margin: 0 0 .4rem; }
+.faulty { border-left: .3rem solid var(--danger); padding-left: .9rem; }
+input:not([type=checkbox]), select { display: block; width: 100%; min-width: 0; font: inherit; line-height: 1.4; color: var(--ink);
+  background: var(--paper); border: 1px solid var(--edge); border-radius: .5rem; padding: .55rem .75rem; }
+input:focus-visible, select:focus-visible { outline-offset: 0; border-radius: .5rem; }
+.faulty input:not([type=checkbox]), .faulty select { border-color: var(--danger); }
+.choice { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: .75rem; align-items: start; padding: .35rem 0; }
+.choice input { width: 1.5rem; height: 1.5rem; margin: 0; accent-color: var(--accent); }
+.choice code { display: block; color: var(--quiet); }
+input.copied:not([type=checkbox]) { font-family: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace;
+  font-size: .925rem; user-select: all; }
+.chooser { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: end; margin-bottom: 2rem; }
+.chooser p, .chooser label { width: 100%; margin: 0; }
+.chooser label { font-weight: 600; }
+.chooser select { width: auto; max-width: 100%; }
+
+.account { font-size: 1.1rem; margin: 2.25rem 0 .75rem; }
+table { width: 100%; border-collapse: collapse; margin-bottom: 2.5rem; font-size: .95rem; line-height: 1.5; }
+th, td { text-align: left; vertical-align: top; padding: .85rem 1.25rem .85rem 0; border-bottom: 1px solid var(--line); }
+thead th { color: var(--quiet); font-size: .85rem; font-weight: 600; padding-block: 0 .5rem; white-space: nowrap; }
+tbody th { font-weight: 600; min-width: 10rem; overflow-wrap: anywhere; }
+tbody th p { font-weight: 400; font-size: .95rem; margin: .15rem 0 0; color: var(--quiet); }
+td { min-width: 5.5rem; overflow-wrap: anywhere; }
+.whole, .codes code { overflow-wrap: break-word; }
+td ul { margin: 0; padding: 0; list-style: none; }
+.texts li + li { margin-top: .35rem; }
+time { white-space: nowrap; }
+.actions { padding-right: 0; white-space: nowrap; overflow-wrap: normal; text-align: right; }
+.confirm { display: inline-block; position: relative; white-space: normal; text-align: left; }
+.confirm + .confirm { margin-left: .4rem; }
+summary { list-style: none; padding: .2rem .7rem; font-size: .9rem; white-space: nowrap; }
+summary::-webkit-details-marker { display: none; }
+.confirm[open] > summary { border-color: var(--ink); background: var(--panel); }
+.confirm > div { position: absolute; right: 0; top: calc(100% + .4rem); z-index: 1; width: 21rem; max-width: 80vw; padding: 1.1rem 1.2rem;
+  background: var(--paper); border: 1px solid var(--edge); border-radius: .6rem; box-shadow: var(--shadow); overflow-wrap: anywhere; }
+.confirm form { margin: 0; }
+
+@media (max-width: 56rem) {
+  thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  table, tbody, tr, th, td { display: block; }
+  tr { border: 1px solid var(--line); border-radius: .75rem; padding: 1rem 1.1rem; margin-bottom: 1rem; }
+  th, td { border: 0; padding: .3rem 0; min-width: 0; }
+  tbody th { font-size: 1.05rem; padding-top: 0; }
+  td[data-label] { display: grid; grid-template-columns: 8rem minmax(0, 1fr); gap: .75rem; }
+  td[data-label]::before { content: attr(data-label); color: var(--quiet); }
+  .actions { text-align: left; white-space: normal; padding: .6rem 0 0; }
+  .confirm[open] { display: block; margin: .5rem 0; }
+  .confirm > div { position: static; width: auto; max-width: none; margin-top: .6rem; box-shadow: none; }
+}
+@media (max-width: 30rem) {
+  .bar, body > nav, main { padding-inline: 1.1rem; }
+  .form { padding: 1.25rem 1.1rem; }
+  td[data-label] { grid-template-columns: 6.5rem minmax(0, 1fr); }
+}
+@media (max-width: 23rem) {
+  td[data-label] { grid-template-columns: 1fr; gap: 0; }
+}
+@media print {
+  nav, .skip, .actions, .form, header form { display: none; }
+}
+)";
+
+/// A letter on a tile, in the page itself: browsers ask for one somewhere else if they are given none.
+inline constexpr std::string_view plain_icon =
+    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='4' "
+    "fill='%230a5a9c'/%3E%3Cpath d='M4 4h8v2H9v6H7V6H4z' fill='%23fff'/%3E%3C/svg%3E";
+
+}  // namespace tollgate::detail
+
+// <tollgate/policy/register_application.hpp>
+
+namespace tollgate {
+
+/// What a person says of a program of theirs.
+struct application_request {
+    user_id owner;
+    std::string name;     ///< users read it where they decide: a visible line of 1 to 100 bytes
+    std::string website;  ///< an absolute http or https URL without user information
+    std::string description = {};  ///< may be empty; a visible line of at most 255 bytes
+    std::optional<std::string> redirect_url = {};  ///< as `website`, and without a fragment (RFC 6749 section 3.1.2)
+};
+
+/// What will not do about one field, so that a form can say it there.
+struct field_fault {
+    std::string_view field;    ///< `name`, `website`, `description` or `redirect_url`
+    std::string_view message;  ///< a sentence that begins with the field's name
+};
+
+/// All that will not do, in the order of the fields; empty when it all will.
+[[nodiscard]] TOLLGATE_DECL std::vector<field_fault> faults_of(const application_request& wanted);
+
+/// An application as its owner is shown it, this once: of the secret nothing but its digest is kept.
+struct registered_application {
+    application_id id;
+    public_id client_id;
+    secret_text client_secret;
+};
+
+/// A client secret and what is kept of it; none without random bytes. Also for a secret that takes another's place.
+template <random_source Random>
+[[nodiscard]] std::optional<secret_text> new_client_secret(const Random& random) {
+    std::array<std::byte, 32> bytes;
+    if (!random.fill(bytes)) return std::nullopt;
+    const auto made = make_secret(secret_kind::client_secret, bytes);
+    secure_wipe(bytes);
+    return made;
+}
+
+/// Registers a program as an OAuth client (RFC 6749 section 2). Invalid for the first of its faults, and for one application
+/// more than a user may have.
+template <application_store Store, random_source Random>
+[[nodiscard]] outcome<registered_application> register_application(
+    Store& store, const Random& random, application_request wanted, instant now,
+    std::size_t applications_per_user_max = limits::applications_per_user_max) {
+    if (const auto faults = faults_of(wanted); !faults.empty()) return invalid(std::string{faults.front().message});
+    std::array<std::byte, 16> name_bytes;
+    const auto secret = new_client_secret(random);
+    if (!secret || !random.fill(name_bytes)) return internal_error("the random source gave nothing");
+    const auto client_id = make_public_id(public_id_kind::client_id, name_bytes);
+
+    const auto id = store.create_application({.owner = wanted.owner,
+                                              .client_id = *client_id_text::from(client_id),
+                                              .secret_digest = digest_of(*secret),
+                                              .name = std::move(wanted.name),
+                                              .website = std::move(wanted.website),
+                                              .description = std::move(wanted.description),
+                                              .redirect_url = std::move(wanted.redirect_url),
+                                              .created_at = now},
+                                             applications_per_user_max);
+    if (!id) return id.error();
+    return registered_application{*id, client_id, *secret};
+}
+
+}  // namespace tollgate
+
+// <tollgate/policy/standard_webhook.hpp>
+
+namespace tollgate {
+
+/// The Standard Webhooks specification (https://www.standardwebhooks.com): a JSON body
+/// `{"type": event, "timestamp": ISO 8601, "service": name, "account": id, "data": {...}}`, and `webhook-id`,
+/// `webhook-timestamp` and `webhook-signature`. While a secret that was replaced is valid, both sign.
+///
+/// The timestamp in the body is the event's, the one in the header the attempt's.
+struct standard_webhook {
+    TOLLGATE_DECL outcome<void> write(const due_delivery& sent, instant now, http::field_block& fields,
+                                      std::string& body) const;
+};
+
+static_assert(payload_format<standard_webhook>);
 
 }  // namespace tollgate
 
@@ -4218,6 +5865,84 @@ struct unlimited {
 static_assert(rate_limiter<unlimited>);
 
 }  // namespace tollgate
+
+// <tollgate/policy/window_set.hpp>
+
+/// What `window_limiter` and `sign_in_throttle` count in.
+namespace tollgate::detail {
+
+/// What is counted for one key.
+struct counted_window {
+    std::int64_t began_at_milliseconds;
+    std::uint32_t requests;  ///< 0 for a place that is free
+    std::uint32_t length_seconds;
+
+    /// One that begins after `now`, because the clock went back, is taken to begin now: nobody waits longer than that.
+    [[nodiscard]] std::int64_t began_by(std::int64_t now) const noexcept {
+        return (std::min)(began_at_milliseconds, now);
+    }
+
+    [[nodiscard]] bool is_open(std::int64_t now, std::uint32_t seconds) const noexcept {
+        return requests != 0 && now < began_by(now) + std::int64_t{seconds} * 1000;
+    }
+
+    /// What would be lost by forgetting it.
+    [[nodiscard]] std::uint32_t worth(std::int64_t now) const noexcept {
+        return is_open(now, length_seconds) ? requests : 0;
+    }
+};
+
+/// Three cache lines, of which the first holds all keys: finding one touches two.
+struct alignas(64) window_set {
+    static constexpr std::size_t ways = 8;
+    std::uint64_t keys[ways];
+    counted_window windows[ways];
+
+    /// The key's own place; `ways` if it has none.
+    [[nodiscard]] std::size_t find(std::uint64_t key) const noexcept {
+        std::size_t place = 0;
+        while (place < ways && (keys[place] != key || windows[place].requests == 0)) ++place;
+        return place;
+    }
+
+    /// The place whose loss matters least: free or over, else fewest requests, of equals the oldest.
+    [[nodiscard]] std::size_t least_worth(std::int64_t now) const noexcept {
+        std::size_t least = 0;
+        for (std::size_t place = 1; place < ways; ++place) {
+            const auto worth = windows[place].worth(now);
+            const auto least_so_far = windows[least].worth(now);
+            if (worth < least_so_far || (worth == least_so_far &&
+                                         windows[place].began_at_milliseconds < windows[least].began_at_milliseconds))
+                least = place;
+        }
+        return least;
+    }
+};
+static_assert(sizeof(window_set) == 192);
+
+/// A quota in numbers that cannot overflow a moment: a window of more than a century is one of a century.
+struct bounded_quota {
+    std::uint32_t requests;
+    std::uint32_t window_seconds;
+
+    explicit bounded_quota(const quota& allowed) noexcept
+        : requests{allowed.requests},
+          window_seconds{
+              static_cast<std::uint32_t>(std::clamp<std::int64_t>(allowed.window.count(), 0, 36525LL * 86400))} {}
+
+    [[nodiscard]] verdict judge(bool admitted, std::uint32_t counted, std::int64_t began_at) const noexcept {
+        return {admitted, requests, counted < requests ? requests - counted : 0,
+                from_unix_milliseconds(began_at + std::int64_t{window_seconds} * 1000)};
+    }
+};
+
+inline siphash_key random_siphash_key() {
+    std::array<std::byte, sizeof(siphash_key)> bytes;
+    if (!system_random{}.fill(bytes)) throw std::runtime_error{"OpenSSL gives no random bytes"};
+    return std::bit_cast<siphash_key>(bytes);
+}
+
+}  // namespace tollgate::detail
 
 // <tollgate/pipeline/judgement.hpp>
 
@@ -4538,6 +6263,7 @@ inline constexpr std::size_t no_capture = limits::path_parameters_max;
 
 /// What the pipeline needs of a route without knowing its type.
 struct route_line {
+    http::method method = http::method::get;
     access_rule access;
     std::size_t service_capture = no_capture;  ///< which capture is `{service}`
     bool reads_body = false;                   ///< its method has a body that means something
@@ -4545,7 +6271,7 @@ struct route_line {
 
 template <fixed_text Pattern, class Endpoint>
 [[nodiscard]] constexpr route_line to_line(const route<Pattern, Endpoint>& from) noexcept {
-    route_line made{from.access, no_capture,
+    route_line made{from.method, from.access, no_capture,
                     from.method == http::method::post || from.method == http::method::put || from.method == http::method::patch};
     for (std::size_t i = 0; i < from.parameters.count; ++i)
         if (from.parameters.names[i] == "service") made.service_capture = i;
@@ -4796,6 +6522,11 @@ template <router Router>
                                                 const service_catalog& services, std::string_view root,
                                                 const http::request& asked, judgement& found) {
     const auto method = asked.method == http::method::head ? http::method::get : asked.method;
+    if (method == http::method::options && asked.target.path == "*") {
+        found.route.result = route_match::kind::other_method;
+        for (const route_line& each : lines) found.route.allowed.add(each.method);
+        return std::nullopt;
+    }
     found.route = router.find(method, below(root, asked.target.path));
     if (found.route.result == route_match::kind::unknown_path) return nothing_there;
     if (const auto capture = lines[found.route.route].service_capture; capture != no_capture) {
@@ -4805,6 +6536,32 @@ template <router Router>
     if (found.route.result == route_match::kind::found || method == http::method::options) return std::nullopt;
     return refused{http::status::method_not_allowed, "This path does not answer to this method; see the Allow header.", about_requests};
 }
+
+}  // namespace tollgate::pipeline
+
+// <tollgate/pipeline/form_token.hpp>
+
+namespace tollgate::pipeline {
+
+/// Makes one page's forms differ from every other's.
+using form_nonce = std::array<std::byte, 16>;
+
+/// What a form token is bound to: it is good for this session, this purpose and these words alone.
+struct form_seal {
+    const session& who;
+    std::string_view purpose;       ///< what the form does, such as `tokens/create`
+    std::string_view covered = {};  ///< what else must come back as it was, such as the parameters of a request
+};
+
+/// The name of the hidden field.
+inline constexpr std::string_view form_token_name = "form_token";
+
+/// What a form of ours carries, so that no other site can send it in a person's name (OWASP, "HMAC based token
+/// pattern"): the nonce, and an HMAC by the session's secret. `[A-Za-z0-9_.-]` only.
+[[nodiscard]] TOLLGATE_DECL std::string make_form_token(const form_seal& seal, const form_nonce& nonce);
+
+/// The nonce of a token that was made with this seal; none for every other text, and where a session has no secret.
+[[nodiscard]] TOLLGATE_DECL std::optional<form_nonce> check_form_token(const form_seal& seal, std::string_view shown);
 
 }  // namespace tollgate::pipeline
 
@@ -4907,6 +6664,283 @@ void count(Limiter& limiter, const default_quotas& defaults, judgement& found) {
 
 }  // namespace tollgate::pipeline
 
+// <tollgate/pipeline/page_form.hpp>
+
+namespace tollgate::pipeline {
+
+/// What is wrong with what was typed, field by field, in the order of the form. One without a field is about all of it.
+class form_faults {
+public:
+    struct fault {
+        std::string field;
+        std::string text;
+        std::string label;  ///< what people call the field; empty for a text that says so itself
+    };
+
+    void add(std::string_view field, std::string_view text, std::string_view label = {}) {
+        faults_.push_back({std::string{field}, std::string{text}, std::string{label}});
+    }
+
+    [[nodiscard]] bool empty() const noexcept { return faults_.empty(); }
+    [[nodiscard]] const std::vector<fault>& all() const noexcept { return faults_; }
+
+    /// Null for a field without one.
+    [[nodiscard]] const fault* find(std::string_view field) const noexcept {
+        for (const fault& each : faults_)
+            if (each.field == field) return &each;
+        return nullptr;
+    }
+
+    /// Whether the reader is to be taken to this field.
+    [[nodiscard]] bool is_first(std::string_view field) const noexcept {
+        for (const fault& each : faults_)
+            if (!each.field.empty()) return each.field == field;
+        return false;
+    }
+
+private:
+    std::vector<fault> faults_;
+};
+
+/// A field of one line.
+struct text_field {
+    std::string_view name;
+    std::string_view label;
+    std::string_view hint = {};
+    std::string_view value = {};
+    std::string_view type = "text";  ///< of the HTML input
+    std::string_view autocomplete = "off";
+    std::size_t bytes_max = 0;  ///< 0: the browser is told no bound
+    bool required = true;
+    bool focused = false;  ///< the reader begins here, unless something is wrong elsewhere
+};
+
+/// One of several to choose from.
+struct choice {
+    std::string_view value;
+    std::string_view text;
+    bool chosen = false;
+};
+
+/// Choices under a heading; without one if it is empty.
+struct choice_group {
+    std::string_view heading;
+    std::vector<choice> choices;
+};
+
+/// A field of choices.
+struct choice_field {
+    std::string_view name;
+    std::string_view label;
+    std::string_view hint = {};
+};
+
+/// Where a form goes, and what it takes along unseen.
+struct form_target {
+    std::string_view url;
+    std::string_view form_token;  ///< none if empty
+    std::vector<std::pair<std::string_view, std::string>> hidden = {};
+};
+
+/// Something to be asked about once more before it is done: without a script, and on the page where it stands.
+struct confirmation {
+    std::string_view label;   ///< opens it
+    std::string_view about;   ///< what it is done to: told to those who hear a page on which several are called alike
+    std::string warning;      ///< what will happen
+    std::string_view button;  ///< does it
+};
+
+/// Begins a form; `</form>` ends it.
+TOLLGATE_DECL void begin_form(http::html_writer& html, const form_target& to);
+
+/// All faults in one place, each a link to its field, read out first. Nothing if there are none, or just one that
+/// stands at its field: there the reader is taken anyway.
+TOLLGATE_DECL void write_faults(http::html_writer& html, const form_faults& faults, const form_words& words);
+
+TOLLGATE_DECL void write_text_field(http::html_writer& html, const text_field& field, const form_faults& faults,
+                                    const form_words& words);
+
+/// One box each, any number of which may be ticked. What is chosen arrives under one name. `text` is what the box
+/// means, `value` stands beside it for those who know it.
+TOLLGATE_DECL void write_checkboxes(http::html_writer& html, const choice_field& field, std::span<const choice> choices,
+                                    const form_faults& faults, const form_words& words);
+
+TOLLGATE_DECL void write_select(http::html_writer& html, const choice_field& field,
+                                std::span<const choice_group> groups, const form_faults& faults,
+                                const form_words& words);
+
+TOLLGATE_DECL void write_confirmation(http::html_writer& html, const confirmation& asked, const form_target& to);
+
+/// A text that is there to be copied.
+struct copied_text {
+    std::string_view name;  ///< tells it from others on the page
+    std::string_view label;
+    std::string_view text;
+};
+TOLLGATE_DECL void write_copied_text(http::html_writer& html, const copied_text& shown);
+
+}  // namespace tollgate::pipeline
+
+// <tollgate/pipeline/page_site.hpp>
+
+namespace tollgate::pipeline {
+
+/// Where pages are: what all pages below one `auth_url` have in common.
+struct page_site {
+    std::string root;       ///< the URL's path without a slash at its end: empty, or such as `/account`
+    std::string origin;     ///< `https://example.com`, as browsers write it
+    bool secure = true;     ///< whether it is https
+    std::string style_url;  ///< the style sheet's path; it changes with the sheet, which can so be kept for ever
+    std::string style_sheet;
+
+    /// None for an `auth_url` that is no absolute http or https URL, or has a query or fragment.
+    [[nodiscard]] static TOLLGATE_DECL std::optional<page_site> make(std::string_view auth_url,
+                                                                     std::string style_sheet);
+
+    /// Whether the request is for the style sheet, which is answered then.
+    [[nodiscard]] TOLLGATE_DECL bool answer_style_sheet(const http::request& asked, http::response& out) const;
+};
+
+/// Whether another site made the browser send this: what `Sec-Fetch-Site` says (Fetch Metadata), or, from browsers that
+/// do not send it, an `Origin` (RFC 6454) that is not the site's. A client that sends neither is no browser, and
+/// nobody's cookies are on it.
+[[nodiscard]] TOLLGATE_DECL bool is_cross_site(const http::request& asked, const page_site& site) noexcept;
+
+/// The fields of every page: not to be framed, kept or referred from, and nothing but the site's own style sheet and
+/// images is loaded. `form_targets`: where, besides this site, a form may lead, as the source list of a content
+/// security policy says it (`https://app.example`, or `app:` for a scheme); browsers apply it to redirects too.
+TOLLGATE_DECL void add_page_fields(http::response& out, const page_site& site, std::string_view form_targets = {});
+
+/// 303 to a path of this site or to another site's URL. What cannot stand in a field is an internal error: false.
+[[nodiscard]] TOLLGATE_DECL bool answer_see_other(http::response& out, const page_site& site, std::string_view url);
+
+}  // namespace tollgate::pipeline
+
+// <tollgate/pipeline/page_text.hpp>
+
+namespace tollgate::pipeline {
+
+/// Scopes with what they let a program do, in the order in which people choose among them.
+class scope_texts {
+public:
+    struct entry {
+        std::string scope;
+        std::string text;
+    };
+
+    void add(std::string scope, std::string text) { entries_.push_back({std::move(scope), std::move(text)}); }
+
+    /// The scope itself for one that there is no longer.
+    [[nodiscard]] std::string_view find(std::string_view scope) const noexcept {
+        for (const entry& each : entries_)
+            if (each.scope == scope) return each.text;
+        return scope;
+    }
+
+    [[nodiscard]] const std::vector<entry>& entries() const noexcept { return entries_; }
+
+private:
+    std::vector<entry> entries_;
+};
+
+/// The words with `value` in place of their first `{}`. Plain text, to be escaped as a whole.
+[[nodiscard]] inline std::string fill_in(std::string_view words, std::string_view value) {
+    std::string filled{words};
+    if (const auto place = filled.find("{}"); place != std::string::npos) filled.replace(place, 2, value);
+    return filled;
+}
+
+/// At least as long as it is: `40 seconds`, `3 minutes`, `2 hours`.
+[[nodiscard]] TOLLGATE_DECL std::string duration_text(seconds of, const duration_words& words);
+
+/// What a page says in place of the one that was asked for.
+[[nodiscard]] TOLLGATE_DECL const message_words& message_for(http::status status, const error_words& words) noexcept;
+
+TOLLGATE_DECL void write_message(http::html_writer& html, const message_words& said);
+
+/// A day that people read and programs can, too: `<time datetime="2026-11-21T14:05:00Z">21 Nov 2026</time>`.
+TOLLGATE_DECL void write_day(http::html_writer& html, instant at);
+
+}  // namespace tollgate::pipeline
+
+// <tollgate/pipeline/page_maker.hpp>
+
+namespace tollgate::pipeline {
+
+/// Makes pages of one site in one theme. Nothing in it changes once it is made: any thread.
+template <class Theme>
+class page_maker {
+    static_assert(page_theme<policy_type<Theme>>,
+                  "tollgate: this is no page_theme; read tollgate/contract/page_theme.hpp");
+
+public:
+    /// Throws std::invalid_argument for an auth_url that is no absolute http or https URL.
+    page_maker(std::string_view auth_url, const service_catalog& services, Theme theme)
+        : theme_{std::move(theme)}, site_{make_site(auth_url)}, scopes_{list_scopes(services)} {}
+
+    [[nodiscard]] const page_site& site() const noexcept { return site_; }
+    [[nodiscard]] const page_words& words() const noexcept { return policy(theme_).words(); }
+    [[nodiscard]] const scope_texts& scopes() const noexcept { return scopes_; }
+
+    /// A whole page: `write(html)` writes its content, between what the theme puts around it. `form_targets` as
+    /// `add_page_fields` takes them.
+    template <class Write>
+    void answer(http::response& out, page_frame frame, Write&& write, std::string_view form_targets = {}) const {
+        const auto home_url = site_.root + "/";
+        frame.style_url = site_.style_url;
+        frame.home_url = home_url;
+        // Without TLS browsers send no Sec-Fetch-Site, and where nothing is referred their Origin is `null`: of forms
+        // that come from here no more could be told than of any other site's.
+        if (!site_.secure) frame.referrer_policy = "same-origin";
+        add_page_fields(out, site_, form_targets);
+        out.body().clear();
+        http::html_writer html{out.body()};
+        policy(theme_).begin_page(html, frame);
+        write(html);
+        policy(theme_).end_page(html, frame);
+    }
+
+    /// A page that says why there is no other. What it has in its frame, besides the title, is the caller's.
+    void answer_message(http::response& out, http::status status, const message_words& said,
+                        page_frame frame = {}) const {
+        frame.title = said.heading;
+        frame.shape = page_shape::narrow;
+        out.set_status(status);
+        answer(out, frame, [&](http::html_writer& html) {
+            write_message(html, said);
+            html.add("<p><a href=\"{}/\">{}</a></p>\n", site_.root, words().errors.home);
+        });
+    }
+
+    /// The same with the words for this status.
+    void answer_status(http::response& out, http::status status, const page_frame& frame = {}) const {
+        answer_message(out, status, message_for(status, words().errors), frame);
+    }
+
+private:
+    page_site make_site(std::string_view auth_url) const {
+        auto made = page_site::make(auth_url, policy(theme_).style_sheet());
+        if (!made)
+            throw std::invalid_argument{"tollgate: '" + std::string{auth_url} + "' is no absolute http or https URL"};
+        return std::move(*made);
+    }
+
+    scope_texts list_scopes(const service_catalog& services) const {
+        scope_texts made;
+        for (auto& scope : services.scopes()) {
+            auto text = policy(theme_).scope_text(scope, services);
+            made.add(std::move(scope), std::move(text));
+        }
+        return made;
+    }
+
+    Theme theme_;
+    page_site site_;
+    scope_texts scopes_;
+};
+
+}  // namespace tollgate::pipeline
+
 // <tollgate/pipeline/read_body.hpp>
 
 namespace tollgate::pipeline {
@@ -4929,6 +6963,16 @@ namespace tollgate::pipeline {
         return refused{http::status::unsupported_media_type, "Send the body with Content-Type: application/json.", about_requests};
     return std::nullopt;
 }
+
+}  // namespace tollgate::pipeline
+
+// <tollgate/pipeline/read_form.hpp>
+
+namespace tollgate::pipeline {
+
+/// The members of a posted form, or why there are none: 413 for a body that was too large for the host, 415 for another
+/// media type than `application/x-www-form-urlencoded`, 400 for bytes that are no form. An empty body is an empty form.
+[[nodiscard]] TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http::request& asked);
 
 }  // namespace tollgate::pipeline
 
@@ -5219,18 +7263,6 @@ namespace tollgate {
 
 namespace tollgate {
 
-/// The payload format of hooks that were made through the API.
-inline constexpr std::string_view default_hook_type = "webhook";
-
-/// Done exactly if the account is one of the user's; a 404 otherwise, the same for one that is not there at all.
-template <user_directory Users>
-[[nodiscard]] outcome<void> require_account(Users& users, user_id user, const account_ref& wanted) {
-    const auto is_theirs = has_account(users, user, wanted);
-    if (!is_theirs) return is_theirs.error();
-    if (!*is_theirs) return not_found();
-    return {};
-}
-
 /// The account's hooks: a bare array.
 template <user_directory Users, hook_store Hooks>
 [[nodiscard]] outcome<void> list_hooks(Users& users, Hooks& hooks, user_id user, const account_ref& of, http::json_writer out) {
@@ -5274,13 +7306,10 @@ template <target_rule Rule>
 outcome<hook_request> hook_request::read(const http::json_object& body, const service& at, const Rule& rule) {
     const auto event = required_text(body, "event");
     if (!event) return event.error();
-    if (!at.has_event(*event)) return invalid("event is none of this service's events.");
+    if (auto known = check_hook_event(at, *event); !known) return std::move(known).error();
     const auto target_url = required_text(body, "target_url");
     if (!target_url) return target_url.error();
-    if (target_url->size() > limits::target_url_bytes_max) return invalid("target_url is longer than 2048 bytes.");
-    const auto url = http::url::parse(*target_url);
-    if (!url) return invalid("target_url is not an absolute http or https URL.");
-    if (auto allowed = rule.check(*url); !allowed) return std::move(allowed).error();
+    if (auto allowed = check_hook_target(rule, *target_url); !allowed) return std::move(allowed).error();
     return hook_request{std::string{*event}, std::string{*target_url}};
 }
 
@@ -5295,24 +7324,19 @@ template <user_directory Users, hook_store Hooks, target_rule Rule, random_sourc
     auto wanted = hook_request::read(*body, at, rule);
     if (!wanted) return std::move(wanted).error();
 
-    std::array<std::byte, hook_secret_random_bytes> entropy;
-    if (!random.fill(entropy)) return internal_error("the random source gave nothing");
-    const auto secret = make_hook_secret(entropy);
-    const auto made = hooks.create_hook({.account = account,
-                                         .event = std::move(wanted->event),
-                                         .source = hook_source::api,
-                                         .type = std::string{default_hook_type},
-                                         .target_url = std::move(wanted->target_url),
-                                         .secret = secret,
-                                         .created_at = now},
-                                        hooks_per_event_max);
+    const auto made = issue_hook(hooks, random,
+                                 {.account = account,
+                                  .event = std::move(wanted->event),
+                                  .target_url = std::move(wanted->target_url),
+                                  .source = hook_source::api},
+                                 now, hooks_per_event_max);
     if (!made) return made.error();
 
     out.set_status(http::status::created);
-    if (const auto value = http::field_value::from(secret)) out.add("X-Hook-Secret", *value);
+    if (const auto value = http::field_value::from(made->secret)) out.add("X-Hook-Secret", *value);
     http::json_writer json{out.body()};
     json.begin_object();
-    json.member("id").integer(made->value());
+    json.member("id").integer(made->id.value());
     json.end_object();
     return {};
 }
@@ -5933,12 +7957,17 @@ enum class error : std::uint8_t {
     return "server_error";
 }
 
-/// Why a step stops: the code for the program, a sentence for the person who writes it. Without quote and backslash, which
-/// error_description must not hold.
+/// Why a step stops: the code for the program, a sentence for the person who writes it. Visible ASCII and spaces without
+/// quote and backslash, which is all that error_description may hold.
 struct failure {
     error code = error::server_error;
     std::string description;
 };
+
+/// What a program is told of a problem of ours.
+[[nodiscard]] inline failure to_failure(const problem& why) {
+    return {why.kind == problem_kind::unavailable ? error::temporarily_unavailable : error::server_error, why.message};
+}
 
 }  // namespace tollgate::oauth
 
@@ -5950,28 +7979,1059 @@ namespace tollgate::oauth {
 /// (RFC 6749 section 3.1).
 class parameters {
 public:
-    [[nodiscard]] static TOLLGATE_DECL std::variant<parameters, failure> from_query(const http::request& asked);
+    explicit parameters(const http::form_fields& form) : sent_{form.begin(), form.end()} {}
 
-    /// A form or a JSON object, as the Content-Type says; in JSON a value is a string or a number. Everything else, and
-    /// bytes that are neither, is an invalid_request.
+    /// Whatever the bytes of a query or a form body hold; an invalid_request for bytes that are no form.
+    [[nodiscard]] static TOLLGATE_DECL std::variant<parameters, failure> from_form(std::string_view bytes);
+
+    /// A form or a JSON object, as the Content-Type says; in JSON a value is a string or an integer. No body at all is no
+    /// parameters. Everything else, and bytes that are neither, is an invalid_request.
     [[nodiscard]] static TOLLGATE_DECL std::variant<parameters, failure> from_body(const http::request& asked);
 
     /// None when it was not sent. Of one that was sent twice, the first: ask `repeated` before trusting it.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::string> find(std::string_view name) const;
 
-    /// A name that was sent more than once, which no request may do (RFC 6749 section 3.1); empty if there is none.
-    [[nodiscard]] TOLLGATE_DECL std::string_view repeated() const noexcept;
-    [[nodiscard]] TOLLGATE_DECL bool is_repeated(std::string_view name) const noexcept;
+    /// Says that a parameter was sent more than once, which none may be (RFC 6749 section 3.1); none if all is well.
+    /// `resource` may be (RFC 8707 section 2): it is none of ours, and there are clients that send it.
+    [[nodiscard]] TOLLGATE_DECL std::optional<failure> repeated() const;
+    [[nodiscard]] bool is_repeated(std::string_view name) const noexcept { return times(name) > 1; }
+
+    /// Whether there is one of this name, with a value or without.
+    [[nodiscard]] bool holds(std::string_view name) const noexcept { return times(name) != 0; }
 
 private:
     explicit parameters(std::vector<http::form_member> sent) noexcept : sent_{std::move(sent)} {}
 
-    static TOLLGATE_DECL std::variant<parameters, failure> from_form(std::string_view bytes);
+    static TOLLGATE_DECL std::variant<parameters, failure> from_json(std::string_view bytes);
+    [[nodiscard]] TOLLGATE_DECL std::size_t times(std::string_view name) const noexcept;
 
     std::vector<http::form_member> sent_;
 };
 
 }  // namespace tollgate::oauth
+
+// <tollgate/oauth/authorization_request.hpp>
+
+namespace tollgate::oauth {
+
+/// An authorization request that may be shown to the person it is about (RFC 6749 section 4.1.1).
+struct authorization_request {
+    application client;
+    std::string redirect;                     ///< where the browser goes back to
+    std::optional<std::string> redirect_uri;  ///< as sent
+    scope_set scopes;
+    std::optional<std::string> state;
+    std::optional<std::string> code_challenge;  ///< S256 (RFC 7636 section 4.2)
+};
+
+/// A request that cannot be answered by a redirect, because where to is just what is wrong: a page says so (RFC 6749
+/// section 4.1.2.1).
+enum class page_failure : std::uint8_t {
+    no_client,       ///< it does not say which application it comes from, or says so twice
+    unknown_client,  ///< there is no such application
+    wrong_redirect,  ///< it asks for an address that the application did not register
+};
+
+/// A request that is answered by a redirect with an error.
+struct redirect_failure {
+    std::string redirect;
+    failure why;
+    std::optional<std::string> state;
+};
+
+using judged_request = std::variant<authorization_request, page_failure, redirect_failure>;
+
+/// The client_id, if there is exactly one and it could be an application's.
+[[nodiscard]] TOLLGATE_DECL std::optional<std::string> asking_client(const parameters& sent);
+
+/// What is to be said of a request of this client: where its answer goes first, for only that says where errors go.
+[[nodiscard]] TOLLGATE_DECL judged_request judge_request_of(application client, const parameters& sent,
+                                                            const service_catalog& services);
+
+/// Reads and judges an authorization request. A problem only if the application could not be looked for.
+template <application_store Applications>
+[[nodiscard]] outcome<judged_request> judge_request(const parameters& sent, Applications& applications,
+                                                    const service_catalog& services) {
+    const auto client_id = asking_client(sent);
+    if (!client_id) return judged_request{page_failure::no_client};
+    auto client = applications.find_application(*client_id);
+    if (!client) return std::move(client).error();
+    if (!*client) return judged_request{page_failure::unknown_client};
+    return judge_request_of(std::move(**client), sent, services);
+}
+
+struct carried_parameter {
+    std::string name;
+    std::string value;
+};
+
+/// The parameters that say the same again, in one order: what a form of ours carries in hidden fields, and a query brings
+/// back after signing in. A browser's form changes line ends, so a state that holds any goes as `encoded_state`,
+/// percent-encoded.
+[[nodiscard]] TOLLGATE_DECL std::vector<carried_parameter> carried_by(const authorization_request& request);
+
+/// The same as a query. Two requests are the same exactly if their queries are, which is what form tokens and codes are
+/// bound to.
+[[nodiscard]] TOLLGATE_DECL std::string to_query(const authorization_request& request);
+
+}  // namespace tollgate::oauth
+
+// <tollgate/oauth/consent.hpp>
+
+namespace tollgate::oauth {
+
+/// What a consent form does, for its form token.
+inline constexpr std::string_view consent_purpose = "oauth/consent";
+
+/// What a consent is about: two are the same exactly if these texts are.
+[[nodiscard]] TOLLGATE_DECL std::string covered_by(const authorization_request& request);
+
+/// Where a code comes from that is to be the same however often one form is sent.
+struct code_seed {
+    std::string_view key;    ///< nobody knows it who could use it: a session's secret, or a server's
+    std::string_view nonce;  ///< the form's
+    user_id user;
+    std::string_view covered;
+};
+[[nodiscard]] TOLLGATE_DECL secret_text make_code(const code_seed& seed);
+
+/// Where the consent form may lead, as a content security policy says it: the origin of the redirect, or its scheme where
+/// the policy's grammar has no word for the origin.
+[[nodiscard]] TOLLGATE_DECL std::string form_target_of(std::string_view redirect);
+
+/// The part of a consent form where people sign in.
+struct sign_in_part {
+    std::string_view nonce;
+    std::string_view login;  ///< as typed
+    const pipeline::form_faults& faults;
+};
+
+/// The names of what a consent form sends, besides the request's parameters.
+inline constexpr std::string_view decision_name = "decision";
+inline constexpr std::string_view nonce_name = "form_nonce";
+
+struct consent_view {
+    const page_words& words;
+    const pipeline::scope_texts& scopes;
+    const authorization_request& request;
+    std::string_view url;         ///< of the page itself
+    std::string_view form_token;  ///< empty where people sign in on it
+    const sign_in_part* sign_in;  ///< null where they have
+};
+
+[[nodiscard]] TOLLGATE_DECL std::string consent_title(const consent_view& view);
+TOLLGATE_DECL void write_consent(http::html_writer& html, const consent_view& view);
+
+}  // namespace tollgate::oauth
+
+// <tollgate/oauth/page_request.hpp>
+
+namespace tollgate::oauth {
+
+/// The parameters of a request to an authorization page, from its query or from a form of ours; or a status for a form that
+/// another site sent (403), and for bytes that are none (400, 413, 415).
+[[nodiscard]] TOLLGATE_DECL std::variant<parameters, http::status> read_page_request(const http::request& asked,
+                                                                                     const pipeline::page_site& site);
+
+/// What a person made of a consent form.
+enum class decision : std::uint8_t { allow, deny, none };
+[[nodiscard]] TOLLGATE_DECL decision read_decision(const parameters& sent);
+
+/// What the page says instead of asking.
+[[nodiscard]] TOLLGATE_DECL const message_words& words_for(page_failure why, const consent_words& words) noexcept;
+
+/// What is wrong with what was typed, before it is tried, and after.
+[[nodiscard]] TOLLGATE_DECL pipeline::form_faults faults_of(const sign_in_attempt& typed, const sign_in_words& words);
+[[nodiscard]] TOLLGATE_DECL pipeline::form_faults faults_of(const sign_in_answer& answer, const sign_in_words& words);
+
+/// Whether each of these was granted: as they are named, whatever one covers of another.
+[[nodiscard]] TOLLGATE_DECL bool holds_all(const scope_set& granted, const scope_set& asked) noexcept;
+
+}  // namespace tollgate::oauth
+
+// <tollgate/oauth/redirect_answer.hpp>
+
+namespace tollgate::oauth {
+
+/// Where the browser goes back to, and what it takes along whatever the answer is.
+struct return_address {
+    std::string_view redirect;
+    const std::optional<std::string>& state;  ///< as sent; none sent, none returned
+    std::string_view issuer;                  ///< RFC 9207
+};
+
+/// RFC 6749 section 4.1.2.
+[[nodiscard]] TOLLGATE_DECL std::string code_url(const return_address& to, std::string_view code);
+
+/// RFC 6749 section 4.1.2.1.
+[[nodiscard]] TOLLGATE_DECL std::string failure_url(const return_address& to, const failure& why);
+
+}  // namespace tollgate::oauth
+
+// <tollgate/oauth/settings.hpp>
+
+namespace tollgate {
+
+/// What an authorization server has to be told.
+struct oauth_settings {
+    /// Without a slash at its end; also the issuer (RFC 8414, RFC 9207): `https://example.com`.
+    std::string auth_url = {};
+    /// Whose scopes can be asked for.
+    service_catalog services = {};
+    /// Services whose users have an address of their own, `{auth_url}/en/{service}/oauth/`, where they sign in and agree on
+    /// one page.
+    std::vector<std::string> one_page_services = {};
+
+    seconds code_lifetime{60};  ///< RFC 6749 asks for ten minutes at most; a redirect takes one
+    seconds access_token_lifetime{3600};
+    seconds refresh_token_lifetime{std::chrono::days{30}};  ///< from its last use on
+    seconds refresh_token_end{std::chrono::days{365}};      ///< from its making on, however often it is used
+
+    /// Failed client authentications from one address: the API's anonymous window, which they share.
+    quota anonymous_quota{60, std::chrono::hours{1}};
+    /// Peers whose X-Forwarded-For and Forwarded fields are believed; from all others they are ignored.
+    std::vector<ip_network> trusted_proxies = {};
+};
+
+}  // namespace tollgate
+
+// <tollgate/oauth/sweep.hpp>
+
+namespace tollgate::oauth {
+
+/// Twice as many rows are looked through for expired ones as were added, so a store stays bounded without a thread of its
+/// own. What was issued is issued: a failure here is the operator's to hear of, and changes no answer.
+template <grant_store Grants, observer Observer>
+void sweep(Grants& grants, const Observer& watching, instant now, std::size_t rows_added) noexcept {
+    try {
+        if (const auto swept = grants.sweep_expired(now, 2 * rows_added); !swept) watching.on_problem(swept.error());
+    } catch (...) {
+        // An adapter that breaks its contract: it said nothing that could be passed on.
+    }
+}
+
+}  // namespace tollgate::oauth
+
+// <tollgate/oauth/exchange_request.hpp>
+
+namespace tollgate::oauth {
+
+/// grant_type=authorization_code (RFC 6749 section 4.1.3).
+struct code_exchange {
+    digest code_digest;
+    std::optional<std::string> redirect_uri;    ///< as sent
+    std::optional<std::string> code_challenge;  ///< S256 of the verifier that was sent (RFC 7636 section 4.6)
+};
+
+/// grant_type=refresh_token (RFC 6749 section 6).
+struct refresh_exchange {
+    digest refresh_digest;
+    std::optional<scope_set> narrowed;  ///< the scopes that were asked for; none: as many as were granted
+};
+
+using exchange_request = std::variant<code_exchange, refresh_exchange, failure>;
+
+/// What a client wants of the token endpoint (RFC 6749 section 3.2). A code or token that is none of ours is refused without
+/// asking the store.
+[[nodiscard]] TOLLGATE_DECL exchange_request read_exchange(const parameters& sent);
+
+/// One answer to all that can be wrong with a code: which one it was is of use to nobody but whoever stole it.
+[[nodiscard]] TOLLGATE_DECL failure code_is_not_good();
+[[nodiscard]] TOLLGATE_DECL failure refresh_token_is_not_good();
+
+}  // namespace tollgate::oauth
+
+// <tollgate/oauth/token_endpoint.hpp>
+
+namespace tollgate::oauth {
+
+/// What a client gets (RFC 6749 section 5.1). The only place where these texts ever are.
+struct token_response {
+    secret_text access_token;
+    seconds expires_in{};
+    scope_set scopes;
+    std::optional<secret_text> refresh_token;  ///< of a code exchange only
+};
+
+using judged_exchange = std::variant<token_response, failure>;
+
+/// A new secret; none without random bytes.
+template <random_source Random>
+[[nodiscard]] std::optional<secret_text> new_secret(secret_kind kind, const Random& random) {
+    std::array<std::byte, 32> bytes;
+    if (!random.fill(bytes)) return std::nullopt;
+    const auto made = make_secret(kind, bytes);
+    secure_wipe(bytes);
+    return made;
+}
+
+[[nodiscard]] inline problem no_random_bytes() { return internal_error("the random source gave nothing"); }
+
+/// What an exchange is judged with.
+struct exchange_terms {
+    application_id client;  ///< who asks, and proved it
+    const oauth_settings& settings;
+    instant now;
+};
+
+/// A code for a pair of tokens, in one verb of the store: whatever fails before it leaves the code as it was.
+template <grant_store Grants, random_source Random>
+[[nodiscard]] outcome<judged_exchange> exchange_code(const code_exchange& wanted, const exchange_terms& terms,
+                                                     Grants& grants, const Random& random) {
+    const auto access = new_secret(secret_kind::access_token, random);
+    const auto refresh = new_secret(secret_kind::refresh_token, random);
+    if (!access || !refresh) return no_random_bytes();
+    const auto& lifetimes = terms.settings;
+    const auto redeemed = grants.redeem_code({
+        .code_digest = wanted.code_digest,
+        .application = terms.client,
+        .redirect_uri = wanted.redirect_uri,
+        .code_challenge = wanted.code_challenge,
+        .now = terms.now,
+        .tokens = {.access_digest = digest_of(*access),
+                   .access_expires_at = terms.now + lifetimes.access_token_lifetime,
+                   .refresh_digest = digest_of(*refresh),
+                   .refresh_expires_at = terms.now + lifetimes.refresh_token_lifetime,
+                   .refresh_ends_at = terms.now + lifetimes.refresh_token_end},
+    });
+    if (!redeemed) return redeemed.error();
+    if (redeemed->result != redemption_result::redeemed) return judged_exchange{code_is_not_good()};
+    return judged_exchange{token_response{*access, lifetimes.access_token_lifetime, redeemed->scopes, *refresh}};
+}
+
+/// A new access token out of a refresh token, which stays as it is.
+template <grant_store Grants, random_source Random>
+[[nodiscard]] outcome<judged_exchange> refresh_tokens(const refresh_exchange& wanted, const exchange_terms& terms,
+                                                      Grants& grants, const Random& random) {
+    const auto access = new_secret(secret_kind::access_token, random);
+    if (!access) return no_random_bytes();
+    const auto& lifetimes = terms.settings;
+    const auto refreshed = grants.refresh_access_token({
+        .refresh_digest = wanted.refresh_digest,
+        .application = terms.client,
+        .narrowed = wanted.narrowed,
+        .now = terms.now,
+        .access_digest = digest_of(*access),
+        .access_expires_at = terms.now + lifetimes.access_token_lifetime,
+        .refresh_lifetime = lifetimes.refresh_token_lifetime,
+    });
+    if (!refreshed) return refreshed.error();
+    switch (refreshed->result) {
+        case refresh_result::refreshed: break;
+        case refresh_result::unknown: return judged_exchange{refresh_token_is_not_good()};
+        case refresh_result::too_wide:
+            return judged_exchange{failure{error::invalid_scope, "scope asks for more than was granted."}};
+    }
+    return judged_exchange{
+        token_response{*access, lifetimes.access_token_lifetime, refreshed->scopes, std::nullopt}};
+}
+
+/// Whatever grant_type says (RFC 6749 section 3.2).
+template <grant_store Grants, random_source Random>
+[[nodiscard]] outcome<judged_exchange> issue_tokens(const parameters& sent, const exchange_terms& terms, Grants& grants,
+                                                    const Random& random) {
+    auto wanted = read_exchange(sent);
+    if (const auto* code = std::get_if<code_exchange>(&wanted)) return exchange_code(*code, terms, grants, random);
+    if (const auto* refresh = std::get_if<refresh_exchange>(&wanted))
+        return refresh_tokens(*refresh, terms, grants, random);
+    return judged_exchange{std::get<failure>(std::move(wanted))};
+}
+
+}  // namespace tollgate::oauth
+
+// <tollgate/oauth/places.hpp>
+
+namespace tollgate::oauth {
+
+/// The locale that stands in the paths of pages; others can be added beside it.
+inline constexpr std::string_view page_locale = "en";
+
+// Below {auth_url}, as they are told to others. Each answers without the slash at its end, too.
+inline constexpr std::string_view authorization_path = "/en/user/oauth/";
+inline constexpr std::string_view token_path = "/user/oauth_token/";
+inline constexpr std::string_view revocation_path = "/user/oauth_revoke/";
+inline constexpr std::string_view metadata_path = "/.well-known/oauth-authorization-server";
+
+enum class place : std::uint8_t {
+    nowhere,
+    authorization,
+    one_page,  ///< authorization with the sign-in on the same page
+    token,
+    revocation,
+    metadata,
+};
+
+/// Which paths an authorization server answers for.
+class places {
+public:
+    /// `root` is the path of {auth_url}, without a slash at its end.
+    TOLLGATE_DECL places(const oauth_settings& settings, std::string_view root);
+
+    [[nodiscard]] TOLLGATE_DECL place find(std::string_view path) const noexcept;
+
+    /// Whether a path is where pages are, whether there is one or not.
+    [[nodiscard]] bool is_among_pages(std::string_view path) const noexcept { return path.starts_with(pages_); }
+
+    /// As `http::mount` takes them.
+    [[nodiscard]] TOLLGATE_DECL std::vector<std::string> mounts() const;
+
+private:
+    struct entry {
+        std::string path;  ///< without a slash at its end
+        place what;
+    };
+    std::vector<entry> entries_;
+    std::string pages_;
+};
+
+}  // namespace tollgate::oauth
+
+// <tollgate/oauth/visit.hpp>
+
+namespace tollgate::oauth {
+
+/// What was found out about one request to an authorization server so far.
+struct visit {
+    instant now{};
+    ip_address client;  ///< behind trusted proxies, the one they name
+    place where = place::nowhere;
+    std::optional<verdict> window;  ///< of the client's address, once something was counted against it
+    std::optional<caller> who;      ///< the person who is signed in, on a page
+};
+
+}  // namespace tollgate::oauth
+
+// <tollgate/oauth/authorization_page.hpp>
+
+namespace tollgate::oauth {
+
+/// The authorization endpoint (RFC 6749 section 3.1): asks a person whether an application may. Refers to what an
+/// authorization server owns, and lives no longer than a call.
+///
+/// Where the request cannot be trusted to say where its answer goes, a page says so, with 400. All else is told the
+/// application by a redirect, a failure of ours too; but for what a person can mend by trying again.
+template <session_source Sessions, oauth_store Store, class Policies, class Theme>
+struct authorization_page {
+    const oauth_settings& settings;
+    Sessions& sessions;
+    Store& store;
+    Policies& policies;
+    const pipeline::page_maker<Theme>& pages;
+    std::string_view form_key;  ///< what codes are made with where nobody was signed in yet
+
+    static constexpr bool signs_in = sign_in_source<Sessions>;
+
+    void answer(const http::request& asked, visit& now, http::response& out) const {
+        if (asked.method != http::method::get && asked.method != http::method::head && asked.method != http::method::post) {
+            out.add("Allow", "GET, HEAD, POST, OPTIONS");
+            if (asked.method == http::method::options) return out.set_status(http::status::no_content);
+            return pages.answer_status(out, http::status::method_not_allowed);
+        }
+        auto read = read_page_request(asked, pages.site());
+        if (const auto* status = std::get_if<http::status>(&read)) return pages.answer_status(out, *status);
+        const auto& sent = std::get<parameters>(read);
+
+        auto judged = judge_request(sent, store, settings.services);
+        if (!judged) return answer_broken(judged.error(), out);
+        if (const auto* why = std::get_if<page_failure>(&*judged))
+            return pages.answer_message(out, http::status::bad_request, words_for(*why, pages.words().consent));
+        if (const auto* no = std::get_if<redirect_failure>(&*judged))
+            return answer_url(failure_url({no->redirect, no->state, settings.auth_url}, no->why), out);
+
+        const call to{asked, sent, std::get<authorization_request>(*judged), now, out};
+        if (asked.method == http::method::post) take_answer(to);
+        else ask(to);
+    }
+
+private:
+    /// One request that can be answered by a redirect.
+    struct call {
+        const http::request& asked;
+        const parameters& sent;
+        const authorization_request& request;
+        visit& now;
+        http::response& out;
+
+        [[nodiscard]] bool on_one_page() const noexcept { return now.where == place::one_page; }
+        /// Where the browser comes back to after signing in.
+        [[nodiscard]] std::string return_to() const {
+            return std::string{asked.target.path}.append("?").append(to_query(request));
+        }
+    };
+
+    /// The session, if somebody is signed in; none, too, once a failure to find out was answered.
+    [[nodiscard]] std::optional<session> look_for_session(const call& to, bool& answered) const {
+        auto found = sessions.session_of(to.asked, to.now.now);
+        answered = !found;
+        if (!found) {
+            answer_problem(to, found.error());
+            return std::nullopt;
+        }
+        if (*found) to.now.who = caller{(*found)->user, {}, credential_kind::other, {}};
+        return std::move(*found);
+    }
+
+    void ask(const call& to) const {
+        bool answered = false;
+        const auto who = look_for_session(to, answered);
+        if (answered) return;
+        if (!who) return ask_to_sign_in(to);
+        if (to.on_one_page()) return show_consent(to, *who);
+
+        const auto granted = store.granted_scopes(who->user, to.request.client.id);
+        if (!granted) return answer_problem(to, granted.error());
+        if (!*granted || !holds_all(**granted, to.request.scopes)) return show_consent(to, *who);
+        const auto code = new_secret(secret_kind::authorization_code, policy(policies.random));
+        if (!code) return answer_problem(to, no_random_bytes());
+        give_code(to, who->user, *code);
+    }
+
+    void ask_to_sign_in(const call& to) const {
+        if constexpr (signs_in)
+            if (to.on_one_page()) return show_sign_in(to, {}, {}, http::status::ok);
+        answer_url(sessions.sign_in_url(to.return_to()), to.out);
+    }
+
+    void take_answer(const call& to) const {
+        if constexpr (signs_in)
+            if (to.on_one_page() && to.sent.holds("login")) return take_sign_in(to);
+
+        // Whoever shows nothing at all is no reader of ours, signed in or not.
+        const auto shown = to.sent.find(pipeline::form_token_name);
+        if (!shown) return pages.answer_status(to.out, http::status::forbidden);
+        bool answered = false;
+        const auto who = look_for_session(to, answered);
+        if (answered) return;
+        if (!who) return answer_url(sign_in_url(to), to.out);
+        const auto covered = covered_by(to.request);
+        const auto nonce = pipeline::check_form_token({*who, consent_purpose, covered}, *shown);
+        if (!nonce) return pages.answer_status(to.out, http::status::forbidden);
+        take_decision(to, {.key = who->secret,
+                           .nonce = {reinterpret_cast<const char*>(nonce->data()), nonce->size()},
+                           .user = who->user,
+                           .covered = covered});
+    }
+
+    void take_decision(const call& to, const code_seed& seed) const {
+        switch (read_decision(to.sent)) {
+            case decision::allow: return give_code(to, seed.user, make_code(seed));
+            case decision::deny: return deny(to);
+            case decision::none: return pages.answer_status(to.out, http::status::bad_request);
+        }
+    }
+
+    void deny(const call& to) const {
+        answer_failure(to, {error::access_denied, "The application was not let in."});
+    }
+
+    [[nodiscard]] std::string sign_in_url(const call& to) const {
+        if constexpr (signs_in)
+            if (to.on_one_page()) return to.return_to();
+        return sessions.sign_in_url(to.return_to());
+    }
+
+    /// A form that was sent with login and password: whose they are counts, not who was signed in before.
+    void take_sign_in(const call& to) const
+        requires signs_in
+    {
+        const auto decided = read_decision(to.sent);
+        if (decided == decision::none) return pages.answer_status(to.out, http::status::bad_request);
+        if (decided == decision::deny) return deny(to);
+
+        const auto login = to.sent.find("login").value_or("");
+        auto password = to.sent.find("password").value_or("");
+        const sign_in_attempt typed{.login = login, .password = password, .client = to.now.client};
+        const auto& words = pages.words().sign_in;
+        if (const auto faults = faults_of(typed, words); !faults.empty())
+            return show_sign_in(to, login, faults, http::status::unprocessable_content);
+        const auto tried = sessions.sign_in(to.asked, typed, to.now.now, to.out);
+        secure_wipe(password);
+        if (!tried) return answer_broken(tried.error(), to.out);
+        if (tried->result == sign_in_result::throttled) {
+            to.out.add("Retry-After", static_cast<std::uint64_t>(tried->retry_after.count()));
+            return show_sign_in(to, login, faults_of(*tried, words), http::status::too_many_requests);
+        }
+        if (!tried->who) return show_sign_in(to, login, faults_of(*tried, words), http::status::unprocessable_content);
+
+        const auto user = tried->who->user;
+        to.now.who = caller{user, {}, credential_kind::other, {}};
+        const auto nonce = to.sent.find(nonce_name).value_or("");
+        give_code(to, user,
+                  make_code({.key = form_key, .nonce = nonce, .user = user, .covered = covered_by(to.request)}));
+    }
+
+    void show_consent(const call& to, const session& who) const {
+        if (who.secret.empty()) return answer_problem(to, internal_error("the session has no secret"));
+        pipeline::form_nonce nonce;
+        if (!policy(policies.random).fill(nonce)) return answer_problem(to, no_random_bytes());
+        const auto token = pipeline::make_form_token({who, consent_purpose, covered_by(to.request)}, nonce);
+        page_frame frame;
+        frame.login = who.login;
+        show(to, frame, token, nullptr);
+    }
+
+    void show_sign_in(const call& to, std::string_view login, const pipeline::form_faults& faults,
+                      http::status status) const {
+        pipeline::form_nonce nonce;
+        if (!policy(policies.random).fill(nonce)) return answer_problem(to, no_random_bytes());
+        const auto text = base64url_encode({reinterpret_cast<const char*>(nonce.data()), nonce.size()});
+        const sign_in_part part{.nonce = text, .login = login, .faults = faults};
+        to.out.set_status(status);
+        page_frame frame;
+        frame.faulty = !faults.empty();
+        show(to, frame, {}, &part);
+    }
+
+    void show(const call& to, page_frame frame, std::string_view form_token, const sign_in_part* sign_in) const {
+        const consent_view view{.words = pages.words(),
+                                .scopes = pages.scopes(),
+                                .request = to.request,
+                                .url = to.asked.target.path,
+                                .form_token = form_token,
+                                .sign_in = sign_in};
+        const auto title = consent_title(view);
+        frame.title = title;
+        frame.shape = page_shape::narrow;
+        pages.answer(
+            to.out, frame, [&](http::html_writer& html) { write_consent(html, view); },
+            form_target_of(to.request.redirect));
+    }
+
+    void give_code(const call& to, user_id user, const secret_text& code) const {
+        const auto kept = store.create_code({.code_digest = digest_of(code),
+                                             .user = user,
+                                             .application = to.request.client.id,
+                                             .scopes = to.request.scopes,
+                                             .redirect = to.request.redirect,
+                                             .code_challenge = to.request.code_challenge,
+                                             .created_at = to.now.now,
+                                             .expires_at = to.now.now + settings.code_lifetime});
+        if (!kept) return answer_not_kept(to, kept.error());
+        if (*kept == code_result::spent)
+            return pages.answer_message(to.out, http::status::conflict, pages.words().consent.answered);
+        answer_url(code_url({to.request.redirect, to.request.state, settings.auth_url}, code), to.out);
+        sweep(store, policy(policies.observer), to.now.now, 1);
+    }
+
+    void answer_not_kept(const call& to, const problem& why) const {
+        switch (why.kind) {
+            case problem_kind::not_found:  // deleted a moment ago
+                return pages.answer_message(to.out, http::status::bad_request, pages.words().consent.unknown_client);
+            case problem_kind::invalid: return answer_failure(to, {error::invalid_scope, why.message});
+            default: return answer_problem(to, why);
+        }
+    }
+
+    void answer_failure(const call& to, const failure& why) const {
+        answer_url(failure_url({to.request.redirect, to.request.state, settings.auth_url}, why), to.out);
+    }
+
+    void answer_problem(const call& to, const problem& why) const {
+        policy(policies.observer).on_problem(why);
+        answer_failure(to, to_failure(why));
+    }
+
+    /// A page for what is our fault, where nobody else can be told, or where trying again helps.
+    void answer_broken(const problem& why, http::response& out) const {
+        policy(policies.observer).on_problem(why);
+        const bool unavailable = why.kind == problem_kind::unavailable;
+        if (unavailable) out.add("Retry-After", pipeline::retry_after_unavailable_seconds);
+        pages.answer_status(
+            out, unavailable ? http::status::service_unavailable : http::status::internal_server_error);
+    }
+
+    void answer_url(std::string_view url, http::response& out) const {
+        if (!pipeline::answer_see_other(out, pages.site(), url))
+            answer_broken(internal_error("a redirect that cannot stand in Location"), out);
+    }
+};
+
+}  // namespace tollgate::oauth
+
+// <tollgate/oauth/client_authentication.hpp>
+
+namespace tollgate::oauth {
+
+/// What a client shows to prove who it is (RFC 6749 section 2.3.1).
+struct client_credentials {
+    std::string client_id;
+    std::string client_secret;
+
+    friend bool operator==(const client_credentials&, const client_credentials&) = default;
+};
+
+/// Takes the credentials from the Authorization field, where both parts are form-encoded, or from the body. Both at once
+/// are fine if they say the same. Where there are none, or none that can be read, both texts are empty.
+[[nodiscard]] TOLLGATE_DECL std::variant<client_credentials, failure> read_credentials(const http::request& asked,
+                                                                                       const parameters& sent);
+
+/// Whether these could be some application's: what is no secret of ours is refused without asking the store.
+[[nodiscard]] TOLLGATE_DECL bool could_be_good(const client_credentials& shown) noexcept;
+
+/// The application that these are the credentials of; none if they are nobody's.
+template <application_store Applications>
+[[nodiscard]] outcome<std::optional<application>> authenticate_client(const client_credentials& shown,
+                                                                      Applications& applications) {
+    if (!could_be_good(shown)) return std::optional<application>{};
+    auto found = applications.find_application(shown.client_id);
+    if (found && *found && (*found)->secret_digest != digest_of(shown.client_secret)) return std::optional<application>{};
+    return found;
+}
+
+}  // namespace tollgate::oauth
+
+// <tollgate/oauth/token_answer.hpp>
+
+namespace tollgate::oauth {
+
+/// Where the errors of this part of the interface are explained: `{auth_url}/docs/oauth/`.
+inline constexpr pipeline::topic about_oauth{"oauth"};
+
+/// An answer to a program that did not get what it wanted: the members of RFC 6749 section 5.2, and those of the Error
+/// object.
+struct failed_answer {
+    http::status status = http::status::bad_request;
+    const failure& why;
+    std::string_view docs_url;  ///< `{auth_url}/docs/`
+    pipeline::topic about = about_oauth;
+};
+TOLLGATE_DECL void write_failure(http::response& out, const failed_answer& answer);
+
+/// A problem of ours: 503 with Retry-After, or 500. Replaces what `out` holds.
+TOLLGATE_DECL void write_problem(http::response& out, const problem& why, std::string_view docs_url);
+
+struct other_method {
+    http::field_value allowed;
+    std::string_view docs_url;
+};
+/// What a method that a path does not answer to is told: OPTIONS 204, every other 405.
+TOLLGATE_DECL void answer_other_method(const http::request& asked, http::response& out, const other_method& place);
+
+/// What a program is told that does not say its name: 403, or 429 where its address' window was empty before.
+TOLLGATE_DECL void write_without_agent(http::response& out, const visit& now, std::string_view docs_url);
+
+/// RFC 6749 section 5.1.
+TOLLGATE_DECL void write_tokens(http::response& out, const token_response& issued);
+
+}  // namespace tollgate::oauth
+
+// <tollgate/oauth/client_endpoints.hpp>
+
+namespace tollgate::oauth {
+
+/// A request to the token or the revocation endpoint, as far as it can be read without asking anybody.
+struct client_request {
+    parameters sent;
+    client_credentials shown;
+};
+
+/// A failure for a body that cannot be read, a repeated parameter, and credentials that contradict each other.
+[[nodiscard]] TOLLGATE_DECL std::variant<client_request, failure> read_client_request(const http::request& asked);
+
+/// 401, or 429 where the address' window is empty (RFC 6749 section 5.2): a challenge is for whoever used the
+/// Authorization field.
+TOLLGATE_DECL void answer_bad_client(const http::request& asked, const visit& now, http::response& out,
+                                     std::string_view docs_url);
+
+/// The endpoints that applications call: token (RFC 6749 section 3.2) and revocation (RFC 7009). Refers to what an
+/// authorization server owns, and lives no longer than a call.
+template <oauth_store Store, class Policies>
+struct client_endpoints {
+    const oauth_settings& settings;
+    Store& store;
+    Policies& policies;
+    std::string_view docs_url;
+
+    void answer_token(const http::request& asked, visit& now, http::response& out) const {
+        const auto read = authenticate(asked, now, out);
+        if (!read) return;
+        auto judged = issue_tokens(read->sent, {read->client.id, settings, now.now}, store, policy(policies.random));
+        if (!judged) return answer_problem(judged.error(), out);
+        if (const auto* why = std::get_if<failure>(&*judged))
+            return write_failure(out, {.why = *why, .docs_url = docs_url});
+        const auto& issued = std::get<token_response>(*judged);
+        write_tokens(out, issued);
+        const std::size_t rows_added = issued.refresh_token ? 2 : 1;
+        sweep(store, policy(policies.observer), now.now, rows_added);
+    }
+
+    /// 200 whether there was such a token or not (section 2.2), and whatever token_type_hint says (section 2.1).
+    void answer_revocation(const http::request& asked, visit& now, http::response& out) const {
+        const auto read = authenticate(asked, now, out);
+        if (!read) return;
+        const auto token = read->sent.find("token");
+        if (!token) {
+            const failure why{error::invalid_request, "token is missing."};
+            return write_failure(out, {.why = why, .docs_url = docs_url});
+        }
+        if (is_well_formed(secret_kind::access_token, *token) || is_well_formed(secret_kind::refresh_token, *token))
+            if (auto done = store.revoke_oauth_token(read->client.id, digest_of(*token)); !done)
+                return answer_problem(done.error(), out);
+        // Nobody reads the content (section 2.2), but there are clients that take an answer for a failure unless it is JSON.
+        out.add("Content-Type", "application/json");
+        out.add("Cache-Control", "no-store");
+        out.body() = "{}";
+    }
+
+private:
+    struct authenticated {
+        parameters sent;
+        application client;
+    };
+
+    /// None once it has been answered.
+    [[nodiscard]] std::optional<authenticated> authenticate(const http::request& asked, visit& now,
+                                                            http::response& out) const {
+        if (asked.method != http::method::post) {
+            answer_other_method(asked, out, {.allowed = "POST, OPTIONS", .docs_url = docs_url});
+            return std::nullopt;
+        }
+        auto read = read_client_request(asked);
+        if (const auto* why = std::get_if<failure>(&read)) {
+            const bool too_large = asked.body_state == http::body_state::too_large;
+            write_failure(out, {.status = too_large ? http::status::content_too_large : http::status::bad_request,
+                                .why = *why,
+                                .docs_url = docs_url});
+            return std::nullopt;
+        }
+        auto& [sent, shown] = std::get<client_request>(read);
+        auto client = authenticate_client(shown, store);
+        if (!client) {
+            answer_problem(client.error(), out);
+            return std::nullopt;
+        }
+        if (!*client) {
+            now.window = policy(policies.limiter).take(limit_key::of(now.client), settings.anonymous_quota, now.now);
+            answer_bad_client(asked, now, out, docs_url);
+            return std::nullopt;
+        }
+        return authenticated{std::move(sent), std::move(**client)};
+    }
+
+    void answer_problem(const problem& why, http::response& out) const {
+        policy(policies.observer).on_problem(why);
+        write_problem(out, why, docs_url);
+    }
+};
+
+}  // namespace tollgate::oauth
+
+// <tollgate/oauth/metadata.hpp>
+
+namespace tollgate::oauth {
+
+/// What an OAuth library reads instead of being configured by hand (RFC 8414): a JSON object.
+[[nodiscard]] TOLLGATE_DECL std::string make_metadata(const oauth_settings& settings);
+
+/// GET and HEAD with that, OPTIONS with 204, all else with 405.
+TOLLGATE_DECL void answer_metadata(const http::request& asked, std::string_view metadata, std::string_view docs_url,
+                                   http::response& out);
+
+}  // namespace tollgate::oauth
+
+// <tollgate/oauth/authorization_server.hpp>
+
+namespace tollgate {
+
+/// OAuth 2.0 at `{auth_url}` (RFC 6749, the authorization code grant): the authorization page, the token endpoint, revocation
+/// (RFC 7009), metadata (RFC 8414). A handler, to be hosted by `server` or by any other HTTP server.
+///
+///     authorization_server oauth{settings, sessions, store};
+///     authorization_server oauth{settings, sessions, store, default_policies().with_limiter(std::ref(limiter)), theme};
+///     http::site site{http::mounted("/v1", api), http::mounted(oauth), http::mounted(pages)};
+///
+/// The limiter counts wrong client secrets against the client's address: give it the API's by `std::ref`. Sessions and store
+/// are the integrator's and must outlive it. Thread rule: `handle` may be called from many threads at once. Blocking: exactly
+/// if the sessions, the store or the limiter block, and while a password is checked.
+template <class Sessions, class Store, class Policies = decltype(default_policies()), class Theme = plain_theme>
+class authorization_server {
+    static constexpr bool sessions_fit = session_source<Sessions>;
+    static constexpr bool store_fits = oauth_store<Store>;
+    static constexpr bool theme_fits = page_theme<policy_type<Theme>>;
+    static_assert(sessions_fit, "tollgate: this is no session_source; read tollgate/contract/session_source.hpp");
+    static_assert(store_fits, "tollgate: this is no oauth_store; read tollgate/contract/oauth_store.hpp");
+    static_assert(theme_fits, "tollgate: this is no page_theme; read tollgate/contract/page_theme.hpp");
+    static constexpr bool fits = sessions_fit && store_fits && theme_fits;
+
+    static constexpr bool always_blocks = http::handler_blocks<Sessions>() || http::handler_blocks<Store>() ||
+                                          http::handler_blocks<policy_type<decltype(Policies::limiter)>>();
+
+public:
+    static constexpr bool blocking = always_blocks || sign_in_source<Sessions>;
+
+    /// Throws std::invalid_argument for an auth_url that is no absolute URL, and std::runtime_error when there are no random
+    /// bytes.
+    authorization_server(oauth_settings settings, Sessions& sessions, Store& store, Policies policies = default_policies(),
+                         Theme theme = {})
+        : settings_{std::move(settings)},
+          sessions_{sessions},
+          store_{store},
+          policies_{std::move(policies)},
+          pages_{settings_.auth_url, settings_.services, std::move(theme)},
+          places_{settings_, pages_.site().root} {
+        while (settings_.auth_url.ends_with('/')) settings_.auth_url.pop_back();
+        docs_url_ = settings_.auth_url + "/docs/";
+        metadata_ = oauth::make_metadata(settings_);
+        const auto key = oauth::new_secret(secret_kind::session, policy(policies_.random));
+        if (!key) throw std::runtime_error{"tollgate: the random source gave nothing"};
+        form_key_ = *key;
+    }
+
+    // What answers points into it.
+    authorization_server(const authorization_server&) = delete;
+    authorization_server& operator=(const authorization_server&) = delete;
+
+    void handle(const http::request& asked, http::response& out) noexcept;
+    void handle(const http::refusal& refused, http::response& out) noexcept;
+
+    /// For tests, and for hosts that have no response to use again.
+    [[nodiscard]] http::response handle(const http::request& asked) noexcept {
+        http::response out;
+        handle(asked, out);
+        return out;
+    }
+
+    /// Where it belongs on a `http::site`.
+    [[nodiscard]] std::vector<std::string> mounts() const {
+        auto all = places_.mounts();
+        all.push_back(pages_.site().style_url);
+        return all;
+    }
+
+    /// A password takes time, and is only ever sent to the page where people sign in and agree at once.
+    [[nodiscard]] bool may_block(const http::request& asked) const noexcept {
+        return always_blocks || (asked.method == http::method::post &&
+                                 places_.find(asked.target.path) == oauth::place::one_page);
+    }
+
+private:
+    void answer(const http::request& asked, oauth::visit& now, http::response& out);
+    void answer_place(const http::request& asked, oauth::visit& now, http::response& out);
+    void answer_nowhere(const http::request& asked, http::response& out) const;
+    void answer_thrown(std::string_view what, const http::request& asked, oauth::visit& now, http::response& out) noexcept;
+    void finish(const http::request& asked, const oauth::visit& now, http::response& out);
+
+    /// Whether a person is looking: then there is a page, and no limit fields.
+    [[nodiscard]] bool is_page(const http::request& asked, const oauth::visit& now) const noexcept {
+        return now.where == oauth::place::authorization || now.where == oauth::place::one_page ||
+               (now.where == oauth::place::nowhere && places_.is_among_pages(asked.target.path));
+    }
+
+    oauth_settings settings_;
+    Sessions& sessions_;
+    Store& store_;
+    Policies policies_;
+    pipeline::page_maker<Theme> pages_;
+    oauth::places places_;
+    std::string docs_url_;
+    std::string metadata_;
+    secret_text form_key_;
+};
+
+template <class Sessions, class Store, class Policies, class Theme>
+void authorization_server<Sessions, Store, Policies, Theme>::answer(const http::request& asked, oauth::visit& now,
+                                                                    http::response& out) {
+    now.now = policy(policies_.clock).now();
+    now.client = http::client_address(asked, settings_.trusted_proxies);
+    now.where = places_.find(asked.target.path);
+    pipeline::judgement agent;
+    pipeline::look_at_agent(policy(policies_.agent_rule), asked, agent);
+    if (agent.agent_accepted) {
+        answer_place(asked, now, out);
+    } else {
+        now.window = policy(policies_.limiter).take(limit_key::of(now.client), settings_.anonymous_quota, now.now);
+        oauth::write_without_agent(out, now, docs_url_);
+    }
+    finish(asked, now, out);
+}
+
+template <class Sessions, class Store, class Policies, class Theme>
+void authorization_server<Sessions, Store, Policies, Theme>::answer_place(const http::request& asked, oauth::visit& now,
+                                                                          http::response& out) {
+    const oauth::client_endpoints<Store, Policies> endpoints{settings_, store_, policies_, docs_url_};
+    const oauth::authorization_page<Sessions, Store, Policies, Theme> page{settings_, sessions_, store_,
+                                                                           policies_, pages_,    form_key_};
+    switch (now.where) {
+        case oauth::place::token: return endpoints.answer_token(asked, now, out);
+        case oauth::place::revocation: return endpoints.answer_revocation(asked, now, out);
+        case oauth::place::metadata: return oauth::answer_metadata(asked, metadata_, docs_url_, out);
+        case oauth::place::authorization:
+        case oauth::place::one_page: return page.answer(asked, now, out);
+        case oauth::place::nowhere: return answer_nowhere(asked, out);
+    }
+}
+
+template <class Sessions, class Store, class Policies, class Theme>
+void authorization_server<Sessions, Store, Policies, Theme>::answer_nowhere(const http::request& asked,
+                                                                            http::response& out) const {
+    if (pages_.site().answer_style_sheet(asked, out)) return;
+    if (places_.is_among_pages(asked.target.path)) return pages_.answer_status(out, http::status::not_found);
+    pipeline::write_error(out, http::status::not_found, "Not Found", docs_url_, pipeline::about_errors);
+}
+
+template <class Sessions, class Store, class Policies, class Theme>
+void authorization_server<Sessions, Store, Policies, Theme>::finish(const http::request& asked, const oauth::visit& now,
+                                                                    http::response& out) {
+    auto& limiter = policy(policies_.limiter);
+    if (now.window) pipeline::add_window(out, *now.window);
+    else if (!is_page(asked, now))
+        pipeline::add_window(out, limiter.peek(limit_key::of(now.client), settings_.anonymous_quota, now.now));
+    policy(policies_.observer).on_request({asked, out, now.who ? &*now.who : nullptr, now.client, now.now});
+}
+
+template <class Sessions, class Store, class Policies, class Theme>
+void authorization_server<Sessions, Store, Policies, Theme>::answer_thrown(std::string_view what, const http::request& asked,
+                                                                           oauth::visit& now, http::response& out) noexcept {
+    try {
+        const auto why = internal_error(std::string{"thrown: "}.append(what));
+        policy(policies_.observer).on_problem(why);
+        out.clear();
+        if (is_page(asked, now)) pages_.answer_status(out, http::status::internal_server_error);
+        else oauth::write_problem(out, why, docs_url_);
+        finish(asked, now, out);
+    } catch (...) {
+        // Only the heap throws here: without it there is a status, and nothing to say it with.
+        out.clear();
+        out.set_status(http::status::internal_server_error);
+    }
+}
+
+template <class Sessions, class Store, class Policies, class Theme>
+void authorization_server<Sessions, Store, Policies, Theme>::handle(const http::request& asked,
+                                                                    http::response& out) noexcept {
+    if constexpr (fits) {
+        oauth::visit now;
+        try {
+            answer(asked, now, out);
+        } catch (const std::exception& thrown) {
+            answer_thrown(thrown.what(), asked, now, out);
+        } catch (...) {
+            answer_thrown("something that is no std::exception", asked, now, out);
+        }
+    }
+}
+
+template <class Sessions, class Store, class Policies, class Theme>
+void authorization_server<Sessions, Store, Policies, Theme>::handle(const http::refusal& refused,
+                                                                    http::response& out) noexcept {
+    if constexpr (fits) {
+        try {
+            const auto window = policy(policies_.limiter)
+                                    .peek(limit_key::of(refused.peer), settings_.anonymous_quota,
+                                          policy(policies_.clock).now());
+            if (refused.status == http::status::service_unavailable)
+                out.add("Retry-After", pipeline::retry_after_unavailable_seconds);
+            pipeline::write_error(out, refused.status, refused.reason, docs_url_, pipeline::to_topic(refused.status));
+            pipeline::add_window(out, window);
+            policy(policies_.observer).on_refusal(refused);
+        } catch (...) {
+            out.clear();
+            out.set_status(refused.status);
+        }
+    }
+}
+
+}  // namespace tollgate
 
 // <tollgate/oauth/pkce.hpp>
 
@@ -6003,13 +9063,13 @@ inline constexpr std::string_view challenge_method = "S256";
 
 namespace tollgate::oauth {
 
-/// Whether `redirect_uri` is the registered one: byte for byte (RFC 6749 section 3.1.2.3, RFC 9700 section 2.1), except that
-/// the port of an `http` loopback address may be any (RFC 8252 section 7.3): a program on a person's machine takes the one
-/// that is free.
+/// Whether `redirect_uri` is the registered one: byte for byte (RFC 6749 section 3.1.2.3, RFC 9700 section 2.1), except
+/// that the port of `http://127.0.0.1` and `http://[::1]` may be any (RFC 8252 section 7.3): a program on a person's machine
+/// takes the one that is free.
 [[nodiscard]] TOLLGATE_DECL bool matches_registered(std::string_view registered, std::string_view redirect_uri);
 
-/// Whether `redirect_uri` may be used by an application that registered none: an absolute URL without fragment or user info,
-/// with the origin of the application's website.
+/// Whether `redirect_uri` may be used by an application that registered none: an absolute URL without user info and fragment, with
+/// the origin of the application's website.
 [[nodiscard]] TOLLGATE_DECL bool matches_website(std::string_view website, std::string_view redirect_uri);
 
 /// Where the browser goes back to, if that can be told safely: what the request asks for where the application allows it, or
@@ -6017,260 +9077,1090 @@ namespace tollgate::oauth {
 [[nodiscard]] TOLLGATE_DECL std::optional<std::string> choose_redirect(const application& client,
                                                                        const std::optional<std::string>& redirect_uri);
 
-/// `url` with these parameters behind its own query, percent-encoded, in this order.
-[[nodiscard]] TOLLGATE_DECL std::string with_parameters(
-    std::string_view url, const std::vector<std::pair<std::string_view, std::string_view>>& parameters);
+struct redirect_parameter {
+    std::string_view name;
+    std::string_view value;
+};
+
+/// `url`, which has no fragment, with these parameters behind its own query, percent-encoded, in this order.
+[[nodiscard]] TOLLGATE_DECL std::string with_parameters(std::string_view url,
+                                                        std::span<const redirect_parameter> parameters);
 
 }  // namespace tollgate::oauth
 
-// <tollgate/oauth/authorization_request.hpp>
+// <tollgate/pages/page_view.hpp>
 
-namespace tollgate::oauth {
+namespace tollgate::pages {
 
-/// An authorization request that may be shown to the person it is about (RFC 6749 section 4.1.1).
-struct authorization_request {
-    application client;
-    std::string redirect;                     ///< where the browser goes back to
-    std::optional<std::string> redirect_uri;  ///< as sent; the exchange has to say the same
-    scope_set scopes;
-    std::optional<std::string> state;
-    std::optional<std::string> code_challenge;
+/// What every page in the settings is written from. Views: valid during the call.
+struct page_view {
+    const page_words& words;
+    const pipeline::scope_texts& scopes;
+    std::string_view url;  ///< the page's own, where its forms lead
+    std::string_view form_token;
+    bool done = false;  ///< the reader comes back from something that was done here
 };
 
-/// A request that cannot be answered by a redirect, because where to is just what is wrong: a page says so (section 4.1.2.1).
-struct page_failure {
-    std::string message;
+/// The names of hidden fields, which say what a form does.
+inline constexpr std::string_view action_name = "action";
+
+}  // namespace tollgate::pages
+
+// <tollgate/pages/applications_page.hpp>
+
+namespace tollgate::pages {
+
+/// What was typed into the form of a new application.
+struct application_form {
+    std::string name = {};
+    std::string website = {};
+    std::string description = {};
+    std::string redirect_url = {};
+
+    [[nodiscard]] static TOLLGATE_DECL application_form read(const http::form_fields& fields);
+    [[nodiscard]] TOLLGATE_DECL application_request wanted_by(user_id owner) const;
+    [[nodiscard]] TOLLGATE_DECL pipeline::form_faults faults(const application_request& wanted,
+                                                             const page_words& words) const;
 };
 
-/// A request that is answered by a redirect with an error.
-struct redirect_failure {
-    std::string redirect;
-    failure why;
-    std::optional<std::string> state;
+TOLLGATE_DECL void write_applications(http::html_writer& html, const page_view& view,
+                                      std::span<const application> applications, const application_form& typed,
+                                      const pipeline::form_faults& faults);
+
+/// What an application's owner is shown once.
+struct shown_client {
+    std::string title;
+    std::string_view client_id;
+    std::string_view client_secret;
 };
+TOLLGATE_DECL void write_shown_client(http::html_writer& html, const page_view& view, const shown_client& shown);
 
-using judged_request = std::variant<authorization_request, page_failure, redirect_failure>;
-
-/// Reads and judges an authorization request: the client and the redirect first, for only they say where errors go.
-template <application_store Applications>
-[[nodiscard]] outcome<judged_request> judge_request(const parameters& sent, Applications& applications, const service_catalog& services);
-
-namespace detail {
-
-/// What a request asks for, once it is known where its answer goes.
-[[nodiscard]] inline std::variant<authorization_request, failure> read_wishes(const parameters& sent, application client,
-                                                                              std::string redirect, const service_catalog& services) {
-    if (const auto name = sent.repeated(); !name.empty())
-        return failure{error::invalid_request, std::string{name} + " was sent more than once."};
-    const auto response_type = sent.find("response_type");
-    if (!response_type) return failure{error::invalid_request, "response_type is missing."};
-    if (*response_type != "code") return failure{error::unsupported_response_type, "response_type must be code."};
-
-    const auto scope = sent.find("scope");
-    if (!scope) return failure{error::invalid_request, "scope is missing."};
-    const auto scopes = scope_set::parse(*scope);
-    if (!scopes || scopes->empty() || !scopes->for_each([&](std::string_view each) { return services.has_scope(each); }))
-        return failure{error::invalid_scope, "scope names one that there is not."};
-
-    const auto challenge = sent.find("code_challenge");
-    const auto method = sent.find("code_challenge_method");
-    if (challenge ? method != challenge_method || !is_code_challenge(*challenge) : method.has_value())
-        return failure{error::invalid_request, "code_challenge must be a base64url SHA-256, with code_challenge_method S256."};
-
-    return authorization_request{std::move(client), std::move(redirect), sent.find("redirect_uri"), *scopes, sent.find("state"), challenge};
+/// The list, and the form of a new one.
+template <class Call>
+[[nodiscard]] outcome<void> show_applications(Call& call, const application_form& typed = {},
+                                              const pipeline::form_faults& faults = {}) {
+    const auto applications = call.store().applications_of(call.who().user);
+    if (!applications) return applications.error();
+    call.page(call.words().applications.title, faults,
+              [&](http::html_writer& html) { write_applications(html, call.view(), *applications, typed, faults); });
+    return {};
 }
 
-}  // namespace detail
-
-template <application_store Applications>
-outcome<judged_request> judge_request(const parameters& sent, Applications& applications, const service_catalog& services) {
-    const auto client_id = sent.find("client_id");
-    if (!client_id || sent.is_repeated("client_id"))
-        return judged_request{page_failure{"The request does not say which application sent it."}};
-    auto client = applications.find_application(*client_id);
-    if (!client) return std::move(client).error();
-    if (!*client) return judged_request{page_failure{"There is no such application."}};
-
-    auto redirect = sent.is_repeated("redirect_uri") ? std::nullopt : choose_redirect(**client, sent.find("redirect_uri"));
-    if (!redirect) return judged_request{page_failure{"The application asks to send you to an address that it did not register."}};
-
-    auto state = sent.is_repeated("state") ? std::nullopt : sent.find("state");
-    auto read = detail::read_wishes(sent, std::move(**client), *redirect, services);
-    if (auto* why = std::get_if<failure>(&read))
-        return judged_request{redirect_failure{std::move(*redirect), std::move(*why), std::move(state)}};
-    return judged_request{std::get<authorization_request>(std::move(read))};
+template <class Call>
+void show_client(Call& call, const shown_client& shown) {
+    call.page(shown.title, {}, [&](http::html_writer& html) { write_shown_client(html, call.view(), shown); });
 }
 
-}  // namespace tollgate::oauth
+template <class Call>
+[[nodiscard]] outcome<void> create_application(Call& call) {
+    const application_words& words = call.words().applications;
+    const auto typed = application_form::read(call.form());
+    auto wanted = typed.wanted_by(call.who().user);
+    auto faults = typed.faults(wanted, call.words());
+    if (!faults.empty()) return show_applications(call, typed, faults);
+    const auto made = register_application(call.store(), call.random(), std::move(wanted), call.now(),
+                                           call.settings().applications_per_user_max);
+    if (!made && made.error().kind == problem_kind::invalid) {
+        faults.add({}, words.too_many);
+        return show_applications(call, typed, faults);
+    }
+    if (!made) return made.error();
+    show_client(call, {pipeline::fill_in(words.made_title, typed.name), made->client_id, made->client_secret});
+    return {};
+}
 
-// <tollgate/oauth/client_authentication.hpp>
+/// One of the user's own; any other is a 404, and keeps its secret.
+template <class Call>
+[[nodiscard]] outcome<void> renew_client_secret(Call& call) {
+    const auto which = application_id::parse(call.form().value_of("application"));
+    if (!which) return not_found();
+    const auto applications = call.store().applications_of(call.who().user);
+    if (!applications) return applications.error();
+    const auto found = std::find_if(applications->begin(), applications->end(),
+                                    [&](const application& each) { return each.id == *which; });
+    if (found == applications->end()) return not_found();
+    const auto secret = new_client_secret(call.random());
+    if (!secret) return internal_error("the random source gave nothing");
+    const auto replaced = call.store().replace_client_secret(call.who().user, *which, digest_of(*secret));
+    if (!replaced) return replaced.error();
+    if (!*replaced) return not_found();
+    show_client(call,
+                {pipeline::fill_in(call.words().applications.renewed_title, found->name), found->client_id, *secret});
+    return {};
+}
 
-namespace tollgate::oauth {
+/// One of the user's own; any other is a 404, and lives on.
+template <class Call>
+[[nodiscard]] outcome<void> delete_application(Call& call) {
+    const auto which = application_id::parse(call.form().value_of("application"));
+    if (!which) return not_found();
+    const auto deleted = call.store().delete_application(call.who().user, *which);
+    if (!deleted) return deleted.error();
+    if (!*deleted) return not_found();
+    return call.back_to_list();
+}
 
-/// What a client shows to prove who it is (RFC 6749 section 2.3.1).
-struct client_credentials {
-    std::string client_id;
-    std::string client_secret;
-    bool over_basic = false;  ///< came in the Authorization field: a failure is answered with a challenge
+template <class Call>
+[[nodiscard]] outcome<void> post_to_applications(Call& call) {
+    const auto action = call.form().value_of(action_name);
+    if (action.empty()) return create_application(call);
+    if (action == "new_secret") return renew_client_secret(call);
+    if (action == "delete") return delete_application(call);
+    return not_found();
+}
 
-    friend bool operator==(const client_credentials&, const client_credentials&) = default;
+}  // namespace tollgate::pages
+
+// <tollgate/pages/authorizations_page.hpp>
+
+namespace tollgate::pages {
+
+TOLLGATE_DECL void write_authorizations(http::html_writer& html, const page_view& view, std::span<const grant> grants);
+
+/// Whom the user let in.
+template <class Call>
+[[nodiscard]] outcome<void> show_authorizations(Call& call) {
+    const auto grants = call.store().grants_of(call.who().user);
+    if (!grants) return grants.error();
+    call.page(call.words().authorizations.title, {},
+              [&](http::html_writer& html) { write_authorizations(html, call.view(), *grants); });
+    return {};
+}
+
+/// Locks an application out of the user's own account; whatever it may do in other people's stays.
+template <class Call>
+[[nodiscard]] outcome<void> post_to_authorizations(Call& call) {
+    const auto action = call.form().value_of(action_name);
+    const auto which = application_id::parse(call.form().value_of("application"));
+    if ((!action.empty() && action != "revoke") || !which) return not_found();
+    const auto revoked = call.store().revoke_grant(call.who().user, *which);
+    if (!revoked) return revoked.error();
+    if (!*revoked) return not_found();
+    return call.back_to_list();
+}
+
+}  // namespace tollgate::pages
+
+// <tollgate/pages/room.hpp>
+
+namespace tollgate::pages {
+
+/// Where a person can be.
+enum class room : std::uint8_t {
+    sign_in,
+    sign_out,
+    tokens,
+    applications,
+    authorizations,
+    webhooks,
+    start,  ///< leads to the settings
+    none,
 };
 
-/// Takes the credentials from the Authorization field, where both parts are form-encoded, or from the body. Both at once
-/// are fine if they say the same.
-[[nodiscard]] TOLLGATE_DECL std::variant<client_credentials, failure> read_credentials(const http::request& asked,
-                                                                                        const parameters& sent);
+/// A path below a site's root, and what is there. All end in a slash.
+struct room_path {
+    std::string_view path;
+    room where;
+};
 
-/// The application that these are the credentials of; none if they are nobody's. A secret that is no secret of ours is
-/// refused without asking the store.
-template <application_store Applications>
-[[nodiscard]] outcome<std::optional<application>> authenticate_client(const client_credentials& shown, Applications& applications) {
-    if (!is_well_formed(secret_kind::client_secret, shown.client_secret)) return std::optional<application>{};
-    auto found = applications.find_application(shown.client_id);
-    if (!found) return found;
-    if (*found && (*found)->secret_digest != digest_of(shown.client_secret)) return std::optional<application>{};
+inline constexpr std::array room_paths = {
+    room_path{"/", room::start},
+    room_path{"/en/", room::start},
+    room_path{"/en/user/", room::start},
+    room_path{"/en/user/settings/", room::start},
+    room_path{"/en/user/sign_in/", room::sign_in},
+    room_path{"/en/user/sign_out/", room::sign_out},
+    room_path{"/en/user/settings/tokens/", room::tokens},
+    room_path{"/en/user/settings/applications/", room::applications},
+    room_path{"/en/user/settings/authorizations/", room::authorizations},
+    room_path{"/en/user/settings/webhooks/", room::webhooks},
+};
+
+/// The path of a room below its root.
+[[nodiscard]] constexpr std::string_view path_of(room where) noexcept {
+    std::string_view found = room_paths[0].path;
+    for (const room_path& each : room_paths)
+        if (each.where == where) found = each.path;
     return found;
 }
 
-}  // namespace tollgate::oauth
+struct found_room {
+    room where = room::none;
+    bool slash_missing = false;
+};
 
-// <tollgate/oauth/settings.hpp>
+/// What a path leads to. Compared byte by byte, but for the slash at its end.
+[[nodiscard]] TOLLGATE_DECL found_room find_room(std::string_view path, std::string_view root) noexcept;
+
+/// Whether a text is a path (and query) of the site itself that a browser may be sent to: nothing that it could read as
+/// another host. Visible ASCII alone.
+[[nodiscard]] TOLLGATE_DECL bool is_local_target(std::string_view text) noexcept;
+
+}  // namespace tollgate::pages
+
+// <tollgate/pages/page_call.hpp>
+
+namespace tollgate::pages {
+
+/// A request of somebody who is signed in.
+struct page_visit {
+    room where;
+    const http::request& asked;
+    const session& who;
+    std::string_view form_token;     ///< for the forms of the answer
+    const http::form_fields& form;   ///< what was posted, which is theirs; empty otherwise
+    const http::form_fields& query;  ///< behind the `?` of the address
+    instant now;
+};
+
+/// What a room is called with. Lives for the call.
+template <class Pages>
+class page_call {
+public:
+    page_call(Pages& pages, const page_visit& visit, http::response& out)
+        : pages_{pages},
+          visit_{visit},
+          out_{out},
+          url_{pages.maker().site().root + std::string{path_of(visit.where)}} {}
+
+    [[nodiscard]] auto& users() const noexcept { return pages_.users(); }
+    [[nodiscard]] auto& store() const noexcept { return pages_.store(); }
+    [[nodiscard]] const auto& settings() const noexcept { return pages_.settings(); }
+    [[nodiscard]] const auto& random() const noexcept { return policy(pages_.policies().random); }
+    [[nodiscard]] const auto& target_rule() const noexcept { return policy(pages_.policies().target_rule); }
+    [[nodiscard]] const page_words& words() const noexcept { return pages_.maker().words(); }
+
+    [[nodiscard]] instant now() const noexcept { return visit_.now; }
+    [[nodiscard]] const session& who() const noexcept { return visit_.who; }
+    [[nodiscard]] const http::form_fields& form() const noexcept { return visit_.form; }
+    [[nodiscard]] const http::form_fields& query() const noexcept { return visit_.query; }
+
+    [[nodiscard]] page_view view() const noexcept {
+        return {words(), pages_.maker().scopes(), url_, visit_.form_token, visit_.query.value_of("done") == "1"};
+    }
+
+    /// Answers with a page of this room; 422 if there are faults to correct.
+    template <class Write>
+    void page(std::string_view title, const pipeline::form_faults& faults, Write&& write) const {
+        if (!faults.empty()) out_.set_status(http::status::unprocessable_content);
+        pages_.answer_room(out_, visit_, {.title = title, .faulty = !faults.empty()}, std::forward<Write>(write));
+    }
+
+    /// After something was done: so that loading the page again does not do it again.
+    [[nodiscard]] outcome<void> back_to_list() const {
+        if (!pipeline::answer_see_other(out_, pages_.maker().site(), url_ + "?done=1"))
+            return internal_error("no address: " + url_);
+        return {};
+    }
+
+private:
+    Pages& pages_;
+    const page_visit& visit_;
+    http::response& out_;
+    std::string url_;
+};
+
+}  // namespace tollgate::pages
+
+// <tollgate/pages/settings.hpp>
 
 namespace tollgate {
 
-/// What an authorization server has to be told.
-struct oauth_settings {
-    std::string auth_url;      ///< without a slash at its end; also the issuer (RFC 8414, RFC 9207): `https://example.com`
-    service_catalog services;  ///< whose scopes can be asked for
+/// What account pages have to be told.
+struct page_settings {
+    std::string auth_url = {};      ///< without a slash at its end: `https://example.com`
+    service_catalog services = {};  ///< whose scopes, accounts and events there are
 
-    seconds code_lifetime{60};                                ///< RFC 6749 asks for ten minutes at most; a redirect takes one
-    seconds access_token_lifetime{3600};
-    seconds refresh_token_lifetime{std::chrono::days{30}};    ///< from its last use on
-    seconds refresh_token_end{std::chrono::days{365}};        ///< from its making on, however often it is used
+    /// Peers whose X-Forwarded-For and Forwarded fields are believed; from all others they are ignored.
+    std::vector<ip_network> trusted_proxies = {};
 
-    /// Failed client authentications from one address: the API's anonymous window, which they share.
-    quota anonymous_quota{60, std::chrono::hours{1}};
-    std::vector<ip_network> trusted_proxies;
+    std::size_t tokens_per_user_max = limits::personal_tokens_per_user_max;
+    std::size_t applications_per_user_max = limits::applications_per_user_max;
+    std::size_t hooks_per_event_max = limits::hooks_per_event_max;
 };
 
 }  // namespace tollgate
 
-// <tollgate/oauth/token_endpoint.hpp>
+// <tollgate/pages/sign_in_page.hpp>
 
-namespace tollgate::oauth {
+namespace tollgate::pages {
 
-/// What a client gets (RFC 6749 section 5.1). The only place where these texts ever are.
-struct token_response {
-    secret_text access_token;
-    seconds expires_in{};
-    scope_set scopes;
-    std::optional<secret_text> refresh_token;  ///< of a code exchange only
-
-    void write(http::json_writer out) const;
+/// What was typed, but for the password, and where to go afterwards.
+struct sign_in_form {
+    std::string login = {};
+    std::string return_to = {};  ///< empty: to the settings
 };
 
-using judged_exchange = std::variant<token_response, failure>;
+/// A target that is not this site's own is none.
+[[nodiscard]] TOLLGATE_DECL std::string read_return_to(const http::form_fields& fields);
 
-/// A new secret; none without random bytes.
-template <random_source Random>
-[[nodiscard]] std::optional<secret_text> new_secret(secret_kind kind, const Random& random) {
-    std::array<std::byte, 32> bytes;
-    if (!random.fill(bytes)) return std::nullopt;
-    const auto made = make_secret(kind, bytes);
-    secure_wipe(bytes);
+/// Fields that are empty.
+[[nodiscard]] TOLLGATE_DECL pipeline::form_faults faults_of(const sign_in_form& typed, std::string_view password,
+                                                            const sign_in_words& words);
+
+/// Why they were not let in.
+[[nodiscard]] TOLLGATE_DECL pipeline::form_faults faults_of(const sign_in_answer& answer, const sign_in_words& words);
+
+struct sign_in_view {
+    const page_words& words;
+    std::string_view url;
+    bool signed_out = false;  ///< they come from the sign-out page
+};
+
+TOLLGATE_DECL void write_sign_in(http::html_writer& html, const sign_in_view& view, const sign_in_form& typed,
+                                 const pipeline::form_faults& faults);
+
+struct sign_out_view {
+    const page_words& words;
+    std::string_view url;
+    std::string_view form_token;
+    std::string_view login;
+};
+
+/// For those who follow a link: only a form signs out.
+TOLLGATE_DECL void write_sign_out(http::html_writer& html, const sign_out_view& view);
+
+}  // namespace tollgate::pages
+
+// <tollgate/pages/tokens_page.hpp>
+
+namespace tollgate::pages {
+
+/// What was typed into the form of a new token.
+struct token_form {
+    std::string description = {};
+    std::vector<std::string> scopes = {};
+
+    [[nodiscard]] static TOLLGATE_DECL token_form read(const http::form_fields& fields);
+    [[nodiscard]] TOLLGATE_DECL pipeline::form_faults faults(const service_catalog& services,
+                                                             const page_words& words) const;
+    /// Precondition: no faults.
+    [[nodiscard]] TOLLGATE_DECL scope_set chosen() const;
+};
+
+TOLLGATE_DECL void write_tokens(http::html_writer& html, const page_view& view, std::span<const personal_token> tokens,
+                                const token_form& typed, const pipeline::form_faults& faults);
+
+TOLLGATE_DECL void write_issued_token(http::html_writer& html, const page_view& view,
+                                      const issued_personal_token& issued);
+
+/// The list, and the form of a new one.
+template <class Call>
+[[nodiscard]] outcome<void> show_tokens(Call& call, const token_form& typed = {},
+                                        const pipeline::form_faults& faults = {}) {
+    const auto tokens = call.store().personal_tokens_of(call.who().user);
+    if (!tokens) return tokens.error();
+    call.page(call.words().tokens.title, faults,
+              [&](http::html_writer& html) { write_tokens(html, call.view(), *tokens, typed, faults); });
+    return {};
+}
+
+template <class Call>
+[[nodiscard]] outcome<void> create_token(Call& call) {
+    const auto typed = token_form::read(call.form());
+    auto faults = typed.faults(call.settings().services, call.words());
+    if (!faults.empty()) return show_tokens(call, typed, faults);
+    const auto issued =
+        issue_personal_token(call.store(), call.random(), {call.who().user, typed.description, typed.chosen()},
+                             call.now(), call.settings().tokens_per_user_max);
+    if (!issued && issued.error().kind == problem_kind::invalid) {
+        faults.add({}, call.words().tokens.too_many);
+        return show_tokens(call, typed, faults);
+    }
+    if (!issued) return issued.error();
+    call.page(call.words().tokens.made_title, {},
+              [&](http::html_writer& html) { write_issued_token(html, call.view(), *issued); });
+    return {};
+}
+
+/// One of the user's own; any other is a 404, and lives on.
+template <class Call>
+[[nodiscard]] outcome<void> revoke_token(Call& call) {
+    const auto which = token_id::parse(call.form().value_of("token"));
+    if (!which) return not_found();
+    const auto tokens = call.store().personal_tokens_of(call.who().user);
+    if (!tokens) return tokens.error();
+    if (std::none_of(tokens->begin(), tokens->end(), [&](const personal_token& each) { return each.id == *which; }))
+        return not_found();
+    const auto revoked = call.store().revoke_personal_token(*which);
+    if (!revoked) return revoked.error();
+    return call.back_to_list();
+}
+
+template <class Call>
+[[nodiscard]] outcome<void> post_to_tokens(Call& call) {
+    const auto action = call.form().value_of(action_name);
+    if (action.empty()) return create_token(call);
+    if (action == "revoke") return revoke_token(call);
+    return not_found();
+}
+
+}  // namespace tollgate::pages
+
+// <tollgate/pages/webhooks_page.hpp>
+
+namespace tollgate::pages {
+
+/// An account as forms name it: `service/id`.
+[[nodiscard]] TOLLGATE_DECL std::string account_text(const account_ref& of);
+[[nodiscard]] TOLLGATE_DECL std::optional<account_ref> parse_account(std::string_view text);
+
+/// One of the user's accounts, and its hooks if they are shown.
+struct account_hooks {
+    account_ref of;
+    std::string name;
+    std::vector<hook> hooks = {};
+};
+
+/// How many accounts one page lists: each costs the store a question.
+inline constexpr std::size_t accounts_shown_max = 100;
+
+/// All accounts of the user, some of them with their hooks.
+struct hook_list {
+    std::vector<account_hooks> accounts = {};
+    std::optional<account_ref> chosen = std::nullopt;  ///< the only one whose hooks are listed; none: as many as fit
+
+    [[nodiscard]] TOLLGATE_DECL const account_hooks* find(const account_ref& of) const noexcept;
+};
+
+/// What was typed into the form of a new hook.
+struct hook_form {
+    std::string account = {};
+    std::string event = {};
+    std::string target_url = {};
+
+    [[nodiscard]] static TOLLGATE_DECL hook_form read(const http::form_fields& fields);
+    /// But for whether hooks may go there, which is the target rule's to say.
+    [[nodiscard]] TOLLGATE_DECL pipeline::form_faults faults(const hook_list& list, const service_catalog& services,
+                                                             const page_words& words) const;
+};
+
+/// A rule's message about `target_url`, in the words of the form.
+[[nodiscard]] TOLLGATE_DECL std::string target_fault(std::string_view message, const webhook_words& words);
+
+TOLLGATE_DECL void write_hooks(http::html_writer& html, const page_view& view, const hook_list& list,
+                               const service_catalog& services, const hook_form& typed,
+                               const pipeline::form_faults& faults);
+
+/// A hook's secret, shown once.
+struct shown_hook_secret {
+    std::string_view title;
+    std::string about;
+    std::string_view secret;
+};
+TOLLGATE_DECL void write_shown_hook_secret(http::html_writer& html, const page_view& view,
+                                           const shown_hook_secret& shown);
+
+/// The user's accounts of all services, without their hooks.
+template <class Call>
+[[nodiscard]] outcome<hook_list> list_accounts(Call& call) {
+    hook_list made;
+    for (const service& at : call.settings().services.services()) {
+        auto accounts = call.users().accounts_of(call.who().user, at.name.view());
+        if (!accounts) return std::move(accounts).error();
+        for (account& each : *accounts) made.accounts.push_back({{at.name, each.id}, std::move(each.name)});
+    }
     return made;
 }
 
-[[nodiscard]] inline problem no_random_bytes() { return internal_error("the random source gave nothing"); }
+/// Adds the hooks of the account that the address names, or of as many as fit.
+template <class Call>
+[[nodiscard]] outcome<void> add_hooks(Call& call, hook_list& list) {
+    if (const auto chosen = parse_account(call.query().value_of("account")); chosen && list.find(*chosen) != nullptr)
+        list.chosen = chosen;
+    std::size_t shown = 0;
+    for (account_hooks& each : list.accounts) {
+        if (list.chosen && each.of != *list.chosen) continue;
+        if (shown++ == accounts_shown_max) break;
+        auto hooks = call.store().hooks_of(each.of);
+        if (!hooks) return std::move(hooks).error();
+        each.hooks = std::move(*hooks);
+    }
+    return {};
+}
 
-/// grant_type=authorization_code (RFC 6749 section 4.1.3): a code for a pair of tokens, in one verb of the store.
-template <grant_store Grants, random_source Random>
-[[nodiscard]] outcome<judged_exchange> exchange_code(const parameters& sent, const application& client, Grants& grants,
-                                                     const Random& random, const oauth_settings& settings, instant now) {
-    const auto code = sent.find("code");
-    if (!code) return judged_exchange{failure{error::invalid_request, "code is missing."}};
-    const auto verifier = sent.find("code_verifier");
-    if (verifier && !is_code_verifier(*verifier))
-        return judged_exchange{failure{error::invalid_grant, "code_verifier is no verifier of RFC 7636."}};
-    if (!is_well_formed(secret_kind::authorization_code, *code))
-        return judged_exchange{failure{error::invalid_grant, "The code is not good, not any more, or not for this."}};
-
-    const auto access = new_secret(secret_kind::access_token, random);
-    const auto refresh = new_secret(secret_kind::refresh_token, random);
-    if (!access || !refresh) return no_random_bytes();
-    const auto redeemed = grants.redeem_code({
-        .code_digest = digest_of(*code),
-        .application = client.id,
-        .redirect_uri = sent.find("redirect_uri"),
-        .code_challenge = verifier ? std::optional{challenge_of(*verifier)} : std::nullopt,
-        .now = now,
-        .tokens = {.access_digest = digest_of(*access),
-                   .access_expires_at = now + settings.access_token_lifetime,
-                   .refresh_digest = digest_of(*refresh),
-                   .refresh_expires_at = now + settings.refresh_token_lifetime,
-                   .refresh_ends_at = now + settings.refresh_token_end},
+template <class Call>
+[[nodiscard]] outcome<void> show_hooks(Call& call, hook_list list, const hook_form& typed = {},
+                                       const pipeline::form_faults& faults = {}) {
+    if (auto added = add_hooks(call, list); !added) return added;
+    call.page(call.words().webhooks.title, faults, [&](http::html_writer& html) {
+        write_hooks(html, call.view(), list, call.settings().services, typed, faults);
     });
-    if (!redeemed) return redeemed.error();
-    // One answer to all of it: which one it was is of use to nobody but whoever stole a code.
-    if (redeemed->result != redemption_result::redeemed)
-        return judged_exchange{failure{error::invalid_grant, "The code is not good, not any more, or not for this."}};
-    return judged_exchange{token_response{*access, settings.access_token_lifetime, redeemed->scopes, *refresh}};
+    return {};
 }
 
-/// grant_type=refresh_token (RFC 6749 section 6): a new access token; the refresh token stays as it is.
-template <grant_store Grants, random_source Random>
-[[nodiscard]] outcome<judged_exchange> refresh_tokens(const parameters& sent, const application& client, Grants& grants,
-                                                      const Random& random, const oauth_settings& settings, instant now) {
-    const auto token = sent.find("refresh_token");
-    if (!token) return judged_exchange{failure{error::invalid_request, "refresh_token is missing."}};
-    std::optional<scope_set> narrowed;
-    if (const auto scope = sent.find("scope")) {
-        narrowed = scope_set::parse(*scope);
-        if (!narrowed || narrowed->empty()) return judged_exchange{failure{error::invalid_scope, "scope names one that there is not."}};
+/// The list, and the form of a new one.
+template <class Call>
+[[nodiscard]] outcome<void> show_hooks(Call& call) {
+    auto list = list_accounts(call);
+    if (!list) return std::move(list).error();
+    return show_hooks(call, std::move(*list));
+}
+
+template <class Call>
+[[nodiscard]] outcome<void> create_hook(Call& call) {
+    const webhook_words& words = call.words().webhooks;
+    const auto typed = hook_form::read(call.form());
+    auto list = list_accounts(call);
+    if (!list) return std::move(list).error();
+    auto faults = typed.faults(*list, call.settings().services, call.words());
+    if (faults.find("target_url") == nullptr)
+        if (const auto allowed = check_hook_target(call.target_rule(), typed.target_url); !allowed)
+            faults.add("target_url", target_fault(allowed.error().message, words));
+    if (!faults.empty()) return show_hooks(call, std::move(*list), typed, faults);
+
+    const auto made = issue_hook(call.store(), call.random(),
+                                 {.account = *parse_account(typed.account),
+                                  .event = typed.event,
+                                  .target_url = typed.target_url,
+                                  .source = hook_source::manual},
+                                 call.now(), call.settings().hooks_per_event_max);
+    if (!made && made.error().kind == problem_kind::invalid) {
+        faults.add({}, words.too_many);
+        return show_hooks(call, std::move(*list), typed, faults);
     }
-    constexpr auto not_good = "The refresh token is not good, or not any more.";
-    if (!is_well_formed(secret_kind::refresh_token, *token)) return judged_exchange{failure{error::invalid_grant, not_good}};
+    if (!made) return made.error();
+    const shown_hook_secret shown{words.made_title, pipeline::fill_in(words.made_about, typed.target_url),
+                                  made->secret};
+    call.page(words.made_title, {},
+              [&](http::html_writer& html) { write_shown_hook_secret(html, call.view(), shown); });
+    return {};
+}
 
-    const auto access = new_secret(secret_kind::access_token, random);
-    if (!access) return no_random_bytes();
-    const auto refreshed = grants.refresh_access_token({.refresh_digest = digest_of(*token),
-                                                        .application = client.id,
-                                                        .narrowed = narrowed,
-                                                        .now = now,
-                                                        .access_digest = digest_of(*access),
-                                                        .access_expires_at = now + settings.access_token_lifetime,
-                                                        .refresh_lifetime = settings.refresh_token_lifetime});
-    if (!refreshed) return refreshed.error();
-    switch (refreshed->result) {
-        case refresh_result::refreshed: break;
-        case refresh_result::unknown: return judged_exchange{failure{error::invalid_grant, not_good}};
-        case refresh_result::too_wide: return judged_exchange{failure{error::invalid_scope, "scope asks for more than was granted."}};
+/// Which hook a form is about.
+struct named_hook {
+    account_ref account;
+    hook_id hook;
+};
+
+/// A hook of one of the user's accounts; any other is a 404.
+template <class Call>
+[[nodiscard]] outcome<named_hook> require_hook(Call& call) {
+    const auto of = parse_account(call.form().value_of("account"));
+    const auto which = hook_id::parse(call.form().value_of("hook"));
+    if (!of || !which || call.settings().services.find(of->service) == nullptr) return not_found();
+    if (const auto theirs = require_account(call.users(), call.who().user, *of); !theirs) return theirs.error();
+    return named_hook{*of, *which};
+}
+
+template <class Call>
+[[nodiscard]] outcome<void> delete_hook(Call& call) {
+    const auto named = require_hook(call);
+    if (!named) return named.error();
+    const auto deleted = call.store().delete_hook(named->account, named->hook);
+    if (!deleted) return deleted.error();
+    if (!*deleted) return not_found();
+    return call.back_to_list();
+}
+
+template <class Call>
+[[nodiscard]] outcome<void> renew_secret_of_hook(Call& call) {
+    const webhook_words& words = call.words().webhooks;
+    const auto named = require_hook(call);
+    if (!named) return named.error();
+    const auto secret = renew_hook_secret(call.store(), call.random(), named->account, named->hook, call.now());
+    if (!secret) return secret.error();
+    if (!*secret) return not_found();
+    const shown_hook_secret shown{words.renewed_title, std::string{words.renewed_about}, **secret};
+    call.page(words.renewed_title, {},
+              [&](http::html_writer& html) { write_shown_hook_secret(html, call.view(), shown); });
+    return {};
+}
+
+template <class Call>
+[[nodiscard]] outcome<void> post_to_hooks(Call& call) {
+    const auto action = call.form().value_of(action_name);
+    if (action.empty()) return create_hook(call);
+    if (action == "new_secret") return renew_secret_of_hook(call);
+    if (action == "delete") return delete_hook(call);
+    return not_found();
+}
+
+}  // namespace tollgate::pages
+
+// <tollgate/pages/account_pages.hpp>
+
+namespace tollgate {
+
+/// The pages on which people look after their account: personal tokens, applications, authorizations and webhooks, and,
+/// where `Sessions` lets people in by itself, sign-in and sign-out. A handler, to be hosted by `server` or by any other
+/// HTTP server.
+///
+///     account_pages pages{settings, users, sessions, store};
+///     http::site site{http::mounted("/v1", api), http::mounted(pages)};
+///
+/// Users, sessions and store are the integrator's and must outlive it. Thread rule: `handle` may be called from many
+/// threads at once. Blocking: if users, sessions or store block, and for passwords, which take long on purpose.
+template <class Users, class Sessions, class Store, class Policies = decltype(default_policies()),
+          class Theme = plain_theme>
+class account_pages {
+    static constexpr bool users_fit = user_directory<Users>;
+    static constexpr bool sessions_fit = session_source<Sessions>;
+    static constexpr bool store_fits = token_store<Store> && oauth_store<Store> && hook_store<Store>;
+    static constexpr bool theme_fits = page_theme<policy_type<Theme>>;
+    static_assert(users_fit, "tollgate: this is no user_directory; read tollgate/contract/user_directory.hpp");
+    static_assert(sessions_fit, "tollgate: this is no session_source; read tollgate/contract/session_source.hpp");
+    static_assert(
+        store_fits,
+        "tollgate: this is no token_store, oauth_store and hook_store; read tollgate/contract/token_store.hpp, "
+        "tollgate/contract/oauth_store.hpp and tollgate/contract/hook_store.hpp");
+    static_assert(theme_fits, "tollgate: this is no page_theme; read tollgate/contract/page_theme.hpp");
+    static constexpr bool fits = users_fit && sessions_fit && store_fits && theme_fits;
+
+    // In place of a theme that is none, so that the message above is the only one.
+    using fitting_theme = std::conditional_t<theme_fits, Theme, plain_theme>;
+    [[nodiscard]] static fitting_theme fit(Theme theme) {
+        if constexpr (theme_fits) return theme;
+        else return {};
     }
-    return judged_exchange{token_response{*access, settings.access_token_lifetime, refreshed->scopes, std::nullopt}};
+
+    using call = pages::page_call<account_pages>;
+    using room = pages::room;
+
+public:
+    /// Whether people sign in and out here; where not, they are sent to `Sessions::sign_in_url`.
+    static constexpr bool signs_in = sign_in_source<Sessions>;
+
+    static constexpr bool blocking =
+        signs_in || http::handler_blocks<Users>() || http::handler_blocks<Sessions>() || http::handler_blocks<Store>();
+
+    /// Throws std::invalid_argument for an auth_url that is no absolute http or https URL.
+    account_pages(page_settings settings, Users& users, Sessions& sessions, Store& store,
+                  Policies policies = default_policies(), Theme theme = {});
+
+    account_pages(const account_pages&) = delete;
+    account_pages& operator=(const account_pages&) = delete;
+
+    void handle(const http::request& asked, http::response& out) noexcept;
+    void handle(const http::refusal& refused, http::response& out) noexcept;
+
+    /// For tests, and for hosts that have no response to use again.
+    [[nodiscard]] http::response handle(const http::request& asked) noexcept {
+        http::response out;
+        handle(asked, out);
+        return out;
+    }
+
+    /// Style sheet and unknown pages never wait; a password always may.
+    [[nodiscard]] bool may_block(const http::request& asked) const noexcept;
+
+    /// For `http::site`: every path that it answers for.
+    [[nodiscard]] std::vector<std::string> mounts() const;
+
+    [[nodiscard]] Users& users() noexcept { return users_; }
+    [[nodiscard]] Store& store() noexcept { return store_; }
+    [[nodiscard]] Policies& policies() noexcept { return policies_; }
+    [[nodiscard]] const page_settings& settings() const noexcept { return settings_; }
+    [[nodiscard]] const pipeline::page_maker<fitting_theme>& maker() const noexcept { return maker_; }
+
+    /// A page of the settings, with what all of them have around their content.
+    template <class Write>
+    void answer_room(http::response& out, const pages::page_visit& visit, page_frame frame, Write&& write) const;
+
+private:
+    /// The forms of all these pages share a purpose: each belongs to whoever is signed in.
+    [[nodiscard]] static pipeline::form_seal seal_of(const session& who) noexcept { return {who, "account pages"}; }
+
+    [[nodiscard]] bool is_here(room where) const noexcept {
+        return where != room::none && (signs_in || (where != room::sign_in && where != room::sign_out));
+    }
+    [[nodiscard]] std::string url_of(room where) const {
+        return maker_.site().root + std::string{pages::path_of(where)};
+    }
+
+    void answer(const http::request& asked, http::response& out, instant now);
+    void answer_thrown(std::string_view what, const http::request& asked, http::response& out, instant now) noexcept;
+    void answer_problem(http::response& out, const problem& why) const;
+    [[nodiscard]] outcome<void> enter(room where, const http::request& asked, const http::form_fields& form,
+                                      http::response& out, instant now);
+    [[nodiscard]] outcome<void> enter_settings(const pages::page_visit& visit, http::response& out);
+    [[nodiscard]] outcome<void> sign_in(const http::request& asked, const http::form_fields& form, http::response& out,
+                                        instant now);
+    [[nodiscard]] outcome<void> sign_out(const pages::page_visit& visit, http::response& out);
+    void answer_sign_in(http::response& out, const pages::sign_in_form& typed, const pipeline::form_faults& faults,
+                        bool signed_out) const;
+    [[nodiscard]] outcome<void> go(http::response& out, std::string_view url) const;
+
+    page_settings settings_;
+    Users& users_;
+    Sessions& sessions_;
+    Store& store_;
+    Policies policies_;
+    pipeline::page_maker<fitting_theme> maker_;
+};
+
+template <class Users, class Sessions, class Store, class Policies, class Theme>
+account_pages<Users, Sessions, Store, Policies, Theme>::account_pages(page_settings settings, Users& users,
+                                                                      Sessions& sessions, Store& store,
+                                                                      Policies policies, Theme theme)
+    : settings_{std::move(settings)},
+      users_{users},
+      sessions_{sessions},
+      store_{store},
+      policies_{std::move(policies)},
+      maker_{settings_.auth_url, settings_.services, fit(std::move(theme))} {}
+
+template <class Users, class Sessions, class Store, class Policies, class Theme>
+bool account_pages<Users, Sessions, Store, Policies, Theme>::may_block(const http::request& asked) const noexcept {
+    const auto found = pages::find_room(asked.target.path, maker_.site().root);
+    if (!is_here(found.where) || found.where == room::start) return false;
+    constexpr bool always =
+        http::handler_blocks<Users>() || http::handler_blocks<Sessions>() || http::handler_blocks<Store>();
+    return always || found.where == room::sign_in;
 }
 
-/// Whatever grant_type says (RFC 6749 section 3.2).
-template <grant_store Grants, random_source Random>
-[[nodiscard]] outcome<judged_exchange> issue_tokens(const parameters& sent, const application& client, Grants& grants,
-                                                    const Random& random, const oauth_settings& settings, instant now) {
-    const auto grant_type = sent.find("grant_type");
-    if (!grant_type) return judged_exchange{failure{error::invalid_request, "grant_type is missing."}};
-    if (*grant_type == "authorization_code") return exchange_code(sent, client, grants, random, settings, now);
-    if (*grant_type == "refresh_token") return refresh_tokens(sent, client, grants, random, settings, now);
-    return judged_exchange{failure{error::unsupported_grant_type, "grant_type must be authorization_code or refresh_token."}};
+template <class Users, class Sessions, class Store, class Policies, class Theme>
+std::vector<std::string> account_pages<Users, Sessions, Store, Policies, Theme>::mounts() const {
+    const auto& site = maker_.site();
+    std::vector<std::string> all{site.root + "/", site.root + "/en/", site.root + "/en/user/",
+                                 site.root + "/en/user/settings", site.style_url};
+    if constexpr (signs_in) {
+        all.push_back(site.root + "/en/user/sign_in");
+        all.push_back(site.root + "/en/user/sign_out");
+    }
+    return all;
 }
 
-inline void token_response::write(http::json_writer out) const {
-    out.begin_object();
-    out.member("access_token").string(access_token);
-    out.member("expires_in").integer(expires_in.count());
-    out.member("token_type").string("bearer");
-    out.member("scope").string(scopes.text());
-    if (refresh_token) out.member("refresh_token").string(*refresh_token);
-    out.end_object();
+template <class Users, class Sessions, class Store, class Policies, class Theme>
+void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::request& asked,
+                                                                    http::response& out) noexcept {
+    if constexpr (fits) {
+        const instant now = policy(policies_.clock).now();
+        try {
+            answer(asked, out, now);
+            policy(policies_.observer)
+                .on_request({asked, out, nullptr, http::client_address(asked, settings_.trusted_proxies), now});
+        } catch (const std::exception& thrown) {
+            answer_thrown(thrown.what(), asked, out, now);
+        } catch (...) {
+            answer_thrown("something that is no std::exception", asked, out, now);
+        }
+    }
 }
 
-}  // namespace tollgate::oauth
+template <class Users, class Sessions, class Store, class Policies, class Theme>
+void account_pages<Users, Sessions, Store, Policies, Theme>::answer_thrown(std::string_view what,
+                                                                           const http::request& asked,
+                                                                           http::response& out, instant now) noexcept {
+    try {
+        answer_problem(out, internal_error(std::string{"thrown: "}.append(what)));
+        policy(policies_.observer).on_request({asked, out, nullptr, asked.peer, now});
+    } catch (...) {
+        // Only the heap throws here: without it there is a status, and nothing to say it with.
+        out.clear();
+        out.set_status(http::status::internal_server_error);
+    }
+}
+
+template <class Users, class Sessions, class Store, class Policies, class Theme>
+void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::refusal& refused,
+                                                                    http::response& out) noexcept {
+    if constexpr (fits) {
+        try {
+            if (refused.status == http::status::service_unavailable) out.add("Retry-After", 1U);
+            maker_.answer_message(
+                out, refused.status,
+                {pipeline::message_for(refused.status, maker_.words().errors).heading, refused.reason});
+            policy(policies_.observer).on_refusal(refused);
+        } catch (...) {
+            out.clear();
+            out.set_status(refused.status);
+        }
+    }
+}
+
+template <class Users, class Sessions, class Store, class Policies, class Theme>
+outcome<void> account_pages<Users, Sessions, Store, Policies, Theme>::go(http::response& out,
+                                                                         std::string_view url) const {
+    if (!pipeline::answer_see_other(out, maker_.site(), url)) return internal_error("no address: " + std::string{url});
+    return {};
+}
+
+template <class Users, class Sessions, class Store, class Policies, class Theme>
+void account_pages<Users, Sessions, Store, Policies, Theme>::answer_problem(http::response& out,
+                                                                            const problem& why) const {
+    const auto status = pipeline::to_status(why.kind);
+    if (to_number(status) >= 500) policy(policies_.observer).on_problem(why);
+    out.clear();
+    if (status == http::status::service_unavailable) out.add("Retry-After", 1U);
+    maker_.answer_status(out, status);
+}
+
+/// What can be said without knowing who asks.
+template <class Users, class Sessions, class Store, class Policies, class Theme>
+void account_pages<Users, Sessions, Store, Policies, Theme>::answer(const http::request& asked, http::response& out,
+                                                                    instant now) {
+    if (maker_.site().answer_style_sheet(asked, out)) return;
+    const auto found = pages::find_room(asked.target.path, maker_.site().root);
+    if (!is_here(found.where)) return maker_.answer_status(out, http::status::not_found);
+
+    const bool reads = asked.method == http::method::get || asked.method == http::method::head;
+    const bool takes_forms = found.where != room::start;
+    if (!reads && !(takes_forms && asked.method == http::method::post)) {
+        if (takes_forms) out.add("Allow", "GET, HEAD, POST, OPTIONS");
+        else out.add("Allow", "GET, HEAD, OPTIONS");
+        if (asked.method == http::method::options) return out.set_status(http::status::no_content);
+        return maker_.answer_status(out, http::status::method_not_allowed);
+    }
+
+    auto done = [&]() -> outcome<void> {
+        if (found.where == room::start) return go(out, url_of(room::tokens));
+        if (reads && found.slash_missing) {
+            auto url = url_of(found.where);
+            if (asked.target.has_query) url.append("?").append(asked.target.query);
+            return go(out, url);
+        }
+        if (reads) return enter(found.where, asked, http::form_fields{{}}, out, now);
+        if (pipeline::is_cross_site(asked, maker_.site())) {
+            maker_.answer_status(out, http::status::forbidden);
+            return {};
+        }
+        auto form = pipeline::read_form(asked);
+        if (const auto* refused = std::get_if<http::status>(&form)) {
+            maker_.answer_status(out, *refused);
+            return {};
+        }
+        return enter(found.where, asked, std::get<http::form_fields>(form), out, now);
+    }();
+    if (!done) answer_problem(out, done.error());
+}
+
+/// Finds out who asks, and whether a form is theirs.
+template <class Users, class Sessions, class Store, class Policies, class Theme>
+outcome<void> account_pages<Users, Sessions, Store, Policies, Theme>::enter(room where, const http::request& asked,
+                                                                            const http::form_fields& form,
+                                                                            http::response& out, instant now) {
+    if constexpr (signs_in)
+        if (where == room::sign_in) return sign_in(asked, form, out, now);
+
+    const auto who = sessions_.session_of(asked, now);
+    if (!who) return who.error();
+    if (!*who) {
+        if (where == room::sign_out) return go(out, url_of(room::sign_in));
+        auto return_to = url_of(where);
+        if (asked.method != http::method::post && asked.target.has_query)
+            return_to.append("?").append(asked.target.query);
+        return go(out, sessions_.sign_in_url(return_to));
+    }
+    if (asked.method == http::method::post &&
+        !pipeline::check_form_token(seal_of(**who), form.value_of(pipeline::form_token_name))) {
+        maker_.answer_status(out, http::status::forbidden);
+        return {};
+    }
+
+    pipeline::form_nonce nonce;
+    if ((*who)->secret.empty() || !policy(policies_.random).fill(nonce))
+        return internal_error("the session has no secret, or the random source gave nothing");
+    const auto token = pipeline::make_form_token(seal_of(**who), nonce);
+    // A query that cannot be read says nothing.
+    auto query = http::parse_form(asked.target.query);
+    const auto queried = query ? std::move(*query) : http::form_fields{{}};
+    return enter_settings({where, asked, **who, token, form, queried, now}, out);
+}
+
+template <class Users, class Sessions, class Store, class Policies, class Theme>
+outcome<void> account_pages<Users, Sessions, Store, Policies, Theme>::enter_settings(const pages::page_visit& visit,
+                                                                                     http::response& out) {
+    call here{*this, visit, out};
+    const bool posted = visit.asked.method == http::method::post;
+    switch (visit.where) {
+        case room::sign_out:
+            if constexpr (signs_in) return sign_out(visit, out);
+            break;
+        case room::tokens: return posted ? pages::post_to_tokens(here) : pages::show_tokens(here);
+        case room::applications: return posted ? pages::post_to_applications(here) : pages::show_applications(here);
+        case room::authorizations:
+            return posted ? pages::post_to_authorizations(here) : pages::show_authorizations(here);
+        case room::webhooks: return posted ? pages::post_to_hooks(here) : pages::show_hooks(here);
+        case room::sign_in:
+        case room::start:
+        case room::none: break;
+    }
+    return not_found();
+}
+
+template <class Users, class Sessions, class Store, class Policies, class Theme>
+outcome<void> account_pages<Users, Sessions, Store, Policies, Theme>::sign_in(const http::request& asked,
+                                                                              const http::form_fields& form,
+                                                                              http::response& out, instant now) {
+    const auto& words = maker_.words().sign_in;
+    if (asked.method != http::method::post) {
+        auto query = http::parse_form(asked.target.query);
+        const auto queried = query ? std::move(*query) : http::form_fields{{}};
+        const pages::sign_in_form fresh{.return_to = pages::read_return_to(queried)};
+        const auto who = sessions_.session_of(asked, now);
+        if (!who) return who.error();
+        if (*who) return go(out, fresh.return_to.empty() ? url_of(room::tokens) : fresh.return_to);
+        answer_sign_in(out, fresh, {}, queried.value_of("signed_out") == "1");
+        return {};
+    }
+
+    const pages::sign_in_form typed{std::string{form.value_of("login")}, pages::read_return_to(form)};
+    const auto password = form.value_of("password");
+    if (auto faults = pages::faults_of(typed, password, words); !faults.empty()) {
+        out.set_status(http::status::unprocessable_content);
+        answer_sign_in(out, typed, faults, false);
+        return {};
+    }
+    const auto client = http::client_address(asked, settings_.trusted_proxies);
+    const auto answered = sessions_.sign_in(asked, {typed.login, password, client}, now, out);
+    if (!answered) return answered.error();
+    if (answered->result == sign_in_result::signed_in)
+        return go(out, typed.return_to.empty() ? url_of(room::tokens) : typed.return_to);
+
+    const bool throttled = answered->result == sign_in_result::throttled;
+    out.set_status(throttled ? http::status::too_many_requests : http::status::unprocessable_content);
+    if (throttled)
+        out.add("Retry-After", static_cast<std::uint64_t>((std::max)(answered->retry_after.count(), seconds::rep{1})));
+    answer_sign_in(out, typed, pages::faults_of(*answered, words), false);
+    return {};
+}
+
+template <class Users, class Sessions, class Store, class Policies, class Theme>
+void account_pages<Users, Sessions, Store, Policies, Theme>::answer_sign_in(http::response& out,
+                                                                            const pages::sign_in_form& typed,
+                                                                            const pipeline::form_faults& faults,
+                                                                            bool signed_out) const {
+    const auto url = url_of(room::sign_in);
+    maker_.answer(out, {.title = maker_.words().sign_in.title, .faulty = !faults.empty(), .shape = page_shape::narrow},
+                  [&](http::html_writer& html) {
+                      pages::write_sign_in(html, {maker_.words(), url, signed_out}, typed, faults);
+                  });
+}
+
+template <class Users, class Sessions, class Store, class Policies, class Theme>
+outcome<void> account_pages<Users, Sessions, Store, Policies, Theme>::sign_out(const pages::page_visit& visit,
+                                                                               http::response& out) {
+    const auto url = url_of(room::sign_out);
+    if (visit.asked.method != http::method::post) {
+        const auto& words = maker_.words();
+        maker_.answer(out, {.title = words.sign_in.out_title, .shape = page_shape::narrow},
+                      [&](http::html_writer& html) {
+                          pages::write_sign_out(html, {words, url, visit.form_token, visit.who.login});
+                      });
+        return {};
+    }
+    if (auto ended = sessions_.sign_out(visit.asked, visit.now, out); !ended) return ended;
+    return go(out, url_of(room::sign_in) + "?signed_out=1");
+}
+
+template <class Users, class Sessions, class Store, class Policies, class Theme>
+template <class Write>
+void account_pages<Users, Sessions, Store, Policies, Theme>::answer_room(http::response& out,
+                                                                         const pages::page_visit& visit,
+                                                                         page_frame frame, Write&& write) const {
+    const auto& words = maker_.words();
+    const std::string urls[] = {url_of(room::tokens), url_of(room::applications), url_of(room::authorizations),
+                                url_of(room::webhooks)};
+    const page_link links[] = {{urls[0], words.tokens.link, visit.where == room::tokens},
+                               {urls[1], words.applications.link, visit.where == room::applications},
+                               {urls[2], words.authorizations.link, visit.where == room::authorizations},
+                               {urls[3], words.webhooks.link, visit.where == room::webhooks}};
+    const auto sign_out_url = signs_in ? url_of(room::sign_out) : std::string{};
+    frame.navigation = links;
+    frame.login = visit.who.login;
+    frame.sign_out_url = sign_out_url;
+    frame.form_token = visit.form_token;
+    maker_.answer(out, frame, std::forward<Write>(write));
+}
+
+}  // namespace tollgate
+
+// <tollgate/pages/list_parts.hpp>
+
+/// What the pages of the settings are put together from: a list of things, and a form for one more.
+namespace tollgate::pages {
+
+/// A line of text as a form brought it.
+struct typed_line {
+    std::string_view name;
+    std::string_view label;
+    std::string_view text;
+    std::size_t bytes_max;
+    std::string_view missing = {};  ///< what to say of an empty one; nothing if that is fine
+};
+
+/// Adds what is wrong with it.
+TOLLGATE_DECL void judge_line(pipeline::form_faults& found, const typed_line& typed, const form_words& words);
+
+struct list_heading {
+    std::string_view title;
+    std::string_view about;
+    std::string_view add = {};  ///< leads to the form below a list; nothing where there is no list
+};
+TOLLGATE_DECL void begin_list_page(http::html_writer& html, const list_heading& heading);
+
+/// What was just done.
+TOLLGATE_DECL void write_notice(http::html_writer& html, std::string_view text);
+/// In place of a list.
+TOLLGATE_DECL void write_nothing_yet(http::html_writer& html, std::string_view text);
+
+/// A table that a narrow screen shows as a card a row. It names the roles that tables have by themselves, since
+/// browsers forget those of a table that is laid out in another way.
+TOLLGATE_DECL void begin_table(http::html_writer& html, std::string_view caption,
+                               std::initializer_list<std::string_view> columns, std::string_view actions);
+TOLLGATE_DECL void end_table(http::html_writer& html);
+/// `name` is what the row is about, and its heading.
+TOLLGATE_DECL void begin_row(http::html_writer& html, std::string_view column, std::string_view name);
+TOLLGATE_DECL void end_row(http::html_writer& html);
+/// The column's name stands beside the cell on a card; the cell of the actions has none.
+TOLLGATE_DECL void begin_cell(http::html_writer& html, std::string_view column);
+TOLLGATE_DECL void next_cell(http::html_writer& html, std::string_view column);
+
+/// Each as programs write it.
+TOLLGATE_DECL void write_scope_codes(http::html_writer& html, const scope_set& scopes);
+/// Each as people understand it.
+TOLLGATE_DECL void write_scope_texts(http::html_writer& html, const scope_set& scopes,
+                                     const pipeline::scope_texts& texts);
+
+TOLLGATE_DECL void write_day_or_never(http::html_writer& html, const std::optional<instant>& at,
+                                      const form_words& words);
+
+/// A link, if it leads to the web; otherwise the text of it.
+TOLLGATE_DECL void write_web_link(http::html_writer& html, std::string_view url, std::string_view text);
+
+TOLLGATE_DECL void begin_form_section(http::html_writer& html, std::string_view heading);
+TOLLGATE_DECL void end_form_section(http::html_writer& html);
+
+/// Ends a page that shows a secret: that it is the only time, and the way on.
+TOLLGATE_DECL void write_once_only(http::html_writer& html, const page_view& view, std::string_view back);
+
+}  // namespace tollgate::pages
+
+// <tollgate/webhooks/signature.hpp>
+
+namespace tollgate {
+
+/// The three headers of a webhook, for whoever receives one. Views.
+struct webhook_headers {
+    std::string_view id;         ///< `webhook-id`: the same for every attempt; by it a receiver knows what it has seen
+    std::string_view timestamp;  ///< `webhook-timestamp`
+    std::string_view signature;  ///< `webhook-signature`
+
+    /// Out of a request's fields; a header that is missing is empty, and so is one that is there twice. Views of theirs.
+    [[nodiscard]] static TOLLGATE_DECL webhook_headers from(const http::field_lines& fields) noexcept;
+};
+
+/// How far a receiver's clock and the sender's may be apart, and how long a webhook may be on its way: what is older could
+/// be one that somebody recorded and sends again.
+inline constexpr seconds webhook_tolerance{300};
+
+/// Whether this is a webhook signed with `secret` (`whsec_...`), by any one of its signatures, not longer ago than
+/// `tolerance` and not from further ahead. A receiver answers 2xx only then.
+///
+///     const auto genuine = tollgate::verify_webhook(secret, tollgate::webhook_headers::from(asked.fields), asked.body,
+///                                                   now);
+///     if (!genuine) return refuse(401);
+///
+/// problem_kind::unauthorized with a message that names the header for anything else, malformed headers of any kind
+/// included; internal for a `secret` that is none. Compares in constant time. Any thread. Nothing is thrown.
+///
+/// `body` must be the bytes as they came: JSON that was parsed and written again has other ones.
+[[nodiscard]] TOLLGATE_DECL outcome<void> verify_webhook(std::string_view secret, const webhook_headers& headers,
+                                                         std::string_view body, instant now,
+                                                         seconds tolerance = webhook_tolerance) noexcept;
+
+}  // namespace tollgate
 
 // <tollgate/store/contained.hpp>
 
@@ -6293,6 +10183,16 @@ template <class Verb>
 }
 
 }  // namespace tollgate::detail
+
+// <tollgate/store/delivery_host.hpp>
+
+namespace tollgate {
+
+/// The host that a delivery counts for: scheme, host and port of its hook's target, in one spelling; the text itself when it
+/// is no URL that anything could be sent to.
+[[nodiscard]] TOLLGATE_DECL std::string delivery_host(const std::string& target_url);
+
+}  // namespace tollgate
 
 // <tollgate/store/keyed_hash.hpp>
 
@@ -6357,6 +10257,32 @@ private:
 
 }  // namespace tollgate
 
+// <tollgate/store/memory/dated_digest.hpp>
+
+namespace tollgate::memory {
+
+/// What is kept under a digest, by a moment of it: first those that are over first.
+struct dated_digest {
+    instant at;
+    digest of;
+
+    /// No secret is compared here: digests only tell rows of one moment apart.
+    friend bool operator<(const dated_digest& a, const dated_digest& b) noexcept {
+        return a.at != b.at ? a.at < b.at : a.of.bytes() < b.of.bytes();
+    }
+};
+
+using digests_by_time = std::set<dated_digest>;
+
+/// The same digest at another moment. Allocates nothing, so it does not fail. Precondition: it is there.
+inline void move_in_time(digests_by_time& all, const dated_digest& from, instant to) noexcept {
+    auto node = all.extract(from);
+    node.value().at = to;
+    all.insert(std::move(node));
+}
+
+}  // namespace tollgate::memory
+
 // <tollgate/store/memory/sharded_table.hpp>
 
 namespace tollgate {
@@ -6377,6 +10303,18 @@ public:
         const std::scoped_lock lock{in.mutex};
         const auto found = in.rows.find(sought);
         return use(found == in.rows.end() ? nullptr : &found->second);
+    }
+
+    /// Calls `change(Row&)`, which throws nothing, when there is such a row. Whether there was.
+    template <class LookUp, class Change>
+    bool change(const LookUp& key, Change&& change) noexcept {
+        const probe<LookUp> sought{key, hash_(key)};
+        shard& in = shards_[index(sought.hash)];
+        const std::scoped_lock lock{in.mutex};
+        const auto found = in.rows.find(sought);
+        if (found == in.rows.end()) return false;
+        change(found->second);
+        return true;
     }
 
     /// False, and unchanged, when there is such a row already.
@@ -6439,24 +10377,173 @@ private:
 
 namespace tollgate::memory {
 
-/// The access-token verbs of `token_store`, in memory.
+/// Names a refresh token within its store, so that what was made with it is found.
+using refresh_token_id = id<struct refresh_token_tag>;
+
+/// One user and one application: what a grant is between.
+struct grant_parties {
+    application_id application;
+    user_id user;
+
+    friend auto operator<=>(const grant_parties&, const grant_parties&) noexcept = default;
+};
+
+/// Access tokens, in memory.
+///
+/// Thread rule: `find` from any thread. Whoever calls the rest holds the lock of the store's OAuth part.
 class access_tokens {
 public:
     explicit access_tokens(std::size_t tokens_max) : tokens_max_{tokens_max} {}
 
     [[nodiscard]] outcome<std::optional<token_credential>> find(const digest& token) const {
         using found = outcome<std::optional<token_credential>>;
-        return by_digest_.with(token, [](const token_credential* kept) -> found {
-            return kept == nullptr ? std::nullopt : std::optional{*kept};
+        return by_digest_.with(token, [](const row* kept) -> found {
+            return kept == nullptr ? std::nullopt : std::optional{kept->credential};
         });
     }
-    TOLLGATE_DECL outcome<void> create(const new_access_token& made);
-    TOLLGATE_DECL outcome<bool> revoke(const digest& token);
+
+    /// `made_with`: none for a token that no refresh token came with. Throws std::bad_alloc, and then nothing happened.
+    TOLLGATE_DECL outcome<void> create(const new_access_token& made, std::optional<refresh_token_id> made_with);
+    TOLLGATE_DECL bool revoke(const digest& token) noexcept;
+    /// Whose it is; none when there is none.
+    [[nodiscard]] TOLLGATE_DECL std::optional<grant_parties> parties_of(const digest& token) const noexcept;
+    TOLLGATE_DECL void revoke_made_with(refresh_token_id refresh_token, const grant_parties& parties) noexcept;
+    TOLLGATE_DECL void revoke_between(const grant_parties& parties) noexcept;
+    TOLLGATE_DECL void revoke_all_of(application_id application) noexcept;
+    /// Says that the token was used; whose it is.
+    TOLLGATE_DECL std::optional<grant_parties> record_use(const digest& token, instant now) noexcept;
+    TOLLGATE_DECL std::size_t sweep_expired(instant now, std::size_t rows_max) noexcept;
 
 private:
+    /// The credential as it is given out: a copy touches its used bytes, putting one together touches all.
+    struct row {
+        token_credential credential;
+        std::optional<refresh_token_id> made_with;
+    };
+
+    TOLLGATE_DECL void remove(grant_parties parties, dated_digest token) noexcept;
+
     const std::size_t tokens_max_;
-    std::atomic<std::size_t> count_ = 0;  // those that are being created included
-    sharded_table<digest, token_credential> by_digest_;
+    sharded_table<digest, row> by_digest_;  // the tokens; those below only say where to find them
+    digests_by_time by_end_;
+    std::map<grant_parties, digests_by_time> between_;
+};
+
+}  // namespace tollgate::memory
+
+// <tollgate/store/memory/applications.hpp>
+
+namespace tollgate::memory {
+
+/// The verbs of `application_store`, in memory, but for what goes with an application.
+///
+/// Thread rule: whoever calls holds the lock of the store's OAuth part.
+class applications {
+public:
+    explicit applications(std::size_t applications_max) : applications_max_{applications_max} {}
+
+    TOLLGATE_DECL outcome<application_id> create(const new_application& made, std::size_t applications_per_user_max);
+    [[nodiscard]] TOLLGATE_DECL std::optional<application> find(std::string_view client_id) const;
+    /// Null when there is none.
+    [[nodiscard]] TOLLGATE_DECL const application* find(application_id id) const noexcept;
+    [[nodiscard]] TOLLGATE_DECL std::vector<application> of(user_id owner) const;
+    TOLLGATE_DECL bool replace_secret(user_id owner, application_id id, const digest& secret) noexcept;
+    TOLLGATE_DECL bool remove(user_id owner, application_id id) noexcept;
+
+private:
+    /// Ordered, not hashed: clients choose what is looked up here.
+    struct by_text {
+        using is_transparent = void;
+        bool operator()(std::string_view a, std::string_view b) const noexcept { return a < b; }
+    };
+
+    const std::size_t applications_max_;
+    std::int64_t last_id_ = 0;
+    std::map<application_id, application> rows_;
+    std::map<client_id_text, application_id, by_text> by_client_id_;
+    std::set<std::pair<user_id, application_id>> of_owner_;
+};
+
+}  // namespace tollgate::memory
+
+// <tollgate/store/memory/grants.hpp>
+
+namespace tollgate::memory {
+
+struct grants_settings {
+    std::size_t grants_max;
+    std::size_t codes_max;
+    std::size_t refresh_tokens_max;
+};
+
+/// The verbs of `grant_store`, in memory.
+///
+/// Thread rule: whoever calls holds the lock of the store's OAuth part.
+class grants {
+public:
+    grants(const grants_settings& settings, const applications& known, access_tokens& access)
+        : settings_{settings}, applications_{known}, access_{access} {}
+
+    [[nodiscard]] TOLLGATE_DECL std::optional<scope_set> granted(const grant_parties& parties) const;
+    TOLLGATE_DECL outcome<code_result> create_code(const new_authorization_code& made);
+    TOLLGATE_DECL outcome<redeemed_code> redeem(const code_redemption& shown);
+    TOLLGATE_DECL outcome<refreshed_token> refresh(const token_refresh& shown);
+    TOLLGATE_DECL void revoke_token(application_id application, const digest& token) noexcept;
+    [[nodiscard]] TOLLGATE_DECL std::vector<grant> of(user_id user) const;
+    TOLLGATE_DECL bool revoke(const grant_parties& parties) noexcept;
+    TOLLGATE_DECL void revoke_all_of(application_id application) noexcept;
+    TOLLGATE_DECL void record_use(const grant_parties& parties, instant now) noexcept;
+    TOLLGATE_DECL std::size_t sweep_expired(instant now, std::size_t rows_max) noexcept;
+
+private:
+    struct row {
+        grant_id id;
+        scope_set scopes;
+        instant created_at;
+        std::optional<instant> last_used_at;
+        std::vector<digest> codes;           // oldest first
+        std::vector<digest> refresh_tokens;  // oldest first
+    };
+    struct code_row {
+        grant_parties parties;
+        scope_set scopes;
+        std::string redirect;
+        std::optional<std::string> code_challenge;
+        instant expires_at;
+        instant forget_at;                          // later than it expires, once it was redeemed
+        std::optional<refresh_token_id> made = {};  // of it; set when it is redeemed
+    };
+    struct refresh_row {
+        refresh_token_id id;
+        grant_parties parties;
+        scope_set scopes;
+        instant expires_at;
+        instant ends_at;
+    };
+    using refresh_rows = std::unordered_map<digest, refresh_row>;
+
+    TOLLGATE_DECL outcome<void> create_tokens(const grant_parties& parties, const scope_set& scopes,
+                                              const issued_tokens& made, instant now, refresh_token_id id);
+    TOLLGATE_DECL void forget_code(const digest& code) noexcept;
+    TOLLGATE_DECL void forget_refresh_token(const digest& token) noexcept;
+    TOLLGATE_DECL void revoke_what_came_of(const code_row& code) noexcept;
+    /// Of one grant that has too many.
+    TOLLGATE_DECL void forget_least_used_refresh_token(const row& of, const digest& but_not) noexcept;
+    TOLLGATE_DECL std::size_t sweep_codes(instant now, std::size_t rows_max) noexcept;
+    TOLLGATE_DECL std::size_t sweep_refresh_tokens(instant now, std::size_t rows_max) noexcept;
+
+    const grants_settings settings_;
+    const applications& applications_;
+    access_tokens& access_;
+
+    std::int64_t last_grant_id_ = 0;
+    std::int64_t last_refresh_token_id_ = 0;
+    std::map<grant_parties, row> rows_;
+    std::set<std::pair<user_id, application_id>> of_user_;
+    std::unordered_map<digest, code_row> codes_;
+    digests_by_time codes_by_end_;
+    refresh_rows refresh_tokens_;
+    digests_by_time refresh_tokens_by_end_;
 };
 
 }  // namespace tollgate::memory
@@ -6465,24 +10552,166 @@ private:
 
 namespace tollgate::memory {
 
-/// The verbs of `hook_store`, in memory.
+/// A hook with what nobody lists.
+struct kept_hook {
+    new_hook made;
+    std::string previous_secret{};  // signs, too, until ...
+    std::optional<instant> previous_secret_until{};
+    std::optional<hook_disablement> disabled{};
+    std::optional<instant> failing_since{};
+};
+
+/// The verbs of `hook_store`, in memory. Locked by the store, because deliveries are its hooks'.
 class hooks {
 public:
     explicit hooks(std::size_t hooks_max) : hooks_max_{hooks_max} {}
 
     TOLLGATE_DECL outcome<hook_id> create(const new_hook& made, std::size_t hooks_per_event_max);
-    [[nodiscard]] TOLLGATE_DECL outcome<std::vector<hook>> of(const account_ref& account) const;
-    [[nodiscard]] TOLLGATE_DECL outcome<std::optional<account_ref>> account_of(const service_name& service,
-                                                                               hook_id id) const;
-    TOLLGATE_DECL outcome<bool> remove(const account_ref& account, hook_id id);
+    [[nodiscard]] TOLLGATE_DECL std::vector<hook> of(const account_ref& account) const;
+    [[nodiscard]] TOLLGATE_DECL std::optional<account_ref> account_of(const service_name& service, hook_id id) const;
+    TOLLGATE_DECL bool replace_secret(const account_ref& account, hook_id id, const std::string& secret,
+                                      instant old_valid_until);
+    TOLLGATE_DECL bool remove(const account_ref& account, hook_id id);
+
+    /// Null when the account has no such hook.
+    [[nodiscard]] TOLLGATE_DECL kept_hook* find(const account_ref& account, hook_id id) noexcept;
+    /// Null when there is none.
+    [[nodiscard]] TOLLGATE_DECL kept_hook* find(hook_id id) noexcept;
+    /// Those that an event goes to.
+    [[nodiscard]] TOLLGATE_DECL std::vector<hook_id> listening_to(const account_ref& account, std::string_view event) const;
 
 private:
     const std::size_t hooks_max_;
 
-    mutable std::mutex mutex_;
     std::int64_t last_id_ = 0;
-    std::unordered_map<hook_id, new_hook> hooks_;
+    std::unordered_map<hook_id, kept_hook> hooks_;
     std::map<account_ref, std::vector<hook_id>> of_account_;  // oldest first
+};
+
+}  // namespace tollgate::memory
+
+// <tollgate/store/memory/outbox.hpp>
+
+namespace tollgate::memory {
+
+/// The verbs of `outbox`, in memory. Locked by the store, with the hooks.
+///
+/// Every delivery and every host has one node, made with it, that moves from set to set: so once it is there, nothing that
+/// happens to it needs memory, and no verb is left half done.
+class outbox {
+public:
+    outbox(std::size_t bytes_max, hooks& listening) : bytes_max_{bytes_max}, hooks_{listening} {}
+
+    TOLLGATE_DECL outcome<std::size_t> append(const event& happened, const message_seed& seed, instant now);
+    TOLLGATE_DECL claimed_deliveries claim(const claim_terms& terms);
+    TOLLGATE_DECL std::vector<settle_result> settle(std::span<const settlement> ended, instant now);
+    [[nodiscard]] TOLLGATE_DECL std::vector<delivery> deliveries_of(const account_ref& account, hook_id of,
+                                                                    std::size_t rows_max) const;
+    [[nodiscard]] TOLLGATE_DECL std::vector<recorded_attempt> attempts_of(const account_ref& account, hook_id of,
+                                                                          std::size_t rows_max) const;
+    TOLLGATE_DECL outcome<bool> resend(const account_ref& account, delivery_id id, instant now);
+    TOLLGATE_DECL bool enable_hook(const account_ref& account, hook_id id, instant now) noexcept;
+    TOLLGATE_DECL std::size_t sweep(instant ended_before, std::size_t rows_max) noexcept;
+
+    /// A hook was deleted.
+    TOLLGATE_DECL void forget(hook_id deleted) noexcept;
+
+private:
+    struct timed_delivery {
+        instant at;
+        std::int64_t id;
+        friend auto operator<=>(const timed_delivery&, const timed_delivery&) noexcept = default;
+    };
+    using timed_deliveries = std::set<timed_delivery>;
+
+    struct host;
+    /// By when there may be something to claim; of those of one moment, who came first.
+    struct place_in_line {
+        instant ready_at;
+        std::uint64_t turn;
+        host* of;
+        friend auto operator<=>(const place_in_line&, const place_in_line&) noexcept = default;
+    };
+    using line = std::set<place_in_line>;
+
+    struct host {
+        std::string name;
+        timed_deliveries waiting;  // by when they are due
+        timed_deliveries leased;   // by when their lease is over
+        std::size_t deliveries = 0;
+        bool answered_once = false;
+        bool slow = false;
+        line* stands_in = nullptr;  // quick_line_, slow_line_ or idle_
+        place_in_line place{};
+        std::uint64_t served_in_claim = 0;
+    };
+
+    struct stored_event {
+        event what;
+        message_seed seed;
+        std::size_t deliveries = 0;
+    };
+
+    struct row {
+        hook_id hook;
+        host* to;
+        std::shared_ptr<stored_event> of;
+        public_id message_id;
+        instant created_at;
+        timed_deliveries* kept_in;  // to->waiting, to->leased, ended_ or held_
+        instant at;                 // as there
+        delivery_state state = delivery_state::waiting;
+        bool lease_open = false;    // claimed, and not settled, resent or claimed again since
+        std::int64_t lease_number = 0;
+        unsigned attempts_made = 0;
+        std::vector<std::int64_t> attempts{};  // on record, the oldest first
+    };
+    using rows = std::unordered_map<std::int64_t, row>;
+
+    struct attempt_row {
+        std::int64_t delivery;
+        attempt made;
+    };
+    struct hook_history {
+        std::set<std::int64_t> deliveries;
+        std::map<std::int64_t, attempt_row> attempts;
+    };
+
+    TOLLGATE_DECL host& host_of(const std::string& target_url);
+    TOLLGATE_DECL void add(std::int64_t id, hook_id to, const std::shared_ptr<stored_event>& of, instant now);
+    TOLLGATE_DECL void remove(std::int64_t id) noexcept;
+    TOLLGATE_DECL void move(std::int64_t id, row& which, timed_deliveries& into, instant at) noexcept;
+    TOLLGATE_DECL void hold(std::int64_t id, row& which, instant now) noexcept;
+    TOLLGATE_DECL void make_due(std::int64_t id, row& which, instant now) noexcept;
+    TOLLGATE_DECL void disable(hook_id id, kept_hook& which, disable_reason why, instant now) noexcept;
+
+    TOLLGATE_DECL void stand(host& which, std::optional<instant> ready_at) noexcept;
+    TOLLGATE_DECL void stand_by_deliveries(host& which, instant now) noexcept;
+    TOLLGATE_DECL void claim_in(line& from, const claim_terms& terms, std::size_t deliveries_max,
+                                std::vector<due_delivery>& into, std::size_t& data_bytes);
+    TOLLGATE_DECL void claim_of(host& which, const claim_terms& terms, std::size_t deliveries_max,
+                                std::vector<due_delivery>& into, std::size_t& data_bytes);
+    [[nodiscard]] TOLLGATE_DECL due_delivery describe(std::int64_t id, const row& which, const kept_hook& to,
+                                                      instant now) const;
+
+    TOLLGATE_DECL void record(const settlement& ended);
+    TOLLGATE_DECL settle_result settle_one(const settlement& ended, instant now) noexcept;
+    TOLLGATE_DECL void forget_attempts_beyond(row& which, std::size_t attempts_max) noexcept;
+    TOLLGATE_DECL void forget_attempt(row& which, std::size_t index) noexcept;
+    TOLLGATE_DECL bool make_room(std::size_t bytes) noexcept;
+
+    const std::size_t bytes_max_;
+    hooks& hooks_;
+
+    std::size_t bytes_ = 0;  // about
+    std::int64_t last_id_ = 0, last_attempt_ = 0;
+    std::uint64_t last_turn_ = 0, last_claim_ = 0;
+    rows rows_;
+    std::unordered_map<hook_id, hook_history> histories_;
+    std::unordered_map<std::string, std::unique_ptr<host>> hosts_;
+    line quick_line_, slow_line_, idle_;
+    timed_deliveries ended_;  // delivered and given up, by when
+    timed_deliveries held_;   // by since when
 };
 
 }  // namespace tollgate::memory
@@ -6502,9 +10731,13 @@ public:
             return kept == nullptr ? std::nullopt : std::optional{kept->credential};
         });
     }
-    TOLLGATE_DECL outcome<token_id> create(const new_personal_token& made);
+    TOLLGATE_DECL outcome<token_id> create(const new_personal_token& made, std::size_t tokens_per_user_max);
     [[nodiscard]] TOLLGATE_DECL outcome<std::vector<personal_token>> of(user_id user) const;
     TOLLGATE_DECL outcome<bool> revoke(token_id id);
+    outcome<void> record_use(std::string_view username, instant now) {
+        by_username_.change(username, [now](row& kept) { kept.credential.last_used_at = now; });
+        return {};
+    }
 
 private:
     /// The credential as it is given out: a copy touches its used bytes, putting one together touches all.
@@ -6527,16 +10760,77 @@ private:
 
 }  // namespace tollgate::memory
 
+// <tollgate/store/memory/sessions.hpp>
+
+namespace tollgate::memory {
+
+/// The verbs of `session_store`, in memory.
+class sessions {
+public:
+    explicit sessions(std::size_t sessions_max) : sessions_max_{sessions_max} {}
+
+    TOLLGATE_DECL outcome<void> create(const stored_session& made);
+    [[nodiscard]] TOLLGATE_DECL outcome<std::optional<stored_session>> find(const digest& cookie) const;
+    TOLLGATE_DECL outcome<void> touch(const digest& cookie, instant now);
+    TOLLGATE_DECL outcome<bool> end(const digest& cookie);
+    TOLLGATE_DECL outcome<void> end_all_of(user_id user);
+    TOLLGATE_DECL outcome<std::size_t> sweep(instant created_before, instant seen_before, std::size_t rows_max);
+
+private:
+    TOLLGATE_DECL void remove(const digest& cookie) noexcept;
+
+    const std::size_t sessions_max_;
+
+    mutable std::mutex mutex_;
+    std::unordered_map<digest, stored_session> rows_;
+    digests_by_time by_creation_;
+    digests_by_time by_last_sight_;
+    std::unordered_map<user_id, digests_by_time> of_user_;  // by when they were last seen
+};
+
+}  // namespace tollgate::memory
+
+// <tollgate/store/memory/undo.hpp>
+
+namespace tollgate::memory {
+
+/// Takes a step back at the end of the scope, unless the steps behind it were made, too: what a verb has done before it
+/// ran out of memory is not to be seen.
+template <class Undo>
+class undo_unless_kept {
+public:
+    explicit undo_unless_kept(Undo undo) noexcept : undo_{std::move(undo)} {}
+    undo_unless_kept(const undo_unless_kept&) = delete;
+    undo_unless_kept& operator=(const undo_unless_kept&) = delete;
+    ~undo_unless_kept() {
+        if (!kept_) undo_();
+    }
+
+    void keep() noexcept { kept_ = true; }
+
+private:
+    Undo undo_;
+    bool kept_ = false;
+};
+
+}  // namespace tollgate::memory
+
 // <tollgate/store/memory.hpp>
 
 namespace tollgate {
 
 /// How much a `memory_store` takes before it refuses more with a problem (unavailable): no stranger fills the memory of
-/// the process it lives in. A row is about 1 to 4 kB.
+/// the process it lives in. What has expired makes room first. A row is about 1 to 4 kB.
 struct memory_settings {
     std::size_t personal_tokens_max = 100'000;
     std::size_t access_tokens_max = 100'000;
     std::size_t hooks_max = 100'000;
+    std::size_t applications_max = 10'000;
+    std::size_t grants_max = 100'000;
+    std::size_t codes_max = 100'000;
+    std::size_t refresh_tokens_max = 100'000;
+    std::size_t sessions_max = 100'000;
+    std::size_t outbox_bytes_max = 256 * 1024 * 1024;  ///< events, deliveries and what was answered to them
 };
 
 /// The store in memory, for tests, for demonstrations, and for those who keep the truth elsewhere; also the reference
@@ -6548,13 +10842,21 @@ public:
     static constexpr bool blocking = false;
 
     explicit memory_store(const memory_settings& settings = {})
-        : personal_{settings.personal_tokens_max}, access_{settings.access_tokens_max}, hooks_{settings.hooks_max} {}
+        : personal_{settings.personal_tokens_max},
+          sessions_{settings.sessions_max},
+          hooks_{settings.hooks_max},
+          outbox_{settings.outbox_bytes_max, hooks_},
+          access_{settings.access_tokens_max},
+          applications_{settings.applications_max},
+          grants_{{settings.grants_max, settings.codes_max, settings.refresh_tokens_max}, applications_, access_} {}
+    memory_store(const memory_store&) = delete;
+    memory_store& operator=(const memory_store&) = delete;
 
     outcome<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept {
         return personal_.find(username);
     }
-    outcome<token_id> create_personal_token(const new_personal_token& made) noexcept {
-        return detail::contained([&] { return personal_.create(made); });
+    outcome<token_id> create_personal_token(const new_personal_token& made, std::size_t tokens_per_user_max) noexcept {
+        return detail::contained([&] { return personal_.create(made, tokens_per_user_max); });
     }
     outcome<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept {
         return detail::contained([&] { return personal_.of(user); });
@@ -6562,38 +10864,205 @@ public:
     outcome<bool> revoke_personal_token(token_id id) noexcept {
         return detail::contained([&] { return personal_.revoke(id); });
     }
+    outcome<void> record_personal_token_use(std::string_view username, instant now) noexcept {
+        return personal_.record_use(username, now);
+    }
 
     outcome<std::optional<token_credential>> find_access_token(const digest& token) noexcept {
         return access_.find(token);
     }
     outcome<void> create_access_token(const new_access_token& made) noexcept {
-        return detail::contained([&] { return access_.create(made); });
+        return in_oauth([&] { return access_.create(made, std::nullopt); });
     }
     outcome<bool> revoke_access_token(const digest& token) noexcept {
-        return detail::contained([&] { return access_.revoke(token); });
+        return in_oauth([&]() -> outcome<bool> { return access_.revoke(token); });
+    }
+    outcome<void> record_access_token_use(const digest& token, instant now) noexcept {
+        return in_oauth([&]() -> outcome<void> {
+            if (const auto parties = access_.record_use(token, now)) grants_.record_use(*parties, now);
+            return {};
+        });
+    }
+
+    outcome<application_id> create_application(const new_application& made,
+                                               std::size_t applications_per_user_max) noexcept {
+        return in_oauth([&] { return applications_.create(made, applications_per_user_max); });
+    }
+    outcome<std::optional<application>> find_application(std::string_view client_id) noexcept {
+        return in_oauth([&]() -> outcome<std::optional<application>> { return applications_.find(client_id); });
+    }
+    outcome<std::vector<application>> applications_of(user_id owner) noexcept {
+        return in_oauth([&]() -> outcome<std::vector<application>> { return applications_.of(owner); });
+    }
+    outcome<bool> replace_client_secret(user_id owner, application_id id, const digest& secret) noexcept {
+        return in_oauth([&]() -> outcome<bool> { return applications_.replace_secret(owner, id, secret); });
+    }
+    outcome<bool> delete_application(user_id owner, application_id id) noexcept {
+        return in_oauth([&]() -> outcome<bool> {
+            if (!applications_.remove(owner, id)) return false;
+            grants_.revoke_all_of(id);
+            return true;
+        });
+    }
+
+    outcome<std::optional<scope_set>> granted_scopes(user_id user, application_id application) noexcept {
+        return in_oauth([&]() -> outcome<std::optional<scope_set>> { return grants_.granted({application, user}); });
+    }
+    outcome<code_result> create_code(const new_authorization_code& made) noexcept {
+        return in_oauth([&] { return grants_.create_code(made); });
+    }
+    outcome<redeemed_code> redeem_code(const code_redemption& shown) noexcept {
+        return in_oauth([&] { return grants_.redeem(shown); });
+    }
+    outcome<refreshed_token> refresh_access_token(const token_refresh& shown) noexcept {
+        return in_oauth([&] { return grants_.refresh(shown); });
+    }
+    outcome<void> revoke_oauth_token(application_id application, const digest& token) noexcept {
+        return in_oauth([&]() -> outcome<void> {
+            grants_.revoke_token(application, token);
+            return {};
+        });
+    }
+    outcome<std::vector<grant>> grants_of(user_id user) noexcept {
+        return in_oauth([&]() -> outcome<std::vector<grant>> { return grants_.of(user); });
+    }
+    outcome<bool> revoke_grant(user_id user, application_id application) noexcept {
+        return in_oauth([&]() -> outcome<bool> { return grants_.revoke({application, user}); });
+    }
+    outcome<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept {
+        return in_oauth([&]() -> outcome<std::size_t> { return grants_.sweep_expired(now, rows_max); });
+    }
+
+    outcome<void> create_session(const stored_session& made) noexcept {
+        return detail::contained([&] { return sessions_.create(made); });
+    }
+    outcome<std::optional<stored_session>> find_session(const digest& cookie) noexcept {
+        return detail::contained([&] { return sessions_.find(cookie); });
+    }
+    outcome<void> touch_session(const digest& cookie, instant now) noexcept {
+        return detail::contained([&] { return sessions_.touch(cookie, now); });
+    }
+    outcome<bool> end_session(const digest& cookie) noexcept {
+        return detail::contained([&] { return sessions_.end(cookie); });
+    }
+    outcome<void> end_sessions_of(user_id user) noexcept {
+        return detail::contained([&] { return sessions_.end_all_of(user); });
+    }
+    outcome<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) noexcept {
+        return detail::contained([&] { return sessions_.sweep(created_before, seen_before, rows_max); });
     }
 
     outcome<hook_id> create_hook(const new_hook& made, std::size_t hooks_per_event_max) noexcept {
-        return detail::contained([&] { return hooks_.create(made, hooks_per_event_max); });
+        return in_hooks([&] { return hooks_.create(made, hooks_per_event_max); });
     }
     outcome<std::vector<hook>> hooks_of(const account_ref& account) noexcept {
-        return detail::contained([&] { return hooks_.of(account); });
+        return in_hooks([&]() -> outcome<std::vector<hook>> { return hooks_.of(account); });
     }
     outcome<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept {
-        return detail::contained([&] { return hooks_.account_of(service, id); });
+        return in_hooks([&]() -> outcome<std::optional<account_ref>> { return hooks_.account_of(service, id); });
+    }
+    outcome<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
+                                      instant old_valid_until) noexcept {
+        return in_hooks([&]() -> outcome<bool> { return hooks_.replace_secret(account, id, secret, old_valid_until); });
     }
     outcome<bool> delete_hook(const account_ref& account, hook_id id) noexcept {
-        return detail::contained([&] { return hooks_.remove(account, id); });
+        return in_hooks([&]() -> outcome<bool> {
+            if (hooks_.find(account, id) == nullptr) return false;
+            outbox_.forget(id);
+            return hooks_.remove(account, id);
+        });
+    }
+
+    outcome<std::size_t> append_event(const event& happened, const message_seed& seed, instant now) noexcept {
+        return in_hooks([&] { return outbox_.append(happened, seed, now); });
+    }
+    outcome<claimed_deliveries> claim_due(const claim_terms& terms) noexcept {
+        return in_hooks([&]() -> outcome<claimed_deliveries> { return outbox_.claim(terms); });
+    }
+    outcome<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now) noexcept {
+        return in_hooks([&]() -> outcome<std::vector<settle_result>> { return outbox_.settle(ended, now); });
+    }
+    outcome<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of, std::size_t rows_max) noexcept {
+        return in_hooks([&]() -> outcome<std::vector<delivery>> { return outbox_.deliveries_of(account, of, rows_max); });
+    }
+    outcome<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id of,
+                                                       std::size_t rows_max) noexcept {
+        return in_hooks(
+            [&]() -> outcome<std::vector<recorded_attempt>> { return outbox_.attempts_of(account, of, rows_max); });
+    }
+    outcome<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept {
+        return in_hooks([&] { return outbox_.resend(account, id, now); });
+    }
+    outcome<bool> enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
+        return in_hooks([&]() -> outcome<bool> { return outbox_.enable_hook(account, id, now); });
+    }
+    outcome<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
+        return in_hooks([&]() -> outcome<std::size_t> { return outbox_.sweep(ended_before, rows_max); });
     }
 
 private:
+    /// Verbs that change several tables at once have one lock for all of them; reading a credential needs none of it.
+    template <class Verb>
+    std::invoke_result_t<Verb&> in_oauth(Verb&& verb) noexcept {
+        return detail::contained([&] {
+            const std::scoped_lock lock{oauth_mutex_};
+            return verb();
+        });
+    }
+
+    /// Deliveries are their hooks', so both have one lock.
+    template <class Verb>
+    std::invoke_result_t<Verb&> in_hooks(Verb&& verb) noexcept {
+        return detail::contained([&] {
+            const std::scoped_lock lock{hooks_mutex_};
+            return verb();
+        });
+    }
+
     memory::personal_tokens personal_;
-    memory::access_tokens access_;
+    memory::sessions sessions_;
+
+    std::mutex hooks_mutex_;
     memory::hooks hooks_;
+    memory::outbox outbox_;
+
+    std::mutex oauth_mutex_;
+    memory::access_tokens access_;
+    memory::applications applications_;
+    memory::grants grants_;
 };
 
-static_assert(token_store<memory_store>);
+static_assert(token_store<memory_store> && use_recorder<memory_store>);
 static_assert(hook_store<memory_store>);
+static_assert(oauth_store<memory_store>);
+static_assert(session_store<memory_store>);
+static_assert(outbox<memory_store>);
+
+}  // namespace tollgate
+
+// <tollgate/store/refusals.hpp>
+
+namespace tollgate {
+
+/// What every store says to one personal token more than there may be.
+[[nodiscard]] inline problem too_many_personal_tokens(std::size_t tokens_per_user_max) {
+    return invalid("You have " + std::to_string(tokens_per_user_max) + " personal tokens, as many as you may.");
+}
+
+/// To one application more.
+[[nodiscard]] inline problem too_many_applications(std::size_t applications_per_user_max) {
+    return invalid("You have " + std::to_string(applications_per_user_max) + " applications, as many as you may.");
+}
+
+/// To a code whose scopes do not fit with those that the user granted before.
+[[nodiscard]] inline problem too_many_scopes() {
+    return invalid("Together with what you granted this application before, these are more scopes than can be kept.");
+}
+
+/// To sending a delivery again whose hook gets nothing.
+[[nodiscard]] inline problem hook_is_disabled() {
+    return {problem_kind::conflict, "This webhook is disabled. Enable it first.", {}};
+}
 
 }  // namespace tollgate
 
@@ -6794,7 +11263,7 @@ struct server_settings {
     std::size_t header_bytes_max = limits::header_bytes_default;
     std::size_t body_bytes_max = limits::body_bytes_default;
 
-    std::size_t connections_max = 10'000;          ///< then 503; with a request under way in each about 0.3 GB
+    std::size_t connections_max = 10'000;          ///< then 503; 1 GB if each has sent all but the end of a largest body
     std::size_t connections_per_address_max = 0;   ///< 0: no bound of its own, for behind a proxy all share one address
 
     milliseconds header_timeout = seconds{10};     ///< from a message's first byte (or the connection's start) to its head's end
@@ -7112,6 +11581,9 @@ public:
         over,     ///< no further request is read: send the output, then close
     };
 
+    /// Whether the calling thread may wait for a handler.
+    enum class waiting : std::uint8_t { allowed, forbidden };
+
     explicit exchange(const http::parser_settings& settings) : settings_{settings}, parser_{settings} {}
 
     /// Ready for a connection's next message.
@@ -7127,8 +11599,9 @@ public:
     /// Hands the request to the handler and writes its answer. Precondition: `look` returned `request`.
     TOLLGATE_DECL void answer(const answering& with);
 
-    /// Both, as long as there are requests and room for their answers.
-    TOLLGATE_DECL turn serve(const answering& with);
+    /// Both, as long as there are requests and room for their answers. On a thread that must not wait it stops with
+    /// `request` before one whose answer may block.
+    TOLLGATE_DECL turn serve(const answering& with, waiting allowed);
 
     /// Answers with a refusal of the host's own and ends the conversation.
     TOLLGATE_DECL void refuse(http::status status, std::string_view reason, const answering& with);
@@ -7848,6 +12321,7 @@ private:
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
+#include <iterator>
 #include <new>
 #include <random>
 #include <system_error>
@@ -8440,6 +12914,51 @@ TOLLGATE_DECL void secure_wipe(std::string& text) noexcept {
 
 }  // namespace tollgate
 
+// <tollgate/base/visible_text.ipp>
+
+namespace tollgate {
+namespace detail {
+
+/// Precondition: one well-formed sequence.
+constexpr std::uint32_t code_point_of(std::string_view sequence) noexcept {
+    constexpr unsigned char lead_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    std::uint32_t made = static_cast<unsigned char>(sequence.front()) & lead_bits[sequence.size()];
+    for (char c : sequence.substr(1)) made = made << 6 | (static_cast<unsigned char>(c) & 0x3fU);
+    return made;
+}
+
+constexpr bool is_blank(std::uint32_t code) noexcept {
+    return code == ' ' || code == 0xa0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200a) || code == 0x202f ||
+           code == 0x205f || code == 0x3000;
+}
+
+constexpr bool is_hidden(std::uint32_t code) noexcept {
+    return code < 0x20 || (code >= 0x7f && code <= 0x9f) ||  // C0, DEL, C1
+           code == 0x061c || code == 0x200e || code == 0x200f ||  // marks of direction
+           (code >= 0x2028 && code <= 0x202e) ||  // separators, embeddings and overrides
+           (code >= 0x2066 && code <= 0x2069) ||  // isolates
+           code == 0x200b || code == 0x2060 || code == 0xfeff;
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL bool is_visible_line(std::string_view text, std::size_t bytes_max) noexcept {
+    if (text.size() > bytes_max) return false;
+    bool seen = false;
+    while (!text.empty()) {
+        const std::size_t bytes = utf8_sequence_bytes(text);
+        if (bytes == 0) return false;
+        const auto code = detail::code_point_of(text.substr(0, bytes));
+        if (detail::is_hidden(code)) return false;
+        const bool joiner = code == 0x200c || code == 0x200d;
+        seen = seen || !(joiner || detail::is_blank(code));
+        text.remove_prefix(bytes);
+    }
+    return seen;
+}
+
+}  // namespace tollgate
+
 // <tollgate/http/authority.ipp>
 
 namespace tollgate::http {
@@ -8757,6 +13276,61 @@ TOLLGATE_DECL ip_address forwarded_address(const request& asked, std::span<const
 
 }  // namespace tollgate::http::detail
 
+// <tollgate/http/cookies.ipp>
+
+namespace tollgate::http {
+
+TOLLGATE_DECL std::optional<std::string_view> find_cookie(const field_lines& fields, std::string_view name) noexcept {
+    std::optional<std::string_view> found;
+    if (fields.count(field_id::cookie) == 0) return found;
+    for (const field& line : fields) {
+        if (to_field_id(line.name) != field_id::cookie) continue;
+        std::string_view left = line.value;
+        while (!left.empty()) {
+            const std::string_view pair = trim_ows(left.substr(0, left.find(';')));
+            left.remove_prefix((std::min)(left.find(';'), left.size() - 1) + 1);
+            const auto equals = pair.find('=');
+            if (equals == std::string_view::npos || trim_ows(pair.substr(0, equals)) != name) continue;
+            const auto value = trim_ows(pair.substr(equals + 1));
+            if (found && *found != value) return std::nullopt;
+            found = value;
+        }
+    }
+    return found;
+}
+
+namespace detail {
+
+/// cookie-octet of RFC 6265 section 4.1.1.
+[[nodiscard]] constexpr bool is_cookie_octet(char c) noexcept {
+    return c > ' ' && c <= '~' && c != '"' && c != ',' && c != ';' && c != '\\';
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL bool add_cookie(response& out, const new_cookie& made) {
+    if (made.name.empty() || !std::all_of(made.name.begin(), made.name.end(), is_token_char) ||
+        !std::all_of(made.value.begin(), made.value.end(), detail::is_cookie_octet))
+        return false;
+
+    std::string text;
+    text.append(made.name).append("=").append(made.value).append("; Path=/");
+    if (made.max_age) {
+        const auto left = (std::max)(made.max_age->count(), seconds::rep{0});
+        text.append("; Max-Age=").append(std::to_string(left));
+        // Those who know no Max-Age know Expires.
+        if (left == 0) text.append("; Expires=Thu, 01 Jan 1970 00:00:00 GMT");
+    }
+    if (made.secure) text.append("; Secure");
+    text.append("; HttpOnly; SameSite=").append(made.same_site == same_site::strict ? "Strict" : "Lax");
+    const auto value = field_value::from(text);
+    if (!value) return false;
+    out.add("Set-Cookie", *value);
+    return true;
+}
+
+}  // namespace tollgate::http
+
 // <tollgate/http/form_body.ipp>
 
 namespace tollgate::http {
@@ -8942,16 +13516,6 @@ template <std::size_t Size>
     for (std::size_t i = 0; i + 8 <= text_bytes; i += 8)
         if (std::memcmp(at + i, text + i, 8) != 0) return false;
     return std::memcmp(at + text_bytes - tail_bytes, text + text_bytes - tail_bytes, tail_bytes) == 0;
-}
-
-/// Whether a comma-separated field value holds this member, in any case (RFC 9110 section 5.6.1).
-[[nodiscard]] constexpr bool list_holds(std::string_view list, std::string_view member) noexcept {
-    for (;;) {
-        const auto comma = list.find(',');
-        if (ascii_iequals(trim_ows(list.substr(0, comma)), member)) return true;
-        if (comma == std::string_view::npos) return false;
-        list.remove_prefix(comma + 1);
-    }
 }
 
 /// Whether a tab is among the blanks that were trimmed from this value of a field line, which a colon and a CR enclose.
@@ -9296,6 +13860,297 @@ TOLLGATE_DECL parse_step request_parser::refuse(std::string_view reason, status 
 
 }  // namespace tollgate::http
 
+// <tollgate/http/response_parser.ipp>
+
+namespace tollgate::http {
+
+namespace detail {
+
+/// Whether no byte of it is a control character other than HTAB (RFC 9110 section 5.5).
+[[nodiscard]] inline bool is_field_text(std::string_view text) noexcept {
+    const char* const end = text.data() + text.size();
+    return find_value_end(text.data(), end) == end;
+}
+
+/// Plain decimal digits without a leading zero, as request_parser wants a length.
+[[nodiscard]] inline bool read_length(std::string_view text, std::uint64_t& length) noexcept {
+    if (text.empty() || !is_digit(text.front()) || (text.front() == '0' && text.size() != 1)) return false;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), length);
+    return read.ec == std::errc{} && read.ptr == text.data() + text.size();
+}
+
+/// What is behind the size in a chunk line: `*( BWS ";" BWS name [ BWS "=" BWS ( token / quoted-string ) ] )` (RFC 9112
+/// section 7.1.1).
+[[nodiscard]] inline bool are_chunk_extensions(std::string_view text) noexcept {
+    const auto skip_blanks = [&text] {
+        while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+    };
+    const auto skip_token = [&text] {
+        const char* const end = find_token_end(text.data(), text.data() + text.size());
+        const auto size = static_cast<std::size_t>(end - text.data());
+        text.remove_prefix(size);
+        return size != 0;
+    };
+    const auto skip_quoted = [&text] {
+        std::size_t at = 1;
+        while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2 : 1;
+        if (at >= text.size()) return false;
+        text.remove_prefix(at + 1);
+        return true;
+    };
+    if (!is_field_text(text)) return false;
+    while (!text.empty()) {
+        skip_blanks();
+        if (!text.starts_with(';')) return false;
+        text.remove_prefix(1);
+        skip_blanks();
+        if (!skip_token()) return false;
+        const std::string_view behind_name = text;
+        skip_blanks();
+        if (!text.starts_with('=')) {
+            text = behind_name;  // the blanks are the next extension's
+            continue;
+        }
+        text.remove_prefix(1);
+        skip_blanks();
+        if (text.starts_with('"') ? !skip_quoted() : !skip_token()) return false;
+    }
+    return true;
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL response_parser::response_parser(const response_settings& settings) : settings_{settings} {}
+
+TOLLGATE_DECL void response_parser::start(bool to_head) noexcept {
+    stage_ = stage::status_line;
+    to_head_ = to_head;
+    begun_ = older_ = keep_alive_ = body_cut_ = false;
+    status_ = 0;
+    consumed_ = header_bytes_ = field_count_ = framing_bytes_ = 0;
+    body_bytes_ = left_bytes_ = 0;
+    said_ = {};
+    line_.clear();
+    body_.clear();
+    retry_after_.clear();
+    refused_reason_ = {};
+}
+
+TOLLGATE_DECL response_step response_parser::step(std::string_view bytes) {
+    const std::size_t given = bytes.size();
+    begun_ = begun_ || given != 0;
+    bool waits = false;
+    while (!waits && stage_ != stage::complete && stage_ != stage::refused) {
+        switch (stage_) {
+            case stage::known_length:
+            case stage::until_close:
+            case stage::chunk_data:
+                waits = bytes.empty();
+                if (!waits) read_body(bytes);
+                break;
+            default:
+                if (std::string_view line; take_line(bytes, line)) {
+                    read_line(line);
+                    line_.clear();  // not before: `line` may be a view of it
+                } else {
+                    waits = true;
+                }
+        }
+    }
+    consumed_ = given - bytes.size();
+    return stage_ == stage::complete  ? response_step::complete
+           : stage_ == stage::refused ? response_step::refused
+                                      : response_step::needs_more;
+}
+
+TOLLGATE_DECL response_step response_parser::finish() noexcept {
+    consumed_ = 0;
+    if (stage_ == stage::until_close) complete();
+    if (stage_ == stage::complete) return response_step::complete;
+    if (stage_ != stage::refused) refuse("The connection ended before the answer did.");
+    return response_step::refused;
+}
+
+/// The next line without its CRLF, taken off `bytes`; false when it is not all there, or refused. A line is judged by its
+/// length as it comes and by its content once it is whole, so that the verdict does not depend on the cuts.
+TOLLGATE_DECL bool response_parser::take_line(std::string_view& bytes, std::string_view& line) {
+    const bool of_chunks = stage_ == stage::chunk_line || stage_ == stage::chunk_end;
+    const std::size_t one_max = of_chunks ? limits::chunk_line_bytes_max : settings_.line_bytes_max;
+    const std::size_t all_max = of_chunks ? limits::chunk_overhead_bytes_max : settings_.header_bytes_max;
+    std::size_t& all_bytes = of_chunks ? framing_bytes_ : header_bytes_;
+
+    const auto end = bytes.find('\n');
+    const std::size_t more = end == std::string_view::npos ? bytes.size() : end + 1;
+    const std::size_t size = line_.size() + more;
+    if (size > (std::min)(one_max, all_max - all_bytes)) {
+        if (of_chunks) refuse("The chunks of the body have too much framing.");
+        else refuse(one_max <= all_max - all_bytes ? "A line is too long." : "The header fields are too large.");
+        return false;
+    }
+    if (end == std::string_view::npos || !line_.empty()) {
+        line_.append(bytes.substr(0, more));
+        line = line_;
+    } else {
+        line = bytes.substr(0, more);
+    }
+    bytes.remove_prefix(more);
+    if (end == std::string_view::npos) return false;
+    all_bytes += size;
+    if (size < 2 || line[size - 2] != '\r') {
+        refuse("A line ends in LF without CR.");
+        return false;
+    }
+    line.remove_suffix(2);
+    return true;
+}
+
+TOLLGATE_DECL void response_parser::read_line(std::string_view line) {
+    switch (stage_) {
+        case stage::status_line: return read_status_line(line);
+        case stage::chunk_line: return read_chunk_line(line);
+        case stage::chunk_end:
+            if (!line.empty()) return refuse("A chunk is not followed by CRLF.");
+            stage_ = stage::chunk_line;
+            return;
+        default: break;
+    }
+    if (!line.empty()) return read_field_line(line);
+    if (stage_ == stage::trailers) complete();
+    else judge_head();
+}
+
+TOLLGATE_DECL void response_parser::read_status_line(std::string_view line) {
+    constexpr std::size_t version_bytes = 9, status_bytes = 3;
+    older_ = line.starts_with("HTTP/1.0 ");
+    if (!older_ && !line.starts_with("HTTP/1.1 ")) return refuse("The answer does not begin with HTTP/1.1 or HTTP/1.0.");
+    const std::string_view digits = line.substr(version_bytes, status_bytes);
+    const std::string_view reason = line.substr(version_bytes + digits.size());
+    if (digits.size() != status_bytes || !is_digit(digits[0]) || digits[0] == '0' || !is_digit(digits[1]) ||
+        !is_digit(digits[2]) || (!reason.empty() && reason.front() != ' '))
+        return refuse("The status is not three digits.");
+    if (!detail::is_field_text(reason)) return refuse("The status line holds a control character.");
+    status_ = static_cast<unsigned>((digits[0] - '0') * 100 + (digits[1] - '0') * 10 + (digits[2] - '0'));
+    if (status_ == 101) return refuse("The server switches protocols, which nobody asked for.");
+    said_ = {};
+    retry_after_.clear();
+    stage_ = stage::fields;
+}
+
+TOLLGATE_DECL void response_parser::read_field_line(std::string_view line) {
+    if (++field_count_ > settings_.field_count_max) return refuse("There are too many header fields.");
+    if (line.front() == ' ' || line.front() == '\t') return refuse("A field line begins with a blank.");
+    const char* const begin = line.data();
+    const auto name_bytes = static_cast<std::size_t>(detail::find_token_end(begin, begin + line.size()) - begin);
+    if (name_bytes == 0 || name_bytes == line.size() || line[name_bytes] != ':')
+        return refuse("A field line does not begin with a name and a colon.");
+    const std::string_view value = line.substr(name_bytes + 1);
+    if (!detail::is_field_text(value)) return refuse("A field value holds a control character.");
+    if (stage_ == stage::fields) judge_field(line.substr(0, name_bytes), value);
+}
+
+TOLLGATE_DECL void response_parser::judge_field(std::string_view name, std::string_view value) {
+    const std::string_view text = trim_ows(value);
+    switch (to_field_id(name)) {
+        case field_id::content_length:
+            if (++said_.content_lengths > 1) return refuse("There is more than one Content-Length field.");
+            if (!detail::read_length(text, said_.content_length))
+                return refuse("The Content-Length is not a plain decimal number.");
+            return;
+        case field_id::transfer_encoding:
+            // No tab around it: to some parsers it is a part of the name.
+            if (++said_.transfer_encodings > 1 || !ascii_iequals(text, "chunked") || value.find('\t') != value.npos)
+                return refuse("The Transfer-Encoding is not exactly one chunked.");
+            return;
+        case field_id::connection:
+            said_.close = said_.close || detail::list_holds(text, "close");
+            said_.keep_alive = said_.keep_alive || detail::list_holds(text, "keep-alive");
+            return;
+        default: break;
+    }
+    if (!ascii_iequals(name, "retry-after")) return;
+    retry_after_.clear();
+    if (++said_.retry_afters == 1) retry_after_.append(text);
+}
+
+/// Where the body ends (RFC 9112 section 6.3).
+TOLLGATE_DECL void response_parser::judge_head() {
+    if (said_.transfer_encodings != 0 && older_) return refuse("HTTP/1.0 has no Transfer-Encoding.");
+    if (said_.transfer_encodings != 0 && said_.content_lengths != 0)
+        return refuse("There are both Transfer-Encoding and Content-Length.");
+    if (status_ < 200) {
+        status_ = 0;
+        stage_ = stage::status_line;
+        return;
+    }
+    keep_alive_ = !said_.close && (!older_ || said_.keep_alive);
+    if (to_head_ || status_ == 204 || status_ == 304) {
+        // A 204 has no body; a server that announces one all the same may send it, too.
+        if (status_ == 204 && (said_.content_length != 0 || said_.transfer_encodings != 0)) keep_alive_ = false;
+        return complete();
+    }
+    if (said_.transfer_encodings != 0) {
+        stage_ = stage::chunk_line;
+        return;
+    }
+    if (said_.content_lengths == 0) {
+        keep_alive_ = false;
+        stage_ = stage::until_close;
+        return;
+    }
+    left_bytes_ = said_.content_length;
+    stage_ = stage::known_length;
+    if (left_bytes_ == 0) return complete();
+    // Nobody waits for a body that will not be read to its end anyway.
+    if (left_bytes_ > settings_.body_bytes_max && settings_.kept_bytes_max == 0) cut();
+}
+
+TOLLGATE_DECL void response_parser::read_chunk_line(std::string_view line) {
+    constexpr std::size_t digits_max = 16;  // 64 bits
+    std::size_t digits = 0;
+    left_bytes_ = 0;
+    while (digits < line.size() && digits <= digits_max && hex_value(line[digits]) >= 0)
+        left_bytes_ = left_bytes_ << 4 | static_cast<unsigned>(hex_value(line[digits++]));
+    if (digits == 0 || digits > digits_max || !detail::are_chunk_extensions(line.substr(digits)))
+        return refuse("A chunk line is not a hexadecimal size and extensions.");
+    stage_ = left_bytes_ == 0 ? stage::trailers : stage::chunk_data;
+}
+
+/// Precondition: there are bytes.
+TOLLGATE_DECL void response_parser::read_body(std::string_view& bytes) {
+    const bool endless = stage_ == stage::until_close;
+    const bool beyond = stage_ == stage::known_length && said_.content_length > settings_.body_bytes_max;
+    const std::uint64_t wanted = (beyond ? settings_.kept_bytes_max : settings_.body_bytes_max) - body_bytes_;
+    if (wanted == 0) return cut();
+    std::uint64_t taken = (std::min)(std::uint64_t{bytes.size()}, wanted);
+    if (!endless) taken = (std::min)(taken, left_bytes_);
+
+    const std::size_t room = settings_.kept_bytes_max - body_.size();
+    const auto size = static_cast<std::size_t>(taken);
+    body_.append(bytes.substr(0, (std::min)(size, room)));
+    if (size > room) body_cut_ = true;
+    bytes.remove_prefix(size);
+    body_bytes_ += taken;
+    if (endless) return;
+    left_bytes_ -= taken;
+    if (left_bytes_ == 0) stage_ = stage_ == stage::known_length ? stage::complete : stage::chunk_end;
+    else if (beyond && body_bytes_ == settings_.kept_bytes_max) cut();
+}
+
+/// Enough was read. What is still to come would be taken for the next answer, so the connection is of no more use.
+TOLLGATE_DECL void response_parser::cut() noexcept {
+    body_cut_ = true;
+    keep_alive_ = false;
+    complete();
+}
+
+TOLLGATE_DECL void response_parser::refuse(std::string_view reason) noexcept {
+    refused_reason_ = reason;
+    keep_alive_ = false;
+    stage_ = stage::refused;
+}
+
+}  // namespace tollgate::http
+
 // <tollgate/http/url.ipp>
 
 namespace tollgate::http {
@@ -9476,6 +14331,21 @@ TOLLGATE_DECL std::string url::request_target() const { return has_query ? path 
 
 }  // namespace tollgate::http
 
+// <tollgate/domain/delivery.ipp>
+
+namespace tollgate {
+
+TOLLGATE_DECL public_id message_id_of(const message_seed& seed, hook_id to) {
+    // Keyed by the seed: from one id nobody can tell those of the same event's other deliveries.
+    const std::string message = "webhook-id " + std::to_string(to.value());
+    const digest mixed = hmac_sha256({{reinterpret_cast<const char*>(seed.data()), seed.size()}, message});
+    std::array<std::byte, 16> chosen;
+    std::memcpy(chosen.data(), mixed.bytes().data(), chosen.size());
+    return make_public_id(public_id_kind::message, chosen);
+}
+
+}  // namespace tollgate
+
 // <tollgate/domain/service_catalog.ipp>
 
 namespace tollgate {
@@ -9526,6 +14396,244 @@ TOLLGATE_DECL std::vector<std::string> service_catalog::scopes() const {
         all.push_back(each.write_scope);
     }
     return all;
+}
+
+}  // namespace tollgate
+
+// <tollgate/domain/webhook_signature.ipp>
+
+namespace tollgate {
+
+TOLLGATE_DECL outcome<std::string> webhook_key(std::string_view secret) {
+    if (secret.starts_with(hook_secret_prefix)) {
+        auto key = base64_decode(secret.substr(hook_secret_prefix.size()));
+        if (key && key->size() >= webhook_key_bytes_min && key->size() <= webhook_key_bytes_max) return *std::move(key);
+    }
+    return internal_error("A webhook's secret is not whsec_ and 24 to 64 bytes in base64.");
+}
+
+TOLLGATE_DECL std::string webhook_mac(std::string_view key, const signed_webhook& of) {
+    std::string message;
+    constexpr std::size_t timestamp_bytes_max = 22;  // with its two dots
+    message.reserve(of.id.size() + timestamp_bytes_max + of.body.size());
+    message.append(of.id).append(1, '.').append(std::to_string(of.timestamp)).append(1, '.').append(of.body);
+    return std::string{hmac_sha256({key, message}).raw()};
+}
+
+TOLLGATE_DECL outcome<std::string> sign_webhook(std::string_view secret, const signed_webhook& of) {
+    const auto key = webhook_key(secret);
+    if (!key) return key.error();
+    return "v1," + base64_encode(webhook_mac(*key, of));
+}
+
+}  // namespace tollgate
+
+// <tollgate/policy/sign_in_throttle.ipp>
+
+namespace tollgate {
+namespace detail {
+
+/// Failures by key: sets of eight as in `window_limiter`, counted up before and down after.
+class failure_table {
+public:
+    failure_table(std::size_t keys_max, const quota& allowed)
+        : allowed_{allowed}, sets_(std::bit_ceil(((std::max)(keys_max, std::size_t{1}) - 1) / window_set::ways + 1)) {}
+
+    /// When this key has room again, in milliseconds since 1970; none when it has room now.
+    [[nodiscard]] std::optional<std::int64_t> full_until(std::uint64_t key, std::int64_t now) const noexcept {
+        const std::int64_t length = std::int64_t{allowed_.window_seconds} * 1000;
+        const auto* const window = const_cast<failure_table*>(this)->find_open(key, now);
+        if (allowed_.requests == 0) return now + length;
+        if (window == nullptr || window->requests < allowed_.requests) return std::nullopt;
+        return window->began_by(now) + length;
+    }
+
+    void count(std::uint64_t key, std::int64_t now) noexcept {
+        if (auto* const window = find_open(key, now)) {
+            window->began_at_milliseconds = window->began_by(now);
+            ++window->requests;
+            return;
+        }
+        window_set& set = set_of(key);
+        std::size_t place = set.find(key);
+        if (place == window_set::ways) place = set.least_worth(now);
+        set.keys[place] = key;
+        set.windows[place] = {now, 1, allowed_.window_seconds};
+    }
+
+    void count_back(std::uint64_t key, std::int64_t now) noexcept {
+        if (auto* const window = find_open(key, now)) --window->requests;
+    }
+
+    void forget(std::uint64_t key, std::int64_t now) noexcept {
+        if (auto* const window = find_open(key, now)) window->requests = 0;
+    }
+
+    [[nodiscard]] std::size_t memory_bytes() const noexcept { return sets_.size() * sizeof(window_set); }
+
+private:
+    /// The key is a secret hash already: its low bits are as good as any.
+    [[nodiscard]] window_set& set_of(std::uint64_t key) noexcept {
+        return sets_[static_cast<std::size_t>(key) & (sets_.size() - 1)];
+    }
+
+    [[nodiscard]] counted_window* find_open(std::uint64_t key, std::int64_t now) noexcept {
+        window_set& set = set_of(key);
+        const std::size_t place = set.find(key);
+        if (place == window_set::ways || !set.windows[place].is_open(now, allowed_.window_seconds)) return nullptr;
+        return &set.windows[place];
+    }
+
+    bounded_quota allowed_;
+    std::vector<window_set> sets_;
+};
+
+}  // namespace detail
+
+class sign_in_throttle::tables {
+public:
+    tables(const sign_in_bounds& bounds, const sign_in_capacity& capacity, const siphash_key& seed)
+        : seed_{seed},
+          logins_at_addresses_{capacity.logins_at_addresses, bounds.login_at_address},
+          addresses_{capacity.addresses, bounds.address},
+          logins_{capacity.logins, bounds.login} {}
+
+    [[nodiscard]] std::optional<seconds> begin(const sign_in_place& where, std::int64_t now) noexcept {
+        const auto keys = keys_of(where);
+        const std::scoped_lock held{mutex_};
+        std::optional<std::int64_t> until;
+        const auto ask = [&](const std::optional<std::int64_t>& full_until) {
+            if (full_until) until = (std::max)(until.value_or(0), *full_until);
+        };
+        ask(logins_at_addresses_.full_until(keys.login_at_address, now));
+        ask(addresses_.full_until(keys.address, now));
+        ask(logins_.full_until(keys.login, now));
+        if (until) return (std::max)(std::chrono::ceil<seconds>(milliseconds{*until - now}), seconds{1});
+        logins_at_addresses_.count(keys.login_at_address, now);
+        addresses_.count(keys.address, now);
+        logins_.count(keys.login, now);
+        return std::nullopt;
+    }
+
+    void succeed(const sign_in_place& where, std::int64_t now) noexcept {
+        const auto keys = keys_of(where);
+        const std::scoped_lock held{mutex_};
+        logins_at_addresses_.forget(keys.login_at_address, now);
+        addresses_.count_back(keys.address, now);
+        logins_.count_back(keys.login, now);
+    }
+
+    void forgive(const sign_in_place& where, std::int64_t now) noexcept {
+        const auto keys = keys_of(where);
+        const std::scoped_lock held{mutex_};
+        logins_at_addresses_.count_back(keys.login_at_address, now);
+        addresses_.count_back(keys.address, now);
+        logins_.count_back(keys.login, now);
+    }
+
+    [[nodiscard]] std::size_t memory_bytes() const noexcept {
+        return logins_at_addresses_.memory_bytes() + addresses_.memory_bytes() + logins_.memory_bytes();
+    }
+
+private:
+    struct counted_keys {
+        std::uint64_t login_at_address;
+        std::uint64_t address;
+        std::uint64_t login;
+    };
+
+    [[nodiscard]] counted_keys keys_of(const sign_in_place& where) const noexcept {
+        const std::uint64_t address = limit_key::of(where.client).value();
+        std::array<char, sizeof address + limits::login_bytes_max> text;
+        std::memcpy(text.data(), &address, sizeof address);
+        // What is longer can be nobody's login: two that differ further behind may well share their failures.
+        const auto login = where.login.substr(0, limits::login_bytes_max);
+        std::transform(login.begin(), login.end(), text.begin() + sizeof address, ascii_lower);
+        const std::string_view all{text.data(), sizeof address + login.size()};
+        return {siphash128(seed_, all).first, siphash(seed_, address),
+                siphash128(seed_, all.substr(sizeof address)).first};
+    }
+
+    siphash_key seed_;
+    std::mutex mutex_;
+    detail::failure_table logins_at_addresses_;
+    detail::failure_table addresses_;
+    detail::failure_table logins_;
+};
+
+TOLLGATE_DECL sign_in_throttle::sign_in_throttle(const sign_in_bounds& bounds, const sign_in_capacity& capacity)
+    : sign_in_throttle{bounds, capacity, detail::random_siphash_key()} {}
+
+TOLLGATE_DECL sign_in_throttle::sign_in_throttle(const sign_in_bounds& bounds, const sign_in_capacity& capacity,
+                                                 const siphash_key& seed)
+    : tables_{std::make_unique<tables>(bounds, capacity, seed)} {}
+
+TOLLGATE_DECL sign_in_throttle::~sign_in_throttle() = default;
+
+TOLLGATE_DECL std::optional<seconds> sign_in_throttle::begin(const sign_in_place& where, instant now) noexcept {
+    return tables_->begin(where, to_unix_milliseconds(now));
+}
+
+TOLLGATE_DECL void sign_in_throttle::succeed(const sign_in_place& where, instant now) noexcept {
+    tables_->succeed(where, to_unix_milliseconds(now));
+}
+
+TOLLGATE_DECL void sign_in_throttle::forgive(const sign_in_place& where, instant now) noexcept {
+    tables_->forgive(where, to_unix_milliseconds(now));
+}
+
+TOLLGATE_DECL std::size_t sign_in_throttle::memory_bytes() const noexcept { return tables_->memory_bytes(); }
+
+}  // namespace tollgate
+
+// <tollgate/policy/system_random.ipp>
+
+namespace tollgate {
+
+TOLLGATE_DECL bool system_random::fill(std::span<std::byte> bytes) const noexcept {
+    if (bytes.size() > INT_MAX) return false;
+    return RAND_priv_bytes(reinterpret_cast<unsigned char*>(bytes.data()), static_cast<int>(bytes.size())) == 1;
+}
+
+}  // namespace tollgate
+
+// <tollgate/policy/cookie_sessions.ipp>
+
+namespace tollgate {
+
+TOLLGATE_DECL session_cookie::session_cookie(const session_settings& with) {
+    const auto at = http::url::parse(with.auth_url);
+    if (!at || at->has_query || at->has_fragment || at->has_user_info)
+        throw std::invalid_argument{"tollgate: '" + with.auth_url + "' is no absolute http or https URL"};
+    if (with.cookie_name.empty() || !std::all_of(with.cookie_name.begin(), with.cookie_name.end(), is_token_char))
+        throw std::invalid_argument{"tollgate: '" + with.cookie_name + "' is no name for a cookie"};
+    secure_ = at->scheme == http::url_scheme::https;
+    name_ = (secure_ ? "__Host-" : "") + with.cookie_name;
+    sign_in_path_ = at->path;
+    if (sign_in_path_.ends_with('/')) sign_in_path_.pop_back();
+    sign_in_path_ += "/en/user/sign_in/";
+}
+
+TOLLGATE_DECL std::optional<std::string_view> session_cookie::read(const http::request& asked) const noexcept {
+    const auto found = http::find_cookie(asked.fields, name_);
+    return found && is_well_formed(secret_kind::session, *found) ? found : std::nullopt;
+}
+
+TOLLGATE_DECL bool session_cookie::give(std::string_view cookie, http::response& out) const {
+    return http::add_cookie(out, {.name = name_, .value = cookie, .max_age = std::nullopt, .secure = secure_});
+}
+
+TOLLGATE_DECL void session_cookie::take_back(http::response& out) const {
+    (void)http::add_cookie(out, {.name = name_, .value = "", .max_age = seconds{0}, .secure = secure_});
+}
+
+TOLLGATE_DECL std::string session_cookie::sign_in_url(std::string_view return_to) const {
+    std::string url = sign_in_path_;
+    return url.append("?").append(return_to_name).append("=").append(percent_encode(return_to));
+}
+
+TOLLGATE_DECL std::string session_cookie::session_secret_of(std::string_view cookie) {
+    return hex_encode(hmac_sha256({.key = cookie, .message = "session secret"}).raw());
 }
 
 }  // namespace tollgate
@@ -9703,88 +14811,9 @@ TOLLGATE_DECL route_match segment_router::find(http::method m, std::string_view 
 
 }  // namespace tollgate
 
-// <tollgate/policy/system_random.ipp>
-
-namespace tollgate {
-
-TOLLGATE_DECL bool system_random::fill(std::span<std::byte> bytes) const noexcept {
-    if (bytes.size() > INT_MAX) return false;
-    return RAND_priv_bytes(reinterpret_cast<unsigned char*>(bytes.data()), static_cast<int>(bytes.size())) == 1;
-}
-
-}  // namespace tollgate
-
 // <tollgate/policy/window_limiter.ipp>
 
 namespace tollgate {
-namespace detail {
-
-/// What is counted for one key.
-struct counted_window {
-    std::int64_t began_at_milliseconds;
-    std::uint32_t requests;  ///< 0 for a place that is free
-    std::uint32_t length_seconds;
-
-    /// One that begins after `now`, because the clock went back, is taken to begin now: nobody waits longer than that.
-    [[nodiscard]] std::int64_t began_by(std::int64_t now) const noexcept {
-        return (std::min)(began_at_milliseconds, now);
-    }
-
-    [[nodiscard]] bool is_open(std::int64_t now, std::uint32_t seconds) const noexcept {
-        return requests != 0 && now < began_by(now) + std::int64_t{seconds} * 1000;
-    }
-
-    /// What would be lost by forgetting it.
-    [[nodiscard]] std::uint32_t worth(std::int64_t now) const noexcept {
-        return is_open(now, length_seconds) ? requests : 0;
-    }
-};
-
-/// Three cache lines, of which the first holds all keys: finding one touches two.
-struct alignas(64) window_set {
-    static constexpr std::size_t ways = 8;
-    std::uint64_t keys[ways];
-    counted_window windows[ways];
-
-    /// The key's own place; `ways` if it has none.
-    [[nodiscard]] std::size_t find(std::uint64_t key) const noexcept {
-        std::size_t place = 0;
-        while (place < ways && (keys[place] != key || windows[place].requests == 0)) ++place;
-        return place;
-    }
-
-    /// The place whose loss matters least: free or over, else fewest requests, of equals the oldest.
-    [[nodiscard]] std::size_t least_worth(std::int64_t now) const noexcept {
-        std::size_t least = 0;
-        for (std::size_t place = 1; place < ways; ++place) {
-            const auto worth = windows[place].worth(now);
-            const auto least_so_far = windows[least].worth(now);
-            if (worth < least_so_far || (worth == least_so_far &&
-                                         windows[place].began_at_milliseconds < windows[least].began_at_milliseconds))
-                least = place;
-        }
-        return least;
-    }
-};
-static_assert(sizeof(window_set) == 192);
-
-/// A quota in numbers that cannot overflow a moment: a window of more than a century is one of a century.
-struct bounded_quota {
-    std::uint32_t requests;
-    std::uint32_t window_seconds;
-
-    explicit bounded_quota(const quota& allowed) noexcept
-        : requests{allowed.requests},
-          window_seconds{
-              static_cast<std::uint32_t>(std::clamp<std::int64_t>(allowed.window.count(), 0, 36525LL * 86400))} {}
-
-    [[nodiscard]] verdict judge(bool admitted, std::uint32_t counted, std::int64_t began_at) const noexcept {
-        return {admitted, requests, counted < requests ? requests - counted : 0,
-                from_unix_milliseconds(began_at + std::int64_t{window_seconds} * 1000)};
-    }
-};
-
-}  // namespace detail
 
 class window_limiter::table {
 public:
@@ -9866,16 +14895,6 @@ private:
     std::unique_ptr<padded_lock[]> locks_;
 };
 
-namespace detail {
-
-inline siphash_key random_siphash_key() {
-    std::array<std::byte, sizeof(siphash_key)> bytes;
-    if (!system_random{}.fill(bytes)) throw std::runtime_error{"OpenSSL gives no random bytes"};
-    return std::bit_cast<siphash_key>(bytes);
-}
-
-}  // namespace detail
-
 TOLLGATE_DECL window_limiter::window_limiter() : window_limiter{key_capacity{}} {}
 
 TOLLGATE_DECL window_limiter::window_limiter(const key_capacity& capacity)
@@ -9902,6 +14921,462 @@ TOLLGATE_DECL std::size_t window_limiter::memory_bytes() const noexcept {
 }
 
 }  // namespace tollgate
+
+// <tollgate/policy/plain_theme.ipp>
+
+namespace tollgate {
+
+namespace detail {
+
+[[nodiscard]] inline std::string fill_words(std::string_view words, std::string_view value) {
+    std::string filled{words};
+    if (const auto place = filled.find("{}"); place != std::string::npos) filled.replace(place, 2, value);
+    return filled;
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL std::string plain_theme::scope_text(std::string_view scope, const service_catalog& services) const {
+    if (scope == balance_scope) return std::string{said.scopes.balance};
+    for (const service& each : services.services()) {
+        if (scope == each.read_scope) return detail::fill_words(said.scopes.read, each.name);
+        if (scope == each.write_scope) return detail::fill_words(said.scopes.write, each.name);
+    }
+    return std::string{scope};
+}
+
+TOLLGATE_DECL std::string plain_theme::style_sheet() const { return std::string{detail::plain_style_sheet}; }
+
+TOLLGATE_DECL void plain_theme::begin_page(http::html_writer& html, const page_frame& frame) const {
+    const frame_words& words = said.frame;
+    const auto title = frame.faulty ? detail::fill_words(words.faulty_title, frame.title) : std::string{frame.title};
+    html.add(R"(<!doctype html>
+<html lang="{}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{} - {}</title>
+<link rel="stylesheet" href="{}">
+<link rel="icon" href="{}">
+)",
+             words.language, title, words.site_name, frame.style_url, detail::plain_icon);
+    if (!frame.referrer_policy.empty()) html.add("<meta name=\"referrer\" content=\"{}\">\n", frame.referrer_policy);
+    html.add(R"(</head>
+<body class="{}">
+<a class="skip" href="#content">{}</a>
+<header><div class="bar"><a class="name" href="{}">{}</a>
+)",
+             frame.shape == page_shape::narrow ? "narrow" : "wide", words.skip, frame.home_url, words.site_name);
+    if (!frame.login.empty()) {
+        html.add("<div class=\"who\"><span>{}</span>", detail::fill_words(words.signed_in_as, frame.login));
+        if (!frame.sign_out_url.empty())
+            html.add(R"(<form method="post" action="{}"><input type="hidden" name="form_token" value="{}">)"
+                     R"(<button class="quiet">{}</button></form>)",
+                     frame.sign_out_url, frame.form_token, words.sign_out);
+        html.add("</div>\n");
+    }
+    html.add("</div></header>\n");
+    if (!frame.navigation.empty()) {
+        html.add("<nav aria-label=\"{}\"><ul>\n", words.navigation);
+        for (const page_link& each : frame.navigation) {
+            html.add("<li><a href=\"{}\"", each.url);
+            if (each.current) html.add(" aria-current=\"page\"");
+            html.add(">{}</a></li>\n", each.text);
+        }
+        html.add("</ul></nav>\n");
+    }
+    html.add("<main id=\"content\">\n");
+}
+
+TOLLGATE_DECL void plain_theme::end_page(http::html_writer& html, const page_frame&) const {
+    html.add("</main>\n</body>\n</html>\n");
+}
+
+}  // namespace tollgate
+
+// <tollgate/policy/register_application.ipp>
+
+namespace tollgate {
+
+static_assert(limits::application_name_bytes_max == 100 && limits::application_description_bytes_max == 255 &&
+                  limits::target_url_bytes_max == 2048,
+              "the messages name the bounds");
+
+TOLLGATE_DECL std::vector<field_fault> faults_of(const application_request& wanted) {
+    std::vector<field_fault> faults;
+    if (!is_visible_line(wanted.name, limits::application_name_bytes_max))
+        faults.push_back({"name", "name must be a line of 1 to 100 bytes without control or invisible characters."});
+
+    const auto website = http::url::parse(wanted.website);
+    if (!website)
+        faults.push_back({"website", "website must be an absolute http or https URL of at most 2048 bytes."});
+    else if (website->has_user_info)
+        faults.push_back({"website", "website must not hold a user name or password."});
+
+    if (!wanted.description.empty() && !is_visible_line(wanted.description, limits::application_description_bytes_max))
+        faults.push_back({"description", "description must be a line of at most 255 bytes without control or invisible characters."});
+
+    if (wanted.redirect_url) {
+        const auto redirect = http::url::parse(*wanted.redirect_url);
+        if (!redirect)
+            faults.push_back({"redirect_url", "redirect_url must be an absolute http or https URL of at most 2048 bytes."});
+        else if (redirect->has_user_info)
+            faults.push_back({"redirect_url", "redirect_url must not hold a user name or password."});
+        else if (redirect->has_fragment)
+            faults.push_back({"redirect_url", "redirect_url must not have a fragment (#)."});
+    }
+    return faults;
+}
+
+}  // namespace tollgate
+
+// <tollgate/policy/standard_webhook.ipp>
+
+namespace tollgate {
+
+TOLLGATE_DECL outcome<void> standard_webhook::write(const due_delivery& sent, instant now, http::field_block& fields,
+                                                    std::string& body) const {
+    const event& what = *sent.what;
+    constexpr std::size_t around_data_bytes = 256;
+    body.reserve(what.data.size() + around_data_bytes);
+    http::json_writer{body}
+        .begin_object()
+        .member("type").string(what.name)
+        .member("timestamp").string(to_iso8601(what.at).view())
+        .member("service").string(what.account.service)
+        .member("account").integer(what.account.account.value())
+        .member("data").value(what.data)
+        .end_object();
+
+    const signed_webhook signed_parts{sent.message_id, to_unix_seconds(now), body};
+    auto signatures = sign_webhook(sent.secret, signed_parts);
+    if (!signatures) return std::move(signatures).error();
+    if (!sent.previous_secret.empty()) {
+        const auto older = sign_webhook(sent.previous_secret, signed_parts);
+        if (!older) return older.error();
+        signatures->append(1, ' ').append(*older);
+    }
+
+    const std::string timestamp = std::to_string(signed_parts.timestamp);
+    const auto id_value = http::field_value::from(sent.message_id);
+    const auto timestamp_value = http::field_value::from(timestamp);
+    const auto signature_value = http::field_value::from(*signatures);
+    if (!id_value || !timestamp_value || !signature_value) return internal_error("A webhook-id holds an odd character.");
+    fields.add("Content-Type", "application/json");
+    fields.add("webhook-id", *id_value);
+    fields.add("webhook-timestamp", *timestamp_value);
+    fields.add("webhook-signature", *signature_value);
+    return {};
+}
+
+}  // namespace tollgate
+
+// <tollgate/pipeline/form_token.ipp>
+
+namespace tollgate::pipeline {
+
+namespace detail {
+
+[[nodiscard]] inline digest mac_of(const form_seal& seal, std::string_view nonce) {
+    // The nonce is of one length, and the purpose ends in a byte that none has: no two seals make one message.
+    std::string message{"form token\0", 11};
+    message.append(nonce).append(seal.purpose).append(1, '\0').append(seal.covered);
+    return hmac_sha256({.key = seal.who.secret, .message = message});
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL std::string make_form_token(const form_seal& seal, const form_nonce& nonce) {
+    const std::string_view raw{reinterpret_cast<const char*>(nonce.data()), nonce.size()};
+    return base64url_encode(raw) + "." + base64url_encode(detail::mac_of(seal, raw).raw());
+}
+
+TOLLGATE_DECL std::optional<form_nonce> check_form_token(const form_seal& seal, std::string_view shown) {
+    // Anybody can make an HMAC with an empty key.
+    if (seal.who.secret.empty()) return std::nullopt;
+    const auto dot = shown.find('.');
+    if (dot == std::string_view::npos || shown.size() > 128) return std::nullopt;
+    const auto nonce = base64url_decode(shown.substr(0, dot));
+    const auto mac = base64url_decode(shown.substr(dot + 1));
+    if (!nonce || nonce->size() != form_nonce{}.size() || !mac) return std::nullopt;
+    const auto claimed = digest::from(*mac);
+    if (!claimed || *claimed != detail::mac_of(seal, *nonce)) return std::nullopt;
+    form_nonce found;
+    std::memcpy(found.data(), nonce->data(), found.size());
+    return found;
+}
+
+}  // namespace tollgate::pipeline
+
+// <tollgate/pipeline/page_form.ipp>
+
+namespace tollgate::pipeline {
+
+namespace detail {
+
+/// The hint and the fault, and in the field's own tag where they stand, for those who hear the page.
+inline void write_notes(http::html_writer& html, std::string_view name, std::string_view hint,
+                        const form_faults& faults, const form_words& words) {
+    if (!hint.empty()) html.add("<p class=\"hint\" id=\"{}-hint\">{}</p>\n", name, hint);
+    if (const auto* fault = faults.find(name))
+        html.add("<p class=\"fault\" id=\"{}-fault\"><strong>{}</strong> {}</p>\n", name, words.fault, fault->text);
+}
+
+inline void write_described_by(http::html_writer& html, std::string_view name, std::string_view hint,
+                               const form_faults& faults) {
+    const bool faulty = faults.find(name) != nullptr;
+    if (!hint.empty() && faulty) html.add(" aria-describedby=\"{}-hint {}-fault\"", name, name);
+    else if (!hint.empty()) html.add(" aria-describedby=\"{}-hint\"", name);
+    else if (faulty) html.add(" aria-describedby=\"{}-fault\"", name);
+}
+
+inline std::string_view field_class(std::string_view name, const form_faults& faults) {
+    return faults.find(name) == nullptr ? "field" : "field faulty";
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL void begin_form(http::html_writer& html, const form_target& to) {
+    html.add("<form method=\"post\" action=\"{}\">\n", to.url);
+    if (!to.form_token.empty())
+        html.add("<input type=\"hidden\" name=\"{}\" value=\"{}\">\n", form_token_name, to.form_token);
+    for (const auto& [name, value] : to.hidden)
+        html.add("<input type=\"hidden\" name=\"{}\" value=\"{}\">\n", name, value);
+}
+
+TOLLGATE_DECL void write_faults(http::html_writer& html, const form_faults& faults, const form_words& words) {
+    if (faults.empty() || (faults.all().size() == 1 && !faults.all().front().field.empty())) return;
+    html.add("<div class=\"faults\" role=\"alert\">\n<h2>{}</h2>\n<ul>\n", words.faults);
+    for (const auto& each : faults.all()) {
+        const auto text = each.label.empty() ? each.text : each.label + ": " + each.text;
+        if (each.field.empty()) html.add("<li>{}</li>\n", text);
+        else html.add("<li><a href=\"#{}\">{}</a></li>\n", each.field, text);
+    }
+    html.add("</ul>\n</div>\n");
+}
+
+TOLLGATE_DECL void write_text_field(http::html_writer& html, const text_field& field, const form_faults& faults,
+                                    const form_words& words) {
+    html.add("<div class=\"{}\">\n<label for=\"{}\">{}", detail::field_class(field.name, faults), field.name,
+             field.label);
+    if (!field.required) html.add(" <span class=\"optional\">{}</span>", words.optional);
+    html.add("</label>\n");
+    detail::write_notes(html, field.name, field.hint, faults, words);
+    html.add("<input id=\"{}\" name=\"{}\" type=\"{}\" autocomplete=\"{}\"", field.name, field.name, field.type,
+             field.autocomplete);
+    // What was typed into a password field is never sent back.
+    if (field.type != "password" && !field.value.empty()) html.add(" value=\"{}\"", field.value);
+    if (field.type != "password") html.add(" autocapitalize=\"none\" spellcheck=\"false\"");
+    if (field.bytes_max != 0) html.add(" maxlength=\"{}\"", field.bytes_max);
+    if (field.required) html.add(" required");
+    detail::write_described_by(html, field.name, field.hint, faults);
+    if (faults.find(field.name) != nullptr) html.add(" aria-invalid=\"true\"");
+    if (faults.is_first(field.name) || (field.focused && faults.empty())) html.add(" autofocus");
+    html.add(">\n</div>\n");
+}
+
+TOLLGATE_DECL void write_checkboxes(http::html_writer& html, const choice_field& field, std::span<const choice> choices,
+                                    const form_faults& faults, const form_words& words) {
+    html.add("<fieldset class=\"{}\"", detail::field_class(field.name, faults));
+    detail::write_described_by(html, field.name, field.hint, faults);
+    html.add(">\n<legend>{}</legend>\n", field.label);
+    detail::write_notes(html, field.name, field.hint, faults, words);
+    std::size_t number = 0;
+    for (const choice& each : choices) {
+        // The first has the group's name, so that a fault can lead to it.
+        std::string id{field.name};
+        if (number != 0) id.append("-").append(std::to_string(number));
+        html.add("<div class=\"choice\"><input type=\"checkbox\" id=\"{}\" name=\"{}\" value=\"{}\"", id, field.name,
+                 each.value);
+        if (each.chosen) html.add(" checked");
+        if (number == 0 && faults.is_first(field.name)) html.add(" autofocus");
+        html.add("><label for=\"{}\">{}", id, each.text);
+        if (each.text != each.value) html.add(" <code>{}</code>", each.value);
+        html.add("</label></div>\n");
+        ++number;
+    }
+    html.add("</fieldset>\n");
+}
+
+TOLLGATE_DECL void write_select(http::html_writer& html, const choice_field& field,
+                                std::span<const choice_group> groups, const form_faults& faults,
+                                const form_words& words) {
+    html.add("<div class=\"{}\">\n<label for=\"{}\">{}</label>\n", detail::field_class(field.name, faults), field.name,
+             field.label);
+    detail::write_notes(html, field.name, field.hint, faults, words);
+    html.add("<select id=\"{}\" name=\"{}\" required", field.name, field.name);
+    detail::write_described_by(html, field.name, field.hint, faults);
+    if (faults.find(field.name) != nullptr) html.add(" aria-invalid=\"true\"");
+    if (faults.is_first(field.name)) html.add(" autofocus");
+    html.add(">\n");
+    for (const choice_group& group : groups) {
+        if (!group.heading.empty()) html.add("<optgroup label=\"{}\">\n", group.heading);
+        for (const choice& each : group.choices) {
+            html.add("<option value=\"{}\"", each.value);
+            if (each.chosen) html.add(" selected");
+            html.add(">{}</option>\n", each.text);
+        }
+        if (!group.heading.empty()) html.add("</optgroup>\n");
+    }
+    html.add("</select>\n</div>\n");
+}
+
+TOLLGATE_DECL void write_confirmation(http::html_writer& html, const confirmation& asked, const form_target& to) {
+    // Of all of one name, a browser keeps one open at a time.
+    html.add(
+        "<details class=\"confirm\" name=\"confirm\"><summary>{}<span class=\"unseen\"> "
+        "{}</span></summary>\n<div><p>{}</p>\n",
+        asked.label, asked.about, asked.warning);
+    begin_form(html, to);
+    html.add("<button class=\"danger\">{}</button>\n</form></div></details>\n", asked.button);
+}
+
+TOLLGATE_DECL void write_copied_text(http::html_writer& html, const copied_text& shown) {
+    html.add("<div class=\"field\">\n<label for=\"{}\">{}</label>\n", shown.name, shown.label);
+    html.add(
+        "<input class=\"copied\" id=\"{}\" value=\"{}\" readonly autocomplete=\"off\" spellcheck=\"false\">\n</div>\n",
+        shown.name, shown.text);
+}
+
+}  // namespace tollgate::pipeline
+
+// <tollgate/pipeline/page_site.ipp>
+
+namespace tollgate::pipeline {
+
+TOLLGATE_DECL std::optional<page_site> page_site::make(std::string_view auth_url, std::string style_sheet) {
+    const auto url = http::url::parse(auth_url);
+    if (!url || url->has_query || url->has_fragment || url->has_user_info) return std::nullopt;
+    page_site made;
+    made.root = url->path;
+    while (made.root.ends_with('/')) made.root.pop_back();
+    made.origin = url->origin();
+    made.secure = url->scheme == http::url_scheme::https;
+    // 64 bits tell one version from another; it protects nothing.
+    made.style_url = made.root + "/en/style-" + hex_encode(sha256(style_sheet).raw().substr(0, 8)) + ".css";
+    made.style_sheet = std::move(style_sheet);
+    return made;
+}
+
+TOLLGATE_DECL bool page_site::answer_style_sheet(const http::request& asked, http::response& out) const {
+    if (asked.target.path != style_url) return false;
+    if (asked.method == http::method::get || asked.method == http::method::head) {
+        out.add_prepared_lines(
+            "Content-Type: text/css; charset=utf-8\r\n"
+            "Cache-Control: public, max-age=31536000, immutable\r\n"
+            "X-Content-Type-Options: nosniff\r\n");
+        out.body() = style_sheet;
+        return true;
+    }
+    out.set_status(asked.method == http::method::options ? http::status::no_content : http::status::method_not_allowed);
+    out.add("Allow", "GET, HEAD, OPTIONS");
+    return true;
+}
+
+TOLLGATE_DECL bool is_cross_site(const http::request& asked, const page_site& site) noexcept {
+    bool says = false;
+    for (const http::field& line : asked.fields) {
+        if (!ascii_iequals(line.name, "Sec-Fetch-Site")) continue;
+        if (line.value != "same-origin" && line.value != "none") return true;
+        says = true;
+    }
+    if (says) return false;
+    for (const http::field& line : asked.fields)
+        if (ascii_iequals(line.name, "Origin") && !ascii_iequals(line.value, site.origin)) return true;
+    return false;
+}
+
+TOLLGATE_DECL void add_page_fields(http::response& out, const page_site& site, std::string_view form_targets) {
+    out.add_prepared_lines(
+        "Content-Type: text/html; charset=utf-8\r\n"
+        "Cache-Control: no-store\r\n"
+        "X-Frame-Options: DENY\r\n"
+        "X-Content-Type-Options: nosniff\r\n"
+        "Referrer-Policy: no-referrer\r\n"
+        "Cross-Origin-Opener-Policy: same-origin\r\n");
+    std::string policy{"default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'"};
+    // A `;` would begin another directive, a `,` another policy.
+    const bool only_sources = form_targets.find_first_of(";,") == std::string_view::npos;
+    if (!form_targets.empty() && only_sources && http::field_value::from(form_targets))
+        policy.append(" ").append(form_targets);
+    policy.append("; base-uri 'none'; frame-ancestors 'none'");
+    if (const auto value = http::field_value::from(policy)) out.add("Content-Security-Policy", *value);
+    if (site.secure) out.add("Strict-Transport-Security", "max-age=31536000");
+}
+
+TOLLGATE_DECL bool answer_see_other(http::response& out, const page_site& site, std::string_view url) {
+    const auto location = http::field_value::from(url);
+    if (!location || url.empty()) return false;
+    out.set_status(http::status::see_other);
+    out.add("Location", *location);
+    out.add_prepared_lines(
+        "Cache-Control: no-store\r\n"
+        "Referrer-Policy: no-referrer\r\n");
+    if (site.secure) out.add("Strict-Transport-Security", "max-age=31536000");
+    return true;
+}
+
+}  // namespace tollgate::pipeline
+
+// <tollgate/pipeline/page_text.ipp>
+
+namespace tollgate::pipeline {
+
+TOLLGATE_DECL std::string duration_text(seconds of, const duration_words& words) {
+    const auto in_units = [](auto count, std::string_view one, std::string_view many) {
+        return count <= 1 ? std::string{one} : fill_in(many, std::to_string(count));
+    };
+    if (of <= seconds{90}) return in_units(of.count(), words.one_second, words.seconds);
+    if (of <= seconds{90 * 60})
+        return in_units(std::chrono::ceil<std::chrono::minutes>(of).count(), words.one_minute, words.minutes);
+    return in_units(std::chrono::ceil<std::chrono::hours>(of).count(), words.one_hour, words.hours);
+}
+
+TOLLGATE_DECL const message_words& message_for(http::status status, const error_words& words) noexcept {
+    switch (status) {
+        case http::status::bad_request: return words.malformed;
+        case http::status::forbidden: return words.forbidden;
+        case http::status::not_found: return words.not_found;
+        case http::status::method_not_allowed: return words.method;
+        case http::status::content_too_large: return words.too_large;
+        case http::status::unsupported_media_type: return words.media_type;
+        case http::status::service_unavailable: return words.unavailable;
+        case http::status::internal_server_error: return words.internal;
+        default: return words.other;
+    }
+}
+
+TOLLGATE_DECL void write_message(http::html_writer& html, const message_words& said) {
+    html.add("<h1>{}</h1>\n<p>{}</p>\n", said.heading, said.explanation);
+}
+
+TOLLGATE_DECL void write_day(http::html_writer& html, instant at) {
+    constexpr std::string_view months = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    const auto civil = tollgate::detail::to_civil(at);
+    html.add("<time datetime=\"{}\">{} {} {}</time>", to_iso8601(at).view(), civil.day,
+             months.substr(static_cast<std::size_t>(civil.month - 1) * 3, 3), civil.year);
+}
+
+}  // namespace tollgate::pipeline
+
+// <tollgate/pipeline/read_form.ipp>
+
+namespace tollgate::pipeline {
+
+TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http::request& asked) {
+    if (asked.body_state == http::body_state::too_large) return http::status::content_too_large;
+    const auto type = asked.fields.find(http::field_id::content_type);
+    const bool named = asked.fields.count(http::field_id::content_type) != 0;
+    if ((named || !asked.body.empty()) &&
+        (asked.fields.count(http::field_id::content_type) != 1 ||
+         !ascii_iequals(trim_ows(type.substr(0, type.find(';'))), "application/x-www-form-urlencoded")))
+        return http::status::unsupported_media_type;
+    auto read = http::parse_form(asked.body);
+    if (!read) return http::status::bad_request;
+    return std::move(*read);
+}
+
+}  // namespace tollgate::pipeline
 
 // <tollgate/api/openapi.ipp>
 
@@ -10774,35 +16249,47 @@ TOLLGATE_DECL void page_writer::write_example(const json_shape& shape) {
 
 namespace tollgate::oauth {
 
+namespace detail {
+
+/// Whether a parameter's name can be said in an error_description, which holds no quote and nothing strange.
+inline bool is_plain_name(std::string_view name) noexcept {
+    constexpr std::size_t bytes_max = 32;  // the longest of ours has 21
+    if (name.empty() || name.size() > bytes_max) return false;
+    for (char c : name)
+        if (!(c >= 'a' && c <= 'z') && c != '_') return false;
+    return true;
+}
+
+}  // namespace detail
+
 TOLLGATE_DECL std::variant<parameters, failure> parameters::from_form(std::string_view bytes) {
     const auto form = http::parse_form(bytes);
-    if (!form) return failure{error::invalid_request, "The parameters are no form: " + form.error().message};
-    return parameters{{form->begin(), form->end()}};
+    if (!form) return failure{error::invalid_request, form.error().message};
+    return parameters{*form};
 }
 
-TOLLGATE_DECL std::variant<parameters, failure> parameters::from_query(const http::request& asked) {
-    return from_form(asked.target.query);
-}
-
-TOLLGATE_DECL std::variant<parameters, failure> parameters::from_body(const http::request& asked) {
-    const auto content_type = asked.fields.find(http::field_id::content_type);
-    const auto media_type = trim_ows(content_type.substr(0, content_type.find(';')));
-    if (asked.body_state == http::body_state::too_large) return failure{error::invalid_request, "The request's body is too large."};
-    if (ascii_iequals(media_type, "application/x-www-form-urlencoded")) return from_form(asked.body);
-    if (!ascii_iequals(media_type, "application/json"))
-        return failure{error::invalid_request,
-                       "Send the parameters as application/x-www-form-urlencoded or as application/json."};
-
-    const auto object = http::parse_json_object(asked.body);
-    if (!object) return failure{error::invalid_request, "The body is no JSON object: " + object.error().message};
+TOLLGATE_DECL std::variant<parameters, failure> parameters::from_json(std::string_view bytes) {
+    const auto object = http::parse_json_object(bytes);
+    if (!object) return failure{error::invalid_request, object.error().message};
     std::vector<http::form_member> sent;
     for (const http::json_member& member : *object) {
         if (member.kind == http::json_kind::null) continue;
         if (member.kind != http::json_kind::text && member.kind != http::json_kind::integer)
-            return failure{error::invalid_request, "A parameter's value is a string."};
+            return failure{error::invalid_request, "The value of a parameter is a string."};
         sent.push_back({member.name, member.value});
     }
     return parameters{std::move(sent)};
+}
+
+TOLLGATE_DECL std::variant<parameters, failure> parameters::from_body(const http::request& asked) {
+    const auto lines = asked.fields.count(http::field_id::content_type);
+    if (lines == 0 && asked.body.empty()) return parameters{std::vector<http::form_member>{}};
+    const auto content_type = asked.fields.find(http::field_id::content_type);
+    const auto media_type = trim_ows(content_type.substr(0, content_type.find(';')));
+    if (lines == 1 && ascii_iequals(media_type, "application/x-www-form-urlencoded")) return from_form(asked.body);
+    if (lines == 1 && ascii_iequals(media_type, "application/json")) return from_json(asked.body);
+    return failure{error::invalid_request,
+                   "Send the parameters as application/x-www-form-urlencoded or as application/json."};
 }
 
 TOLLGATE_DECL std::optional<std::string> parameters::find(std::string_view name) const {
@@ -10811,71 +16298,369 @@ TOLLGATE_DECL std::optional<std::string> parameters::find(std::string_view name)
     return std::nullopt;
 }
 
-TOLLGATE_DECL bool parameters::is_repeated(std::string_view name) const noexcept {
-    std::size_t times = 0;
-    for (const http::form_member& each : sent_) times += each.name == name ? 1 : 0;
-    return times > 1;
+TOLLGATE_DECL std::size_t parameters::times(std::string_view name) const noexcept {
+    std::size_t found = 0;
+    for (const http::form_member& each : sent_) found += each.name == name ? 1 : 0;
+    return found;
 }
 
-TOLLGATE_DECL std::string_view parameters::repeated() const noexcept {
-    for (const http::form_member& each : sent_)
-        if (is_repeated(each.name)) return each.name;
-    return {};
+TOLLGATE_DECL std::optional<failure> parameters::repeated() const {
+    for (const http::form_member& each : sent_) {
+        if (each.name == "resource" || !is_repeated(each.name)) continue;
+        const std::string name = detail::is_plain_name(each.name) ? each.name : "A parameter";
+        return failure{error::invalid_request, name + " was sent more than once."};
+    }
+    return std::nullopt;
 }
 
 }  // namespace tollgate::oauth
 
-// <tollgate/oauth/redirect.ipp>
+// <tollgate/oauth/authorization_request.ipp>
 
 namespace tollgate::oauth {
 
 namespace detail {
 
-/// 127.0.0.0/8 and ::1. Not the name `localhost`, which somebody may make point elsewhere (RFC 8252 section 8.3).
-inline bool is_loopback(const http::url& at) noexcept {
-    if (!at.address) return false;
-    const auto& bytes = at.address->bytes();
-    return at.address->is_v4() ? bytes[12] == 127 : *at.address == *ip_address::parse("::1");
+inline bool has_control(std::string_view text) noexcept {
+    for (char c : text)
+        if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') return true;
+    return false;
+}
+
+/// As sent, or as a form of ours carried it.
+inline std::optional<std::string> state_of(const parameters& sent) {
+    if (auto state = sent.find("state")) return state;
+    const auto encoded = sent.find("encoded_state");
+    return encoded ? percent_decode(*encoded) : std::nullopt;
+}
+
+inline std::optional<failure> find_fault(const parameters& sent, const std::optional<std::string>& state) {
+    if (auto repeated = sent.repeated()) return repeated;
+    // Visible ASCII is what RFC 6749 (appendix A.5) asks for; a zero ends the text in too many programs to send it back.
+    if (state && state->find('\0') != std::string::npos)
+        return failure{error::invalid_request, "state holds a zero byte."};
+    const auto response_type = sent.find("response_type");
+    if (!response_type) return failure{error::invalid_request, "response_type is missing."};
+    if (*response_type != "code") return failure{error::unsupported_response_type, "response_type must be code."};
+
+    const auto challenge = sent.find("code_challenge");
+    const auto method = sent.find("code_challenge_method");
+    if (challenge && method != challenge_method)
+        return failure{error::invalid_request, "code_challenge_method must be S256."};
+    if (challenge ? !is_code_challenge(*challenge) : method.has_value())
+        return failure{error::invalid_request, "code_challenge must be the base64url of a SHA-256."};
+    if (!sent.find("scope")) return failure{error::invalid_request, "scope is missing."};
+    return std::nullopt;
 }
 
 }  // namespace detail
 
-TOLLGATE_DECL bool matches_registered(std::string_view registered, std::string_view redirect_uri) {
-    if (registered == redirect_uri) return true;
-    const auto known = http::url::parse(registered);
-    const auto sent = http::url::parse(redirect_uri);
-    if (!known || !sent) return false;
-    return known->scheme == http::url_scheme::http && sent->scheme == http::url_scheme::http && detail::is_loopback(*known) &&
-           known->address == sent->address && known->request_target() == sent->request_target() && !sent->has_user_info &&
-           !sent->has_fragment && !known->has_fragment;
+TOLLGATE_DECL std::optional<std::string> asking_client(const parameters& sent) {
+    auto client_id = sent.find("client_id");
+    if (!client_id || client_id->size() > limits::client_id_bytes_max || sent.is_repeated("client_id"))
+        return std::nullopt;
+    return client_id;
 }
 
-TOLLGATE_DECL bool matches_website(std::string_view website, std::string_view redirect_uri) {
-    const auto home = http::url::parse(website);
-    const auto sent = http::url::parse(redirect_uri);
-    return home && sent && home->origin() == sent->origin() && !sent->has_user_info && !sent->has_fragment;
+TOLLGATE_DECL judged_request judge_request_of(application client, const parameters& sent,
+                                              const service_catalog& services) {
+    if (sent.is_repeated("redirect_uri")) return page_failure::wrong_redirect;
+    auto redirect_uri = sent.find("redirect_uri");
+    auto redirect = choose_redirect(client, redirect_uri);
+    if (!redirect) return page_failure::wrong_redirect;
+
+    // Which of two states the application would compare is not known, so it gets none.
+    auto state = sent.is_repeated("state") ? std::nullopt : detail::state_of(sent);
+    if (auto fault = detail::find_fault(sent, state))
+        return redirect_failure{std::move(*redirect), std::move(*fault), std::move(state)};
+
+    const auto scopes = scope_set::parse(*sent.find("scope"));
+    const auto exists = [&](std::string_view scope) { return services.has_scope(scope); };
+    if (!scopes || scopes->empty() || !scopes->for_each(exists))
+        return redirect_failure{std::move(*redirect), {error::invalid_scope, "scope names one that there is not."},
+                                std::move(state)};
+    return authorization_request{.client = std::move(client),
+                                 .redirect = std::move(*redirect),
+                                 .redirect_uri = std::move(redirect_uri),
+                                 .scopes = *scopes,
+                                 .state = std::move(state),
+                                 .code_challenge = sent.find("code_challenge")};
 }
 
-TOLLGATE_DECL std::optional<std::string> choose_redirect(const application& client, const std::optional<std::string>& redirect_uri) {
-    if (client.redirect_url) {
-        if (!redirect_uri) return client.redirect_url;
-        return matches_registered(*client.redirect_url, *redirect_uri) ? redirect_uri : std::nullopt;
+TOLLGATE_DECL std::vector<carried_parameter> carried_by(const authorization_request& request) {
+    std::vector<carried_parameter> all{{"response_type", "code"},
+                                       {"client_id", std::string{request.client.client_id.view()}},
+                                       {"scope", std::string{request.scopes.text()}}};
+    if (request.redirect_uri) all.push_back({"redirect_uri", *request.redirect_uri});
+    if (request.state) {
+        if (detail::has_control(*request.state)) all.push_back({"encoded_state", percent_encode(*request.state)});
+        else all.push_back({"state", *request.state});
     }
-    return redirect_uri && matches_website(client.website, *redirect_uri) ? redirect_uri : std::nullopt;
+    if (request.code_challenge) {
+        all.push_back({"code_challenge", *request.code_challenge});
+        all.push_back({"code_challenge_method", std::string{challenge_method}});
+    }
+    return all;
 }
 
-TOLLGATE_DECL std::string with_parameters(std::string_view url,
-                                          const std::vector<std::pair<std::string_view, std::string_view>>& parameters) {
-    std::string made{url};
-    const auto mark = made.find('?');
-    char before = mark == std::string::npos ? '?' : '&';
-    if (mark != std::string::npos && (mark + 1 == made.size() || made.back() == '&')) before = '\0';
-    for (const auto& [name, value] : parameters) {
-        if (before != '\0') made.push_back(before);
-        made.append(percent_encode(name)).append("=").append(percent_encode(value));
-        before = '&';
+TOLLGATE_DECL std::string to_query(const authorization_request& request) {
+    std::string query;
+    for (const auto& [name, value] : carried_by(request)) {
+        if (!query.empty()) query.push_back('&');
+        query.append(name).append("=").append(percent_encode(value));
     }
-    return made;
+    return query;
+}
+
+}  // namespace tollgate::oauth
+
+// <tollgate/oauth/consent.ipp>
+
+namespace tollgate::oauth {
+
+namespace detail {
+
+/// What a person recognises an address by.
+inline std::string place_of(std::string_view redirect) {
+    if (const auto url = http::url::parse(redirect)) return url->authority();
+    return std::string{redirect.substr(0, redirect.find_first_of("?/"))};
+}
+
+inline void write_sign_in(http::html_writer& html, const consent_view& view) {
+    const auto& words = view.words.sign_in;
+    html.add("<h2>{}</h2>\n", view.words.consent.sign_in);
+    pipeline::write_text_field(html,
+                               {.name = "login",
+                                .label = words.login,
+                                .value = view.sign_in->login,
+                                .autocomplete = "username",
+                                .focused = true},
+                               view.sign_in->faults, view.words.forms);
+    pipeline::write_text_field(
+        html,
+        {.name = "password", .label = words.password, .type = "password", .autocomplete = "current-password"},
+        view.sign_in->faults, view.words.forms);
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL std::string covered_by(const authorization_request& request) {
+    return to_query(request) + "\n" + request.redirect;
+}
+
+TOLLGATE_DECL secret_text make_code(const code_seed& seed) {
+    // The nonce is the only part that could hold a line end, and the number before it says where it stops.
+    std::string message = "authorization code\n" + std::to_string(seed.user.value()) + "\n";
+    message.append(std::to_string(seed.nonce.size())).append("\n").append(seed.nonce).append(seed.covered);
+    const auto made = hmac_sha256({.key = seed.key, .message = message});
+    std::array<std::byte, digest::size_bytes> bytes;
+    std::memcpy(bytes.data(), made.bytes().data(), bytes.size());
+    return make_secret(secret_kind::authorization_code, bytes);
+}
+
+TOLLGATE_DECL std::string form_target_of(std::string_view redirect) {
+    const auto scheme = std::string{redirect.substr(0, redirect.find(':') + 1)};
+    const auto url = http::url::parse(redirect);
+    const bool is_v6 = url && url->address && !url->address->is_v4();
+    return url && !is_v6 ? url->origin() : scheme;
+}
+
+TOLLGATE_DECL std::string consent_title(const consent_view& view) {
+    return pipeline::fill_in(view.words.consent.title, view.request.client.name);
+}
+
+TOLLGATE_DECL void write_consent(http::html_writer& html, const consent_view& view) {
+    const auto& words = view.words.consent;
+    const auto& client = view.request.client;
+    html.add("<h1>{}</h1>\n", consent_title(view));
+    if (view.sign_in != nullptr) pipeline::write_faults(html, view.sign_in->faults, view.words.forms);
+    html.add("<p>{}</p>\n", pipeline::fill_in(words.asks, client.name));
+    if (!client.description.empty()) html.add("<blockquote>{}</blockquote>\n", client.description);
+    html.add("<p>{}</p>\n<ul>\n", words.scopes);
+    view.request.scopes.for_each([&](std::string_view scope) {
+        html.add("<li>{} <code>{}</code></li>\n", view.scopes.find(scope), scope);
+        return true;
+    });
+    html.add("</ul>\n<p class=\"hint\">{}</p>\n", pipeline::fill_in(words.website, client.website));
+
+    const auto carried = carried_by(view.request);
+    pipeline::form_target to{.url = view.url, .form_token = view.form_token, .hidden = {}};
+    for (const auto& [name, value] : carried) to.hidden.emplace_back(name, value);
+    if (view.sign_in != nullptr) to.hidden.emplace_back(nonce_name, view.sign_in->nonce);
+    pipeline::begin_form(html, to);
+    if (view.sign_in != nullptr) detail::write_sign_in(html, view);
+    // Whoever refuses need not sign in for it.
+    html.add(R"(<p class="buttons"><button name="{}" value="allow">{}</button>
+<button class="quiet" name="{}" value="deny" formnovalidate>{}</button></p>
+</form>
+<p class="hint">{}</p>
+)",
+             decision_name, words.allow, decision_name, words.deny,
+             pipeline::fill_in(words.leads_to, detail::place_of(view.request.redirect)));
+}
+
+}  // namespace tollgate::oauth
+
+// <tollgate/oauth/page_request.ipp>
+
+namespace tollgate::oauth {
+
+TOLLGATE_DECL std::variant<parameters, http::status> read_page_request(const http::request& asked,
+                                                                       const pipeline::page_site& site) {
+    if (asked.method == http::method::post) {
+        if (pipeline::is_cross_site(asked, site)) return http::status::forbidden;
+        auto form = pipeline::read_form(asked);
+        if (const auto* status = std::get_if<http::status>(&form)) return *status;
+        return parameters{std::get<http::form_fields>(form)};
+    }
+    auto query = parameters::from_form(asked.target.query);
+    if (std::holds_alternative<failure>(query)) return http::status::bad_request;
+    return std::get<parameters>(std::move(query));
+}
+
+TOLLGATE_DECL decision read_decision(const parameters& sent) {
+    const auto said = sent.find("decision");
+    if (!said || sent.is_repeated("decision")) return decision::none;
+    return *said == "allow" ? decision::allow : *said == "deny" ? decision::deny : decision::none;
+}
+
+TOLLGATE_DECL const message_words& words_for(page_failure why, const consent_words& words) noexcept {
+    switch (why) {
+        case page_failure::no_client: return words.no_client;
+        case page_failure::unknown_client: return words.unknown_client;
+        case page_failure::wrong_redirect: break;
+    }
+    return words.wrong_redirect;
+}
+
+TOLLGATE_DECL pipeline::form_faults faults_of(const sign_in_attempt& typed, const sign_in_words& words) {
+    pipeline::form_faults found;
+    if (typed.login.empty()) found.add("login", words.login_missing);
+    if (typed.password.empty()) found.add("password", words.password_missing);
+    return found;
+}
+
+TOLLGATE_DECL pipeline::form_faults faults_of(const sign_in_answer& answer, const sign_in_words& words) {
+    pipeline::form_faults found;
+    if (answer.result == sign_in_result::refused) found.add("password", words.refused);
+    if (answer.result == sign_in_result::throttled)
+        found.add("password",
+                  pipeline::fill_in(words.throttled, pipeline::duration_text(answer.retry_after, words.durations)));
+    return found;
+}
+
+TOLLGATE_DECL bool holds_all(const scope_set& granted, const scope_set& asked) noexcept {
+    return asked.for_each([&](std::string_view scope) { return granted.contains(scope); });
+}
+
+}  // namespace tollgate::oauth
+
+// <tollgate/oauth/redirect_answer.ipp>
+
+namespace tollgate::oauth {
+
+namespace detail {
+
+inline std::string url_with(const return_address& to, std::vector<redirect_parameter> parameters) {
+    if (to.state) parameters.push_back({"state", *to.state});
+    parameters.push_back({"iss", to.issuer});
+    return with_parameters(to.redirect, parameters);
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL std::string code_url(const return_address& to, std::string_view code) {
+    return detail::url_with(to, {{"code", code}});
+}
+
+TOLLGATE_DECL std::string failure_url(const return_address& to, const failure& why) {
+    return detail::url_with(to, {{"error", to_text(why.code)}, {"error_description", why.description}});
+}
+
+}  // namespace tollgate::oauth
+
+// <tollgate/oauth/exchange_request.ipp>
+
+namespace tollgate::oauth {
+
+namespace detail {
+
+inline exchange_request read_code_exchange(const parameters& sent) {
+    const auto code = sent.find("code");
+    if (!code) return failure{error::invalid_request, "code is missing."};
+    const auto verifier = sent.find("code_verifier");
+    if (verifier && !is_code_verifier(*verifier))
+        return failure{error::invalid_grant, "code_verifier is no verifier of RFC 7636."};
+    if (!is_well_formed(secret_kind::authorization_code, *code)) return code_is_not_good();
+    return code_exchange{.code_digest = digest_of(*code),
+                         .redirect_uri = sent.find("redirect_uri"),
+                         .code_challenge = verifier ? std::optional{challenge_of(*verifier)} : std::nullopt};
+}
+
+inline exchange_request read_refresh_exchange(const parameters& sent) {
+    const auto token = sent.find("refresh_token");
+    if (!token) return failure{error::invalid_request, "refresh_token is missing."};
+    std::optional<scope_set> narrowed;
+    if (const auto scope = sent.find("scope")) {
+        narrowed = scope_set::parse(*scope);
+        if (!narrowed || narrowed->empty()) return failure{error::invalid_scope, "scope names one that there is not."};
+    }
+    if (!is_well_formed(secret_kind::refresh_token, *token)) return refresh_token_is_not_good();
+    return refresh_exchange{digest_of(*token), narrowed};
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL exchange_request read_exchange(const parameters& sent) {
+    const auto grant_type = sent.find("grant_type");
+    if (!grant_type) return failure{error::invalid_request, "grant_type is missing."};
+    if (*grant_type == "authorization_code") return detail::read_code_exchange(sent);
+    if (*grant_type == "refresh_token") return detail::read_refresh_exchange(sent);
+    return failure{error::unsupported_grant_type, "grant_type must be authorization_code or refresh_token."};
+}
+
+TOLLGATE_DECL failure code_is_not_good() {
+    return {error::invalid_grant, "The code is not good, not any more, or not for this."};
+}
+
+TOLLGATE_DECL failure refresh_token_is_not_good() {
+    return {error::invalid_grant, "The refresh token is not good, or not any more."};
+}
+
+}  // namespace tollgate::oauth
+
+// <tollgate/oauth/places.ipp>
+
+namespace tollgate::oauth {
+
+TOLLGATE_DECL places::places(const oauth_settings& settings, std::string_view root)
+    : pages_{std::string{root}.append("/").append(page_locale).append("/")} {
+    const auto add = [&](std::string path, place what) {
+        if (path.ends_with('/')) path.pop_back();
+        entries_.push_back({std::move(path), what});
+    };
+    const auto below = [root](std::string_view path) { return std::string{root}.append(path); };
+    add(below(token_path), place::token);
+    add(below(revocation_path), place::revocation);
+    add(below(authorization_path), place::authorization);
+    for (const auto& service : settings.one_page_services)
+        add(below("/").append(page_locale).append("/").append(service).append("/oauth"), place::one_page);
+    add(below(metadata_path), place::metadata);
+    // RFC 8414 section 3.1 puts the path of an issuer behind the well-known one.
+    if (!root.empty()) add(std::string{metadata_path}.append(root), place::metadata);
+}
+
+TOLLGATE_DECL place places::find(std::string_view path) const noexcept {
+    if (path.ends_with('/')) path.remove_suffix(1);
+    for (const entry& each : entries_)
+        if (each.path == path) return each.what;
+    return place::nowhere;
+}
+
+TOLLGATE_DECL std::vector<std::string> places::mounts() const {
+    std::vector<std::string> prefixes;
+    for (const entry& each : entries_) prefixes.push_back(each.path);
+    return prefixes;
 }
 
 }  // namespace tollgate::oauth
@@ -10889,7 +16674,7 @@ namespace detail {
 /// `Basic` with both parts form-encoded before they are joined (RFC 6749 section 2.3.1).
 inline std::optional<client_credentials> read_basic(std::string_view authorization) {
     constexpr std::string_view scheme = "Basic ";
-    if (authorization.size() < scheme.size() || !ascii_iequals(authorization.substr(0, scheme.size()), scheme)) return std::nullopt;
+    if (!ascii_iequals(authorization.substr(0, scheme.size()), scheme)) return std::nullopt;
     authorization.remove_prefix(scheme.size());
     while (authorization.starts_with(' ')) authorization.remove_prefix(1);
     const auto decoded = base64_decode(authorization);
@@ -10899,26 +16684,1060 @@ inline std::optional<client_credentials> read_basic(std::string_view authorizati
     auto client_id = percent_decode(std::string_view{*decoded}.substr(0, colon), plus_sign::space);
     auto client_secret = percent_decode(std::string_view{*decoded}.substr(colon + 1), plus_sign::space);
     if (!client_id || !client_secret) return std::nullopt;
-    return client_credentials{std::move(*client_id), std::move(*client_secret), true};
+    return client_credentials{std::move(*client_id), std::move(*client_secret)};
 }
 
 }  // namespace detail
 
-TOLLGATE_DECL std::variant<client_credentials, failure> read_credentials(const http::request& asked, const parameters& sent) {
+TOLLGATE_DECL std::variant<client_credentials, failure> read_credentials(const http::request& asked,
+                                                                         const parameters& sent) {
     const auto client_id = sent.find("client_id");
     const auto client_secret = sent.find("client_secret");
     const auto lines = asked.fields.count(http::field_id::authorization);
     if (lines > 1) return failure{error::invalid_request, "Send one Authorization header only."};
-    if (lines == 0) return client_credentials{client_id.value_or(""), client_secret.value_or(""), false};
+    if (lines == 0) return client_credentials{client_id.value_or(""), client_secret.value_or("")};
 
     auto basic = detail::read_basic(asked.fields.find(http::field_id::authorization));
-    if (!basic) return client_credentials{"", "", true};
+    if (!basic) return client_credentials{};
     if ((client_id && *client_id != basic->client_id) || (client_secret && *client_secret != basic->client_secret))
         return failure{error::invalid_request, "The Authorization header and the body name different credentials."};
     return std::move(*basic);
 }
 
+TOLLGATE_DECL bool could_be_good(const client_credentials& shown) noexcept {
+    return !shown.client_id.empty() && shown.client_id.size() <= limits::client_id_bytes_max &&
+           is_well_formed(secret_kind::client_secret, shown.client_secret);
+}
+
 }  // namespace tollgate::oauth
+
+// <tollgate/oauth/token_answer.ipp>
+
+namespace tollgate::oauth {
+
+namespace detail {
+
+/// Whoever keeps answers for others keeps none of these (RFC 6749 section 5.1); the second line is for HTTP/1.0.
+inline void add_token_fields(http::response& out) {
+    out.add_prepared_lines(pipeline::json_field_lines);
+    out.add("Pragma", "no-cache");
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL void write_failure(http::response& out, const failed_answer& answer) {
+    out.set_status(answer.status);
+    detail::add_token_fields(out);
+    http::json_writer body{out.body()};
+    body.begin_object();
+    body.member("error").string(to_text(answer.why.code));
+    body.member("error_description").string(answer.why.description);
+    body.member("message").string(answer.why.description);
+    body.member("documentation_url").string(std::string{answer.docs_url}.append(answer.about.slug).append("/"));
+    body.end_object();
+}
+
+TOLLGATE_DECL void write_problem(http::response& out, const problem& why, std::string_view docs_url) {
+    const bool unavailable = why.kind == problem_kind::unavailable;
+    out.clear();
+    if (unavailable) out.add("Retry-After", pipeline::retry_after_unavailable_seconds);
+    const auto told = to_failure(why);
+    write_failure(out, {.status = unavailable ? http::status::service_unavailable : http::status::internal_server_error,
+                        .why = told,
+                        .docs_url = docs_url});
+}
+
+TOLLGATE_DECL void answer_other_method(const http::request& asked, http::response& out, const other_method& place) {
+    out.add("Allow", place.allowed);
+    if (asked.method == http::method::options) {
+        out.set_status(http::status::no_content);
+        return;
+    }
+    const failure why{error::invalid_request, "This path does not answer to this method; see the Allow header."};
+    write_failure(out, {.status = http::status::method_not_allowed, .why = why, .docs_url = place.docs_url});
+}
+
+TOLLGATE_DECL void write_without_agent(http::response& out, const visit& now, std::string_view docs_url) {
+    const bool admitted = now.window && now.window->admitted;
+    if (!admitted && now.window) out.add("Retry-After", pipeline::seconds_until(now.window->resets_at, now.now));
+    const failure why{error::invalid_request,
+                      admitted ? "Send a User-Agent header that names your program."
+                               : "API rate limit exceeded. Wait until the time in X-RateLimit-Reset."};
+    write_failure(out, {.status = admitted ? http::status::forbidden : http::status::too_many_requests,
+                        .why = why,
+                        .docs_url = docs_url,
+                        .about = admitted ? pipeline::about_requests : pipeline::about_rate_limits});
+}
+
+TOLLGATE_DECL void write_tokens(http::response& out, const token_response& issued) {
+    detail::add_token_fields(out);
+    http::json_writer body{out.body()};
+    body.begin_object();
+    body.member("access_token").string(issued.access_token);
+    body.member("expires_in").integer(issued.expires_in.count());
+    body.member("token_type").string("bearer");
+    body.member("scope").string(issued.scopes.text());
+    if (issued.refresh_token) body.member("refresh_token").string(*issued.refresh_token);
+    body.end_object();
+}
+
+}  // namespace tollgate::oauth
+
+// <tollgate/oauth/client_endpoints.ipp>
+
+namespace tollgate::oauth {
+
+TOLLGATE_DECL std::variant<client_request, failure> read_client_request(const http::request& asked) {
+    if (asked.body_state == http::body_state::too_large)
+        return failure{error::invalid_request, "The request's body is too large."};
+    auto read = parameters::from_body(asked);
+    if (auto* why = std::get_if<failure>(&read)) return std::move(*why);
+    auto& sent = std::get<parameters>(read);
+    if (auto repeated = sent.repeated()) return std::move(*repeated);
+    auto shown = read_credentials(asked, sent);
+    if (auto* why = std::get_if<failure>(&shown)) return std::move(*why);
+    return client_request{std::move(sent), std::get<client_credentials>(std::move(shown))};
+}
+
+TOLLGATE_DECL void answer_bad_client(const http::request& asked, const visit& now, http::response& out,
+                                     std::string_view docs_url) {
+    if (!now.window->admitted) {
+        out.add("Retry-After", pipeline::seconds_until(now.window->resets_at, now.now));
+        const failure why{error::invalid_client, "API rate limit exceeded by requests with a wrong client_id or "
+                                                 "client_secret. Wait until the time in X-RateLimit-Reset."};
+        return write_failure(out, {.status = http::status::too_many_requests,
+                                   .why = why,
+                                   .docs_url = docs_url,
+                                   .about = pipeline::about_rate_limits});
+    }
+    if (asked.fields.count(http::field_id::authorization) != 0) out.add("WWW-Authenticate", "Basic realm=\"oauth\"");
+    const failure why{error::invalid_client, "There is no application with this client_id and client_secret."};
+    write_failure(out, {.status = http::status::unauthorized, .why = why, .docs_url = docs_url});
+}
+
+}  // namespace tollgate::oauth
+
+// <tollgate/oauth/metadata.ipp>
+
+namespace tollgate::oauth {
+
+TOLLGATE_DECL std::string make_metadata(const oauth_settings& settings) {
+    std::string made;
+    http::json_writer json{made};
+    const auto at = [&](std::string_view path) { return settings.auth_url + std::string{path}; };
+    const auto write_list = [&](http::json_name name, std::initializer_list<std::string_view> values) {
+        json.member(name).begin_array();
+        for (const auto each : values) json.string(each);
+        json.end_array();
+    };
+
+    json.begin_object();
+    json.member("issuer").string(settings.auth_url);
+    json.member("authorization_endpoint").string(at(authorization_path));
+    json.member("token_endpoint").string(at(token_path));
+    json.member("revocation_endpoint").string(at(revocation_path));
+    json.member("scopes_supported").begin_array();
+    for (const auto& scope : settings.services.scopes()) json.string(scope);
+    json.end_array();
+    write_list("response_types_supported", {"code"});
+    write_list("response_modes_supported", {"query"});
+    write_list("grant_types_supported", {"authorization_code", "refresh_token"});
+    write_list("token_endpoint_auth_methods_supported", {"client_secret_basic", "client_secret_post"});
+    write_list("revocation_endpoint_auth_methods_supported", {"client_secret_basic", "client_secret_post"});
+    write_list("code_challenge_methods_supported", {challenge_method});
+    json.member("authorization_response_iss_parameter_supported").boolean(true);
+    json.member("service_documentation").string(at("/docs/"));
+    write_list("ui_locales_supported", {page_locale});
+    json.end_object();
+    return made;
+}
+
+TOLLGATE_DECL void answer_metadata(const http::request& asked, std::string_view metadata, std::string_view docs_url,
+                                   http::response& out) {
+    if (asked.method == http::method::get || asked.method == http::method::head) {
+        out.add_prepared_lines(pipeline::json_field_lines);
+        out.body() = metadata;
+        return;
+    }
+    answer_other_method(asked, out, {.allowed = "GET, HEAD, OPTIONS", .docs_url = docs_url});
+}
+
+}  // namespace tollgate::oauth
+
+// <tollgate/oauth/redirect.ipp>
+
+namespace tollgate::oauth {
+
+namespace detail {
+
+/// `text` without the port of its loopback address; none if it has another host. Of `http` alone, and the two addresses
+/// alone: the name `localhost` somebody may make point elsewhere (RFC 8252 section 8.3).
+inline std::optional<std::string> without_loopback_port(std::string_view text) {
+    for (const std::string_view origin : {"http://127.0.0.1", "http://[::1]"}) {
+        if (!text.starts_with(origin)) continue;
+        auto rest = text.substr(origin.size());
+        if (rest.starts_with(':')) {
+            rest.remove_prefix(1);
+            while (!rest.empty() && rest.front() >= '0' && rest.front() <= '9') rest.remove_prefix(1);
+        }
+        // Behind the host and its port comes the path, the query or nothing: `127.0.0.1.example` is a name.
+        if (!rest.empty() && rest.front() != '/' && rest.front() != '?') return std::nullopt;
+        return std::string{origin}.append(rest);
+    }
+    return std::nullopt;
+}
+
+/// What can stand in `Location` and have a query put behind it: visible ASCII without a fragment (RFC 6749 section 3.1.2).
+inline bool can_be_sent_to(std::string_view url) noexcept {
+    for (char c : url)
+        if (c <= ' ' || c > '~' || c == '#') return false;
+    return !url.empty();
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL bool matches_registered(std::string_view registered, std::string_view redirect_uri) {
+    if (registered == redirect_uri) return true;
+    const auto known = detail::without_loopback_port(registered);
+    return known && known == detail::without_loopback_port(redirect_uri) && http::url::parse(redirect_uri);
+}
+
+TOLLGATE_DECL bool matches_website(std::string_view website, std::string_view redirect_uri) {
+    const auto home = http::url::parse(website);
+    const auto sent = http::url::parse(redirect_uri);
+    return home && sent && home->origin() == sent->origin() && !sent->has_user_info && !sent->has_fragment;
+}
+
+TOLLGATE_DECL std::optional<std::string> choose_redirect(const application& client,
+                                                         const std::optional<std::string>& redirect_uri) {
+    const auto chosen = redirect_uri ? redirect_uri : client.redirect_url;
+    if (!chosen || !detail::can_be_sent_to(*chosen)) return std::nullopt;
+    const bool fits = client.redirect_url ? matches_registered(*client.redirect_url, *chosen)
+                                          : matches_website(client.website, *chosen);
+    return fits ? chosen : std::nullopt;
+}
+
+TOLLGATE_DECL std::string with_parameters(std::string_view url, std::span<const redirect_parameter> parameters) {
+    std::string made{url};
+    const auto mark = made.find('?');
+    bool separated = mark != std::string::npos && (mark + 1 == made.size() || made.back() == '&');
+    for (const auto& [name, value] : parameters) {
+        if (!separated) made.push_back(made.find('?') == std::string::npos ? '?' : '&');
+        separated = false;
+        made.append(percent_encode(name)).append("=").append(percent_encode(value));
+    }
+    return made;
+}
+
+}  // namespace tollgate::oauth
+
+// <tollgate/pages/applications_page.ipp>
+
+namespace tollgate::pages {
+
+TOLLGATE_DECL application_form application_form::read(const http::form_fields& fields) {
+    return {std::string{fields.value_of("name")}, std::string{fields.value_of("website")},
+            std::string{fields.value_of("description")}, std::string{fields.value_of("redirect_url")}};
+}
+
+TOLLGATE_DECL application_request application_form::wanted_by(user_id owner) const {
+    application_request made{.owner = owner, .name = name, .website = website, .description = description};
+    if (!redirect_url.empty()) made.redirect_url = redirect_url;
+    return made;
+}
+
+TOLLGATE_DECL pipeline::form_faults application_form::faults(const application_request& wanted,
+                                                             const page_words& words) const {
+    pipeline::form_faults found;
+    const application_words& said = words.applications;
+    const auto judge_url = [&](const typed_line& typed, std::string_view bad) {
+        if (typed.text.empty() || typed.text.size() > typed.bytes_max) judge_line(found, typed, words.forms);
+        else found.add(typed.name, bad, typed.label);
+    };
+    // What will not do is the policy's to say; how to put it is the page's.
+    for (const field_fault& each : faults_of(wanted)) {
+        if (each.field == "name")
+            judge_line(found, {"name", said.name, name, limits::application_name_bytes_max, said.name_missing},
+                       words.forms);
+        else if (each.field == "description")
+            judge_line(found, {"description", said.description, description, limits::application_description_bytes_max},
+                       words.forms);
+        else if (each.field == "website")
+            judge_url({"website", said.website, website, limits::target_url_bytes_max, said.website_missing},
+                      words.forms.no_url);
+        else
+            judge_url({"redirect_url", said.redirect_url, redirect_url, limits::target_url_bytes_max},
+                      said.redirect_url_bad);
+    }
+    return found;
+}
+
+namespace detail {
+
+inline void write_application_row(http::html_writer& html, const page_view& view, const application& of) {
+    const application_words& words = view.words.applications;
+    const auto number = std::to_string(of.id.value());
+    html.add("<tr role=\"row\"><th role=\"rowheader\" scope=\"row\" data-label=\"{}\">{}\n<p>", words.name, of.name);
+    write_web_link(html, of.website, of.website);
+    html.add("</p>");
+    if (!of.description.empty()) html.add("<p>{}</p>", of.description);
+    html.add("</th>\n");
+    begin_cell(html, words.client_id);
+    html.add("<code class=\"whole\">{}</code>", of.client_id.view());
+    next_cell(html, words.redirect_url);
+    if (of.redirect_url) html.add("<code>{}</code>", *of.redirect_url);
+    else html.add("<span class=\"quiet\">{}</span>", words.no_redirect_url);
+    next_cell(html, view.words.forms.created);
+    pipeline::write_day(html, of.created_at);
+    next_cell(html, {});
+    pipeline::write_confirmation(html,
+                                 {.label = words.renew,
+                                  .about = of.name,
+                                  .warning = pipeline::fill_in(words.renew_warning, of.name),
+                                  .button = words.renew_button},
+                                 {.url = view.url,
+                                  .form_token = view.form_token,
+                                  .hidden = {{action_name, "new_secret"}, {"application", number}}});
+    pipeline::write_confirmation(
+        html,
+        {.label = words.remove,
+         .about = of.name,
+         .warning = pipeline::fill_in(words.remove_warning, of.name),
+         .button = words.remove_button},
+        {.url = view.url, .form_token = view.form_token, .hidden = {{action_name, "delete"}, {"application", number}}});
+    end_row(html);
+}
+
+inline void write_application_form(http::html_writer& html, const page_view& view, const application_form& typed,
+                                   const pipeline::form_faults& faults) {
+    const application_words& words = view.words.applications;
+    const form_words& forms = view.words.forms;
+    begin_form_section(html, words.add);
+    pipeline::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
+    pipeline::write_text_field(html,
+                               {.name = "name",
+                                .label = words.name,
+                                .hint = words.name_hint,
+                                .value = typed.name,
+                                .bytes_max = limits::application_name_bytes_max},
+                               faults, forms);
+    pipeline::write_text_field(html,
+                               {.name = "website",
+                                .label = words.website,
+                                .hint = words.website_hint,
+                                .value = typed.website,
+                                .type = "url",
+                                .bytes_max = limits::target_url_bytes_max},
+                               faults, forms);
+    pipeline::write_text_field(html,
+                               {.name = "description",
+                                .label = words.description,
+                                .value = typed.description,
+                                .bytes_max = limits::application_description_bytes_max,
+                                .required = false},
+                               faults, forms);
+    pipeline::write_text_field(html,
+                               {.name = "redirect_url",
+                                .label = words.redirect_url,
+                                .hint = words.redirect_url_hint,
+                                .value = typed.redirect_url,
+                                .type = "url",
+                                .bytes_max = limits::target_url_bytes_max,
+                                .required = false},
+                               faults, forms);
+    html.add("<button>{}</button>\n</form>\n", words.button);
+    end_form_section(html);
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL void write_applications(http::html_writer& html, const page_view& view,
+                                      std::span<const application> applications, const application_form& typed,
+                                      const pipeline::form_faults& faults) {
+    const application_words& words = view.words.applications;
+    begin_list_page(
+        html,
+        {.title = words.title, .about = words.about, .add = applications.empty() ? std::string_view{} : words.add});
+    if (view.done) write_notice(html, words.removed);
+    pipeline::write_faults(html, faults, view.words.forms);
+    if (applications.empty()) {
+        write_nothing_yet(html, words.none);
+    } else {
+        begin_table(html, words.title, {words.name, words.client_id, words.redirect_url, view.words.forms.created},
+                    view.words.forms.actions);
+        for (const application& each : applications) detail::write_application_row(html, view, each);
+        end_table(html);
+    }
+    detail::write_application_form(html, view, typed, faults);
+}
+
+TOLLGATE_DECL void write_shown_client(http::html_writer& html, const page_view& view, const shown_client& shown) {
+    const application_words& words = view.words.applications;
+    html.add("<h1>{}</h1>\n<p>{}</p>\n", shown.title, words.made_about);
+    pipeline::write_copied_text(html, {.name = "client-id", .label = words.client_id, .text = shown.client_id});
+    pipeline::write_copied_text(html,
+                                {.name = "client-secret", .label = words.client_secret, .text = shown.client_secret});
+    write_once_only(html, view, words.back);
+}
+
+}  // namespace tollgate::pages
+
+// <tollgate/pages/authorizations_page.ipp>
+
+namespace tollgate::pages {
+
+TOLLGATE_DECL void write_authorizations(http::html_writer& html, const page_view& view, std::span<const grant> grants) {
+    const authorization_words& words = view.words.authorizations;
+    begin_list_page(html, {.title = words.title, .about = words.about});
+    if (view.done) write_notice(html, words.revoked);
+    if (grants.empty()) return write_nothing_yet(html, words.none);
+    begin_table(html, words.title, {words.application, words.may, words.since, view.words.forms.last_used},
+                view.words.forms.actions);
+    for (const grant& each : grants) {
+        html.add("<tr role=\"row\"><th role=\"rowheader\" scope=\"row\" data-label=\"{}\">{}\n<p>", words.application,
+                 each.application_name);
+        write_web_link(html, each.application_website, each.application_website);
+        html.add("</p></th>\n");
+        begin_cell(html, words.may);
+        write_scope_texts(html, each.scopes, view.scopes);
+        next_cell(html, words.since);
+        pipeline::write_day(html, each.created_at);
+        next_cell(html, view.words.forms.last_used);
+        write_day_or_never(html, each.last_used_at, view.words.forms);
+        next_cell(html, {});
+        pipeline::write_confirmation(
+            html,
+            {.label = words.revoke,
+             .about = each.application_name,
+             .warning = pipeline::fill_in(words.revoke_warning, each.application_name),
+             .button = words.revoke_button},
+            {.url = view.url,
+             .form_token = view.form_token,
+             .hidden = {{action_name, "revoke"}, {"application", std::to_string(each.application.value())}}});
+        end_row(html);
+    }
+    end_table(html);
+}
+
+}  // namespace tollgate::pages
+
+// <tollgate/pages/room.ipp>
+
+namespace tollgate::pages {
+
+TOLLGATE_DECL found_room find_room(std::string_view path, std::string_view root) noexcept {
+    if (!path.starts_with(root)) return {};
+    path.remove_prefix(root.size());
+    for (const room_path& each : room_paths) {
+        if (path == each.path) return {each.where, false};
+        if (path == each.path.substr(0, each.path.size() - 1)) return {each.where, true};
+    }
+    return {};
+}
+
+TOLLGATE_DECL bool is_local_target(std::string_view text) noexcept {
+    // Browsers read `//host` and `/\host` as another host, and drop what is no visible ASCII in between.
+    if (text.size() > limits::target_bytes_max || !text.starts_with('/') || text.starts_with("//")) return false;
+    for (char c : text)
+        if (c <= ' ' || c > '~' || c == '\\') return false;
+    return true;
+}
+
+}  // namespace tollgate::pages
+
+// <tollgate/pages/sign_in_page.ipp>
+
+namespace tollgate::pages {
+
+TOLLGATE_DECL std::string read_return_to(const http::form_fields& fields) {
+    const auto wanted = fields.value_of("return_to");
+    return is_local_target(wanted) ? std::string{wanted} : std::string{};
+}
+
+TOLLGATE_DECL pipeline::form_faults faults_of(const sign_in_form& typed, std::string_view password,
+                                              const sign_in_words& words) {
+    pipeline::form_faults found;
+    if (typed.login.empty()) found.add("login", words.login_missing);
+    if (password.empty()) found.add("password", words.password_missing);
+    return found;
+}
+
+TOLLGATE_DECL pipeline::form_faults faults_of(const sign_in_answer& answer, const sign_in_words& words) {
+    pipeline::form_faults found;
+    if (answer.result == sign_in_result::refused) found.add("password", words.refused);
+    if (answer.result == sign_in_result::throttled)
+        found.add("password",
+                  pipeline::fill_in(words.throttled, pipeline::duration_text(answer.retry_after, words.durations)));
+    return found;
+}
+
+TOLLGATE_DECL void write_sign_in(http::html_writer& html, const sign_in_view& view, const sign_in_form& typed,
+                                 const pipeline::form_faults& faults) {
+    const sign_in_words& words = view.words.sign_in;
+    html.add("<h1>{}</h1>\n", words.title);
+    if (view.signed_out) html.add("<p class=\"notice\" role=\"status\">{}</p>\n", words.signed_out);
+    pipeline::write_faults(html, faults, view.words.forms);
+    pipeline::begin_form(html, {.url = view.url, .form_token = {}, .hidden = {}});
+    if (!typed.return_to.empty())
+        html.add("<input type=\"hidden\" name=\"return_to\" value=\"{}\">\n", typed.return_to);
+    pipeline::write_text_field(
+        html,
+        {.name = "login", .label = words.login, .value = typed.login, .autocomplete = "username", .focused = true},
+        faults, view.words.forms);
+    pipeline::write_text_field(
+        html, {.name = "password", .label = words.password, .type = "password", .autocomplete = "current-password"},
+        faults, view.words.forms);
+    html.add("<button>{}</button>\n</form>\n", words.button);
+}
+
+TOLLGATE_DECL void write_sign_out(http::html_writer& html, const sign_out_view& view) {
+    const sign_in_words& words = view.words.sign_in;
+    html.add("<h1>{}</h1>\n<p>{}</p>\n", words.out_title, pipeline::fill_in(words.out_about, view.login));
+    pipeline::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
+    html.add("<button>{}</button>\n</form>\n", words.out_title);
+}
+
+}  // namespace tollgate::pages
+
+// <tollgate/pages/tokens_page.ipp>
+
+namespace tollgate::pages {
+
+TOLLGATE_DECL token_form token_form::read(const http::form_fields& fields) {
+    token_form made;
+    made.description = fields.value_of("description");
+    for (const http::form_member& each : fields)
+        if (each.name == "scopes") made.scopes.push_back(each.value);
+    return made;
+}
+
+TOLLGATE_DECL pipeline::form_faults token_form::faults(const service_catalog& services, const page_words& words) const {
+    pipeline::form_faults found;
+    judge_line(found,
+               {.name = "description",
+                .label = words.tokens.description,
+                .text = description,
+                .bytes_max = limits::token_description_bytes_max,
+                .missing = words.tokens.description_missing},
+               words.forms);
+    scope_set fitting;
+    const bool known = std::all_of(scopes.begin(), scopes.end(), [&](const std::string& each) {
+        return services.has_scope(each) && fitting.add(each);
+    });
+    if (!known) found.add("scopes", words.forms.unknown_choice, words.tokens.scopes);
+    else if (scopes.empty()) found.add("scopes", words.tokens.scopes_missing);
+    return found;
+}
+
+TOLLGATE_DECL scope_set token_form::chosen() const {
+    scope_set made;
+    for (const std::string& each : scopes) static_cast<void>(made.add(each));
+    return made;
+}
+
+namespace detail {
+
+inline void write_token_row(http::html_writer& html, const page_view& view, const personal_token& token) {
+    const token_words& words = view.words.tokens;
+    begin_row(html, words.description, token.description);
+    begin_cell(html, words.username);
+    html.add("<code class=\"whole\">{}</code>", token.username.view());
+    next_cell(html, words.may);
+    write_scope_codes(html, token.scopes);
+    next_cell(html, view.words.forms.created);
+    pipeline::write_day(html, token.created_at);
+    next_cell(html, view.words.forms.last_used);
+    write_day_or_never(html, token.last_used_at, view.words.forms);
+    next_cell(html, {});
+    pipeline::write_confirmation(html,
+                                 {.label = words.revoke,
+                                  .about = token.description,
+                                  .warning = pipeline::fill_in(words.revoke_warning, token.description),
+                                  .button = words.revoke_button},
+                                 {.url = view.url,
+                                  .form_token = view.form_token,
+                                  .hidden = {{action_name, "revoke"}, {"token", std::to_string(token.id.value())}}});
+    end_row(html);
+}
+
+inline void write_token_form(http::html_writer& html, const page_view& view, const token_form& typed,
+                             const pipeline::form_faults& faults) {
+    const token_words& words = view.words.tokens;
+    begin_form_section(html, words.add);
+    pipeline::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
+    pipeline::write_text_field(html,
+                               {.name = "description",
+                                .label = words.description,
+                                .hint = words.description_hint,
+                                .value = typed.description,
+                                .bytes_max = limits::token_description_bytes_max},
+                               faults, view.words.forms);
+    std::vector<pipeline::choice> choices;
+    for (const auto& each : view.scopes.entries())
+        choices.push_back(
+            {each.scope, each.text, std::count(typed.scopes.begin(), typed.scopes.end(), each.scope) != 0});
+    pipeline::write_checkboxes(html, {.name = "scopes", .label = words.scopes}, choices, faults, view.words.forms);
+    html.add("<button>{}</button>\n</form>\n", words.button);
+    end_form_section(html);
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL void write_tokens(http::html_writer& html, const page_view& view, std::span<const personal_token> tokens,
+                                const token_form& typed, const pipeline::form_faults& faults) {
+    const token_words& words = view.words.tokens;
+    begin_list_page(
+        html, {.title = words.title, .about = words.about, .add = tokens.empty() ? std::string_view{} : words.add});
+    if (view.done) write_notice(html, words.revoked);
+    pipeline::write_faults(html, faults, view.words.forms);
+    if (tokens.empty()) {
+        write_nothing_yet(html, words.none);
+    } else {
+        begin_table(
+            html, words.title,
+            {words.description, words.username, words.may, view.words.forms.created, view.words.forms.last_used},
+            view.words.forms.actions);
+        for (const personal_token& each : tokens) detail::write_token_row(html, view, each);
+        end_table(html);
+    }
+    detail::write_token_form(html, view, typed, faults);
+}
+
+TOLLGATE_DECL void write_issued_token(http::html_writer& html, const page_view& view,
+                                      const issued_personal_token& issued) {
+    const token_words& words = view.words.tokens;
+    html.add("<h1>{}</h1>\n<p>{}</p>\n", words.made_title, words.made_about);
+    pipeline::write_copied_text(html, {.name = "username", .label = words.username, .text = issued.username});
+    pipeline::write_copied_text(html, {.name = "secret", .label = words.secret, .text = issued.secret});
+    write_once_only(html, view, words.back);
+}
+
+}  // namespace tollgate::pages
+
+// <tollgate/pages/webhooks_page.ipp>
+
+namespace tollgate::pages {
+
+TOLLGATE_DECL std::string account_text(const account_ref& of) {
+    return std::string{of.service.view()} + "/" + std::to_string(of.account.value());
+}
+
+TOLLGATE_DECL std::optional<account_ref> parse_account(std::string_view text) {
+    const auto slash = text.find('/');
+    if (slash == std::string_view::npos) return std::nullopt;
+    const auto service = service_name::from(text.substr(0, slash));
+    const auto account = account_id::parse(text.substr(slash + 1));
+    if (!service || service->empty() || !account) return std::nullopt;
+    return account_ref{*service, *account};
+}
+
+TOLLGATE_DECL const account_hooks* hook_list::find(const account_ref& of) const noexcept {
+    for (const account_hooks& each : accounts)
+        if (each.of == of) return &each;
+    return nullptr;
+}
+
+TOLLGATE_DECL hook_form hook_form::read(const http::form_fields& fields) {
+    return {std::string{fields.value_of("account")}, std::string{fields.value_of("event")},
+            std::string{fields.value_of("target_url")}};
+}
+
+TOLLGATE_DECL pipeline::form_faults hook_form::faults(const hook_list& list, const service_catalog& services,
+                                                      const page_words& words) const {
+    pipeline::form_faults found;
+    const auto of = parse_account(account);
+    const service* at = of && list.find(*of) != nullptr ? services.find(of->service) : nullptr;
+    if (at == nullptr) found.add("account", words.forms.unknown_choice, words.webhooks.account);
+    if (at == nullptr ? event.empty() : !check_hook_event(*at, event)) {
+        const bool elsewhere = std::any_of(services.services().begin(), services.services().end(),
+                                           [&](const service& each) { return each.has_event(event); });
+        if (at != nullptr && elsewhere)
+            found.add("event", pipeline::fill_in(words.webhooks.event_of_other_service, at->name));
+        else found.add("event", words.forms.unknown_choice, words.webhooks.event);
+    }
+    const typed_line target{"target_url", words.webhooks.target_url, target_url, limits::target_url_bytes_max,
+                            words.webhooks.target_url_missing};
+    if (target_url.empty() || target_url.size() > target.bytes_max) judge_line(found, target, words.forms);
+    else if (!http::url::parse(target_url)) found.add("target_url", words.forms.no_url, words.webhooks.target_url);
+    return found;
+}
+
+TOLLGATE_DECL std::string target_fault(std::string_view message, const webhook_words& words) {
+    constexpr std::string_view member = "target_url";
+    std::string text{message};
+    if (text.starts_with(member)) text.replace(0, member.size(), words.target_url);
+    return text;
+}
+
+namespace detail {
+
+inline void write_hook_row(http::html_writer& html, const page_view& view, const hook& of) {
+    const webhook_words& words = view.words.webhooks;
+    const auto account = account_text(of.account);
+    const auto number = std::to_string(of.id.value());
+    const auto about = of.event + " " + of.target_url;
+    begin_row(html, words.event, of.event);
+    begin_cell(html, words.target_url);
+    html.add("<code>{}</code>", of.target_url);
+    next_cell(html, words.source);
+    html.add("{}", of.source == hook_source::api ? words.by_api : words.by_hand);
+    next_cell(html, view.words.forms.created);
+    pipeline::write_day(html, of.created_at);
+    next_cell(html, {});
+    pipeline::write_confirmation(html,
+                                 {.label = words.renew,
+                                  .about = about,
+                                  .warning = pipeline::fill_in(words.renew_warning, of.event),
+                                  .button = words.renew_button},
+                                 {.url = view.url,
+                                  .form_token = view.form_token,
+                                  .hidden = {{action_name, "new_secret"}, {"account", account}, {"hook", number}}});
+    pipeline::write_confirmation(html,
+                                 {.label = words.remove,
+                                  .about = about,
+                                  .warning = pipeline::fill_in(words.remove_warning, of.target_url),
+                                  .button = words.remove_button},
+                                 {.url = view.url,
+                                  .form_token = view.form_token,
+                                  .hidden = {{action_name, "delete"}, {"account", account}, {"hook", number}}});
+    end_row(html);
+}
+
+inline void write_hook_table(http::html_writer& html, const page_view& view, const account_hooks& of) {
+    const webhook_words& words = view.words.webhooks;
+    html.add("<h2 class=\"account\">{} <span class=\"quiet\">{}</span></h2>\n", of.name, of.of.service.view());
+    if (of.hooks.empty()) return write_nothing_yet(html, words.none_here);
+    begin_table(html, of.name, {words.event, words.target_url, words.source, view.words.forms.created},
+                view.words.forms.actions);
+    for (const hook& each : of.hooks) write_hook_row(html, view, each);
+    end_table(html);
+}
+
+/// The user's accounts, service by service. The texts are `list`'s and `values`'.
+[[nodiscard]] inline std::vector<pipeline::choice_group> account_choices(const hook_list& list,
+                                                                         std::span<const std::string> values,
+                                                                         std::string_view chosen) {
+    std::vector<pipeline::choice_group> groups;
+    for (std::size_t i = 0; i < list.accounts.size(); ++i) {
+        const auto service = list.accounts[i].of.service.view();
+        if (groups.empty() || groups.back().heading != service) groups.push_back({service, {}});
+        groups.back().choices.push_back({values[i], list.accounts[i].name, values[i] == chosen});
+    }
+    return groups;
+}
+
+/// The events of the services that the user has accounts at.
+[[nodiscard]] inline std::vector<pipeline::choice_group> event_choices(const hook_list& list,
+                                                                       const service_catalog& services,
+                                                                       const hook_form& typed) {
+    std::vector<pipeline::choice_group> groups;
+    const auto account = parse_account(typed.account);
+    const service* own = account ? services.find(account->service) : nullptr;
+    // Services may have events of one name; what was typed stays chosen even where it is none of the account's own.
+    const bool fits = own != nullptr && own->has_event(typed.event);
+    for (const service& at : services.services()) {
+        if (std::none_of(list.accounts.begin(), list.accounts.end(),
+                         [&](const account_hooks& each) { return each.of.service == at.name; }))
+            continue;
+        groups.push_back({at.name, {}});
+        for (const std::string& each : at.events)
+            groups.back().choices.push_back({each, each, each == typed.event && (!fits || own == &at)});
+    }
+    return groups;
+}
+
+inline void write_hook_form(http::html_writer& html, const page_view& view, const hook_list& list,
+                            const service_catalog& services, const hook_form& typed,
+                            const pipeline::form_faults& faults) {
+    const webhook_words& words = view.words.webhooks;
+    const form_words& forms = view.words.forms;
+    std::vector<std::string> values;
+    for (const account_hooks& each : list.accounts) values.push_back(account_text(each.of));
+    const auto chosen = typed.account.empty() && list.chosen ? account_text(*list.chosen) : typed.account;
+
+    begin_form_section(html, words.add);
+    pipeline::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
+    pipeline::write_select(html, {.name = "account", .label = words.account}, account_choices(list, values, chosen),
+                           faults, forms);
+    const auto events = event_choices(list, services, typed);
+    pipeline::write_select(
+        html,
+        {.name = "event", .label = words.event, .hint = events.size() > 1 ? words.event_hint : std::string_view{}},
+        events, faults, forms);
+    pipeline::write_text_field(html,
+                               {.name = "target_url",
+                                .label = words.target_url,
+                                .hint = words.target_url_hint,
+                                .value = typed.target_url,
+                                .type = "url",
+                                .bytes_max = limits::target_url_bytes_max},
+                               faults, forms);
+    html.add("<button>{}</button>\n</form>\n", words.button);
+    end_form_section(html);
+}
+
+/// For those whose accounts do not fit on one page.
+inline void write_account_chooser(http::html_writer& html, const page_view& view, const hook_list& list) {
+    const webhook_words& words = view.words.webhooks;
+    html.add(
+        "<form class=\"chooser\" action=\"{}\">\n<p>{}</p>\n<label for=\"shown\">{}</label>\n<select id=\"shown\" "
+        "name=\"account\">\n",
+        view.url, words.choose_about, words.choose);
+    for (const account_hooks& each : list.accounts) {
+        html.add("<option value=\"{}\"", account_text(each.of));
+        if (list.chosen == each.of) html.add(" selected");
+        html.add(">{} ({})</option>\n", each.name, each.of.service.view());
+    }
+    html.add("</select>\n<button class=\"quiet\">{}</button>\n</form>\n", words.choose_button);
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL void write_hooks(http::html_writer& html, const page_view& view, const hook_list& list,
+                               const service_catalog& services, const hook_form& typed,
+                               const pipeline::form_faults& faults) {
+    const webhook_words& words = view.words.webhooks;
+    const bool any = std::any_of(list.accounts.begin(), list.accounts.end(),
+                                 [](const account_hooks& each) { return !each.hooks.empty(); });
+    begin_list_page(html, {.title = words.title, .about = words.about, .add = any ? words.add : std::string_view{}});
+    if (view.done) write_notice(html, words.removed);
+    pipeline::write_faults(html, faults, view.words.forms);
+    if (list.accounts.empty()) return write_nothing_yet(html, words.no_accounts);
+
+    if (list.accounts.size() > accounts_shown_max) detail::write_account_chooser(html, view, list);
+    if (!any && !list.chosen) write_nothing_yet(html, words.none);
+    for (const account_hooks& each : list.accounts)
+        if (!each.hooks.empty() || each.of == list.chosen) detail::write_hook_table(html, view, each);
+    detail::write_hook_form(html, view, list, services, typed, faults);
+}
+
+TOLLGATE_DECL void write_shown_hook_secret(http::html_writer& html, const page_view& view,
+                                           const shown_hook_secret& shown) {
+    html.add("<h1>{}</h1>\n<p>{}</p>\n", shown.title, shown.about);
+    pipeline::write_copied_text(html, {.name = "secret", .label = view.words.webhooks.secret, .text = shown.secret});
+    write_once_only(html, view, view.words.webhooks.back);
+}
+
+}  // namespace tollgate::pages
+
+// <tollgate/pages/list_parts.ipp>
+
+namespace tollgate::pages {
+
+TOLLGATE_DECL void judge_line(pipeline::form_faults& found, const typed_line& typed, const form_words& words) {
+    if (typed.text.empty()) {
+        if (!typed.missing.empty()) found.add(typed.name, typed.missing);
+    } else if (typed.text.size() > typed.bytes_max) {
+        found.add(typed.name, pipeline::fill_in(words.too_long, std::to_string(typed.bytes_max)), typed.label);
+    } else if (!is_visible_line(typed.text, typed.bytes_max)) {
+        const bool blank = typed.text.find_first_not_of(' ') == std::string_view::npos;
+        if (blank && !typed.missing.empty()) found.add(typed.name, typed.missing);
+        else found.add(typed.name, words.not_plain, typed.label);
+    }
+}
+
+TOLLGATE_DECL void begin_list_page(http::html_writer& html, const list_heading& heading) {
+    html.add("<div class=\"heading\">\n<h1>{}</h1>\n", heading.title);
+    if (!heading.add.empty()) html.add("<a class=\"button\" href=\"#new\">{}</a>\n", heading.add);
+    html.add("</div>\n<p class=\"lead\">{}</p>\n", heading.about);
+}
+
+TOLLGATE_DECL void write_notice(http::html_writer& html, std::string_view text) {
+    html.add("<p class=\"notice\" role=\"status\">{}</p>\n", text);
+}
+
+TOLLGATE_DECL void write_nothing_yet(http::html_writer& html, std::string_view text) {
+    html.add("<p class=\"nothing\">{}</p>\n", text);
+}
+
+TOLLGATE_DECL void begin_table(http::html_writer& html, std::string_view caption,
+                               std::initializer_list<std::string_view> columns, std::string_view actions) {
+    html.add(
+        "<table role=\"table\">\n<caption class=\"unseen\">{}</caption>\n<thead role=\"rowgroup\"><tr role=\"row\">",
+        caption);
+    for (const auto each : columns) html.add("<th role=\"columnheader\" scope=\"col\">{}</th>", each);
+    html.add(
+        "<th role=\"columnheader\" scope=\"col\"><span class=\"unseen\">{}</span></th></tr></thead>\n<tbody "
+        "role=\"rowgroup\">\n",
+        actions);
+}
+
+TOLLGATE_DECL void end_table(http::html_writer& html) { html.add("</tbody>\n</table>\n"); }
+
+TOLLGATE_DECL void begin_row(http::html_writer& html, std::string_view column, std::string_view name) {
+    html.add("<tr role=\"row\"><th role=\"rowheader\" scope=\"row\" data-label=\"{}\">{}</th>\n", column, name);
+}
+
+TOLLGATE_DECL void end_row(http::html_writer& html) { html.add("</td></tr>\n"); }
+
+TOLLGATE_DECL void begin_cell(http::html_writer& html, std::string_view column) {
+    if (column.empty()) html.add("<td role=\"cell\" class=\"actions\">");
+    else html.add("<td role=\"cell\" data-label=\"{}\">", column);
+}
+
+TOLLGATE_DECL void next_cell(http::html_writer& html, std::string_view column) {
+    html.add("</td>\n");
+    begin_cell(html, column);
+}
+
+TOLLGATE_DECL void write_scope_codes(http::html_writer& html, const scope_set& scopes) {
+    html.add("<ul class=\"codes\">");
+    scopes.for_each([&](std::string_view each) {
+        html.add("<li><code>{}</code></li>", each);
+        return true;
+    });
+    html.add("</ul>");
+}
+
+TOLLGATE_DECL void write_scope_texts(http::html_writer& html, const scope_set& scopes,
+                                     const pipeline::scope_texts& texts) {
+    html.add("<ul class=\"texts\">");
+    scopes.for_each([&](std::string_view each) {
+        html.add("<li>{}</li>", texts.find(each));
+        return true;
+    });
+    html.add("</ul>");
+}
+
+TOLLGATE_DECL void write_day_or_never(http::html_writer& html, const std::optional<instant>& at,
+                                      const form_words& words) {
+    if (at) pipeline::write_day(html, *at);
+    else html.add("<span class=\"quiet\">{}</span>", words.never);
+}
+
+TOLLGATE_DECL void write_web_link(http::html_writer& html, std::string_view url, std::string_view text) {
+    if (http::url::parse(url)) html.add("<a href=\"{}\" rel=\"external noopener noreferrer\">{}</a>", url, text);
+    else html.add("{}", text);
+}
+
+TOLLGATE_DECL void begin_form_section(http::html_writer& html, std::string_view heading) {
+    html.add("<section class=\"form\" id=\"new\" aria-labelledby=\"new-heading\">\n<h2 id=\"new-heading\">{}</h2>\n",
+             heading);
+}
+
+TOLLGATE_DECL void end_form_section(http::html_writer& html) { html.add("</section>\n"); }
+
+TOLLGATE_DECL void write_once_only(http::html_writer& html, const page_view& view, std::string_view back) {
+    html.add("<p class=\"caution\">{}</p>\n<p><a class=\"button\" href=\"{}\">{}</a></p>\n",
+             view.words.forms.shown_once, view.url, back);
+}
+
+}  // namespace tollgate::pages
+
+// <tollgate/webhooks/signature.ipp>
+
+namespace tollgate {
+
+namespace detail {
+
+inline problem not_genuine(const char* message) { return {problem_kind::unauthorized, message, {}}; }
+
+/// The value of a header that is there once.
+inline std::string_view only_line(const http::field_lines& fields, std::string_view name) noexcept {
+    std::string_view found;
+    std::size_t lines = 0;
+    for (const http::field& line : fields)
+        if (ascii_iequals(line.name, name)) {
+            found = line.value;
+            ++lines;
+        }
+    return lines == 1 ? found : std::string_view{};
+}
+
+/// A full stop separates what is signed, so an id with one would let bytes of one part be read as another's.
+inline bool is_webhook_id(std::string_view text) noexcept {
+    if (text.empty() || text.size() > limits::webhook_id_bytes_max) return false;
+    for (const char c : text)
+        if (c <= ' ' || c > '~' || c == '.') return false;
+    return true;
+}
+
+/// Digits only, without a leading zero: the text is signed, so it has one spelling.
+inline std::optional<std::int64_t> webhook_timestamp(std::string_view text) noexcept {
+    constexpr std::size_t digits_max = 12;  // until the year 33658: the sums below cannot overflow
+    if (text.empty() || text.size() > digits_max || text.front() == '0') return std::nullopt;
+    for (const char c : text)
+        if (!is_digit(c)) return std::nullopt;
+    std::int64_t value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+}
+
+/// The macs of all `v1` signatures in `version,signature version,signature...`; none for anything else than that. Other
+/// versions are for other receivers.
+inline std::optional<std::vector<std::string>> webhook_macs(std::string_view header) {
+    constexpr std::size_t signature_bytes_max = 512;  // `v1` has 47; asymmetric ones of a later version are longer
+    std::vector<std::string> macs;
+    for (std::size_t count = 0;; ++count) {
+        const auto blank = header.find(' ');
+        const std::string_view one = header.substr(0, blank);
+        const auto comma = one.find(',');
+        if (count == limits::webhook_signatures_max || one.size() > signature_bytes_max || comma == 0 ||
+            comma == std::string_view::npos || comma + 1 == one.size())
+            return std::nullopt;
+        for (const char c : one)
+            if (c <= ' ' || c > '~') return std::nullopt;
+        if (one.substr(0, comma) == "v1") {
+            auto mac = base64_decode(one.substr(comma + 1));
+            if (!mac || mac->size() != digest::size_bytes) return std::nullopt;
+            macs.push_back(*std::move(mac));
+        }
+        if (blank == std::string_view::npos) return macs;
+        header.remove_prefix(blank + 1);
+    }
+}
+
+inline outcome<void> judge_webhook(std::string_view secret, const webhook_headers& headers, std::string_view body,
+                                   instant now, seconds tolerance) {
+    const auto key = webhook_key(secret);
+    if (!key) return key.error();
+    if (!is_webhook_id(headers.id)) return not_genuine("The webhook-id is missing, or is none.");
+    const auto timestamp = webhook_timestamp(headers.timestamp);
+    if (!timestamp) return not_genuine("The webhook-timestamp is missing, or is no number of seconds.");
+    const auto macs = webhook_macs(headers.signature);
+    if (!macs) return not_genuine("The webhook-signature is missing, or is no list of signatures.");
+
+    constexpr std::int64_t tolerance_max = 1'000'000'000'000;  // 31,000 years: all time there is, and no sum overflows
+    const std::int64_t tolerated = std::clamp(std::int64_t{tolerance.count()}, std::int64_t{0}, tolerance_max);
+    const std::int64_t age = to_unix_seconds(now) - *timestamp;
+    if (age > tolerated) return not_genuine("The webhook-timestamp is too long ago.");
+    if (age < -tolerated) return not_genuine("The webhook-timestamp is too far ahead.");
+
+    const std::string expected = webhook_mac(*key, {headers.id, *timestamp, body});
+    bool genuine = false;
+    for (const std::string& mac : *macs) genuine = equal_in_constant_time(mac, expected) || genuine;
+    if (!genuine) return not_genuine("No signature in webhook-signature is one of this webhook.");
+    return {};
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL webhook_headers webhook_headers::from(const http::field_lines& fields) noexcept {
+    return {detail::only_line(fields, "webhook-id"), detail::only_line(fields, "webhook-timestamp"),
+            detail::only_line(fields, "webhook-signature")};
+}
+
+TOLLGATE_DECL outcome<void> verify_webhook(std::string_view secret, const webhook_headers& headers, std::string_view body,
+                                           instant now, seconds tolerance) noexcept {
+    try {
+        return detail::judge_webhook(secret, headers, body, now, tolerance);
+    } catch (...) {  // out of memory: not known to be genuine, and so not genuine
+        return problem{problem_kind::unavailable, {}, {}};
+    }
+}
+
+}  // namespace tollgate
+
+// <tollgate/store/delivery_host.ipp>
+
+namespace tollgate {
+
+TOLLGATE_DECL std::string delivery_host(const std::string& target_url) {
+    const auto url = http::url::parse(target_url);
+    return url ? url->origin() : target_url;
+}
+
+}  // namespace tollgate
 
 // <tollgate/store/keyed_hash.ipp>
 
@@ -10935,32 +17754,418 @@ TOLLGATE_DECL keyed_hash::keyed_hash() {
 
 namespace tollgate::memory {
 
-TOLLGATE_DECL outcome<void> access_tokens::create(const new_access_token& made) {
-    // Counted first and given back after, whichever way this ends, so that parallel calls cannot pass the bound.
-    struct place {
-        std::atomic<std::size_t>& count;
-        const bool free;
-        bool taken = false;
-
-        place(std::atomic<std::size_t>& count_, std::size_t max) : count{count_}, free{count_.fetch_add(1) < max} {}
-        ~place() {
-            if (!taken) count.fetch_sub(1);
-        }
-    } here{count_, tokens_max_};
-
-    if (!here.free)
+TOLLGATE_DECL outcome<void> access_tokens::create(const new_access_token& made,
+                                                  std::optional<refresh_token_id> made_with) {
+    if (parties_of(made.token_digest)) return problem{problem_kind::conflict, "This access token exists already.", {}};
+    if (by_end_.size() >= tokens_max_ && sweep_expired(made.created_at, 1) == 0)
         return unavailable("The memory store holds " + std::to_string(tokens_max_) +
                            " access tokens, as many as it may (memory_settings::access_tokens_max).");
-    here.taken = by_digest_.insert(
-        made.token_digest, {made.user, made.token_digest, made.scopes, made.expires_at, made.application});
-    if (!here.taken) return problem{problem_kind::conflict, "This access token exists already.", {}};
+
+    // The row comes last: without memory on the way, nobody ever sees the token.
+    const grant_parties parties{made.application, made.user};
+    const dated_digest token{made.expires_at, made.token_digest};
+    by_end_.insert(token);
+    undo_unless_kept ended{[&]() noexcept { by_end_.erase(token); }};
+    const auto siblings = between_.try_emplace(parties).first;
+    undo_unless_kept placed{[&]() noexcept {
+        siblings->second.erase(token);
+        if (siblings->second.empty()) between_.erase(siblings);
+    }};
+    siblings->second.insert(token);
+    by_digest_.insert(made.token_digest,
+                      {{made.user, made.token_digest, made.scopes, made.expires_at, made.application}, made_with});
+    ended.keep();
+    placed.keep();
+
+    if (siblings->second.size() > limits::access_tokens_per_grant_max) {
+        auto oldest = siblings->second.begin();
+        if (oldest->of == made.token_digest) ++oldest;  // not the one that is about to be handed out
+        remove(parties, *oldest);
+    }
     return {};
 }
 
-TOLLGATE_DECL outcome<bool> access_tokens::revoke(const digest& token) {
-    const bool was_there = by_digest_.erase(token);
-    if (was_there) count_.fetch_sub(1);
-    return was_there;
+TOLLGATE_DECL std::optional<grant_parties> access_tokens::parties_of(const digest& token) const noexcept {
+    return by_digest_.with(token, [](const row* kept) {
+        return kept == nullptr ? std::nullopt
+                               : std::optional{grant_parties{*kept->credential.application, kept->credential.user}};
+    });
+}
+
+TOLLGATE_DECL bool access_tokens::revoke(const digest& token) noexcept {
+    const auto parties = parties_of(token);
+    if (!parties) return false;
+    remove(*parties, {by_digest_.with(token, [](const row* kept) { return *kept->credential.expires_at; }), token});
+    return true;
+}
+
+TOLLGATE_DECL void access_tokens::revoke_made_with(refresh_token_id refresh_token,
+                                                   const grant_parties& parties) noexcept {
+    const auto found = between_.find(parties);
+    if (found == between_.end()) return;
+    auto& siblings = found->second;
+    for (auto each = siblings.begin(); each != siblings.end();) {
+        if (by_digest_.with(each->of, [&](const row* kept) { return kept->made_with == refresh_token; })) {
+            by_digest_.erase(each->of);
+            by_end_.erase(*each);
+            each = siblings.erase(each);
+        } else {
+            ++each;
+        }
+    }
+    if (siblings.empty()) between_.erase(found);
+}
+
+TOLLGATE_DECL void access_tokens::revoke_between(const grant_parties& parties) noexcept {
+    const auto found = between_.find(parties);
+    if (found == between_.end()) return;
+    for (const dated_digest& each : found->second) {
+        by_digest_.erase(each.of);
+        by_end_.erase(each);
+    }
+    between_.erase(found);
+}
+
+TOLLGATE_DECL void access_tokens::revoke_all_of(application_id application) noexcept {
+    for (;;) {
+        const auto next = between_.lower_bound({application, user_id{1}});
+        if (next == between_.end() || next->first.application != application) return;
+        revoke_between(grant_parties{next->first});  // a copy: what it names goes
+    }
+}
+
+TOLLGATE_DECL std::optional<grant_parties> access_tokens::record_use(const digest& token, instant now) noexcept {
+    by_digest_.change(token, [now](row& kept) { kept.credential.last_used_at = now; });
+    return parties_of(token);
+}
+
+TOLLGATE_DECL std::size_t access_tokens::sweep_expired(instant now, std::size_t rows_max) noexcept {
+    std::size_t swept = 0;
+    for (; swept < rows_max && !by_end_.empty() && by_end_.begin()->at <= now; ++swept)
+        remove(*parties_of(by_end_.begin()->of), *by_end_.begin());
+    return swept;
+}
+
+/// By value: references into the rows that go would not do.
+TOLLGATE_DECL void access_tokens::remove(grant_parties parties, dated_digest token) noexcept {
+    by_digest_.erase(token.of);
+    by_end_.erase(token);
+    const auto found = between_.find(parties);
+    found->second.erase(token);
+    if (found->second.empty()) between_.erase(found);
+}
+
+}  // namespace tollgate::memory
+
+// <tollgate/store/memory/applications.ipp>
+
+namespace tollgate::memory {
+
+TOLLGATE_DECL outcome<application_id> applications::create(const new_application& made,
+                                                           std::size_t applications_per_user_max) {
+    if (by_client_id_.contains(made.client_id.view()))
+        return problem{problem_kind::conflict, "An application of this client_id exists already.", {}};
+    const auto first = of_owner_.lower_bound({made.owner, application_id{1}});
+    std::size_t there = 0;
+    for (auto each = first; each != of_owner_.end() && each->first == made.owner; ++each) ++there;
+    if (there >= applications_per_user_max) return too_many_applications(applications_per_user_max);
+    if (rows_.size() >= applications_max_)
+        return unavailable("The memory store holds " + std::to_string(applications_max_) +
+                           " applications, as many as it may (memory_settings::applications_max).");
+
+    const application_id id{++last_id_};
+    rows_.emplace(id, application{id, made.owner, made.client_id, made.secret_digest, made.name, made.website,
+                                  made.description, made.redirect_url, made.created_at});
+    undo_unless_kept kept{[&]() noexcept { rows_.erase(id); }};
+    by_client_id_.emplace(made.client_id, id);
+    undo_unless_kept named{[&]() noexcept { by_client_id_.erase(by_client_id_.find(made.client_id.view())); }};
+    of_owner_.emplace(made.owner, id);
+    kept.keep();
+    named.keep();
+    return id;
+}
+
+TOLLGATE_DECL std::optional<application> applications::find(std::string_view client_id) const {
+    const auto named = by_client_id_.find(client_id);
+    return named == by_client_id_.end() ? std::nullopt : std::optional{rows_.at(named->second)};
+}
+
+TOLLGATE_DECL const application* applications::find(application_id id) const noexcept {
+    const auto found = rows_.find(id);
+    return found == rows_.end() ? nullptr : &found->second;
+}
+
+TOLLGATE_DECL std::vector<application> applications::of(user_id owner) const {
+    std::vector<application> found;
+    for (auto each = of_owner_.lower_bound({owner, application_id{1}}); each != of_owner_.end() && each->first == owner;
+         ++each)
+        found.push_back(rows_.at(each->second));
+    return found;
+}
+
+TOLLGATE_DECL bool applications::replace_secret(user_id owner, application_id id, const digest& secret) noexcept {
+    const auto found = rows_.find(id);
+    if (found == rows_.end() || found->second.owner != owner) return false;
+    found->second.secret_digest = secret;
+    return true;
+}
+
+TOLLGATE_DECL bool applications::remove(user_id owner, application_id id) noexcept {
+    const auto found = rows_.find(id);
+    if (found == rows_.end() || found->second.owner != owner) return false;
+    by_client_id_.erase(by_client_id_.find(found->second.client_id.view()));
+    of_owner_.erase({owner, id});
+    rows_.erase(found);
+    return true;
+}
+
+}  // namespace tollgate::memory
+
+// <tollgate/store/memory/grants.ipp>
+
+namespace tollgate::memory {
+
+namespace detail {
+
+/// Room for one more, so that putting it there does not fail.
+inline void make_room(std::vector<digest>& in) {
+    if (in.size() == in.capacity()) in.reserve((std::max)(in.size() * 2, std::size_t{2}));
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL std::optional<scope_set> grants::granted(const grant_parties& parties) const {
+    const auto found = rows_.find(parties);
+    return found == rows_.end() ? std::nullopt : std::optional{found->second.scopes};
+}
+
+TOLLGATE_DECL outcome<code_result> grants::create_code(const new_authorization_code& made) {
+    if (const auto there = codes_.find(made.code_digest); there != codes_.end())
+        return there->second.made ? code_result::spent : code_result::waiting;
+    if (applications_.find(made.application) == nullptr) return not_found();
+
+    const grant_parties parties{made.application, made.user};
+    auto kept = rows_.find(parties);
+    const bool is_new = kept == rows_.end();
+    scope_set scopes = is_new ? scope_set{} : kept->second.scopes;
+    if (!made.scopes.for_each([&](std::string_view each) { return scopes.add(each); })) return too_many_scopes();
+    if (is_new && rows_.size() >= settings_.grants_max)
+        return unavailable("The memory store holds " + std::to_string(settings_.grants_max) +
+                           " grants, as many as it may (memory_settings::grants_max).");
+    if (codes_.size() >= settings_.codes_max && sweep_codes(made.created_at, 1) == 0)
+        return unavailable("The memory store holds " + std::to_string(settings_.codes_max) +
+                           " codes, as many as it may (memory_settings::codes_max).");
+
+    // What exists is changed after all that may throw.
+    if (is_new) {
+        kept = rows_.emplace(parties, row{grant_id{last_grant_id_ + 1}, {}, made.created_at, {}, {}, {}}).first;
+    }
+    undo_unless_kept granted{[&]() noexcept {
+        if (is_new) rows_.erase(kept);
+    }};
+    if (is_new) of_user_.emplace(made.user, made.application);
+    undo_unless_kept listed{[&]() noexcept {
+        if (is_new) of_user_.erase({made.user, made.application});
+    }};
+    row& changed = kept->second;
+    detail::make_room(changed.codes);
+    const dated_digest end{made.expires_at, made.code_digest};
+    codes_by_end_.insert(end);
+    undo_unless_kept dated{[&]() noexcept { codes_by_end_.erase(end); }};
+    codes_.emplace(
+        made.code_digest,
+        code_row{parties, made.scopes, made.redirect, made.code_challenge, made.expires_at, made.expires_at, {}});
+    granted.keep();
+    listed.keep();
+    dated.keep();
+    if (is_new) ++last_grant_id_;
+    changed.scopes = scopes;
+    changed.codes.push_back(made.code_digest);
+    if (changed.codes.size() > limits::codes_per_grant_max) forget_code(digest{changed.codes.front()});
+    return code_result::created;
+}
+
+TOLLGATE_DECL outcome<redeemed_code> grants::redeem(const code_redemption& shown) {
+    const auto found = codes_.find(shown.code_digest);
+    if (found == codes_.end() || found->second.parties.application != shown.application) return redeemed_code{};
+    code_row& code = found->second;
+    if (code.made) {
+        revoke_what_came_of(code);
+        return redeemed_code{redemption_result::reused, {}, {}};
+    }
+    if (code.expires_at <= shown.now) return redeemed_code{};
+    if ((shown.redirect_uri && *shown.redirect_uri != code.redirect) || shown.code_challenge != code.code_challenge)
+        return redeemed_code{redemption_result::mismatch, {}, {}};
+
+    const refresh_token_id id{last_refresh_token_id_ + 1};
+    if (auto done = create_tokens(code.parties, code.scopes, shown.tokens, shown.now, id); !done)
+        return std::move(done).error();
+    ++last_refresh_token_id_;
+    code.made = id;
+    const instant forget_at = code.expires_at + seconds{limits::spent_code_seconds};
+    move_in_time(codes_by_end_, {code.forget_at, shown.code_digest}, forget_at);
+    code.forget_at = forget_at;
+    return redeemed_code{redemption_result::redeemed, code.parties.user, code.scopes};
+}
+
+/// Both or none.
+TOLLGATE_DECL outcome<void> grants::create_tokens(const grant_parties& parties, const scope_set& scopes,
+                                                  const issued_tokens& made, instant now, refresh_token_id id) {
+    if (refresh_tokens_.contains(made.refresh_digest))
+        return problem{problem_kind::conflict, "This refresh token exists already.", {}};
+    row& of = rows_.find(parties)->second;
+    const bool full = of.refresh_tokens.size() >= limits::refresh_tokens_per_grant_max;
+    if (!full && refresh_tokens_.size() >= settings_.refresh_tokens_max && sweep_refresh_tokens(now, 1) == 0)
+        return unavailable("The memory store holds " + std::to_string(settings_.refresh_tokens_max) +
+                           " refresh tokens, as many as it may (memory_settings::refresh_tokens_max).");
+
+    detail::make_room(of.refresh_tokens);
+    const instant expires_at = (std::min)(made.refresh_expires_at, made.refresh_ends_at);
+    const dated_digest end{expires_at, made.refresh_digest};
+    refresh_tokens_by_end_.insert(end);
+    undo_unless_kept dated{[&]() noexcept { refresh_tokens_by_end_.erase(end); }};
+    refresh_tokens_.emplace(made.refresh_digest, refresh_row{id, parties, scopes, expires_at, made.refresh_ends_at});
+    undo_unless_kept kept{[&]() noexcept { refresh_tokens_.erase(made.refresh_digest); }};
+    if (auto done = access_.create(
+            {parties.user, parties.application, made.access_digest, scopes, now, made.access_expires_at}, id);
+        !done)
+        return done;
+    dated.keep();
+    kept.keep();
+    of.refresh_tokens.push_back(made.refresh_digest);
+    if (full) forget_least_used_refresh_token(of, made.refresh_digest);
+    return {};
+}
+
+TOLLGATE_DECL outcome<refreshed_token> grants::refresh(const token_refresh& shown) {
+    const auto found = refresh_tokens_.find(shown.refresh_digest);
+    if (found == refresh_tokens_.end() || found->second.parties.application != shown.application ||
+        found->second.expires_at <= shown.now)
+        return refreshed_token{};
+    refresh_row& token = found->second;
+    if (shown.narrowed && !shown.narrowed->for_each([&](std::string_view each) { return token.scopes.contains(each); }))
+        return refreshed_token{refresh_result::too_wide, {}};
+
+    const scope_set& scopes = shown.narrowed ? *shown.narrowed : token.scopes;
+    if (auto done = access_.create({token.parties.user, token.parties.application, shown.access_digest, scopes,
+                                    shown.now, shown.access_expires_at},
+                                   token.id);
+        !done)
+        return std::move(done).error();
+    const instant expires_at = (std::min)(shown.now + shown.refresh_lifetime, token.ends_at);
+    move_in_time(refresh_tokens_by_end_, {token.expires_at, shown.refresh_digest}, expires_at);
+    token.expires_at = expires_at;
+    return refreshed_token{refresh_result::refreshed, scopes};
+}
+
+TOLLGATE_DECL void grants::revoke_token(application_id application, const digest& token) noexcept {
+    if (const auto found = refresh_tokens_.find(token); found != refresh_tokens_.end()) {
+        if (found->second.parties.application != application) return;
+        access_.revoke_made_with(found->second.id, found->second.parties);
+        forget_refresh_token(token);
+        return;
+    }
+    const auto parties = access_.parties_of(token);
+    if (parties && parties->application == application) access_.revoke(token);
+}
+
+TOLLGATE_DECL std::vector<grant> grants::of(user_id user) const {
+    std::vector<grant> found;
+    for (auto each = of_user_.lower_bound({user, application_id{1}}); each != of_user_.end() && each->first == user;
+         ++each) {
+        const row& kept = rows_.at({each->second, user});
+        const application& named = *applications_.find(each->second);
+        found.push_back(
+            {kept.id, user, each->second, named.name, named.website, kept.scopes, kept.created_at, kept.last_used_at});
+    }
+    std::sort(found.begin(), found.end(), [](const grant& a, const grant& b) { return a.id < b.id; });
+    return found;
+}
+
+TOLLGATE_DECL bool grants::revoke(const grant_parties& parties) noexcept {
+    access_.revoke_between(parties);
+    const auto found = rows_.find(parties);
+    if (found == rows_.end()) return false;
+    for (const digest& each : found->second.codes) {
+        const auto code = codes_.find(each);
+        codes_by_end_.erase({code->second.forget_at, each});
+        codes_.erase(code);
+    }
+    for (const digest& each : found->second.refresh_tokens) {
+        const auto token = refresh_tokens_.find(each);
+        refresh_tokens_by_end_.erase({token->second.expires_at, each});
+        refresh_tokens_.erase(token);
+    }
+    of_user_.erase({parties.user, parties.application});
+    rows_.erase(found);
+    return true;
+}
+
+TOLLGATE_DECL void grants::revoke_all_of(application_id application) noexcept {
+    access_.revoke_all_of(application);  // also those of no grant
+    for (;;) {
+        const auto next = rows_.lower_bound({application, user_id{1}});
+        if (next == rows_.end() || next->first.application != application) return;
+        revoke(grant_parties{next->first});  // a copy: what it names goes
+    }
+}
+
+TOLLGATE_DECL void grants::record_use(const grant_parties& parties, instant now) noexcept {
+    if (const auto found = rows_.find(parties); found != rows_.end()) found->second.last_used_at = now;
+}
+
+TOLLGATE_DECL std::size_t grants::sweep_expired(instant now, std::size_t rows_max) noexcept {
+    std::size_t swept = sweep_codes(now, rows_max);
+    swept += access_.sweep_expired(now, rows_max - swept);
+    return swept + sweep_refresh_tokens(now, rows_max - swept);
+}
+
+TOLLGATE_DECL std::size_t grants::sweep_codes(instant now, std::size_t rows_max) noexcept {
+    std::size_t swept = 0;
+    for (; swept < rows_max && !codes_by_end_.empty() && codes_by_end_.begin()->at <= now; ++swept)
+        forget_code(digest{codes_by_end_.begin()->of});
+    return swept;
+}
+
+TOLLGATE_DECL std::size_t grants::sweep_refresh_tokens(instant now, std::size_t rows_max) noexcept {
+    std::size_t swept = 0;
+    for (; swept < rows_max && !refresh_tokens_by_end_.empty() && refresh_tokens_by_end_.begin()->at <= now; ++swept)
+        forget_refresh_token(digest{refresh_tokens_by_end_.begin()->of});
+    return swept;
+}
+
+/// Precondition: it is there, and `code` is no part of it.
+TOLLGATE_DECL void grants::forget_code(const digest& code) noexcept {
+    const auto found = codes_.find(code);
+    codes_by_end_.erase({found->second.forget_at, code});
+    std::erase(rows_.find(found->second.parties)->second.codes, code);
+    codes_.erase(found);
+}
+
+/// Precondition: it is there, and `token` is no part of it.
+TOLLGATE_DECL void grants::forget_refresh_token(const digest& token) noexcept {
+    const auto found = refresh_tokens_.find(token);
+    refresh_tokens_by_end_.erase({found->second.expires_at, token});
+    std::erase(rows_.find(found->second.parties)->second.refresh_tokens, token);
+    refresh_tokens_.erase(found);
+}
+
+TOLLGATE_DECL void grants::revoke_what_came_of(const code_row& code) noexcept {
+    access_.revoke_made_with(*code.made, code.parties);
+    for (const digest& each : rows_.find(code.parties)->second.refresh_tokens)
+        if (refresh_tokens_.find(each)->second.id == *code.made) return forget_refresh_token(digest{each});
+}
+
+TOLLGATE_DECL void grants::forget_least_used_refresh_token(const row& of, const digest& but_not) noexcept {
+    const digest* chosen = nullptr;
+    instant chosen_expires_at{};
+    for (const digest& each : of.refresh_tokens) {
+        const instant expires_at = refresh_tokens_.find(each)->second.expires_at;
+        if (each == but_not || (chosen != nullptr && chosen_expires_at <= expires_at)) continue;
+        chosen = &each;
+        chosen_expires_at = expires_at;
+    }
+    if (chosen != nullptr) forget_refresh_token(digest{*chosen});
 }
 
 }  // namespace tollgate::memory
@@ -10970,52 +18175,466 @@ TOLLGATE_DECL outcome<bool> access_tokens::revoke(const digest& token) {
 namespace tollgate::memory {
 
 TOLLGATE_DECL outcome<hook_id> hooks::create(const new_hook& made, std::size_t hooks_per_event_max) {
-    const std::scoped_lock lock{mutex_};
     if (hooks_.size() >= hooks_max_)
         return unavailable("The memory store holds " + std::to_string(hooks_max_) +
                            " hooks, as many as it may (memory_settings::hooks_max).");
     auto& siblings = of_account_[made.account];
     const auto same_event = std::count_if(siblings.begin(), siblings.end(),
-                                          [&](hook_id each) { return hooks_.at(each).event == made.event; });
+                                          [&](hook_id each) { return hooks_.at(each).made.event == made.event; });
     if (static_cast<std::size_t>(same_event) >= hooks_per_event_max) return too_many_hooks(hooks_per_event_max);
 
     // The hook comes after all that may throw.
     if (siblings.size() == siblings.capacity()) siblings.reserve((std::max)(siblings.size() * 2, std::size_t{4}));
     const hook_id id{++last_id_};
-    hooks_.emplace(id, made);
+    hooks_.emplace(id, kept_hook{made});
     siblings.push_back(id);
     return id;
 }
 
-TOLLGATE_DECL outcome<std::vector<hook>> hooks::of(const account_ref& account) const {
-    const std::scoped_lock lock{mutex_};
+TOLLGATE_DECL std::vector<hook> hooks::of(const account_ref& account) const {
     std::vector<hook> found;
     const auto owned = of_account_.find(account);
     if (owned == of_account_.end()) return found;
     found.reserve(owned->second.size());
     for (const hook_id id : owned->second) {
-        const new_hook& kept = hooks_.at(id);
-        found.push_back({id, kept.account, kept.event, kept.source, kept.type, kept.target_url, kept.created_at});
+        const kept_hook& kept = hooks_.at(id);
+        const new_hook& made = kept.made;
+        found.push_back({id, made.account, made.event, made.source, made.type, made.target_url, made.created_at,
+                         kept.disabled, kept.failing_since});
     }
     return found;
 }
 
-TOLLGATE_DECL outcome<std::optional<account_ref>> hooks::account_of(const service_name& service, hook_id id) const {
-    const std::scoped_lock lock{mutex_};
+TOLLGATE_DECL std::optional<account_ref> hooks::account_of(const service_name& service, hook_id id) const {
     const auto kept = hooks_.find(id);
-    if (kept == hooks_.end() || kept->second.account.service != service) return std::optional<account_ref>{};
-    return std::optional{kept->second.account};
+    if (kept == hooks_.end() || kept->second.made.account.service != service) return std::nullopt;
+    return kept->second.made.account;
 }
 
-TOLLGATE_DECL outcome<bool> hooks::remove(const account_ref& account, hook_id id) {
-    const std::scoped_lock lock{mutex_};
+TOLLGATE_DECL bool hooks::replace_secret(const account_ref& account, hook_id id, const std::string& secret,
+                                         instant old_valid_until) {
+    kept_hook* const changed = find(account, id);
+    if (changed == nullptr) return false;
+    std::string added = secret;  // before anything is changed
+    changed->previous_secret = std::exchange(changed->made.secret, std::move(added));
+    changed->previous_secret_until = old_valid_until;
+    return true;
+}
+
+TOLLGATE_DECL bool hooks::remove(const account_ref& account, hook_id id) {
     const auto kept = hooks_.find(id);
-    if (kept == hooks_.end() || kept->second.account != account) return false;
+    if (kept == hooks_.end() || kept->second.made.account != account) return false;
     hooks_.erase(kept);
     const auto owned = of_account_.find(account);
     std::erase(owned->second, id);
     if (owned->second.empty()) of_account_.erase(owned);
     return true;
+}
+
+TOLLGATE_DECL kept_hook* hooks::find(const account_ref& account, hook_id id) noexcept {
+    kept_hook* const found = find(id);
+    return found != nullptr && found->made.account == account ? found : nullptr;
+}
+
+TOLLGATE_DECL kept_hook* hooks::find(hook_id id) noexcept {
+    const auto found = hooks_.find(id);
+    return found == hooks_.end() ? nullptr : &found->second;
+}
+
+TOLLGATE_DECL std::vector<hook_id> hooks::listening_to(const account_ref& account, std::string_view event) const {
+    std::vector<hook_id> found;
+    const auto owned = of_account_.find(account);
+    if (owned == of_account_.end()) return found;
+    for (const hook_id id : owned->second)
+        if (const kept_hook& each = hooks_.at(id); each.made.event == event && !each.disabled) found.push_back(id);
+    return found;
+}
+
+}  // namespace tollgate::memory
+
+// <tollgate/store/memory/outbox.ipp>
+
+namespace tollgate::memory {
+
+namespace detail {
+
+// What a row takes beside its text, measured on x86-64 and rounded up.
+inline constexpr std::size_t event_bytes = 256;
+inline constexpr std::size_t delivery_bytes = 512;
+inline constexpr std::size_t attempt_bytes = 192;
+
+}  // namespace detail
+
+TOLLGATE_DECL outcome<std::size_t> outbox::append(const event& happened, const message_seed& seed, instant now) {
+    const auto listening = hooks_.listening_to(happened.account, happened.name);
+    if (listening.empty()) return std::size_t{0};
+    const std::size_t event_bytes = detail::event_bytes + happened.data.size();
+    if (!make_room(event_bytes + listening.size() * detail::delivery_bytes))
+        return unavailable("The memory store's outbox holds " + std::to_string(bytes_max_) +
+                           " bytes, as many as it may (memory_settings::outbox_bytes_max).");
+
+    const auto stored = std::make_shared<stored_event>(stored_event{happened, seed});
+    const std::int64_t before = last_id_;
+    undo_unless_kept added{[&]() noexcept {
+        for (std::int64_t id = before + 1; id <= last_id_; ++id)
+            if (rows_.contains(id)) remove(id);
+    }};
+    bytes_ += event_bytes;
+    undo_unless_kept counted{[&]() noexcept {
+        if (stored->deliveries == 0) bytes_ -= event_bytes;
+    }};
+    for (const hook_id each : listening) add(++last_id_, each, stored, now);
+    counted.keep();
+    added.keep();
+    return listening.size();
+}
+
+TOLLGATE_DECL void outbox::add(std::int64_t id, hook_id to, const std::shared_ptr<stored_event>& of, instant now) {
+    host& where = host_of(hooks_.find(to)->made.target_url);
+    hook_history& history = histories_[to];
+    rows_.emplace(id, row{.hook = to, .to = &where, .of = of, .message_id = message_id_of(of->seed, to),
+                          .created_at = now, .kept_in = &where.waiting, .at = now});
+    undo_unless_kept there{[&]() noexcept { rows_.erase(id); }};
+    history.deliveries.insert(id);
+    undo_unless_kept listed{[&]() noexcept { history.deliveries.erase(id); }};
+    where.waiting.insert({now, id});
+    there.keep();
+    listed.keep();
+    ++where.deliveries;
+    ++of->deliveries;
+    bytes_ += detail::delivery_bytes;
+    stand_by_deliveries(where, now);
+}
+
+TOLLGATE_DECL auto outbox::host_of(const std::string& target_url) -> host& {
+    const std::string name = delivery_host(target_url);
+    if (const auto found = hosts_.find(name); found != hosts_.end()) return *found->second;
+    host& made = *hosts_.emplace(name, std::make_unique<host>(host{.name = name, .waiting = {}, .leased = {}})).first->second;
+    undo_unless_kept known{[&]() noexcept { hosts_.erase(name); }};
+    made.place.of = &made;
+    made.place.turn = ++last_turn_;
+    idle_.insert(made.place);
+    made.stands_in = &idle_;
+    known.keep();
+    return made;
+}
+
+TOLLGATE_DECL void outbox::remove(std::int64_t id) noexcept {
+    const auto found = rows_.find(id);
+    row& gone = found->second;
+    gone.kept_in->erase({gone.at, id});
+    forget_attempts_beyond(gone, 0);
+    const auto history = histories_.find(gone.hook);
+    history->second.deliveries.erase(id);
+    if (history->second.deliveries.empty()) histories_.erase(history);
+    bytes_ -= detail::delivery_bytes;
+    if (--gone.of->deliveries == 0) bytes_ -= detail::event_bytes + gone.of->what.data.size();
+    if (--gone.to->deliveries == 0) {
+        gone.to->stands_in->erase(gone.to->place);
+        const auto named = hosts_.find(gone.to->name);  // not by name: it dies with the host
+        hosts_.erase(named);
+    }
+    rows_.erase(found);
+}
+
+TOLLGATE_DECL void outbox::forget(hook_id deleted) noexcept {
+    for (auto history = histories_.find(deleted); history != histories_.end(); history = histories_.find(deleted))
+        remove(*history->second.deliveries.begin());
+}
+
+TOLLGATE_DECL void outbox::move(std::int64_t id, row& which, timed_deliveries& into, instant at) noexcept {
+    auto node = which.kept_in->extract({which.at, id});
+    node.value().at = at;
+    into.insert(std::move(node));
+    which.kept_in = &into;
+    which.at = at;
+}
+
+TOLLGATE_DECL void outbox::hold(std::int64_t id, row& which, instant now) noexcept {
+    which.state = delivery_state::held;
+    which.lease_open = false;
+    move(id, which, held_, now);
+}
+
+TOLLGATE_DECL void outbox::make_due(std::int64_t id, row& which, instant now) noexcept {
+    which.state = delivery_state::waiting;
+    which.lease_open = false;
+    which.attempts_made = 0;
+    move(id, which, which.to->waiting, now);
+    stand_by_deliveries(*which.to, now);
+}
+
+/// `which` goes to the end of the line that is right for it; where nothing changes, it keeps its place.
+TOLLGATE_DECL void outbox::stand(host& which, std::optional<instant> ready_at) noexcept {
+    auto node = which.stands_in->extract(which.place);
+    which.stands_in = !ready_at ? &idle_ : which.slow ? &slow_line_ : &quick_line_;
+    which.place.ready_at = ready_at.value_or(instant{});
+    which.place.turn = ++last_turn_;
+    node.value() = which.place;
+    which.stands_in->insert(std::move(node));
+}
+
+/// After a delivery of the host came, or a lease of it ended.
+TOLLGATE_DECL void outbox::stand_by_deliveries(host& which, instant now) noexcept {
+    std::optional<instant> ready_at;
+    for (const timed_deliveries* each : {&which.waiting, &which.leased})
+        if (!each->empty() && (!ready_at || each->begin()->at < *ready_at)) ready_at = each->begin()->at;
+    const line* const right = !ready_at ? &idle_ : which.slow ? &slow_line_ : &quick_line_;
+    // Who has waited for a turn since earlier than now does not begin to wait again.
+    if (ready_at && *ready_at <= now) {
+        if (which.stands_in == right && which.place.ready_at <= now) return;
+        ready_at = now;
+    }
+    stand(which, ready_at);
+}
+
+TOLLGATE_DECL claimed_deliveries outbox::claim(const claim_terms& terms) {
+    claimed_deliveries claimed;
+    std::size_t data_bytes = 0;
+    ++last_claim_;
+    undo_unless_kept leased{[&]() noexcept {
+        for (const due_delivery& each : claimed.deliveries) {
+            const std::int64_t id = each.lease.delivery.value();
+            row& which = rows_.find(id)->second;
+            which.lease_open = false;
+            move(id, which, which.to->waiting, terms.now);
+            stand_by_deliveries(*which.to, terms.now);
+        }
+    }};
+    const std::size_t slow_max = (std::min)(terms.slow_deliveries_max, terms.deliveries_max);
+    claim_in(slow_line_, terms, slow_max, claimed.deliveries, data_bytes);
+    const bool takes_slow = claimed.deliveries.size() < slow_max;
+    claim_in(quick_line_, terms, terms.deliveries_max, claimed.deliveries, data_bytes);
+    leased.keep();
+
+    if (!quick_line_.empty()) claimed.next_at = quick_line_.begin()->ready_at;
+    if (takes_slow && !slow_line_.empty() && (!claimed.next_at || slow_line_.begin()->ready_at < *claimed.next_at))
+        claimed.next_at = slow_line_.begin()->ready_at;
+    return claimed;
+}
+
+TOLLGATE_DECL void outbox::claim_in(line& from, const claim_terms& terms, std::size_t deliveries_max,
+                                    std::vector<due_delivery>& into, std::size_t& data_bytes) {
+    while (into.size() < deliveries_max && !from.empty() && from.begin()->ready_at <= terms.now) {
+        host& next = *from.begin()->of;
+        if (next.served_in_claim == last_claim_) return;  // behind it there are none but those that were served
+        next.served_in_claim = last_claim_;
+        claim_of(next, terms, deliveries_max, into, data_bytes);
+    }
+}
+
+TOLLGATE_DECL void outbox::claim_of(host& which, const claim_terms& terms, std::size_t deliveries_max,
+                                    std::vector<due_delivery>& into, std::size_t& data_bytes) {
+    const auto is_due = [&terms](const timed_deliveries& of) { return !of.empty() && of.begin()->at <= terms.now; };
+    while (is_due(which.leased)) {
+        const timed_delivery over = *which.leased.begin();
+        move(over.id, rows_.find(over.id)->second, which.waiting, over.at);
+    }
+
+    const bool quick = which.answered_once && !which.slow;
+    const std::size_t leases_max = (std::max)(quick ? terms.per_host_max : terms.per_slow_host_max, std::size_t{1});
+    while (is_due(which.waiting) && into.size() < deliveries_max && which.leased.size() < leases_max) {
+        const std::int64_t id = which.waiting.begin()->id;
+        row& next = rows_.find(id)->second;
+        const kept_hook& to = *hooks_.find(next.hook);
+        if (to.disabled) {
+            hold(id, next, terms.now);
+            continue;
+        }
+        const std::size_t bytes = next.of->what.data.size();
+        if (!into.empty() && bytes > terms.data_bytes_max - (std::min)(data_bytes, terms.data_bytes_max)) break;
+        into.push_back(describe(id, next, to, terms.now));
+        data_bytes += bytes;
+        next.lease_open = true;
+        ++next.lease_number;
+        move(id, next, which.leased, terms.lease_until);
+    }
+
+    if (is_due(which.waiting)) {
+        stand(which, which.leased.size() < leases_max ? terms.now : which.leased.begin()->at);
+    } else {
+        std::optional<instant> ready_at;
+        for (const timed_deliveries* each : {&which.waiting, &which.leased})
+            if (!each->empty() && (!ready_at || each->begin()->at < *ready_at)) ready_at = each->begin()->at;
+        stand(which, ready_at);
+    }
+}
+
+TOLLGATE_DECL due_delivery outbox::describe(std::int64_t id, const row& which, const kept_hook& to, instant now) const {
+    const bool both_sign = to.previous_secret_until && now < *to.previous_secret_until;
+    return {.lease = {delivery_id{id}, which.lease_number + 1},
+            .hook = which.hook,
+            .what = std::shared_ptr<const event>{which.of, &which.of->what},
+            .message_id = which.message_id,
+            .type = to.made.type,
+            .target_url = to.made.target_url,
+            .secret = to.made.secret,
+            .previous_secret = both_sign ? to.previous_secret : std::string{},
+            .attempts_made = which.attempts_made};
+}
+
+/// First all that may run out of memory, then all that may not.
+TOLLGATE_DECL std::vector<settle_result> outbox::settle(std::span<const settlement> ended, instant now) {
+    std::vector<settle_result> results;
+    results.reserve(ended.size());
+    std::size_t recorded = 0;
+    undo_unless_kept on_record{[&]() noexcept {
+        for (const settlement& each : ended.first(recorded))
+            if (const auto found = rows_.find(each.lease.delivery.value()); found != rows_.end())
+                forget_attempt(found->second, found->second.attempts.size() - 1);
+    }};
+    for (const settlement& each : ended) {
+        record(each);
+        ++recorded;
+    }
+    on_record.keep();
+    for (const settlement& each : ended) results.push_back(settle_one(each, now));
+    return results;
+}
+
+TOLLGATE_DECL void outbox::record(const settlement& ended) {
+    const std::size_t bytes = detail::attempt_bytes + ended.made.answer.size();
+    const bool fits = make_room(bytes);  // before the row is looked for, which may go now
+    const std::int64_t id = ended.lease.delivery.value();
+    const auto found = rows_.find(id);
+    if (found == rows_.end()) return;
+    row& which = found->second;
+    auto& attempts = histories_.find(which.hook)->second.attempts;
+    attempt kept = ended.made;
+    if (!fits) kept.answer.clear();  // that there was an attempt matters more than what was said
+    which.attempts.reserve(which.attempts.size() + 1);
+    attempts.emplace(++last_attempt_, attempt_row{id, std::move(kept)});
+    which.attempts.push_back(last_attempt_);
+    bytes_ += detail::attempt_bytes + (fits ? ended.made.answer.size() : 0);
+}
+
+TOLLGATE_DECL settle_result outbox::settle_one(const settlement& ended, instant now) noexcept {
+    const std::int64_t id = ended.lease.delivery.value();
+    const auto found = rows_.find(id);
+    if (found == rows_.end()) return settle_result::too_late;
+    row& which = found->second;
+    if (!which.lease_open || which.lease_number != ended.lease.number) return settle_result::too_late;
+
+    kept_hook& to = *hooks_.find(which.hook);
+    const bool was_disabled = to.disabled.has_value();
+    which.lease_open = false;
+    ++which.attempts_made;
+    which.to->answered_once = true;
+    which.to->slow = ended.made.duration >= slow_attempt;
+    if (ended.verdict == delivery_verdict::delivered) to.failing_since.reset();
+    else if (!to.failing_since) to.failing_since = ended.made.at;
+
+    if (ended.verdict == delivery_verdict::again && !was_disabled) {
+        move(id, which, which.to->waiting, ended.again_at);
+    } else if (ended.verdict == delivery_verdict::again) {
+        hold(id, which, now);
+    } else {
+        which.state = ended.verdict == delivery_verdict::delivered ? delivery_state::delivered : delivery_state::given_up;
+        move(id, which, ended_, now);
+    }
+
+    if (!was_disabled && ended.verdict == delivery_verdict::gone) disable(which.hook, to, disable_reason::gone, now);
+    if (!to.disabled && to.failing_since && ended.disable_if_failing_since &&
+        *to.failing_since <= *ended.disable_if_failing_since)
+        disable(which.hook, to, disable_reason::failing, now);
+    stand_by_deliveries(*which.to, now);
+    return to.disabled && !was_disabled ? settle_result::hook_disabled : settle_result::done;
+}
+
+TOLLGATE_DECL void outbox::disable(hook_id id, kept_hook& which, disable_reason why, instant now) noexcept {
+    which.disabled = hook_disablement{now, why};
+    for (const std::int64_t each : histories_.find(id)->second.deliveries)
+        if (row& one = rows_.find(each)->second; one.kept_in == &one.to->waiting) hold(each, one, now);
+}
+
+TOLLGATE_DECL std::vector<delivery> outbox::deliveries_of(const account_ref& account, hook_id of,
+                                                          std::size_t rows_max) const {
+    std::vector<delivery> found;
+    const auto history = histories_.find(of);
+    if (history == histories_.end() || hooks_.find(account, of) == nullptr) return found;
+    const auto& ids = history->second.deliveries;
+    found.reserve((std::min)(rows_max, ids.size()));
+    for (auto each = ids.rbegin(); each != ids.rend() && found.size() < rows_max; ++each) {
+        const row& one = rows_.find(*each)->second;
+        const bool waits = one.state == delivery_state::waiting;
+        found.push_back({.id = delivery_id{*each},
+                         .hook = of,
+                         .event = one.of->what.name,
+                         .message_id = one.message_id,
+                         .created_at = one.created_at,
+                         .state = one.state,
+                         .attempts_made = one.attempts_made,
+                         .next_attempt_at = waits ? std::optional{one.at} : std::nullopt});
+    }
+    return found;
+}
+
+TOLLGATE_DECL std::vector<recorded_attempt> outbox::attempts_of(const account_ref& account, hook_id of,
+                                                                std::size_t rows_max) const {
+    std::vector<recorded_attempt> found;
+    const auto history = histories_.find(of);
+    if (history == histories_.end() || hooks_.find(account, of) == nullptr) return found;
+    const auto& attempts = history->second.attempts;
+    found.reserve((std::min)(rows_max, attempts.size()));
+    for (auto each = attempts.rbegin(); each != attempts.rend() && found.size() < rows_max; ++each) {
+        const row& one = rows_.find(each->second.delivery)->second;
+        found.push_back({delivery_id{each->second.delivery}, one.of->what.name, one.message_id, each->second.made});
+    }
+    return found;
+}
+
+TOLLGATE_DECL outcome<bool> outbox::resend(const account_ref& account, delivery_id id, instant now) {
+    const auto found = rows_.find(id.value());
+    if (found == rows_.end()) return false;
+    row& which = found->second;
+    const kept_hook* const to = hooks_.find(account, which.hook);
+    if (to == nullptr) return false;
+    if (to->disabled) return hook_is_disabled();
+    const bool being_sent = which.kept_in == &which.to->leased && which.at > now;
+    if (being_sent) return true;
+    forget_attempts_beyond(which, limits::attempts_per_delivery_max);
+    make_due(id.value(), which, now);
+    return true;
+}
+
+TOLLGATE_DECL bool outbox::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
+    kept_hook* const which = hooks_.find(account, id);
+    if (which == nullptr) return false;
+    which->disabled.reset();
+    which->failing_since.reset();
+    const auto history = histories_.find(id);
+    if (history == histories_.end()) return true;
+    for (const std::int64_t each : history->second.deliveries)
+        if (row& one = rows_.find(each)->second; one.state == delivery_state::held) make_due(each, one, now);
+    return true;
+}
+
+TOLLGATE_DECL std::size_t outbox::sweep(instant ended_before, std::size_t rows_max) noexcept {
+    std::size_t swept = 0;
+    for (timed_deliveries* each : {&ended_, &held_})
+        for (; swept < rows_max && !each->empty() && each->begin()->at < ended_before; ++swept) remove(each->begin()->id);
+    return swept;
+}
+
+/// The oldest go.
+TOLLGATE_DECL void outbox::forget_attempts_beyond(row& which, std::size_t attempts_max) noexcept {
+    while (which.attempts.size() > attempts_max) forget_attempt(which, 0);
+}
+
+TOLLGATE_DECL void outbox::forget_attempt(row& which, std::size_t index) noexcept {
+    auto& attempts = histories_.find(which.hook)->second.attempts;
+    const auto place = which.attempts.begin() + static_cast<std::ptrdiff_t>(index);
+    const auto found = attempts.find(*place);
+    bytes_ -= detail::attempt_bytes + found->second.made.answer.size();
+    attempts.erase(found);
+    which.attempts.erase(place);
+}
+
+/// Whether there is room for so much, once of the deliveries that ended the oldest are forgotten. Those that are held are
+/// still to be sent.
+TOLLGATE_DECL bool outbox::make_room(std::size_t bytes) noexcept {
+    while (bytes_ + bytes > bytes_max_ && !ended_.empty()) remove(ended_.begin()->id);
+    return bytes_ + bytes <= bytes_max_;
 }
 
 }  // namespace tollgate::memory
@@ -11024,13 +18643,18 @@ TOLLGATE_DECL outcome<bool> hooks::remove(const account_ref& account, hook_id id
 
 namespace tollgate::memory {
 
-TOLLGATE_DECL outcome<token_id> personal_tokens::create(const new_personal_token& made) {
+TOLLGATE_DECL outcome<token_id> personal_tokens::create(const new_personal_token& made,
+                                                        std::size_t tokens_per_user_max) {
     const std::scoped_lock lock{mutex_};
     if (by_username_.with(made.username, [](const row* kept) { return kept != nullptr; }))
         return problem{problem_kind::conflict, "A personal token of this username exists already.", {}};
     if (usernames_.size() >= tokens_max_)
         return unavailable("The memory store holds " + std::to_string(tokens_max_) +
                            " personal tokens, as many as it may (memory_settings::personal_tokens_max).");
+
+    const auto owned = of_user_.find(made.user);
+    if ((owned == of_user_.end() ? 0 : owned->second.size()) >= tokens_per_user_max)
+        return too_many_personal_tokens(tokens_per_user_max);
 
     // The row comes last: without memory on the way, nobody ever sees the token. Nothing after it throws.
     const token_id id{++last_id_};
@@ -11060,7 +18684,8 @@ TOLLGATE_DECL outcome<std::vector<personal_token>> personal_tokens::of(user_id u
         const token_username& username = usernames_.at(id);
         by_username_.with(username, [&](const row* kept) {
             found.push_back(
-                {id, user, username, kept->description, kept->credential.scopes, kept->created_at, std::nullopt});
+                {id, user, username, kept->description, kept->credential.scopes, kept->created_at,
+                 kept->credential.last_used_at});
         });
     }
     return found;
@@ -11077,6 +18702,106 @@ TOLLGATE_DECL outcome<bool> personal_tokens::revoke(token_id id) {
     std::erase(owned->second, id);
     if (owned->second.empty()) of_user_.erase(owned);
     return true;
+}
+
+}  // namespace tollgate::memory
+
+// <tollgate/store/memory/sessions.ipp>
+
+namespace tollgate::memory {
+
+TOLLGATE_DECL outcome<void> sessions::create(const stored_session& made) {
+    const std::scoped_lock lock{mutex_};
+    if (rows_.contains(made.cookie_digest)) return problem{problem_kind::conflict, "This session exists already.", {}};
+    const auto owned = of_user_.try_emplace(made.user).first;
+    undo_unless_kept listed{[&]() noexcept {
+        if (owned->second.empty()) of_user_.erase(owned);
+    }};
+    const bool full = owned->second.size() >= limits::sessions_per_user_max;
+    if (!full && rows_.size() >= sessions_max_)
+        return unavailable("The memory store holds " + std::to_string(sessions_max_) +
+                           " sessions, as many as it may (memory_settings::sessions_max).");
+
+    const dated_digest created{made.created_at, made.cookie_digest}, seen{made.last_seen_at, made.cookie_digest};
+    by_creation_.insert(created);
+    undo_unless_kept dated{[&]() noexcept { by_creation_.erase(created); }};
+    by_last_sight_.insert(seen);
+    undo_unless_kept sighted{[&]() noexcept { by_last_sight_.erase(seen); }};
+    rows_.emplace(made.cookie_digest, made);
+    undo_unless_kept kept{[&]() noexcept { rows_.erase(made.cookie_digest); }};
+    owned->second.insert(seen);
+    listed.keep();
+    dated.keep();
+    sighted.keep();
+    kept.keep();
+
+    if (full) {
+        auto longest_unused = owned->second.begin();
+        if (longest_unused->of == made.cookie_digest) ++longest_unused;
+        remove(digest{longest_unused->of});
+    }
+    return {};
+}
+
+TOLLGATE_DECL outcome<std::optional<stored_session>> sessions::find(const digest& cookie) const {
+    const std::scoped_lock lock{mutex_};
+    const auto found = rows_.find(cookie);
+    if (found == rows_.end()) return std::optional<stored_session>{};
+    return std::optional{found->second};
+}
+
+TOLLGATE_DECL outcome<void> sessions::touch(const digest& cookie, instant now) {
+    const std::scoped_lock lock{mutex_};
+    const auto found = rows_.find(cookie);
+    if (found == rows_.end()) return {};
+    stored_session& seen = found->second;
+    move_in_time(by_last_sight_, {seen.last_seen_at, cookie}, now);
+    move_in_time(of_user_.find(seen.user)->second, {seen.last_seen_at, cookie}, now);
+    seen.last_seen_at = now;
+    return {};
+}
+
+TOLLGATE_DECL outcome<bool> sessions::end(const digest& cookie) {
+    const std::scoped_lock lock{mutex_};
+    if (!rows_.contains(cookie)) return false;
+    remove(cookie);
+    return true;
+}
+
+TOLLGATE_DECL outcome<void> sessions::end_all_of(user_id user) {
+    const std::scoped_lock lock{mutex_};
+    const auto owned = of_user_.find(user);
+    if (owned == of_user_.end()) return {};
+    for (const dated_digest& each : owned->second) {
+        const auto row = rows_.find(each.of);
+        by_creation_.erase({row->second.created_at, each.of});
+        by_last_sight_.erase(each);
+        rows_.erase(row);
+    }
+    of_user_.erase(owned);
+    return {};
+}
+
+TOLLGATE_DECL outcome<std::size_t> sessions::sweep(instant created_before, instant seen_before, std::size_t rows_max) {
+    const std::scoped_lock lock{mutex_};
+    std::size_t swept = 0;
+    for (; swept < rows_max && !by_creation_.empty() && by_creation_.begin()->at < created_before; ++swept)
+        remove(digest{by_creation_.begin()->of});
+    for (; swept < rows_max && !by_last_sight_.empty() && by_last_sight_.begin()->at < seen_before; ++swept)
+        remove(digest{by_last_sight_.begin()->of});
+    return swept;
+}
+
+/// Precondition: it is there, and `cookie` is no part of it.
+TOLLGATE_DECL void sessions::remove(const digest& cookie) noexcept {
+    const auto row = rows_.find(cookie);
+    const dated_digest seen{row->second.last_seen_at, cookie};
+    by_creation_.erase({row->second.created_at, cookie});
+    by_last_sight_.erase(seen);
+    const auto owned = of_user_.find(row->second.user);
+    owned->second.erase(seen);
+    if (owned->second.empty()) of_user_.erase(owned);
+    rows_.erase(row);
 }
 
 }  // namespace tollgate::memory
@@ -11636,11 +19361,12 @@ TOLLGATE_DECL void exchange::answer(const answering& with) {
     lingers_ = request_.body_state == http::body_state::too_large || parser_.keep_alive();
 }
 
-TOLLGATE_DECL exchange::turn exchange::serve(const answering& with) {
+TOLLGATE_DECL exchange::turn exchange::serve(const answering& with, waiting allowed) {
     for (;;) {
         if (output_.size() - sent_ >= output_bytes_max) return turn::held;
         const turn now = look(with);
         if (now != turn::request) return now;
+        if (allowed == waiting::forbidden && with.handler.may_block(request_)) return now;
         answer(with);
     }
 }
@@ -11918,18 +19644,11 @@ TOLLGATE_DECL connection::next connection::decrypt() {
 }
 
 TOLLGATE_DECL connection::next connection::converse() {
-    const bool blocking = lane_.shared().handler.blocking();
     for (;;) {
-        const answering with = lane_.answering_now();
-        exchange::turn now;
-        if (blocking) {
-            now = workspace_->talk.look(with);
-            if (now == exchange::turn::request) {
-                workspace_->date = lane_.date();
-                return next::work;
-            }
-        } else {
-            now = workspace_->talk.serve(with);
+        const exchange::turn now = workspace_->talk.serve(lane_.answering_now(), exchange::waiting::forbidden);
+        if (now == exchange::turn::request) {
+            workspace_->date = lane_.date();
+            return next::work;
         }
         const next then = settle(now, transmit());
         if (then != next::again) return then;
@@ -11942,7 +19661,7 @@ TOLLGATE_DECL void connection::work() noexcept {
     const answering with{of.handler, workspace_->date.view(), of.stopping};
     try {
         workspace_->talk.answer(with);
-        turn_ = workspace_->talk.serve(with);
+        turn_ = workspace_->talk.serve(with, exchange::waiting::allowed);
         sent_ = transmit();
     } catch (...) {
         sent_ = io_state::closed;
@@ -13314,6 +21033,9 @@ public:
     /// How many rows the last INSERT, UPDATE or DELETE touched.
     [[nodiscard]] TOLLGATE_DECL std::int64_t changes() const noexcept;
 
+    /// How long calls wait from now on.
+    void set_busy_wait_max(milliseconds wait_max) noexcept { patience_->wait_max = wait_max; }
+
     [[nodiscard]] sqlite3* handle() const noexcept { return handle_.get(); }
 
 private:
@@ -13497,6 +21219,9 @@ public:
     /// Problem (unavailable) when none came free in time.
     [[nodiscard]] TOLLGATE_DECL outcome<lease> reader();
     [[nodiscard]] TOLLGATE_DECL outcome<lease> writer();
+    /// For what is not worth waiting for: `wait_max` for the connection, and again for other processes. A tenth of a
+    /// second is long enough to come after a few commits, and short enough for a request that does something else.
+    [[nodiscard]] TOLLGATE_DECL outcome<lease> writer_soon(milliseconds wait_max = milliseconds{100});
 
     /// Tells whether anything was committed, by this process or another. Stays where it is when the pool moves.
     [[nodiscard]] TOLLGATE_DECL const change_stamp& changes() const noexcept;
@@ -13639,6 +21364,8 @@ public:
     TOLLGATE_DECL outcome<std::optional<token_credential>> find(const digest& token);
     TOLLGATE_DECL outcome<void> create(const new_access_token& made);
     TOLLGATE_DECL outcome<bool> revoke(const digest& token);
+    /// Also of its grant. Waits for nobody for long: a request does.
+    TOLLGATE_DECL outcome<void> record_use(const digest& token, instant now);
 
 private:
     TOLLGATE_DECL outcome<std::optional<token_credential>> read(const digest& token);
@@ -13649,9 +21376,39 @@ private:
 
 }  // namespace tollgate::sqlite
 
+// <tollgate/store/sqlite/applications.hpp>
+
+namespace tollgate::sqlite {
+
+/// The verbs of `application_store`, on SQLite.
+class applications {
+public:
+    explicit applications(pool& connections) : connections_{connections} {}
+
+    TOLLGATE_DECL outcome<application_id> create(const new_application& made, std::size_t applications_per_user_max);
+    TOLLGATE_DECL outcome<std::optional<application>> find(std::string_view client_id);
+    TOLLGATE_DECL outcome<std::vector<application>> of(user_id owner);
+    TOLLGATE_DECL outcome<bool> replace_secret(user_id owner, application_id id, const digest& secret);
+    TOLLGATE_DECL outcome<bool> remove(user_id owner, application_id id);
+
+private:
+    pool& connections_;
+};
+
+}  // namespace tollgate::sqlite
+
 // <tollgate/store/sqlite/columns.hpp>
 
 namespace tollgate::sqlite {
+
+/// A bound. What no column holds is no bound at all: the largest number that one does.
+template <>
+struct column<std::size_t> {
+    static void write(parameter to, std::size_t value) noexcept {
+        constexpr std::size_t largest = (std::numeric_limits<std::int64_t>::max)();
+        to.integer(static_cast<std::int64_t>((std::min)(value, largest)));
+    }
+};
 
 /// A blob of 32 bytes.
 template <>
@@ -13701,6 +21458,30 @@ namespace tollgate::sqlite {
 
 }  // namespace tollgate::sqlite
 
+// <tollgate/store/sqlite/grants.hpp>
+
+namespace tollgate::sqlite {
+
+/// The verbs of `grant_store`, on SQLite.
+class grants {
+public:
+    explicit grants(pool& connections) : connections_{connections} {}
+
+    TOLLGATE_DECL outcome<std::optional<scope_set>> granted(user_id user, application_id application);
+    TOLLGATE_DECL outcome<code_result> create_code(const new_authorization_code& made);
+    TOLLGATE_DECL outcome<redeemed_code> redeem(const code_redemption& shown);
+    TOLLGATE_DECL outcome<refreshed_token> refresh(const token_refresh& shown);
+    TOLLGATE_DECL outcome<void> revoke_token(application_id application, const digest& token);
+    TOLLGATE_DECL outcome<std::vector<grant>> of(user_id user);
+    TOLLGATE_DECL outcome<bool> revoke(user_id user, application_id application);
+    TOLLGATE_DECL outcome<std::size_t> sweep_expired(instant now, std::size_t rows_max);
+
+private:
+    pool& connections_;
+};
+
+}  // namespace tollgate::sqlite
+
 // <tollgate/store/sqlite/hooks.hpp>
 
 namespace tollgate::sqlite {
@@ -13713,11 +21494,24 @@ public:
     TOLLGATE_DECL outcome<hook_id> create(const new_hook& made, std::size_t hooks_per_event_max);
     TOLLGATE_DECL outcome<std::vector<hook>> of(const account_ref& account);
     TOLLGATE_DECL outcome<std::optional<account_ref>> account_of(const service_name& service, hook_id id);
+    TOLLGATE_DECL outcome<bool> replace_secret(const account_ref& account, hook_id id, const std::string& secret,
+                                               instant old_valid_until);
     TOLLGATE_DECL outcome<bool> remove(const account_ref& account, hook_id id);
 
 private:
     pool& connections_;
 };
+
+}  // namespace tollgate::sqlite
+
+// <tollgate/store/sqlite/insert_access_token.hpp>
+
+namespace tollgate::sqlite {
+
+/// Keeps an access token, which came with the refresh token of this row or with none, and forgets those that one user
+/// and one application have too many of. Precondition: in a transaction, which the caller ends.
+TOLLGATE_DECL outcome<void> insert_access_token(database& on, const new_access_token& made,
+                                                std::optional<std::int64_t> refresh_token);
 
 }  // namespace tollgate::sqlite
 
@@ -13748,9 +21542,11 @@ public:
         : connections_{connections}, credentials_{connections.changes(), cached_max} {}
 
     TOLLGATE_DECL outcome<std::optional<token_credential>> find(std::string_view username);
-    TOLLGATE_DECL outcome<token_id> create(const new_personal_token& made);
+    TOLLGATE_DECL outcome<token_id> create(const new_personal_token& made, std::size_t tokens_per_user_max);
     TOLLGATE_DECL outcome<std::vector<personal_token>> of(user_id user);
     TOLLGATE_DECL outcome<bool> revoke(token_id id);
+    /// Waits for nobody for long: a request does.
+    TOLLGATE_DECL outcome<void> record_use(std::string_view username, instant now);
 
 private:
     TOLLGATE_DECL outcome<std::optional<token_credential>> read(const token_username& username);
@@ -13806,6 +21602,106 @@ inline constexpr std::array store_steps{
         ) STRICT;
         CREATE INDEX tollgate_hooks_by_account ON tollgate_hooks (service, account, event);
     )"},
+    // 2: applications, grants, codes, refresh tokens, sessions; a hook's secret before its last; access tokens' use.
+    //
+    // Access tokens may name an application that has no row: an integrator's own, and those of step 1. So no foreign
+    // key leads from them, and ids of applications begin above theirs (unless one is so large that none would be left).
+    // `refresh_token` in a code is set when it is redeemed, and says from then on what was made of it.
+    sql{R"(
+        CREATE TABLE tollgate_applications (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            owner INTEGER NOT NULL CHECK (owner > 0),
+            client_id TEXT NOT NULL UNIQUE,
+            secret_digest BLOB NOT NULL CHECK (length(secret_digest) = 32),
+            name TEXT NOT NULL,
+            website TEXT NOT NULL,
+            description TEXT NOT NULL,
+            redirect_url TEXT,
+            created_at INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX tollgate_applications_by_owner ON tollgate_applications (owner);
+        INSERT INTO sqlite_sequence (name, seq)
+            SELECT 'tollgate_applications', coalesce(max(application), 0) FROM tollgate_access_tokens
+            WHERE application < 4611686018427387904;
+
+        CREATE TABLE tollgate_grants (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            user INTEGER NOT NULL CHECK (user > 0),
+            application INTEGER NOT NULL REFERENCES tollgate_applications (id) ON DELETE CASCADE,
+            scopes TEXT NOT NULL,
+            created_at INTEGER NOT NULL,
+            last_used_at INTEGER,
+            UNIQUE (user, application)
+        ) STRICT;
+        CREATE INDEX tollgate_grants_by_application ON tollgate_grants (application);
+
+        CREATE TABLE tollgate_codes (
+            id INTEGER PRIMARY KEY,
+            code_digest BLOB NOT NULL UNIQUE CHECK (length(code_digest) = 32),
+            access_grant INTEGER NOT NULL REFERENCES tollgate_grants (id) ON DELETE CASCADE,
+            scopes TEXT NOT NULL,
+            redirect TEXT NOT NULL,
+            code_challenge TEXT,
+            expires_at INTEGER NOT NULL,
+            forget_at INTEGER NOT NULL,
+            refresh_token INTEGER
+        ) STRICT;
+        CREATE INDEX tollgate_codes_by_grant ON tollgate_codes (access_grant);
+        CREATE INDEX tollgate_codes_by_end ON tollgate_codes (forget_at);
+
+        CREATE TABLE tollgate_refresh_tokens (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            token_digest BLOB NOT NULL UNIQUE CHECK (length(token_digest) = 32),
+            access_grant INTEGER NOT NULL REFERENCES tollgate_grants (id) ON DELETE CASCADE,
+            scopes TEXT NOT NULL,
+            expires_at INTEGER NOT NULL,
+            ends_at INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX tollgate_refresh_tokens_by_grant ON tollgate_refresh_tokens (access_grant, expires_at);
+        CREATE INDEX tollgate_refresh_tokens_by_end ON tollgate_refresh_tokens (expires_at);
+
+        ALTER TABLE tollgate_access_tokens ADD COLUMN refresh_token INTEGER;
+        ALTER TABLE tollgate_access_tokens ADD COLUMN last_used_at INTEGER;
+        CREATE INDEX tollgate_access_tokens_by_grant ON tollgate_access_tokens (application, user, expires_at);
+        CREATE INDEX tollgate_access_tokens_by_refresh_token ON tollgate_access_tokens (refresh_token);
+        CREATE INDEX tollgate_access_tokens_by_end ON tollgate_access_tokens (expires_at);
+
+        ALTER TABLE tollgate_hooks ADD COLUMN previous_secret TEXT;
+        ALTER TABLE tollgate_hooks ADD COLUMN previous_secret_until INTEGER;
+
+        CREATE TABLE tollgate_sessions (
+            cookie_digest BLOB PRIMARY KEY CHECK (length(cookie_digest) = 32),
+            user INTEGER NOT NULL CHECK (user > 0),
+            login TEXT NOT NULL,
+            created_at INTEGER NOT NULL,
+            last_seen_at INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX tollgate_sessions_by_user ON tollgate_sessions (user, last_seen_at);
+        CREATE INDEX tollgate_sessions_by_creation ON tollgate_sessions (created_at);
+        CREATE INDEX tollgate_sessions_by_last_sight ON tollgate_sessions (last_seen_at);
+    )"},
+};
+
+}  // namespace tollgate::sqlite
+
+// <tollgate/store/sqlite/sessions.hpp>
+
+namespace tollgate::sqlite {
+
+/// The verbs of `session_store`, on SQLite.
+class sessions {
+public:
+    explicit sessions(pool& connections) : connections_{connections} {}
+
+    TOLLGATE_DECL outcome<void> create(const stored_session& made);
+    TOLLGATE_DECL outcome<std::optional<stored_session>> find(const digest& cookie);
+    TOLLGATE_DECL outcome<void> touch(const digest& cookie, instant now);
+    TOLLGATE_DECL outcome<bool> end(const digest& cookie);
+    TOLLGATE_DECL outcome<void> end_all_of(user_id user);
+    TOLLGATE_DECL outcome<std::size_t> sweep(instant created_before, instant seen_before, std::size_t rows_max);
+
+private:
+    pool& connections_;
 };
 
 }  // namespace tollgate::sqlite
@@ -13857,18 +21753,47 @@ public:
     TOLLGATE_DECL ~sqlite_store();
 
     TOLLGATE_DECL outcome<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept;
-    TOLLGATE_DECL outcome<token_id> create_personal_token(const new_personal_token& made) noexcept;
+    TOLLGATE_DECL outcome<token_id> create_personal_token(const new_personal_token& made,
+                                                          std::size_t tokens_per_user_max) noexcept;
     TOLLGATE_DECL outcome<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
     TOLLGATE_DECL outcome<bool> revoke_personal_token(token_id id) noexcept;
+    TOLLGATE_DECL outcome<void> record_personal_token_use(std::string_view username, instant now) noexcept;
 
     TOLLGATE_DECL outcome<std::optional<token_credential>> find_access_token(const digest& token) noexcept;
     TOLLGATE_DECL outcome<void> create_access_token(const new_access_token& made) noexcept;
     TOLLGATE_DECL outcome<bool> revoke_access_token(const digest& token) noexcept;
+    TOLLGATE_DECL outcome<void> record_access_token_use(const digest& token, instant now) noexcept;
 
     TOLLGATE_DECL outcome<hook_id> create_hook(const new_hook& made, std::size_t hooks_per_event_max) noexcept;
     TOLLGATE_DECL outcome<std::vector<hook>> hooks_of(const account_ref& account) noexcept;
     TOLLGATE_DECL outcome<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept;
+    TOLLGATE_DECL outcome<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
+                                                    instant old_valid_until) noexcept;
     TOLLGATE_DECL outcome<bool> delete_hook(const account_ref& account, hook_id id) noexcept;
+
+    TOLLGATE_DECL outcome<application_id> create_application(const new_application& made,
+                                                             std::size_t applications_per_user_max) noexcept;
+    TOLLGATE_DECL outcome<std::optional<application>> find_application(std::string_view client_id) noexcept;
+    TOLLGATE_DECL outcome<std::vector<application>> applications_of(user_id owner) noexcept;
+    TOLLGATE_DECL outcome<bool> replace_client_secret(user_id owner, application_id id, const digest& secret) noexcept;
+    TOLLGATE_DECL outcome<bool> delete_application(user_id owner, application_id id) noexcept;
+
+    TOLLGATE_DECL outcome<std::optional<scope_set>> granted_scopes(user_id user, application_id application) noexcept;
+    TOLLGATE_DECL outcome<code_result> create_code(const new_authorization_code& made) noexcept;
+    TOLLGATE_DECL outcome<redeemed_code> redeem_code(const code_redemption& shown) noexcept;
+    TOLLGATE_DECL outcome<refreshed_token> refresh_access_token(const token_refresh& shown) noexcept;
+    TOLLGATE_DECL outcome<void> revoke_oauth_token(application_id application, const digest& token) noexcept;
+    TOLLGATE_DECL outcome<std::vector<grant>> grants_of(user_id user) noexcept;
+    TOLLGATE_DECL outcome<bool> revoke_grant(user_id user, application_id application) noexcept;
+    TOLLGATE_DECL outcome<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept;
+
+    TOLLGATE_DECL outcome<void> create_session(const stored_session& made) noexcept;
+    TOLLGATE_DECL outcome<std::optional<stored_session>> find_session(const digest& cookie) noexcept;
+    TOLLGATE_DECL outcome<void> touch_session(const digest& cookie, instant now) noexcept;
+    TOLLGATE_DECL outcome<bool> end_session(const digest& cookie) noexcept;
+    TOLLGATE_DECL outcome<void> end_sessions_of(user_id user) noexcept;
+    TOLLGATE_DECL outcome<std::size_t> sweep_sessions(instant created_before, instant seen_before,
+                                                      std::size_t rows_max) noexcept;
 
 private:
     struct rooms;
@@ -13879,8 +21804,10 @@ private:
     std::unique_ptr<rooms> rooms_;
 };
 
-static_assert(token_store<sqlite_store>);
+static_assert(token_store<sqlite_store> && use_recorder<sqlite_store>);
 static_assert(hook_store<sqlite_store>);
+static_assert(oauth_store<sqlite_store>);
+static_assert(session_store<sqlite_store>);
 
 }  // namespace tollgate
 
@@ -14189,7 +22116,8 @@ struct pool::lease::shelf {
         idle.reserve(connections_max);
     }
 
-    outcome<lease> take();
+    outcome<lease> take() { return take(settings.busy_wait_max); }
+    outcome<lease> take(milliseconds wait_max);
     void put(database& returned) noexcept;
 
     const std::string path;
@@ -14203,13 +22131,14 @@ struct pool::lease::shelf {
     std::vector<database*> idle;
 };
 
-inline outcome<pool::lease> pool::lease::shelf::take() {
+inline outcome<pool::lease> pool::lease::shelf::take(milliseconds wait_max) {
     std::unique_lock lock{mutex};
-    if (!came_free.wait_for(lock, settings.busy_wait_max, [this] { return !idle.empty() || opened < connections_max; }))
+    if (!came_free.wait_for(lock, wait_max, [this] { return !idle.empty() || opened < connections_max; }))
         return unavailable("SQLite: no connection came free in time: " + path);
     if (!idle.empty()) {
         database& chosen = *idle.back();
         idle.pop_back();
+        chosen.set_busy_wait_max(wait_max);
         return lease{*this, chosen};
     }
     ++opened;
@@ -14222,6 +22151,7 @@ inline outcome<pool::lease> pool::lease::shelf::take() {
         came_free.notify_one();
         return std::move(made).error();
     }
+    owned->set_busy_wait_max(wait_max);
     connections.push_back(std::move(owned));
     return lease{*this, *connections.back()};
 }
@@ -14268,6 +22198,10 @@ TOLLGATE_DECL outcome<pool::lease> pool::reader() { return state_->readers.take(
 
 TOLLGATE_DECL outcome<pool::lease> pool::writer() { return state_->writers.take(); }
 
+TOLLGATE_DECL outcome<pool::lease> pool::writer_soon(milliseconds wait_max) {
+    return state_->writers.take((std::min)(wait_max, state_->writers.settings.busy_wait_max));
+}
+
 TOLLGATE_DECL const change_stamp& pool::changes() const noexcept { return state_->changes; }
 
 }  // namespace tollgate::sqlite
@@ -14284,27 +22218,23 @@ TOLLGATE_DECL outcome<std::optional<token_credential>> access_tokens::read(const
     auto connection = connections_.reader();
     if (!connection) return std::move(connection).error();
     auto row = (*connection)
-                   ->prepare("SELECT user, application, scopes, expires_at FROM tollgate_access_tokens "
+                   ->prepare("SELECT user, application, scopes, expires_at, last_used_at FROM tollgate_access_tokens "
                              "WHERE token_digest = ?",
                              token)
-                   .next<user_id, application_id, scope_set, instant>();
+                   .next<user_id, application_id, scope_set, instant, std::optional<instant>>();
     if (!row) return std::move(row).error();
     if (!*row) return std::optional<token_credential>{};
-    const auto& [user, application, scopes, expires_at] = **row;
-    return std::optional{token_credential{user, token, scopes, expires_at, application}};
+    const auto& [user, application, scopes, expires_at, last_used_at] = **row;
+    return std::optional{token_credential{user, token, scopes, expires_at, application, last_used_at}};
 }
 
 TOLLGATE_DECL outcome<void> access_tokens::create(const new_access_token& made) {
     auto connection = connections_.writer();
     if (!connection) return std::move(connection).error();
-    auto done = (*connection)
-                    ->run(
-                        "INSERT INTO tollgate_access_tokens "
-                        "(token_digest, user, application, scopes, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)",
-                        made.token_digest, made.user, made.application, made.scopes, made.created_at, made.expires_at);
-    if (!done && done.error().kind == problem_kind::conflict)
-        done.error().message = "This access token exists already.";
-    return done;
+    auto change = transaction::begin(**connection);
+    if (!change) return std::move(change).error();
+    if (auto done = insert_access_token(**connection, made, std::nullopt); !done) return done;
+    return change->commit();
 }
 
 TOLLGATE_DECL outcome<bool> access_tokens::revoke(const digest& token) {
@@ -14313,6 +22243,120 @@ TOLLGATE_DECL outcome<bool> access_tokens::revoke(const digest& token) {
     if (auto done = (*connection)->run("DELETE FROM tollgate_access_tokens WHERE token_digest = ?", token); !done)
         return std::move(done).error();
     return (*connection)->changes() > 0;
+}
+
+TOLLGATE_DECL outcome<void> access_tokens::record_use(const digest& token, instant now) {
+    auto connection = connections_.writer_soon();
+    if (!connection) return std::move(connection).error();
+    auto change = transaction::begin(**connection);
+    if (!change) return std::move(change).error();
+    if (auto done = (*connection)
+                        ->run("UPDATE tollgate_access_tokens SET last_used_at = ? WHERE token_digest = ?", now, token);
+        !done)
+        return done;
+    if (auto done = (*connection)
+                        ->run("UPDATE tollgate_grants SET last_used_at = ? WHERE (user, application) = "
+                              "(SELECT user, application FROM tollgate_access_tokens WHERE token_digest = ?)",
+                              now, token);
+        !done)
+        return done;
+    return change->commit();
+}
+
+}  // namespace tollgate::sqlite
+
+// <tollgate/store/sqlite/applications.ipp>
+
+namespace tollgate::sqlite {
+
+namespace detail {
+
+inline outcome<std::vector<application>> read_applications(statement rows) {
+    std::vector<application> found;
+    for (;;) {
+        auto row = rows.next<application_id, user_id, client_id_text, digest, std::string, std::string, std::string,
+                             std::optional<std::string>, instant>();
+        if (!row) return std::move(row).error();
+        if (!*row) return found;
+        auto& [id, owner, client_id, secret_digest, name, website, description, redirect_url, created_at] = **row;
+        found.push_back({id, owner, client_id, secret_digest, std::move(name), std::move(website),
+                         std::move(description), std::move(redirect_url), created_at});
+    }
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL outcome<application_id> applications::create(const new_application& made,
+                                                           std::size_t applications_per_user_max) {
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    // One statement is one transaction, and it holds the write lock from its start: nobody else can count in between.
+    auto done = (*connection)
+                    ->run(
+                        "INSERT INTO tollgate_applications "
+                        "(owner, client_id, secret_digest, name, website, description, redirect_url, created_at) "
+                        "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 "
+                        "WHERE ?9 > (SELECT count(*) FROM tollgate_applications WHERE owner = ?1)",
+                        made.owner, made.client_id, made.secret_digest, made.name, made.website, made.description,
+                        made.redirect_url, made.created_at, applications_per_user_max);
+    if (!done) {
+        auto why = std::move(done).error();
+        if (why.kind == problem_kind::conflict) why.message = "An application of this client_id exists already.";
+        return why;
+    }
+    if ((*connection)->changes() == 0) return too_many_applications(applications_per_user_max);
+    return application_id{(*connection)->last_insert_id()};
+}
+
+TOLLGATE_DECL outcome<std::optional<application>> applications::find(std::string_view client_id) {
+    if (client_id.size() > client_id_text::bytes_max) return std::optional<application>{};  // longer than any
+    auto connection = connections_.reader();
+    if (!connection) return std::move(connection).error();
+    auto found = detail::read_applications((*connection)
+                                               ->prepare("SELECT id, owner, client_id, secret_digest, name, website, "
+                                                         "description, redirect_url, created_at "
+                                                         "FROM tollgate_applications WHERE client_id = ?",
+                                                         client_id));
+    if (!found) return std::move(found).error();
+    if (found->empty()) return std::optional<application>{};
+    return std::optional{std::move(found->front())};
+}
+
+TOLLGATE_DECL outcome<std::vector<application>> applications::of(user_id owner) {
+    auto connection = connections_.reader();
+    if (!connection) return std::move(connection).error();
+    return detail::read_applications((*connection)
+                                         ->prepare("SELECT id, owner, client_id, secret_digest, name, website, "
+                                                   "description, redirect_url, created_at "
+                                                   "FROM tollgate_applications WHERE owner = ? ORDER BY id",
+                                                   owner));
+}
+
+TOLLGATE_DECL outcome<bool> applications::replace_secret(user_id owner, application_id id, const digest& secret) {
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    if (auto done = (*connection)
+                        ->run("UPDATE tollgate_applications SET secret_digest = ? WHERE id = ? AND owner = ?", secret,
+                              id, owner);
+        !done)
+        return std::move(done).error();
+    return (*connection)->changes() > 0;
+}
+
+TOLLGATE_DECL outcome<bool> applications::remove(user_id owner, application_id id) {
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    auto change = transaction::begin(**connection);
+    if (!change) return std::move(change).error();
+    // Grants go with it, and codes and refresh tokens with those: the schema says so.
+    if (auto done = (*connection)->run("DELETE FROM tollgate_applications WHERE id = ? AND owner = ?", id, owner);
+        !done)
+        return std::move(done).error();
+    if ((*connection)->changes() == 0) return false;
+    if (auto done = (*connection)->run("DELETE FROM tollgate_access_tokens WHERE application = ?", id); !done)
+        return std::move(done).error();
+    if (auto done = change->commit(); !done) return std::move(done).error();
+    return true;
 }
 
 }  // namespace tollgate::sqlite
@@ -14372,6 +22416,293 @@ TOLLGATE_DECL problem failure(sqlite3* connection, int code, std::string_view do
 
 }  // namespace tollgate::sqlite
 
+// <tollgate/store/sqlite/grants.ipp>
+
+namespace tollgate::sqlite {
+
+namespace detail {
+
+/// One row's number in a table of this file, that no value of the domain names.
+using row_number = std::int64_t;
+
+/// The grant between a user and an application, with these scopes added to those it has; made where there is none.
+inline outcome<row_number> widen_grant(database& on, const new_authorization_code& made) {
+    auto kept = on.prepare("SELECT id, scopes FROM tollgate_grants WHERE user = ? AND application = ?", made.user,
+                           made.application)
+                    .next<row_number, scope_set>();
+    if (!kept) return std::move(kept).error();
+    scope_set scopes = *kept ? std::get<1>(**kept) : scope_set{};
+    if (!made.scopes.for_each([&](std::string_view each) { return scopes.add(each); })) return too_many_scopes();
+    if (*kept) {
+        const row_number id = std::get<0>(**kept);
+        if (scopes == std::get<1>(**kept)) return id;
+        if (auto done = on.run("UPDATE tollgate_grants SET scopes = ? WHERE id = ?", scopes, id); !done)
+            return std::move(done).error();
+        return id;
+    }
+    if (auto done = on.run("INSERT INTO tollgate_grants (user, application, scopes, created_at) VALUES (?, ?, ?, ?)",
+                           made.user, made.application, scopes, made.created_at);
+        !done)
+        return std::move(done).error();
+    return on.last_insert_id();
+}
+
+/// Revokes a refresh token and what was made with it.
+inline outcome<void> revoke_refresh_token(database& on, row_number refresh_token) {
+    if (auto done = on.run("DELETE FROM tollgate_access_tokens WHERE refresh_token = ?", refresh_token); !done)
+        return done;
+    return on.run("DELETE FROM tollgate_refresh_tokens WHERE id = ?", refresh_token);
+}
+
+/// The refresh token of a pair, and its row.
+inline outcome<row_number> insert_refresh_token(database& on, const issued_tokens& made, row_number access_grant,
+                                                const scope_set& scopes) {
+    auto done = on.run(
+        "INSERT INTO tollgate_refresh_tokens (token_digest, access_grant, scopes, expires_at, ends_at) "
+        "VALUES (?, ?, ?, ?, ?)",
+        made.refresh_digest, access_grant, scopes, (std::min)(made.refresh_expires_at, made.refresh_ends_at),
+        made.refresh_ends_at);
+    if (!done) {
+        if (done.error().kind == problem_kind::conflict) done.error().message = "This refresh token exists already.";
+        return std::move(done).error();
+    }
+    const row_number id = on.last_insert_id();
+    // One whose expiry is furthest off was used last.
+    if (done = on.run("DELETE FROM tollgate_refresh_tokens WHERE id IN "
+                      "(SELECT id FROM tollgate_refresh_tokens WHERE access_grant = ? AND id <> ? "
+                      "ORDER BY expires_at DESC LIMIT -1 OFFSET ?)",
+                      access_grant, id, limits::refresh_tokens_per_grant_max - 1);
+        !done)
+        return std::move(done).error();
+    return id;
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL outcome<std::optional<scope_set>> grants::granted(user_id user, application_id application) {
+    auto connection = connections_.reader();
+    if (!connection) return std::move(connection).error();
+    auto row = (*connection)
+                   ->prepare("SELECT scopes FROM tollgate_grants WHERE user = ? AND application = ?", user, application)
+                   .next<scope_set>();
+    if (!row) return std::move(row).error();
+    if (!*row) return std::optional<scope_set>{};
+    return std::optional{std::get<0>(**row)};
+}
+
+TOLLGATE_DECL outcome<code_result> grants::create_code(const new_authorization_code& made) {
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    database& on = **connection;
+    auto change = transaction::begin(on);
+    if (!change) return std::move(change).error();
+
+    auto there =
+        on.prepare("SELECT refresh_token IS NOT NULL FROM tollgate_codes WHERE code_digest = ?", made.code_digest)
+            .next<bool>();
+    if (!there) return std::move(there).error();
+    if (*there) return std::get<0>(**there) ? code_result::spent : code_result::waiting;
+    auto known =
+        on.prepare("SELECT id FROM tollgate_applications WHERE id = ?", made.application).next<application_id>();
+    if (!known) return std::move(known).error();
+    if (!*known) return not_found();
+
+    const auto access_grant = detail::widen_grant(on, made);
+    if (!access_grant) return access_grant.error();
+    if (auto done =
+            on.run("INSERT INTO tollgate_codes "
+                   "(code_digest, access_grant, scopes, redirect, code_challenge, expires_at, forget_at) "
+                   "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)",
+                   made.code_digest, *access_grant, made.scopes, made.redirect, made.code_challenge, made.expires_at);
+        !done)
+        return std::move(done).error();
+    if (auto done = on.run("DELETE FROM tollgate_codes WHERE id IN (SELECT id FROM tollgate_codes "
+                           "WHERE access_grant = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
+                           *access_grant, limits::codes_per_grant_max);
+        !done)
+        return std::move(done).error();
+    if (auto done = change->commit(); !done) return std::move(done).error();
+    return code_result::created;
+}
+
+TOLLGATE_DECL outcome<redeemed_code> grants::redeem(const code_redemption& shown) {
+    using detail::row_number;
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    database& on = **connection;
+    auto change = transaction::begin(on);
+    if (!change) return std::move(change).error();
+
+    auto row = on.prepare(
+                     "SELECT codes.id, access_grant, user, codes.scopes, redirect, code_challenge, expires_at, "
+                     "refresh_token FROM tollgate_codes AS codes JOIN tollgate_grants ON access_grant = "
+                     "tollgate_grants.id WHERE code_digest = ? AND application = ?",
+                     shown.code_digest, shown.application)
+                   .next<row_number, row_number, user_id, scope_set, std::string, std::optional<std::string>, instant,
+                         std::optional<row_number>>();
+    if (!row) return std::move(row).error();
+    if (!*row) return redeemed_code{};
+    const auto& [code, access_grant, user, scopes, redirect, code_challenge, expires_at, refresh_token] = **row;
+    if (refresh_token) {
+        if (auto done = detail::revoke_refresh_token(on, *refresh_token); !done) return std::move(done).error();
+        if (auto done = change->commit(); !done) return std::move(done).error();
+        return redeemed_code{redemption_result::reused, {}, {}};
+    }
+    if (expires_at <= shown.now) return redeemed_code{};
+    if ((shown.redirect_uri && *shown.redirect_uri != redirect) || shown.code_challenge != code_challenge)
+        return redeemed_code{redemption_result::mismatch, {}, {}};
+
+    const auto made = detail::insert_refresh_token(on, shown.tokens, access_grant, scopes);
+    if (!made) return made.error();
+    if (auto done = insert_access_token(
+            on,
+            {user, shown.application, shown.tokens.access_digest, scopes, shown.now, shown.tokens.access_expires_at},
+            *made);
+        !done)
+        return std::move(done).error();
+    if (auto done = on.run("UPDATE tollgate_codes SET refresh_token = ?, forget_at = ? WHERE id = ?", *made,
+                           expires_at + seconds{limits::spent_code_seconds}, code);
+        !done)
+        return std::move(done).error();
+    if (auto done = change->commit(); !done) return std::move(done).error();
+    return redeemed_code{redemption_result::redeemed, user, scopes};
+}
+
+TOLLGATE_DECL outcome<refreshed_token> grants::refresh(const token_refresh& shown) {
+    using detail::row_number;
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    database& on = **connection;
+    auto change = transaction::begin(on);
+    if (!change) return std::move(change).error();
+
+    auto row = on.prepare(
+                     "SELECT tokens.id, user, tokens.scopes, ends_at FROM tollgate_refresh_tokens AS tokens "
+                     "JOIN tollgate_grants ON access_grant = tollgate_grants.id "
+                     "WHERE token_digest = ? AND application = ? AND expires_at > ?",
+                     shown.refresh_digest, shown.application, shown.now)
+                   .next<row_number, user_id, scope_set, instant>();
+    if (!row) return std::move(row).error();
+    if (!*row) return refreshed_token{};
+    const auto& [token, user, granted, ends_at] = **row;
+    if (shown.narrowed && !shown.narrowed->for_each([&](std::string_view each) { return granted.contains(each); }))
+        return refreshed_token{refresh_result::too_wide, {}};
+
+    const scope_set& scopes = shown.narrowed ? *shown.narrowed : granted;
+    if (auto done = insert_access_token(
+            on, {user, shown.application, shown.access_digest, scopes, shown.now, shown.access_expires_at}, token);
+        !done)
+        return std::move(done).error();
+    if (auto done = on.run("UPDATE tollgate_refresh_tokens SET expires_at = ? WHERE id = ?",
+                           (std::min)(instant{shown.now + shown.refresh_lifetime}, ends_at), token);
+        !done)
+        return std::move(done).error();
+    if (auto done = change->commit(); !done) return std::move(done).error();
+    return refreshed_token{refresh_result::refreshed, scopes};
+}
+
+TOLLGATE_DECL outcome<void> grants::revoke_token(application_id application, const digest& token) {
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    database& on = **connection;
+    auto change = transaction::begin(on);
+    if (!change) return std::move(change).error();
+    auto row = on.prepare(
+                     "SELECT tokens.id FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants "
+                     "ON access_grant = tollgate_grants.id WHERE token_digest = ? AND application = ?",
+                     token, application)
+                   .next<detail::row_number>();
+    if (!row) return std::move(row).error();
+    auto done = *row ? detail::revoke_refresh_token(on, std::get<0>(**row))
+                     : on.run("DELETE FROM tollgate_access_tokens WHERE token_digest = ? AND application = ?", token,
+                              application);
+    if (!done) return done;
+    return change->commit();
+}
+
+TOLLGATE_DECL outcome<std::vector<grant>> grants::of(user_id user) {
+    auto connection = connections_.reader();
+    if (!connection) return std::move(connection).error();
+    auto rows = (*connection)
+                    ->prepare(
+                        "SELECT grants.id, application, name, website, scopes, grants.created_at, last_used_at "
+                        "FROM tollgate_grants AS grants JOIN tollgate_applications "
+                        "ON application = tollgate_applications.id WHERE user = ? ORDER BY grants.id",
+                        user);
+    std::vector<grant> found;
+    for (;;) {
+        auto row =
+            rows.next<grant_id, application_id, std::string, std::string, scope_set, instant, std::optional<instant>>();
+        if (!row) return std::move(row).error();
+        if (!*row) return found;
+        auto& [id, application, name, website, scopes, created_at, last_used_at] = **row;
+        found.push_back({id, user, application, std::move(name), std::move(website), scopes, created_at, last_used_at});
+    }
+}
+
+TOLLGATE_DECL outcome<bool> grants::revoke(user_id user, application_id application) {
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    database& on = **connection;
+    auto change = transaction::begin(on);
+    if (!change) return std::move(change).error();
+    // Those of no grant, too: whoever revokes does not want that application in.
+    if (auto done = on.run("DELETE FROM tollgate_access_tokens WHERE application = ? AND user = ?", application, user);
+        !done)
+        return std::move(done).error();
+    if (auto done = on.run("DELETE FROM tollgate_grants WHERE user = ? AND application = ?", user, application); !done)
+        return std::move(done).error();
+    const bool was_there = on.changes() > 0;
+    if (auto done = change->commit(); !done) return std::move(done).error();
+    return was_there;
+}
+
+TOLLGATE_DECL outcome<std::size_t> grants::sweep_expired(instant now, std::size_t rows_max) {
+    if (rows_max == 0) return std::size_t{0};
+    {
+        // Asked without the write lock first: often there is nothing.
+        auto connection = connections_.reader();
+        if (!connection) return std::move(connection).error();
+        auto any = (*connection)
+                       ->prepare(
+                           "SELECT EXISTS (SELECT 1 FROM tollgate_codes WHERE forget_at <= ?1) "
+                           "OR EXISTS (SELECT 1 FROM tollgate_access_tokens WHERE expires_at <= ?1) "
+                           "OR EXISTS (SELECT 1 FROM tollgate_refresh_tokens WHERE expires_at <= ?1)",
+                           now)
+                       .next<bool>();
+        if (!any) return std::move(any).error();
+        if (*any && !std::get<0>(**any)) return std::size_t{0};
+    }
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    database& on = **connection;
+    auto change = transaction::begin(on);
+    if (!change) return std::move(change).error();
+    std::size_t swept = 0;
+    const auto sweep = [&](sql statement) -> outcome<void> {
+        auto done = on.run(statement, now, rows_max - swept);
+        if (done) swept += static_cast<std::size_t>(on.changes());
+        return done;
+    };
+    if (auto done = sweep("DELETE FROM tollgate_codes WHERE id IN "
+                          "(SELECT id FROM tollgate_codes WHERE forget_at <= ? ORDER BY forget_at LIMIT ?)");
+        !done)
+        return std::move(done).error();
+    if (auto done = sweep("DELETE FROM tollgate_access_tokens WHERE token_digest IN "
+                          "(SELECT token_digest FROM tollgate_access_tokens WHERE expires_at <= ? "
+                          "ORDER BY expires_at LIMIT ?)");
+        !done)
+        return std::move(done).error();
+    if (auto done = sweep("DELETE FROM tollgate_refresh_tokens WHERE id IN "
+                          "(SELECT id FROM tollgate_refresh_tokens WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)");
+        !done)
+        return std::move(done).error();
+    if (auto done = change->commit(); !done) return std::move(done).error();
+    return swept;
+}
+
+}  // namespace tollgate::sqlite
+
 // <tollgate/store/sqlite/hooks.ipp>
 
 namespace tollgate::sqlite {
@@ -14397,9 +22728,7 @@ TOLLGATE_DECL outcome<hook_id> hooks::create(const new_hook& made, std::size_t h
                   "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE ?9 > (SELECT count(*) FROM tollgate_hooks "
                   "WHERE service = ?1 AND account = ?2 AND event = ?3)",
                   made.account.service, made.account.account, made.event, made.source, made.type, made.target_url,
-                  made.secret, made.created_at,
-                  static_cast<std::int64_t>((std::min)(
-                      hooks_per_event_max, static_cast<std::size_t>((std::numeric_limits<std::int64_t>::max)()))));
+                  made.secret, made.created_at, hooks_per_event_max);
     if (!done) return std::move(done).error();
     if ((*connection)->changes() == 0) return too_many_hooks(hooks_per_event_max);
     return hook_id{(*connection)->last_insert_id()};
@@ -14433,6 +22762,19 @@ TOLLGATE_DECL outcome<std::optional<account_ref>> hooks::account_of(const servic
     return std::optional{account_ref{service, std::get<0>(**row)}};
 }
 
+TOLLGATE_DECL outcome<bool> hooks::replace_secret(const account_ref& account, hook_id id, const std::string& secret,
+                                                  instant old_valid_until) {
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    if (auto done = (*connection)
+                        ->run("UPDATE tollgate_hooks SET previous_secret = secret, previous_secret_until = ?, "
+                              "secret = ? WHERE id = ? AND service = ? AND account = ?",
+                              old_valid_until, secret, id, account.service, account.account);
+        !done)
+        return std::move(done).error();
+    return (*connection)->changes() > 0;
+}
+
 TOLLGATE_DECL outcome<bool> hooks::remove(const account_ref& account, hook_id id) {
     auto connection = connections_.writer();
     if (!connection) return std::move(connection).error();
@@ -14442,6 +22784,29 @@ TOLLGATE_DECL outcome<bool> hooks::remove(const account_ref& account, hook_id id
         !done)
         return std::move(done).error();
     return (*connection)->changes() > 0;
+}
+
+}  // namespace tollgate::sqlite
+
+// <tollgate/store/sqlite/insert_access_token.ipp>
+
+namespace tollgate::sqlite {
+
+TOLLGATE_DECL outcome<void> insert_access_token(database& on, const new_access_token& made,
+                                                std::optional<std::int64_t> refresh_token) {
+    auto done = on.run(
+        "INSERT INTO tollgate_access_tokens "
+        "(token_digest, user, application, scopes, created_at, expires_at, refresh_token) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        made.token_digest, made.user, made.application, made.scopes, made.created_at, made.expires_at, refresh_token);
+    if (!done) {
+        if (done.error().kind == problem_kind::conflict) done.error().message = "This access token exists already.";
+        return done;
+    }
+    return on.run(
+        "DELETE FROM tollgate_access_tokens WHERE token_digest IN "
+        "(SELECT token_digest FROM tollgate_access_tokens WHERE application = ?1 AND user = ?2 AND token_digest <> ?3 "
+        "ORDER BY expires_at DESC LIMIT -1 OFFSET ?4)",
+        made.application, made.user, made.token_digest, limits::access_tokens_per_grant_max - 1);
 }
 
 }  // namespace tollgate::sqlite
@@ -14517,26 +22882,34 @@ TOLLGATE_DECL outcome<std::optional<token_credential>> personal_tokens::read(con
     if (!connection) return std::move(connection).error();
     auto row =
         (*connection)
-            ->prepare("SELECT user, secret_digest, scopes FROM tollgate_personal_tokens WHERE username = ?", username)
-            .next<user_id, digest, scope_set>();
+            ->prepare("SELECT user, secret_digest, scopes, last_used_at FROM tollgate_personal_tokens "
+                      "WHERE username = ?",
+                      username)
+            .next<user_id, digest, scope_set, std::optional<instant>>();
     if (!row) return std::move(row).error();
     if (!*row) return std::optional<token_credential>{};
-    const auto& [user, secret_digest, scopes] = **row;
-    return std::optional{token_credential{user, secret_digest, scopes, std::nullopt, std::nullopt}};
+    const auto& [user, secret_digest, scopes, last_used_at] = **row;
+    return std::optional{token_credential{user, secret_digest, scopes, std::nullopt, std::nullopt, last_used_at}};
 }
 
-TOLLGATE_DECL outcome<token_id> personal_tokens::create(const new_personal_token& made) {
+TOLLGATE_DECL outcome<token_id> personal_tokens::create(const new_personal_token& made,
+                                                        std::size_t tokens_per_user_max) {
     auto connection = connections_.writer();
     if (!connection) return std::move(connection).error();
+    // One statement is one transaction, and it holds the write lock from its start: nobody else can count in between.
     auto done = (*connection)
                     ->run("INSERT INTO tollgate_personal_tokens "
-                          "(user, username, secret_digest, description, scopes, created_at) VALUES (?, ?, ?, ?, ?, ?)",
-                          made.user, made.username, made.secret_digest, made.description, made.scopes, made.created_at);
+                          "(user, username, secret_digest, description, scopes, created_at) "
+                          "SELECT ?1, ?2, ?3, ?4, ?5, ?6 "
+                          "WHERE ?7 > (SELECT count(*) FROM tollgate_personal_tokens WHERE user = ?1)",
+                          made.user, made.username, made.secret_digest, made.description, made.scopes, made.created_at,
+                          tokens_per_user_max);
     if (!done) {
         auto why = std::move(done).error();
         if (why.kind == problem_kind::conflict) why.message = "A personal token of this username exists already.";
         return why;
     }
+    if ((*connection)->changes() == 0) return too_many_personal_tokens(tokens_per_user_max);
     return token_id{(*connection)->last_insert_id()};
 }
 
@@ -14565,6 +22938,111 @@ TOLLGATE_DECL outcome<bool> personal_tokens::revoke(token_id id) {
     return (*connection)->changes() > 0;
 }
 
+TOLLGATE_DECL outcome<void> personal_tokens::record_use(std::string_view username, instant now) {
+    auto connection = connections_.writer_soon();
+    if (!connection) return std::move(connection).error();
+    return (*connection)->run("UPDATE tollgate_personal_tokens SET last_used_at = ? WHERE username = ?", now, username);
+}
+
+}  // namespace tollgate::sqlite
+
+// <tollgate/store/sqlite/sessions.ipp>
+
+namespace tollgate::sqlite {
+
+TOLLGATE_DECL outcome<void> sessions::create(const stored_session& made) {
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    database& on = **connection;
+    auto change = transaction::begin(on);
+    if (!change) return std::move(change).error();
+    auto done = on.run(
+        "INSERT INTO tollgate_sessions (cookie_digest, user, login, created_at, last_seen_at) VALUES (?, ?, ?, ?, ?)",
+        made.cookie_digest, made.user, made.login, made.created_at, made.last_seen_at);
+    if (!done) {
+        if (done.error().kind == problem_kind::conflict) done.error().message = "This session exists already.";
+        return done;
+    }
+    done = on.run(
+        "DELETE FROM tollgate_sessions WHERE cookie_digest IN "
+        "(SELECT cookie_digest FROM tollgate_sessions WHERE user = ?1 AND cookie_digest <> ?2 "
+        "ORDER BY last_seen_at DESC LIMIT -1 OFFSET ?3)",
+        made.user, made.cookie_digest, limits::sessions_per_user_max - 1);
+    if (!done) return done;
+    return change->commit();
+}
+
+TOLLGATE_DECL outcome<std::optional<stored_session>> sessions::find(const digest& cookie) {
+    auto connection = connections_.reader();
+    if (!connection) return std::move(connection).error();
+    auto row = (*connection)
+                   ->prepare(
+                       "SELECT user, login, created_at, last_seen_at FROM tollgate_sessions "
+                       "WHERE cookie_digest = ?",
+                       cookie)
+                   .next<user_id, std::string, instant, instant>();
+    if (!row) return std::move(row).error();
+    if (!*row) return std::optional<stored_session>{};
+    auto& [user, login, created_at, last_seen_at] = **row;
+    return std::optional{stored_session{cookie, user, std::move(login), created_at, last_seen_at}};
+}
+
+TOLLGATE_DECL outcome<void> sessions::touch(const digest& cookie, instant now) {
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    return (*connection)->run("UPDATE tollgate_sessions SET last_seen_at = ? WHERE cookie_digest = ?", now, cookie);
+}
+
+TOLLGATE_DECL outcome<bool> sessions::end(const digest& cookie) {
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    if (auto done = (*connection)->run("DELETE FROM tollgate_sessions WHERE cookie_digest = ?", cookie); !done)
+        return std::move(done).error();
+    return (*connection)->changes() > 0;
+}
+
+TOLLGATE_DECL outcome<void> sessions::end_all_of(user_id user) {
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    return (*connection)->run("DELETE FROM tollgate_sessions WHERE user = ?", user);
+}
+
+TOLLGATE_DECL outcome<std::size_t> sessions::sweep(instant created_before, instant seen_before, std::size_t rows_max) {
+    if (rows_max == 0) return std::size_t{0};
+    {
+        // Asked without the write lock first: often there is nothing.
+        auto connection = connections_.reader();
+        if (!connection) return std::move(connection).error();
+        auto any = (*connection)
+                       ->prepare(
+                           "SELECT EXISTS (SELECT 1 FROM tollgate_sessions WHERE created_at < ?) "
+                           "OR EXISTS (SELECT 1 FROM tollgate_sessions WHERE last_seen_at < ?)",
+                           created_before, seen_before)
+                       .next<bool>();
+        if (!any) return std::move(any).error();
+        if (*any && !std::get<0>(**any)) return std::size_t{0};
+    }
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    database& on = **connection;
+    auto change = transaction::begin(on);
+    if (!change) return std::move(change).error();
+    if (auto done = on.run("DELETE FROM tollgate_sessions WHERE cookie_digest IN (SELECT cookie_digest "
+                           "FROM tollgate_sessions WHERE created_at < ? ORDER BY created_at LIMIT ?)",
+                           created_before, rows_max);
+        !done)
+        return std::move(done).error();
+    auto swept = static_cast<std::size_t>(on.changes());
+    if (auto done = on.run("DELETE FROM tollgate_sessions WHERE cookie_digest IN (SELECT cookie_digest "
+                           "FROM tollgate_sessions WHERE last_seen_at < ? ORDER BY last_seen_at LIMIT ?)",
+                           seen_before, rows_max - swept);
+        !done)
+        return std::move(done).error();
+    swept += static_cast<std::size_t>(on.changes());
+    if (auto done = change->commit(); !done) return std::move(done).error();
+    return swept;
+}
+
 }  // namespace tollgate::sqlite
 
 // <tollgate/store/sqlite.ipp>
@@ -14577,12 +23055,18 @@ struct sqlite_store::rooms {
         : connections{std::move(opened)},
           personal{connections, settings.cached_credentials_max},
           access{connections, settings.cached_credentials_max},
-          hooks{connections} {}
+          hooks{connections},
+          applications{connections},
+          grants{connections},
+          sessions{connections} {}
 
     sqlite::pool connections;
     sqlite::personal_tokens personal;
     sqlite::access_tokens access;
     sqlite::hooks hooks;
+    sqlite::applications applications;
+    sqlite::grants grants;
+    sqlite::sessions sessions;
 };
 
 TOLLGATE_DECL outcome<std::unique_ptr<sqlite_store::rooms>> sqlite_store::open_rooms(const std::string& path,
@@ -14625,14 +23109,18 @@ TOLLGATE_DECL outcome<std::optional<token_credential>> sqlite_store::find_person
     std::string_view username) noexcept {
     return detail::contained([&] { return rooms_->personal.find(username); });
 }
-TOLLGATE_DECL outcome<token_id> sqlite_store::create_personal_token(const new_personal_token& made) noexcept {
-    return detail::contained([&] { return rooms_->personal.create(made); });
+TOLLGATE_DECL outcome<token_id> sqlite_store::create_personal_token(const new_personal_token& made,
+                                                                    std::size_t tokens_per_user_max) noexcept {
+    return detail::contained([&] { return rooms_->personal.create(made, tokens_per_user_max); });
 }
 TOLLGATE_DECL outcome<std::vector<personal_token>> sqlite_store::personal_tokens_of(user_id user) noexcept {
     return detail::contained([&] { return rooms_->personal.of(user); });
 }
 TOLLGATE_DECL outcome<bool> sqlite_store::revoke_personal_token(token_id id) noexcept {
     return detail::contained([&] { return rooms_->personal.revoke(id); });
+}
+TOLLGATE_DECL outcome<void> sqlite_store::record_personal_token_use(std::string_view username, instant now) noexcept {
+    return detail::contained([&] { return rooms_->personal.record_use(username, now); });
 }
 
 TOLLGATE_DECL outcome<std::optional<token_credential>> sqlite_store::find_access_token(const digest& token) noexcept {
@@ -14643,6 +23131,10 @@ TOLLGATE_DECL outcome<void> sqlite_store::create_access_token(const new_access_t
 }
 TOLLGATE_DECL outcome<bool> sqlite_store::revoke_access_token(const digest& token) noexcept {
     return detail::contained([&] { return rooms_->access.revoke(token); });
+}
+
+TOLLGATE_DECL outcome<void> sqlite_store::record_access_token_use(const digest& token, instant now) noexcept {
+    return detail::contained([&] { return rooms_->access.record_use(token, now); });
 }
 
 TOLLGATE_DECL outcome<hook_id> sqlite_store::create_hook(const new_hook& made,
@@ -14656,8 +23148,77 @@ TOLLGATE_DECL outcome<std::optional<account_ref>> sqlite_store::account_of_hook(
                                                                                 hook_id id) noexcept {
     return detail::contained([&] { return rooms_->hooks.account_of(service, id); });
 }
+TOLLGATE_DECL outcome<bool> sqlite_store::replace_hook_secret(const account_ref& account, hook_id id,
+                                                              const std::string& secret,
+                                                              instant old_valid_until) noexcept {
+    return detail::contained([&] { return rooms_->hooks.replace_secret(account, id, secret, old_valid_until); });
+}
 TOLLGATE_DECL outcome<bool> sqlite_store::delete_hook(const account_ref& account, hook_id id) noexcept {
     return detail::contained([&] { return rooms_->hooks.remove(account, id); });
+}
+
+TOLLGATE_DECL outcome<application_id> sqlite_store::create_application(const new_application& made,
+                                                                       std::size_t applications_per_user_max) noexcept {
+    return detail::contained([&] { return rooms_->applications.create(made, applications_per_user_max); });
+}
+TOLLGATE_DECL outcome<std::optional<application>> sqlite_store::find_application(std::string_view client_id) noexcept {
+    return detail::contained([&] { return rooms_->applications.find(client_id); });
+}
+TOLLGATE_DECL outcome<std::vector<application>> sqlite_store::applications_of(user_id owner) noexcept {
+    return detail::contained([&] { return rooms_->applications.of(owner); });
+}
+TOLLGATE_DECL outcome<bool> sqlite_store::replace_client_secret(user_id owner, application_id id,
+                                                                const digest& secret) noexcept {
+    return detail::contained([&] { return rooms_->applications.replace_secret(owner, id, secret); });
+}
+TOLLGATE_DECL outcome<bool> sqlite_store::delete_application(user_id owner, application_id id) noexcept {
+    return detail::contained([&] { return rooms_->applications.remove(owner, id); });
+}
+
+TOLLGATE_DECL outcome<std::optional<scope_set>> sqlite_store::granted_scopes(user_id user,
+                                                                             application_id application) noexcept {
+    return detail::contained([&] { return rooms_->grants.granted(user, application); });
+}
+TOLLGATE_DECL outcome<code_result> sqlite_store::create_code(const new_authorization_code& made) noexcept {
+    return detail::contained([&] { return rooms_->grants.create_code(made); });
+}
+TOLLGATE_DECL outcome<redeemed_code> sqlite_store::redeem_code(const code_redemption& shown) noexcept {
+    return detail::contained([&] { return rooms_->grants.redeem(shown); });
+}
+TOLLGATE_DECL outcome<refreshed_token> sqlite_store::refresh_access_token(const token_refresh& shown) noexcept {
+    return detail::contained([&] { return rooms_->grants.refresh(shown); });
+}
+TOLLGATE_DECL outcome<void> sqlite_store::revoke_oauth_token(application_id application, const digest& token) noexcept {
+    return detail::contained([&] { return rooms_->grants.revoke_token(application, token); });
+}
+TOLLGATE_DECL outcome<std::vector<grant>> sqlite_store::grants_of(user_id user) noexcept {
+    return detail::contained([&] { return rooms_->grants.of(user); });
+}
+TOLLGATE_DECL outcome<bool> sqlite_store::revoke_grant(user_id user, application_id application) noexcept {
+    return detail::contained([&] { return rooms_->grants.revoke(user, application); });
+}
+TOLLGATE_DECL outcome<std::size_t> sqlite_store::sweep_expired(instant now, std::size_t rows_max) noexcept {
+    return detail::contained([&] { return rooms_->grants.sweep_expired(now, rows_max); });
+}
+
+TOLLGATE_DECL outcome<void> sqlite_store::create_session(const stored_session& made) noexcept {
+    return detail::contained([&] { return rooms_->sessions.create(made); });
+}
+TOLLGATE_DECL outcome<std::optional<stored_session>> sqlite_store::find_session(const digest& cookie) noexcept {
+    return detail::contained([&] { return rooms_->sessions.find(cookie); });
+}
+TOLLGATE_DECL outcome<void> sqlite_store::touch_session(const digest& cookie, instant now) noexcept {
+    return detail::contained([&] { return rooms_->sessions.touch(cookie, now); });
+}
+TOLLGATE_DECL outcome<bool> sqlite_store::end_session(const digest& cookie) noexcept {
+    return detail::contained([&] { return rooms_->sessions.end(cookie); });
+}
+TOLLGATE_DECL outcome<void> sqlite_store::end_sessions_of(user_id user) noexcept {
+    return detail::contained([&] { return rooms_->sessions.end_all_of(user); });
+}
+TOLLGATE_DECL outcome<std::size_t> sqlite_store::sweep_sessions(instant created_before, instant seen_before,
+                                                                std::size_t rows_max) noexcept {
+    return detail::contained([&] { return rooms_->sessions.sweep(created_before, seen_before, rows_max); });
 }
 
 }  // namespace tollgate

@@ -1,12 +1,10 @@
 #pragma once
 
+#include <tollgate/base/encoding.hpp>
 #include <tollgate/pages/account_pages.hpp>
 #include <tollgate/store/memory.hpp>
 
-#include <tollgate/base/encoding.hpp>
-
 #include "support/shop.hpp"
-
 #include <map>
 #include <optional>
 #include <string>
@@ -29,8 +27,11 @@ struct shop_sessions {
         if (!cookie.starts_with("who=")) return std::optional<session>{};
         return find(cookie.substr(4));
     }
-    std::string sign_in_url(std::string_view return_to) const { return "/en/user/sign_in/?return_to=" + percent_encode(return_to); }
-    outcome<sign_in_answer> sign_in(const http::request&, const sign_in_attempt& attempt, instant, http::response& out) {
+    std::string sign_in_url(std::string_view return_to) const {
+        return "/en/user/sign_in/?return_to=" + percent_encode(return_to);
+    }
+    outcome<sign_in_answer> sign_in(const http::request&, const sign_in_attempt& attempt, instant,
+                                    http::response& out) {
         if (failure) return *failure;
         last_client = attempt.client;
         const auto who = find(attempt.login);
@@ -71,13 +72,16 @@ public:
     explicit basic_page_shop(page_settings settings = page_shop_settings())
         : pages{std::move(settings), users, sessions, store,
                 default_policies().with_clock(fake_clock{&now}).with_random(counting_random{&entropy, &random_works})} {
-        users.people.insert({ann, {{ann, *decimal::parse("1234.50"), *currency_code::from("EUR")},
-                                   {{"sitesmaker", {{account_id{1}, "Ann's site", true}, {account_id{2}, "Another \"one\"", false}}},
-                                    {"itemplatform", {{account_id{1}, "Ann's items", false}}}},
-                                   {}}});
-        users.people.insert({bob, {{bob, *decimal::parse("0.10"), *currency_code::from("USD")},
-                                   {{"sitesmaker", {{account_id{3}, "Bob's site", true}}}},
-                                   {}}});
+        users.people.insert(
+            {ann,
+             {{ann, *decimal::parse("1234.50"), *currency_code::from("EUR")},
+              {{"sitesmaker", {{account_id{1}, "Ann's site", true}, {account_id{2}, "Another \"one\"", false}}},
+               {"itemplatform", {{account_id{1}, "Ann's items", false}}}},
+              {}}});
+        users.people.insert({bob,
+                             {{bob, *decimal::parse("0.10"), *currency_code::from("USD")},
+                              {{"sitesmaker", {{account_id{3}, "Bob's site", true}}}},
+                              {}}});
     }
 
     http::response answer(sent& request) { return pages.handle(request.asked()); }
@@ -90,7 +94,8 @@ public:
 
     /// With this login's form token, taken from the page itself.
     http::response post(std::string path, std::string body, std::string_view login = "ann") {
-        if (!login.empty()) body.append(body.empty() ? "" : "&").append("form_token=").append(token_on(get(path, login)));
+        if (!login.empty())
+            body.append(body.empty() ? "" : "&").append("form_token=").append(token_on(get(path, login)));
         return post_as_it_is(std::move(path), std::move(body), login);
     }
 
@@ -101,7 +106,9 @@ public:
         return answer(asked);
     }
 
-    static std::string token_on(const http::response& page) { return between(page.body(), "name=\"form_token\" value=\"", "\""); }
+    static std::string token_on(const http::response& page) {
+        return between(page.body(), "name=\"form_token\" value=\"", "\"");
+    }
 
     /// The first text between two others; empty if there is none.
     static std::string between(std::string_view text, std::string_view before, std::string_view after) {
@@ -112,7 +119,9 @@ public:
     }
 
     account_pages<shop_directory, Sessions, memory_store,
-                  decltype(default_policies().with_clock(std::declval<fake_clock>()).with_random(std::declval<counting_random>()))>
+                  decltype(default_policies()
+                               .with_clock(std::declval<fake_clock>())
+                               .with_random(std::declval<counting_random>()))>
         pages;
 };
 

@@ -24,25 +24,27 @@ enum class page_shape : std::uint8_t {
     narrow,  ///< one thing to decide, such as signing in
 };
 
-/// What surrounds a page's content. Views, valid during the call; all of them are plain text and have to be escaped, which
-/// `html_writer` does.
+/// What surrounds a page's content. Views, valid during the call; all of them are plain text and have to be escaped,
+/// which `html_writer` does.
 struct page_frame {
-    std::string_view title = {};      ///< what the page is about; its content has it as a heading
-    bool faulty = false;              ///< something in a form has to be corrected: the title says so first
+    std::string_view title = {};  ///< what the page is about; its content has it as a heading
+    bool faulty = false;          ///< something in a form has to be corrected: the title says so first
     page_shape shape = page_shape::wide;
     std::string_view style_url = {};  ///< where the style sheet is
     std::string_view home_url = {};   ///< where the site's name leads
     std::span<const page_link> navigation = {};
-    std::string_view login = {};         ///< who is signed in; empty for nobody
-    std::string_view sign_out_url = {};  ///< where a form with `form_token` signs them out; empty where that is not done here
+    std::string_view login = {};  ///< who is signed in; empty for nobody
+    /// Where a form with `form_token` signs them out; empty where that is not done here.
+    std::string_view sign_out_url = {};
     std::string_view form_token = {};
     std::string_view referrer_policy = {};  ///< for a `<meta name="referrer">`, if not empty: forms need it then
 };
 
 /// How pages look, and what they say.
 ///
-/// Thread rule: callable from many threads at once. Nothing here blocks. No page runs a script or loads anything from other
-/// hosts: the content security policy is not the theme's, and allows images and the style sheet of this site alone.
+/// Thread rule: callable from many threads at once. Nothing here blocks. No page runs a script or loads anything from
+/// other hosts: the content security policy is not the theme's, and allows images and the style sheet of this site
+/// alone.
 ///
 /// Exemplar:
 ///
@@ -58,16 +60,16 @@ struct page_frame {
 ///         void end_page(http::html_writer& html, const page_frame&) const { html.add("</main></html>"); }
 ///     };
 template <class T>
-concept page_theme = requires(const T& t, std::string_view scope, const service_catalog& services, http::html_writer& html,
-                              const page_frame& frame) {
+concept page_theme = requires(const T& t, std::string_view scope, const service_catalog& services,
+                              http::html_writer& html, const page_frame& frame) {
     // Every text. The same object each time, as long as the theme lives.
     { t.words() } noexcept -> std::same_as<const page_words&>;
     // What a scope lets a program do, in plain words. Called once for each scope, when a handler is made.
     { t.scope_text(scope, services) } -> std::same_as<std::string>;
     // CSS for all pages. Called once, when a handler is made.
     { t.style_sheet() } -> std::same_as<std::string>;
-    // Everything before a page's content: the beginning of the document, its head, what stands above. The content is flow
-    // content of HTML and belongs into a `<main>`.
+    // Everything before a page's content: the beginning of the document, its head, what stands above. The content is
+    // flow content of HTML and belongs into a `<main>`.
     t.begin_page(html, frame);
     // Everything behind it.
     t.end_page(html, frame);

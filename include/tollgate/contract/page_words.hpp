@@ -23,11 +23,11 @@ struct frame_words {
 struct error_words {
     message_words malformed{"That did not arrive in one piece",
                             "Your browser sent something that cannot be read. Go back and try again."};
-    message_words forbidden{"Please send that again",
-                            "This form did not come from a page of yours that is still good. Nothing was changed. Go back, "
-                            "load the page again, and repeat what you did."};
-    message_words not_found{"There is no such page",
-                            "The address may be mistyped, or what was here is gone."};
+    message_words forbidden{
+        "Please send that again",
+        "This form did not come from a page of yours that is still good. Nothing was changed. Go back, "
+        "load the page again, and repeat what you did."};
+    message_words not_found{"There is no such page", "The address may be mistyped, or what was here is gone."};
     message_words method{"This page cannot do that", "It can be read, and its forms can be sent; nothing else."};
     message_words too_large{"That is too much", "What you sent is larger than any form here. Nothing was changed."};
     message_words media_type{"That is no form", "This page reads what its own forms send. Nothing was changed."};

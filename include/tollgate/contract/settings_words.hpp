@@ -51,8 +51,9 @@ struct form_words {
 struct token_words {
     std::string_view link = "Tokens";
     std::string_view title = "Personal API tokens";
-    std::string_view about = "A token lets a program of your own call the API in your name: a script, a scheduled job, a tool on "
-                             "your computer. Give each program a token of its own, with no more than it needs.";
+    std::string_view about =
+        "A token lets a program of your own call the API in your name: a script, a scheduled job, a tool on "
+        "your computer. Give each program a token of its own, with no more than it needs.";
     std::string_view none = "You have no tokens yet. The form below makes the first one.";
     std::string_view add = "New token";
     std::string_view description = "Description";
@@ -64,7 +65,8 @@ struct token_words {
     std::string_view username = "Token username";
     std::string_view secret = "Token secret";
     std::string_view may = "May do";
-    std::string_view too_many = "You have as many tokens as one person can have. Revoke one that nothing uses any more, then try again.";
+    std::string_view too_many =
+        "You have as many tokens as one person can have. Revoke one that nothing uses any more, then try again.";
     std::string_view made_title = "Your new token";
     std::string_view made_about = "Give both to your program now; it sends them with HTTP Basic authentication.";
     std::string_view back = "I have stored both: back to my tokens";
@@ -78,9 +80,10 @@ struct token_words {
 struct application_words {
     std::string_view link = "Applications";
     std::string_view title = "OAuth applications";
-    std::string_view about = "An application asks other people for access to their accounts, with OAuth 2.0. Register yours here to get "
-                             "the client ID and the client secret that it needs. For access to your own account alone, a token is "
-                             "enough.";
+    std::string_view about =
+        "An application asks other people for access to their accounts, with OAuth 2.0. Register yours here to get "
+        "the client ID and the client secret that it needs. For access to your own account alone, a token is "
+        "enough.";
     std::string_view none = "You have registered no applications yet. The form below registers the first one.";
     std::string_view add = "New application";
     std::string_view name = "Name";
@@ -91,23 +94,28 @@ struct application_words {
     std::string_view website_missing = "Enter the address of the application's website.";
     std::string_view description = "Description";
     std::string_view redirect_url = "Redirect URL";
-    std::string_view redirect_url_hint = "Where people return to after they decided. Without one, each request has to name an "
-                                         "address on the website above.";
-    std::string_view redirect_url_bad = "Enter a whole web address without a #fragment, such as https://example.com/callback.";
+    std::string_view redirect_url_hint =
+        "Where people return to after they decided. Without one, each request has to name an "
+        "address on the website above.";
+    std::string_view redirect_url_bad =
+        "Enter a whole web address without a #fragment, such as https://example.com/callback.";
     std::string_view no_redirect_url = "None";
     std::string_view button = "Register application";
     std::string_view client_id = "Client ID";
     std::string_view client_secret = "Client secret";
-    std::string_view too_many = "You have as many applications as one person can have. Delete one that nobody uses any more, then try again.";
+    std::string_view too_many =
+        "You have as many applications as one person can have. Delete one that nobody uses any more, then try again.";
     std::string_view made_title = "{} is registered";
     std::string_view renewed_title = "A new secret for {}";
     std::string_view made_about = "Give both to your application now.";
     std::string_view back = "I have stored both: back to my applications";
     std::string_view renew = "New secret";
-    std::string_view renew_warning = "The old secret of {} stops working at once: until it has the new one, it can let nobody in.";
+    std::string_view renew_warning =
+        "The old secret of {} stops working at once: until it has the new one, it can let nobody in.";
     std::string_view renew_button = "Make a new secret";
     std::string_view remove = "Delete";
-    std::string_view remove_warning = "{} loses its access to the account of everybody who ever let it in. This cannot be undone.";
+    std::string_view remove_warning =
+        "{} loses its access to the account of everybody who ever let it in. This cannot be undone.";
     std::string_view remove_button = "Delete this application";
     std::string_view removed = "The application was deleted, and all access that it had with it.";
 };
@@ -116,9 +124,11 @@ struct application_words {
 struct authorization_words {
     std::string_view link = "Authorizations";
     std::string_view title = "Authorized applications";
-    std::string_view about = "These applications may use your account, because you let them. Take that back from any that you do not "
-                             "use or do not know.";
-    std::string_view none = "You have let no application into your account. When you do, it stands here, and you can change your mind.";
+    std::string_view about =
+        "These applications may use your account, because you let them. Take that back from any that you do not "
+        "use or do not know.";
+    std::string_view none =
+        "You have let no application into your account. When you do, it stands here, and you can change your mind.";
     std::string_view application = "Application";
     std::string_view may = "It may";
     std::string_view since = "Since";
@@ -132,9 +142,11 @@ struct authorization_words {
 struct webhook_words {
     std::string_view link = "Webhooks";
     std::string_view title = "Webhooks";
-    std::string_view about = "A webhook tells your server when something happens in an account: it posts each event to an address of "
-                             "yours, signed, so that you know it is from here.";
-    std::string_view no_accounts = "Webhooks belong to an account, and you have none at any of our services. When you do, set them up here.";
+    std::string_view about =
+        "A webhook tells your server when something happens in an account: it posts each event to an address of "
+        "yours, signed, so that you know it is from here.";
+    std::string_view no_accounts =
+        "Webhooks belong to an account, and you have none at any of our services. When you do, set them up here.";
     std::string_view none = "You have no webhooks yet. The form below sets up the first one.";
     std::string_view none_here = "This account has no webhooks.";
     std::string_view choose = "Show an account";
@@ -144,7 +156,8 @@ struct webhook_words {
     std::string_view account = "Account";
     std::string_view event = "Event";
     std::string_view event_hint = "Pick one of the account's own service.";
-    std::string_view event_of_other_service = "The service of this account, {}, has no such event. Choose one of its own.";
+    std::string_view event_of_other_service =
+        "The service of this account, {}, has no such event. Choose one of its own.";
     std::string_view target_url = "Address";
     std::string_view target_url_hint = "Where each event is posted, such as https://example.com/hooks.";
     std::string_view target_url_missing = "Enter the address that events are to be posted to.";
@@ -152,12 +165,14 @@ struct webhook_words {
     std::string_view source = "Set up";
     std::string_view by_api = "by API";
     std::string_view by_hand = "by hand";
-    std::string_view too_many = "The account has as many webhooks for this event as there can be. Delete one of them, then try again.";
+    std::string_view too_many =
+        "The account has as many webhooks for this event as there can be. Delete one of them, then try again.";
     std::string_view made_title = "Your new webhook";
     std::string_view renewed_title = "A new signing secret";
     std::string_view made_about = "Events are on their way to {} from now on. Check their signature with this secret.";
-    std::string_view renewed_about = "Deliveries are signed with this secret from now on. For 24 hours the old one signs them, too, so "
-                                     "that nothing is lost while you change over.";
+    std::string_view renewed_about =
+        "Deliveries are signed with this secret from now on. For 24 hours the old one signs them, too, so "
+        "that nothing is lost while you change over.";
     std::string_view secret = "Signing secret";
     std::string_view back = "I have stored it: back to my webhooks";
     std::string_view renew = "New secret";

@@ -12,9 +12,10 @@
 namespace tollgate::http {
 
 /// The value of a cookie (RFC 6265 section 5.4), a view of the request. None when there is no cookie of this name, and
-/// none when there are several that differ: one of them was put there by somebody else (a neighbour on another subdomain,
-/// or with another path), and nothing says which. Names are case-sensitive.
-[[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> find_cookie(const field_lines& fields, std::string_view name) noexcept;
+/// none when there are several that differ: one of them was put there by somebody else (a neighbour on another
+/// subdomain, or with another path), and nothing says which. Names are case-sensitive.
+[[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> find_cookie(const field_lines& fields,
+                                                                        std::string_view name) noexcept;
 
 /// When a browser sends a cookie with requests that other sites cause.
 enum class same_site : std::uint8_t {
@@ -31,8 +32,8 @@ struct new_cookie {
     http::same_site same_site = http::same_site::lax;
 };
 
-/// Adds a `Set-Cookie` for the whole site (`Path=/`), out of reach for scripts (`HttpOnly`). False, and nothing is added,
-/// for a name or a value with a byte that it must not have.
+/// Adds a `Set-Cookie` for the whole site (`Path=/`), out of reach for scripts (`HttpOnly`). False, and nothing is
+/// added, for a name or a value with a byte that it must not have.
 [[nodiscard]] TOLLGATE_DECL bool add_cookie(response& out, const new_cookie& made);
 
 }  // namespace tollgate::http

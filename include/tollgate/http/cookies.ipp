@@ -1,8 +1,7 @@
 #pragma once
 
-#include <tollgate/http/cookies.hpp>
-
 #include <tollgate/base/ascii.hpp>
+#include <tollgate/http/cookies.hpp>
 
 #include <algorithm>
 #include <string>

@@ -27,6 +27,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -34,15 +35,16 @@
 namespace tollgate {
 
 /// The pages on which people look after their account: personal tokens, applications, authorizations and webhooks, and,
-/// where `Sessions` lets people in by itself, sign-in and sign-out. A handler, to be hosted by `server` or by any other HTTP
-/// server.
+/// where `Sessions` lets people in by itself, sign-in and sign-out. A handler, to be hosted by `server` or by any other
+/// HTTP server.
 ///
 ///     account_pages pages{settings, users, sessions, store};
 ///     http::site site{http::mounted("/v1", api), http::mounted(pages)};
 ///
-/// Users, sessions and store are the integrator's and must outlive it. Thread rule: `handle` may be called from many threads
-/// at once. Blocking: if users, sessions or store block, and for passwords, which take long on purpose.
-template <class Users, class Sessions, class Store, class Policies = decltype(default_policies()), class Theme = plain_theme>
+/// Users, sessions and store are the integrator's and must outlive it. Thread rule: `handle` may be called from many
+/// threads at once. Blocking: if users, sessions or store block, and for passwords, which take long on purpose.
+template <class Users, class Sessions, class Store, class Policies = decltype(default_policies()),
+          class Theme = plain_theme>
 class account_pages {
     static constexpr bool users_fit = user_directory<Users>;
     static constexpr bool sessions_fit = session_source<Sessions>;
@@ -50,10 +52,19 @@ class account_pages {
     static constexpr bool theme_fits = page_theme<policy_type<Theme>>;
     static_assert(users_fit, "tollgate: this is no user_directory; read tollgate/contract/user_directory.hpp");
     static_assert(sessions_fit, "tollgate: this is no session_source; read tollgate/contract/session_source.hpp");
-    static_assert(store_fits, "tollgate: this is no token_store, oauth_store and hook_store; read tollgate/contract/token_store.hpp, "
-                              "tollgate/contract/oauth_store.hpp and tollgate/contract/hook_store.hpp");
+    static_assert(
+        store_fits,
+        "tollgate: this is no token_store, oauth_store and hook_store; read tollgate/contract/token_store.hpp, "
+        "tollgate/contract/oauth_store.hpp and tollgate/contract/hook_store.hpp");
     static_assert(theme_fits, "tollgate: this is no page_theme; read tollgate/contract/page_theme.hpp");
     static constexpr bool fits = users_fit && sessions_fit && store_fits && theme_fits;
+
+    // In place of a theme that is none, so that the message above is the only one.
+    using fitting_theme = std::conditional_t<theme_fits, Theme, plain_theme>;
+    [[nodiscard]] static fitting_theme fit(Theme theme) {
+        if constexpr (theme_fits) return theme;
+        else return {};
+    }
 
     using call = pages::page_call<account_pages>;
     using room = pages::room;
@@ -66,8 +77,8 @@ public:
         signs_in || http::handler_blocks<Users>() || http::handler_blocks<Sessions>() || http::handler_blocks<Store>();
 
     /// Throws std::invalid_argument for an auth_url that is no absolute http or https URL.
-    account_pages(page_settings settings, Users& users, Sessions& sessions, Store& store, Policies policies = default_policies(),
-                  Theme theme = {});
+    account_pages(page_settings settings, Users& users, Sessions& sessions, Store& store,
+                  Policies policies = default_policies(), Theme theme = {});
 
     account_pages(const account_pages&) = delete;
     account_pages& operator=(const account_pages&) = delete;
@@ -92,7 +103,7 @@ public:
     [[nodiscard]] Store& store() noexcept { return store_; }
     [[nodiscard]] Policies& policies() noexcept { return policies_; }
     [[nodiscard]] const page_settings& settings() const noexcept { return settings_; }
-    [[nodiscard]] const pipeline::page_maker<Theme>& maker() const noexcept { return maker_; }
+    [[nodiscard]] const pipeline::page_maker<fitting_theme>& maker() const noexcept { return maker_; }
 
     /// A page of the settings, with what all of them have around their content.
     template <class Write>
@@ -105,15 +116,18 @@ private:
     [[nodiscard]] bool is_here(room where) const noexcept {
         return where != room::none && (signs_in || (where != room::sign_in && where != room::sign_out));
     }
-    [[nodiscard]] std::string url_of(room where) const { return maker_.site().root + std::string{pages::path_of(where)}; }
+    [[nodiscard]] std::string url_of(room where) const {
+        return maker_.site().root + std::string{pages::path_of(where)};
+    }
 
     void answer(const http::request& asked, http::response& out, instant now);
     void answer_thrown(std::string_view what, const http::request& asked, http::response& out, instant now) noexcept;
     void answer_problem(http::response& out, const problem& why) const;
-    [[nodiscard]] outcome<void> enter(room where, const http::request& asked, const http::form_fields& form, http::response& out,
-                                      instant now);
+    [[nodiscard]] outcome<void> enter(room where, const http::request& asked, const http::form_fields& form,
+                                      http::response& out, instant now);
     [[nodiscard]] outcome<void> enter_settings(const pages::page_visit& visit, http::response& out);
-    [[nodiscard]] outcome<void> sign_in(const http::request& asked, const http::form_fields& form, http::response& out, instant now);
+    [[nodiscard]] outcome<void> sign_in(const http::request& asked, const http::form_fields& form, http::response& out,
+                                        instant now);
     [[nodiscard]] outcome<void> sign_out(const pages::page_visit& visit, http::response& out);
     void answer_sign_in(http::response& out, const pages::sign_in_form& typed, const pipeline::form_faults& faults,
                         bool signed_out) const;
@@ -124,32 +138,34 @@ private:
     Sessions& sessions_;
     Store& store_;
     Policies policies_;
-    pipeline::page_maker<Theme> maker_;
+    pipeline::page_maker<fitting_theme> maker_;
 };
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-account_pages<Users, Sessions, Store, Policies, Theme>::account_pages(page_settings settings, Users& users, Sessions& sessions,
-                                                                      Store& store, Policies policies, Theme theme)
+account_pages<Users, Sessions, Store, Policies, Theme>::account_pages(page_settings settings, Users& users,
+                                                                      Sessions& sessions, Store& store,
+                                                                      Policies policies, Theme theme)
     : settings_{std::move(settings)},
       users_{users},
       sessions_{sessions},
       store_{store},
       policies_{std::move(policies)},
-      maker_{settings_.auth_url, settings_.services, std::move(theme)} {}
+      maker_{settings_.auth_url, settings_.services, fit(std::move(theme))} {}
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
 bool account_pages<Users, Sessions, Store, Policies, Theme>::may_block(const http::request& asked) const noexcept {
     const auto found = pages::find_room(asked.target.path, maker_.site().root);
     if (!is_here(found.where) || found.where == room::start) return false;
-    constexpr bool always = http::handler_blocks<Users>() || http::handler_blocks<Sessions>() || http::handler_blocks<Store>();
+    constexpr bool always =
+        http::handler_blocks<Users>() || http::handler_blocks<Sessions>() || http::handler_blocks<Store>();
     return always || found.where == room::sign_in;
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
 std::vector<std::string> account_pages<Users, Sessions, Store, Policies, Theme>::mounts() const {
     const auto& site = maker_.site();
-    std::vector<std::string> all{site.root + "/", site.root + "/en/", site.root + "/en/user/", site.root + "/en/user/settings",
-                                 site.style_url};
+    std::vector<std::string> all{site.root + "/", site.root + "/en/", site.root + "/en/user/",
+                                 site.root + "/en/user/settings", site.style_url};
     if constexpr (signs_in) {
         all.push_back(site.root + "/en/user/sign_in");
         all.push_back(site.root + "/en/user/sign_out");
@@ -158,12 +174,14 @@ std::vector<std::string> account_pages<Users, Sessions, Store, Policies, Theme>:
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::request& asked, http::response& out) noexcept {
+void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::request& asked,
+                                                                    http::response& out) noexcept {
     if constexpr (fits) {
         const instant now = policy(policies_.clock).now();
         try {
             answer(asked, out, now);
-            policy(policies_.observer).on_request({asked, out, nullptr, http::client_address(asked, settings_.trusted_proxies), now});
+            policy(policies_.observer)
+                .on_request({asked, out, nullptr, http::client_address(asked, settings_.trusted_proxies), now});
         } catch (const std::exception& thrown) {
             answer_thrown(thrown.what(), asked, out, now);
         } catch (...) {
@@ -173,7 +191,8 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-void account_pages<Users, Sessions, Store, Policies, Theme>::answer_thrown(std::string_view what, const http::request& asked,
+void account_pages<Users, Sessions, Store, Policies, Theme>::answer_thrown(std::string_view what,
+                                                                           const http::request& asked,
                                                                            http::response& out, instant now) noexcept {
     try {
         answer_problem(out, internal_error(std::string{"thrown: "}.append(what)));
@@ -186,12 +205,14 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::answer_thrown(std::
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::refusal& refused, http::response& out) noexcept {
+void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::refusal& refused,
+                                                                    http::response& out) noexcept {
     if constexpr (fits) {
         try {
             if (refused.status == http::status::service_unavailable) out.add("Retry-After", 1U);
-            maker_.answer_message(out, refused.status,
-                                  {pipeline::message_for(refused.status, maker_.words().errors).heading, refused.reason});
+            maker_.answer_message(
+                out, refused.status,
+                {pipeline::message_for(refused.status, maker_.words().errors).heading, refused.reason});
             policy(policies_.observer).on_refusal(refused);
         } catch (...) {
             out.clear();
@@ -201,13 +222,15 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-outcome<void> account_pages<Users, Sessions, Store, Policies, Theme>::go(http::response& out, std::string_view url) const {
+outcome<void> account_pages<Users, Sessions, Store, Policies, Theme>::go(http::response& out,
+                                                                         std::string_view url) const {
     if (!pipeline::answer_see_other(out, maker_.site(), url)) return internal_error("no address: " + std::string{url});
     return {};
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-void account_pages<Users, Sessions, Store, Policies, Theme>::answer_problem(http::response& out, const problem& why) const {
+void account_pages<Users, Sessions, Store, Policies, Theme>::answer_problem(http::response& out,
+                                                                            const problem& why) const {
     const auto status = pipeline::to_status(why.kind);
     if (to_number(status) >= 500) policy(policies_.observer).on_problem(why);
     out.clear();
@@ -217,7 +240,8 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::answer_problem(http
 
 /// What can be said without knowing who asks.
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-void account_pages<Users, Sessions, Store, Policies, Theme>::answer(const http::request& asked, http::response& out, instant now) {
+void account_pages<Users, Sessions, Store, Policies, Theme>::answer(const http::request& asked, http::response& out,
+                                                                    instant now) {
     if (maker_.site().answer_style_sheet(asked, out)) return;
     const auto found = pages::find_room(asked.target.path, maker_.site().root);
     if (!is_here(found.where)) return maker_.answer_status(out, http::status::not_found);
@@ -256,8 +280,8 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::answer(const http::
 /// Finds out who asks, and whether a form is theirs.
 template <class Users, class Sessions, class Store, class Policies, class Theme>
 outcome<void> account_pages<Users, Sessions, Store, Policies, Theme>::enter(room where, const http::request& asked,
-                                                                            const http::form_fields& form, http::response& out,
-                                                                            instant now) {
+                                                                            const http::form_fields& form,
+                                                                            http::response& out, instant now) {
     if constexpr (signs_in)
         if (where == room::sign_in) return sign_in(asked, form, out, now);
 
@@ -266,7 +290,8 @@ outcome<void> account_pages<Users, Sessions, Store, Policies, Theme>::enter(room
     if (!*who) {
         if (where == room::sign_out) return go(out, url_of(room::sign_in));
         auto return_to = url_of(where);
-        if (asked.method != http::method::post && asked.target.has_query) return_to.append("?").append(asked.target.query);
+        if (asked.method != http::method::post && asked.target.has_query)
+            return_to.append("?").append(asked.target.query);
         return go(out, sessions_.sign_in_url(return_to));
     }
     if (asked.method == http::method::post &&
@@ -296,7 +321,8 @@ outcome<void> account_pages<Users, Sessions, Store, Policies, Theme>::enter_sett
             break;
         case room::tokens: return posted ? pages::post_to_tokens(here) : pages::show_tokens(here);
         case room::applications: return posted ? pages::post_to_applications(here) : pages::show_applications(here);
-        case room::authorizations: return posted ? pages::post_to_authorizations(here) : pages::show_authorizations(here);
+        case room::authorizations:
+            return posted ? pages::post_to_authorizations(here) : pages::show_authorizations(here);
         case room::webhooks: return posted ? pages::post_to_hooks(here) : pages::show_hooks(here);
         case room::sign_in:
         case room::start:
@@ -307,8 +333,8 @@ outcome<void> account_pages<Users, Sessions, Store, Policies, Theme>::enter_sett
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
 outcome<void> account_pages<Users, Sessions, Store, Policies, Theme>::sign_in(const http::request& asked,
-                                                                              const http::form_fields& form, http::response& out,
-                                                                              instant now) {
+                                                                              const http::form_fields& form,
+                                                                              http::response& out, instant now) {
     const auto& words = maker_.words().sign_in;
     if (asked.method != http::method::post) {
         auto query = http::parse_form(asked.target.query);
@@ -331,32 +357,39 @@ outcome<void> account_pages<Users, Sessions, Store, Policies, Theme>::sign_in(co
     const auto client = http::client_address(asked, settings_.trusted_proxies);
     const auto answered = sessions_.sign_in(asked, {typed.login, password, client}, now, out);
     if (!answered) return answered.error();
-    if (answered->result == sign_in_result::signed_in) return go(out, typed.return_to.empty() ? url_of(room::tokens) : typed.return_to);
+    if (answered->result == sign_in_result::signed_in)
+        return go(out, typed.return_to.empty() ? url_of(room::tokens) : typed.return_to);
 
     const bool throttled = answered->result == sign_in_result::throttled;
     out.set_status(throttled ? http::status::too_many_requests : http::status::unprocessable_content);
-    if (throttled) out.add("Retry-After", static_cast<std::uint64_t>((std::max)(answered->retry_after.count(), seconds::rep{1})));
+    if (throttled)
+        out.add("Retry-After", static_cast<std::uint64_t>((std::max)(answered->retry_after.count(), seconds::rep{1})));
     answer_sign_in(out, typed, pages::faults_of(*answered, words), false);
     return {};
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-void account_pages<Users, Sessions, Store, Policies, Theme>::answer_sign_in(http::response& out, const pages::sign_in_form& typed,
+void account_pages<Users, Sessions, Store, Policies, Theme>::answer_sign_in(http::response& out,
+                                                                            const pages::sign_in_form& typed,
                                                                             const pipeline::form_faults& faults,
                                                                             bool signed_out) const {
     const auto url = url_of(room::sign_in);
     maker_.answer(out, {.title = maker_.words().sign_in.title, .faulty = !faults.empty(), .shape = page_shape::narrow},
-                  [&](http::html_writer& html) { pages::write_sign_in(html, {maker_.words(), url, signed_out}, typed, faults); });
+                  [&](http::html_writer& html) {
+                      pages::write_sign_in(html, {maker_.words(), url, signed_out}, typed, faults);
+                  });
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-outcome<void> account_pages<Users, Sessions, Store, Policies, Theme>::sign_out(const pages::page_visit& visit, http::response& out) {
+outcome<void> account_pages<Users, Sessions, Store, Policies, Theme>::sign_out(const pages::page_visit& visit,
+                                                                               http::response& out) {
     const auto url = url_of(room::sign_out);
     if (visit.asked.method != http::method::post) {
         const auto& words = maker_.words();
-        maker_.answer(out, {.title = words.sign_in.out_title, .shape = page_shape::narrow}, [&](http::html_writer& html) {
-            pages::write_sign_out(html, {words, url, visit.form_token, visit.who.login});
-        });
+        maker_.answer(out, {.title = words.sign_in.out_title, .shape = page_shape::narrow},
+                      [&](http::html_writer& html) {
+                          pages::write_sign_out(html, {words, url, visit.form_token, visit.who.login});
+                      });
         return {};
     }
     if (auto ended = sessions_.sign_out(visit.asked, visit.now, out); !ended) return ended;
@@ -365,10 +398,12 @@ outcome<void> account_pages<Users, Sessions, Store, Policies, Theme>::sign_out(c
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
 template <class Write>
-void account_pages<Users, Sessions, Store, Policies, Theme>::answer_room(http::response& out, const pages::page_visit& visit,
+void account_pages<Users, Sessions, Store, Policies, Theme>::answer_room(http::response& out,
+                                                                         const pages::page_visit& visit,
                                                                          page_frame frame, Write&& write) const {
     const auto& words = maker_.words();
-    const std::string urls[] = {url_of(room::tokens), url_of(room::applications), url_of(room::authorizations), url_of(room::webhooks)};
+    const std::string urls[] = {url_of(room::tokens), url_of(room::applications), url_of(room::authorizations),
+                                url_of(room::webhooks)};
     const page_link links[] = {{urls[0], words.tokens.link, visit.where == room::tokens},
                                {urls[1], words.applications.link, visit.where == room::applications},
                                {urls[2], words.authorizations.link, visit.where == room::authorizations},

@@ -23,11 +23,13 @@ struct application_form {
 
     [[nodiscard]] static TOLLGATE_DECL application_form read(const http::form_fields& fields);
     [[nodiscard]] TOLLGATE_DECL application_request wanted_by(user_id owner) const;
-    [[nodiscard]] TOLLGATE_DECL pipeline::form_faults faults(const application_request& wanted, const page_words& words) const;
+    [[nodiscard]] TOLLGATE_DECL pipeline::form_faults faults(const application_request& wanted,
+                                                             const page_words& words) const;
 };
 
-TOLLGATE_DECL void write_applications(http::html_writer& html, const page_view& view, std::span<const application> applications,
-                                      const application_form& typed, const pipeline::form_faults& faults);
+TOLLGATE_DECL void write_applications(http::html_writer& html, const page_view& view,
+                                      std::span<const application> applications, const application_form& typed,
+                                      const pipeline::form_faults& faults);
 
 /// What an application's owner is shown once.
 struct shown_client {
@@ -43,9 +45,8 @@ template <class Call>
                                               const pipeline::form_faults& faults = {}) {
     const auto applications = call.store().applications_of(call.who().user);
     if (!applications) return applications.error();
-    call.page(call.words().applications.title, faults, [&](http::html_writer& html) {
-        write_applications(html, call.view(), *applications, typed, faults);
-    });
+    call.page(call.words().applications.title, faults,
+              [&](http::html_writer& html) { write_applications(html, call.view(), *applications, typed, faults); });
     return {};
 }
 
@@ -87,7 +88,8 @@ template <class Call>
     const auto replaced = call.store().replace_client_secret(call.who().user, *which, digest_of(*secret));
     if (!replaced) return replaced.error();
     if (!*replaced) return not_found();
-    show_client(call, {pipeline::fill_in(call.words().applications.renewed_title, found->name), found->client_id, *secret});
+    show_client(call,
+                {pipeline::fill_in(call.words().applications.renewed_title, found->name), found->client_id, *secret});
     return {};
 }
 

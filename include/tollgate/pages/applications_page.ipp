@@ -1,7 +1,6 @@
 #pragma once
 
 #include <tollgate/pages/applications_page.hpp>
-
 #include <tollgate/pages/list_parts.hpp>
 
 namespace tollgate::pages {
@@ -17,7 +16,8 @@ TOLLGATE_DECL application_request application_form::wanted_by(user_id owner) con
     return made;
 }
 
-TOLLGATE_DECL pipeline::form_faults application_form::faults(const application_request& wanted, const page_words& words) const {
+TOLLGATE_DECL pipeline::form_faults application_form::faults(const application_request& wanted,
+                                                             const page_words& words) const {
     pipeline::form_faults found;
     const application_words& said = words.applications;
     const auto judge_url = [&](const typed_line& typed, std::string_view bad) {
@@ -27,14 +27,17 @@ TOLLGATE_DECL pipeline::form_faults application_form::faults(const application_r
     // What will not do is the policy's to say; how to put it is the page's.
     for (const field_fault& each : faults_of(wanted)) {
         if (each.field == "name")
-            judge_line(found, {"name", said.name, name, limits::application_name_bytes_max, said.name_missing}, words.forms);
+            judge_line(found, {"name", said.name, name, limits::application_name_bytes_max, said.name_missing},
+                       words.forms);
         else if (each.field == "description")
             judge_line(found, {"description", said.description, description, limits::application_description_bytes_max},
                        words.forms);
         else if (each.field == "website")
-            judge_url({"website", said.website, website, limits::target_url_bytes_max, said.website_missing}, words.forms.no_url);
+            judge_url({"website", said.website, website, limits::target_url_bytes_max, said.website_missing},
+                      words.forms.no_url);
         else
-            judge_url({"redirect_url", said.redirect_url, redirect_url, limits::target_url_bytes_max}, said.redirect_url_bad);
+            judge_url({"redirect_url", said.redirect_url, redirect_url, limits::target_url_bytes_max},
+                      said.redirect_url_bad);
     }
     return found;
 }
@@ -65,14 +68,13 @@ inline void write_application_row(http::html_writer& html, const page_view& view
                                  {.url = view.url,
                                   .form_token = view.form_token,
                                   .hidden = {{action_name, "new_secret"}, {"application", number}}});
-    pipeline::write_confirmation(html,
-                                 {.label = words.remove,
-                                  .about = of.name,
-                                  .warning = pipeline::fill_in(words.remove_warning, of.name),
-                                  .button = words.remove_button},
-                                 {.url = view.url,
-                                  .form_token = view.form_token,
-                                  .hidden = {{action_name, "delete"}, {"application", number}}});
+    pipeline::write_confirmation(
+        html,
+        {.label = words.remove,
+         .about = of.name,
+         .warning = pipeline::fill_in(words.remove_warning, of.name),
+         .button = words.remove_button},
+        {.url = view.url, .form_token = view.form_token, .hidden = {{action_name, "delete"}, {"application", number}}});
     end_row(html);
 }
 
@@ -119,10 +121,13 @@ inline void write_application_form(http::html_writer& html, const page_view& vie
 
 }  // namespace detail
 
-TOLLGATE_DECL void write_applications(http::html_writer& html, const page_view& view, std::span<const application> applications,
-                                      const application_form& typed, const pipeline::form_faults& faults) {
+TOLLGATE_DECL void write_applications(http::html_writer& html, const page_view& view,
+                                      std::span<const application> applications, const application_form& typed,
+                                      const pipeline::form_faults& faults) {
     const application_words& words = view.words.applications;
-    begin_list_page(html, {.title = words.title, .about = words.about, .add = applications.empty() ? std::string_view{} : words.add});
+    begin_list_page(
+        html,
+        {.title = words.title, .about = words.about, .add = applications.empty() ? std::string_view{} : words.add});
     if (view.done) write_notice(html, words.removed);
     pipeline::write_faults(html, faults, view.words.forms);
     if (applications.empty()) {
@@ -140,7 +145,8 @@ TOLLGATE_DECL void write_shown_client(http::html_writer& html, const page_view& 
     const application_words& words = view.words.applications;
     html.add("<h1>{}</h1>\n<p>{}</p>\n", shown.title, words.made_about);
     pipeline::write_copied_text(html, {.name = "client-id", .label = words.client_id, .text = shown.client_id});
-    pipeline::write_copied_text(html, {.name = "client-secret", .label = words.client_secret, .text = shown.client_secret});
+    pipeline::write_copied_text(html,
+                                {.name = "client-secret", .label = words.client_secret, .text = shown.client_secret});
     write_once_only(html, view, words.back);
 }
 

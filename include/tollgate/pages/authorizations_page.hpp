@@ -17,7 +17,8 @@ template <class Call>
 [[nodiscard]] outcome<void> show_authorizations(Call& call) {
     const auto grants = call.store().grants_of(call.who().user);
     if (!grants) return grants.error();
-    call.page(call.words().authorizations.title, {}, [&](http::html_writer& html) { write_authorizations(html, call.view(), *grants); });
+    call.page(call.words().authorizations.title, {},
+              [&](http::html_writer& html) { write_authorizations(html, call.view(), *grants); });
     return {};
 }
 

@@ -37,10 +37,10 @@ TOLLGATE_DECL void write_notice(http::html_writer& html, std::string_view text);
 /// In place of a list.
 TOLLGATE_DECL void write_nothing_yet(http::html_writer& html, std::string_view text);
 
-/// A table that a narrow screen shows as a card a row. It names the roles that tables have by themselves, since browsers
-/// forget those of a table that is laid out in another way.
-TOLLGATE_DECL void begin_table(http::html_writer& html, std::string_view caption, std::initializer_list<std::string_view> columns,
-                               std::string_view actions);
+/// A table that a narrow screen shows as a card a row. It names the roles that tables have by themselves, since
+/// browsers forget those of a table that is laid out in another way.
+TOLLGATE_DECL void begin_table(http::html_writer& html, std::string_view caption,
+                               std::initializer_list<std::string_view> columns, std::string_view actions);
 TOLLGATE_DECL void end_table(http::html_writer& html);
 /// `name` is what the row is about, and its heading.
 TOLLGATE_DECL void begin_row(http::html_writer& html, std::string_view column, std::string_view name);
@@ -52,9 +52,11 @@ TOLLGATE_DECL void next_cell(http::html_writer& html, std::string_view column);
 /// Each as programs write it.
 TOLLGATE_DECL void write_scope_codes(http::html_writer& html, const scope_set& scopes);
 /// Each as people understand it.
-TOLLGATE_DECL void write_scope_texts(http::html_writer& html, const scope_set& scopes, const pipeline::scope_texts& texts);
+TOLLGATE_DECL void write_scope_texts(http::html_writer& html, const scope_set& scopes,
+                                     const pipeline::scope_texts& texts);
 
-TOLLGATE_DECL void write_day_or_never(http::html_writer& html, const std::optional<instant>& at, const form_words& words);
+TOLLGATE_DECL void write_day_or_never(http::html_writer& html, const std::optional<instant>& at,
+                                      const form_words& words);
 
 /// A link, if it leads to the web; otherwise the text of it.
 TOLLGATE_DECL void write_web_link(http::html_writer& html, std::string_view url, std::string_view text);

@@ -1,9 +1,8 @@
 #pragma once
 
-#include <tollgate/pages/list_parts.hpp>
-
 #include <tollgate/base/visible_text.hpp>
 #include <tollgate/http/url.hpp>
+#include <tollgate/pages/list_parts.hpp>
 
 #include <string>
 
@@ -35,12 +34,16 @@ TOLLGATE_DECL void write_nothing_yet(http::html_writer& html, std::string_view t
     html.add("<p class=\"nothing\">{}</p>\n", text);
 }
 
-TOLLGATE_DECL void begin_table(http::html_writer& html, std::string_view caption, std::initializer_list<std::string_view> columns,
-                               std::string_view actions) {
-    html.add("<table role=\"table\">\n<caption class=\"unseen\">{}</caption>\n<thead role=\"rowgroup\"><tr role=\"row\">", caption);
+TOLLGATE_DECL void begin_table(http::html_writer& html, std::string_view caption,
+                               std::initializer_list<std::string_view> columns, std::string_view actions) {
+    html.add(
+        "<table role=\"table\">\n<caption class=\"unseen\">{}</caption>\n<thead role=\"rowgroup\"><tr role=\"row\">",
+        caption);
     for (const auto each : columns) html.add("<th role=\"columnheader\" scope=\"col\">{}</th>", each);
-    html.add("<th role=\"columnheader\" scope=\"col\"><span class=\"unseen\">{}</span></th></tr></thead>\n<tbody role=\"rowgroup\">\n",
-             actions);
+    html.add(
+        "<th role=\"columnheader\" scope=\"col\"><span class=\"unseen\">{}</span></th></tr></thead>\n<tbody "
+        "role=\"rowgroup\">\n",
+        actions);
 }
 
 TOLLGATE_DECL void end_table(http::html_writer& html) { html.add("</tbody>\n</table>\n"); }
@@ -70,7 +73,8 @@ TOLLGATE_DECL void write_scope_codes(http::html_writer& html, const scope_set& s
     html.add("</ul>");
 }
 
-TOLLGATE_DECL void write_scope_texts(http::html_writer& html, const scope_set& scopes, const pipeline::scope_texts& texts) {
+TOLLGATE_DECL void write_scope_texts(http::html_writer& html, const scope_set& scopes,
+                                     const pipeline::scope_texts& texts) {
     html.add("<ul class=\"texts\">");
     scopes.for_each([&](std::string_view each) {
         html.add("<li>{}</li>", texts.find(each));
@@ -79,7 +83,8 @@ TOLLGATE_DECL void write_scope_texts(http::html_writer& html, const scope_set& s
     html.add("</ul>");
 }
 
-TOLLGATE_DECL void write_day_or_never(http::html_writer& html, const std::optional<instant>& at, const form_words& words) {
+TOLLGATE_DECL void write_day_or_never(http::html_writer& html, const std::optional<instant>& at,
+                                      const form_words& words) {
     if (at) pipeline::write_day(html, *at);
     else html.add("<span class=\"quiet\">{}</span>", words.never);
 }
@@ -90,14 +95,15 @@ TOLLGATE_DECL void write_web_link(http::html_writer& html, std::string_view url,
 }
 
 TOLLGATE_DECL void begin_form_section(http::html_writer& html, std::string_view heading) {
-    html.add("<section class=\"form\" id=\"new\" aria-labelledby=\"new-heading\">\n<h2 id=\"new-heading\">{}</h2>\n", heading);
+    html.add("<section class=\"form\" id=\"new\" aria-labelledby=\"new-heading\">\n<h2 id=\"new-heading\">{}</h2>\n",
+             heading);
 }
 
 TOLLGATE_DECL void end_form_section(http::html_writer& html) { html.add("</section>\n"); }
 
 TOLLGATE_DECL void write_once_only(http::html_writer& html, const page_view& view, std::string_view back) {
-    html.add("<p class=\"caution\">{}</p>\n<p><a class=\"button\" href=\"{}\">{}</a></p>\n", view.words.forms.shown_once, view.url,
-             back);
+    html.add("<p class=\"caution\">{}</p>\n<p><a class=\"button\" href=\"{}\">{}</a></p>\n",
+             view.words.forms.shown_once, view.url, back);
 }
 
 }  // namespace tollgate::pages

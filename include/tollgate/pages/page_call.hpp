@@ -34,7 +34,10 @@ template <class Pages>
 class page_call {
 public:
     page_call(Pages& pages, const page_visit& visit, http::response& out)
-        : pages_{pages}, visit_{visit}, out_{out}, url_{pages.maker().site().root + std::string{path_of(visit.where)}} {}
+        : pages_{pages},
+          visit_{visit},
+          out_{out},
+          url_{pages.maker().site().root + std::string{path_of(visit.where)}} {}
 
     [[nodiscard]] auto& users() const noexcept { return pages_.users(); }
     [[nodiscard]] auto& store() const noexcept { return pages_.store(); }
@@ -61,7 +64,8 @@ public:
 
     /// After something was done: so that loading the page again does not do it again.
     [[nodiscard]] outcome<void> back_to_list() const {
-        if (!pipeline::answer_see_other(out_, pages_.maker().site(), url_ + "?done=1")) return internal_error("no address: " + url_);
+        if (!pipeline::answer_see_other(out_, pages_.maker().site(), url_ + "?done=1"))
+            return internal_error("no address: " + url_);
         return {};
     }
 

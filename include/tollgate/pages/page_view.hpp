@@ -11,9 +11,9 @@ namespace tollgate::pages {
 struct page_view {
     const page_words& words;
     const pipeline::scope_texts& scopes;
-    std::string_view url;         ///< the page's own, where its forms lead
+    std::string_view url;  ///< the page's own, where its forms lead
     std::string_view form_token;
-    bool done = false;            ///< the reader comes back from something that was done here
+    bool done = false;  ///< the reader comes back from something that was done here
 };
 
 /// The names of hidden fields, which say what a form does.

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <tollgate/pages/room.hpp>
-
 #include <tollgate/base/limits.hpp>
+#include <tollgate/pages/room.hpp>
 
 namespace tollgate::pages {
 

@@ -12,8 +12,8 @@ namespace tollgate {
 
 /// What account pages have to be told.
 struct page_settings {
-    std::string auth_url = {};       ///< without a slash at its end: `https://example.com`
-    service_catalog services = {};   ///< whose scopes, accounts and events there are
+    std::string auth_url = {};      ///< without a slash at its end: `https://example.com`
+    service_catalog services = {};  ///< whose scopes, accounts and events there are
 
     /// Peers whose X-Forwarded-For and Forwarded fields are believed; from all others they are ignored.
     std::vector<ip_network> trusted_proxies = {};

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <tollgate/pages/sign_in_page.hpp>
-
 #include <tollgate/pipeline/page_text.hpp>
 
 #include <algorithm>
@@ -13,7 +12,8 @@ TOLLGATE_DECL std::string read_return_to(const http::form_fields& fields) {
     return is_local_target(wanted) ? std::string{wanted} : std::string{};
 }
 
-TOLLGATE_DECL pipeline::form_faults faults_of(const sign_in_form& typed, std::string_view password, const sign_in_words& words) {
+TOLLGATE_DECL pipeline::form_faults faults_of(const sign_in_form& typed, std::string_view password,
+                                              const sign_in_words& words) {
     pipeline::form_faults found;
     if (typed.login.empty()) found.add("login", words.login_missing);
     if (password.empty()) found.add("password", words.password_missing);
@@ -24,7 +24,8 @@ TOLLGATE_DECL pipeline::form_faults faults_of(const sign_in_answer& answer, cons
     pipeline::form_faults found;
     if (answer.result == sign_in_result::refused) found.add("password", words.refused);
     if (answer.result == sign_in_result::throttled)
-        found.add("password", pipeline::fill_in(words.throttled, pipeline::duration_text(answer.retry_after, words.durations)));
+        found.add("password",
+                  pipeline::fill_in(words.throttled, pipeline::duration_text(answer.retry_after, words.durations)));
     return found;
 }
 
@@ -35,17 +36,15 @@ TOLLGATE_DECL void write_sign_in(http::html_writer& html, const sign_in_view& vi
     if (view.signed_out) html.add("<p class=\"notice\" role=\"status\">{}</p>\n", words.signed_out);
     pipeline::write_faults(html, faults, view.words.forms);
     pipeline::begin_form(html, {.url = view.url, .form_token = {}, .hidden = {}});
-    if (!typed.return_to.empty()) html.add("<input type=\"hidden\" name=\"return_to\" value=\"{}\">\n", typed.return_to);
-    pipeline::write_text_field(html,
-                               {.name = "login",
-                                .label = words.login,
-                                .value = typed.login,
-                                .autocomplete = "username",
-                                .focused = true},
-                               faults, view.words.forms);
+    if (!typed.return_to.empty())
+        html.add("<input type=\"hidden\" name=\"return_to\" value=\"{}\">\n", typed.return_to);
     pipeline::write_text_field(
-        html, {.name = "password", .label = words.password, .type = "password", .autocomplete = "current-password"}, faults,
-        view.words.forms);
+        html,
+        {.name = "login", .label = words.login, .value = typed.login, .autocomplete = "username", .focused = true},
+        faults, view.words.forms);
+    pipeline::write_text_field(
+        html, {.name = "password", .label = words.password, .type = "password", .autocomplete = "current-password"},
+        faults, view.words.forms);
     html.add("<button>{}</button>\n</form>\n", words.button);
 }
 

@@ -21,7 +21,8 @@ struct token_form {
     std::vector<std::string> scopes = {};
 
     [[nodiscard]] static TOLLGATE_DECL token_form read(const http::form_fields& fields);
-    [[nodiscard]] TOLLGATE_DECL pipeline::form_faults faults(const service_catalog& services, const page_words& words) const;
+    [[nodiscard]] TOLLGATE_DECL pipeline::form_faults faults(const service_catalog& services,
+                                                             const page_words& words) const;
     /// Precondition: no faults.
     [[nodiscard]] TOLLGATE_DECL scope_set chosen() const;
 };
@@ -29,16 +30,17 @@ struct token_form {
 TOLLGATE_DECL void write_tokens(http::html_writer& html, const page_view& view, std::span<const personal_token> tokens,
                                 const token_form& typed, const pipeline::form_faults& faults);
 
-TOLLGATE_DECL void write_issued_token(http::html_writer& html, const page_view& view, const issued_personal_token& issued);
+TOLLGATE_DECL void write_issued_token(http::html_writer& html, const page_view& view,
+                                      const issued_personal_token& issued);
 
 /// The list, and the form of a new one.
 template <class Call>
-[[nodiscard]] outcome<void> show_tokens(Call& call, const token_form& typed = {}, const pipeline::form_faults& faults = {}) {
+[[nodiscard]] outcome<void> show_tokens(Call& call, const token_form& typed = {},
+                                        const pipeline::form_faults& faults = {}) {
     const auto tokens = call.store().personal_tokens_of(call.who().user);
     if (!tokens) return tokens.error();
-    call.page(call.words().tokens.title, faults, [&](http::html_writer& html) {
-        write_tokens(html, call.view(), *tokens, typed, faults);
-    });
+    call.page(call.words().tokens.title, faults,
+              [&](http::html_writer& html) { write_tokens(html, call.view(), *tokens, typed, faults); });
     return {};
 }
 
@@ -47,14 +49,16 @@ template <class Call>
     const auto typed = token_form::read(call.form());
     auto faults = typed.faults(call.settings().services, call.words());
     if (!faults.empty()) return show_tokens(call, typed, faults);
-    const auto issued = issue_personal_token(call.store(), call.random(), {call.who().user, typed.description, typed.chosen()},
-                                             call.now(), call.settings().tokens_per_user_max);
+    const auto issued =
+        issue_personal_token(call.store(), call.random(), {call.who().user, typed.description, typed.chosen()},
+                             call.now(), call.settings().tokens_per_user_max);
     if (!issued && issued.error().kind == problem_kind::invalid) {
         faults.add({}, call.words().tokens.too_many);
         return show_tokens(call, typed, faults);
     }
     if (!issued) return issued.error();
-    call.page(call.words().tokens.made_title, {}, [&](http::html_writer& html) { write_issued_token(html, call.view(), *issued); });
+    call.page(call.words().tokens.made_title, {},
+              [&](http::html_writer& html) { write_issued_token(html, call.view(), *issued); });
     return {};
 }
 

@@ -1,9 +1,8 @@
 #pragma once
 
-#include <tollgate/pages/tokens_page.hpp>
-
 #include <tollgate/base/visible_text.hpp>
 #include <tollgate/pages/list_parts.hpp>
+#include <tollgate/pages/tokens_page.hpp>
 
 namespace tollgate::pages {
 
@@ -17,11 +16,12 @@ TOLLGATE_DECL token_form token_form::read(const http::form_fields& fields) {
 
 TOLLGATE_DECL pipeline::form_faults token_form::faults(const service_catalog& services, const page_words& words) const {
     pipeline::form_faults found;
-    judge_line(found, {.name = "description",
-                       .label = words.tokens.description,
-                       .text = description,
-                       .bytes_max = limits::token_description_bytes_max,
-                       .missing = words.tokens.description_missing},
+    judge_line(found,
+               {.name = "description",
+                .label = words.tokens.description,
+                .text = description,
+                .bytes_max = limits::token_description_bytes_max,
+                .missing = words.tokens.description_missing},
                words.forms);
     scope_set fitting;
     const bool known = std::all_of(scopes.begin(), scopes.end(), [&](const std::string& each) {
@@ -77,7 +77,8 @@ inline void write_token_form(http::html_writer& html, const page_view& view, con
                                faults, view.words.forms);
     std::vector<pipeline::choice> choices;
     for (const auto& each : view.scopes.entries())
-        choices.push_back({each.scope, each.text, std::count(typed.scopes.begin(), typed.scopes.end(), each.scope) != 0});
+        choices.push_back(
+            {each.scope, each.text, std::count(typed.scopes.begin(), typed.scopes.end(), each.scope) != 0});
     pipeline::write_checkboxes(html, {.name = "scopes", .label = words.scopes}, choices, faults, view.words.forms);
     html.add("<button>{}</button>\n</form>\n", words.button);
     end_form_section(html);
@@ -88,22 +89,25 @@ inline void write_token_form(http::html_writer& html, const page_view& view, con
 TOLLGATE_DECL void write_tokens(http::html_writer& html, const page_view& view, std::span<const personal_token> tokens,
                                 const token_form& typed, const pipeline::form_faults& faults) {
     const token_words& words = view.words.tokens;
-    begin_list_page(html, {.title = words.title, .about = words.about, .add = tokens.empty() ? std::string_view{} : words.add});
+    begin_list_page(
+        html, {.title = words.title, .about = words.about, .add = tokens.empty() ? std::string_view{} : words.add});
     if (view.done) write_notice(html, words.revoked);
     pipeline::write_faults(html, faults, view.words.forms);
     if (tokens.empty()) {
         write_nothing_yet(html, words.none);
     } else {
-        begin_table(html, words.title,
-                    {words.description, words.username, words.may, view.words.forms.created, view.words.forms.last_used},
-                    view.words.forms.actions);
+        begin_table(
+            html, words.title,
+            {words.description, words.username, words.may, view.words.forms.created, view.words.forms.last_used},
+            view.words.forms.actions);
         for (const personal_token& each : tokens) detail::write_token_row(html, view, each);
         end_table(html);
     }
     detail::write_token_form(html, view, typed, faults);
 }
 
-TOLLGATE_DECL void write_issued_token(http::html_writer& html, const page_view& view, const issued_personal_token& issued) {
+TOLLGATE_DECL void write_issued_token(http::html_writer& html, const page_view& view,
+                                      const issued_personal_token& issued) {
     const token_words& words = view.words.tokens;
     html.add("<h1>{}</h1>\n<p>{}</p>\n", words.made_title, words.made_about);
     pipeline::write_copied_text(html, {.name = "username", .label = words.username, .text = issued.username});

@@ -56,8 +56,9 @@ struct hook_form {
 /// A rule's message about `target_url`, in the words of the form.
 [[nodiscard]] TOLLGATE_DECL std::string target_fault(std::string_view message, const webhook_words& words);
 
-TOLLGATE_DECL void write_hooks(http::html_writer& html, const page_view& view, const hook_list& list, const service_catalog& services,
-                               const hook_form& typed, const pipeline::form_faults& faults);
+TOLLGATE_DECL void write_hooks(http::html_writer& html, const page_view& view, const hook_list& list,
+                               const service_catalog& services, const hook_form& typed,
+                               const pipeline::form_faults& faults);
 
 /// A hook's secret, shown once.
 struct shown_hook_secret {
@@ -65,7 +66,8 @@ struct shown_hook_secret {
     std::string about;
     std::string_view secret;
 };
-TOLLGATE_DECL void write_shown_hook_secret(http::html_writer& html, const page_view& view, const shown_hook_secret& shown);
+TOLLGATE_DECL void write_shown_hook_secret(http::html_writer& html, const page_view& view,
+                                           const shown_hook_secret& shown);
 
 /// The user's accounts of all services, without their hooks.
 template <class Call>
@@ -136,8 +138,10 @@ template <class Call>
         return show_hooks(call, std::move(*list), typed, faults);
     }
     if (!made) return made.error();
-    const shown_hook_secret shown{words.made_title, pipeline::fill_in(words.made_about, typed.target_url), made->secret};
-    call.page(words.made_title, {}, [&](http::html_writer& html) { write_shown_hook_secret(html, call.view(), shown); });
+    const shown_hook_secret shown{words.made_title, pipeline::fill_in(words.made_about, typed.target_url),
+                                  made->secret};
+    call.page(words.made_title, {},
+              [&](http::html_writer& html) { write_shown_hook_secret(html, call.view(), shown); });
     return {};
 }
 
@@ -176,7 +180,8 @@ template <class Call>
     if (!secret) return secret.error();
     if (!*secret) return not_found();
     const shown_hook_secret shown{words.renewed_title, std::string{words.renewed_about}, **secret};
-    call.page(words.renewed_title, {}, [&](http::html_writer& html) { write_shown_hook_secret(html, call.view(), shown); });
+    call.page(words.renewed_title, {},
+              [&](http::html_writer& html) { write_shown_hook_secret(html, call.view(), shown); });
     return {};
 }
 

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <tollgate/pages/webhooks_page.hpp>
-
 #include <tollgate/pages/list_parts.hpp>
+#include <tollgate/pages/webhooks_page.hpp>
 
 namespace tollgate::pages {
 
@@ -26,7 +25,8 @@ TOLLGATE_DECL const account_hooks* hook_list::find(const account_ref& of) const 
 }
 
 TOLLGATE_DECL hook_form hook_form::read(const http::form_fields& fields) {
-    return {std::string{fields.value_of("account")}, std::string{fields.value_of("event")}, std::string{fields.value_of("target_url")}};
+    return {std::string{fields.value_of("account")}, std::string{fields.value_of("event")},
+            std::string{fields.value_of("target_url")}};
 }
 
 TOLLGATE_DECL pipeline::form_faults hook_form::faults(const hook_list& list, const service_catalog& services,
@@ -40,8 +40,7 @@ TOLLGATE_DECL pipeline::form_faults hook_form::faults(const hook_list& list, con
                                            [&](const service& each) { return each.has_event(event); });
         if (at != nullptr && elsewhere)
             found.add("event", pipeline::fill_in(words.webhooks.event_of_other_service, at->name));
-        else
-            found.add("event", words.forms.unknown_choice, words.webhooks.event);
+        else found.add("event", words.forms.unknown_choice, words.webhooks.event);
     }
     const typed_line target{"target_url", words.webhooks.target_url, target_url, limits::target_url_bytes_max,
                             words.webhooks.target_url_missing};
@@ -72,12 +71,14 @@ inline void write_hook_row(http::html_writer& html, const page_view& view, const
     next_cell(html, view.words.forms.created);
     pipeline::write_day(html, of.created_at);
     next_cell(html, {});
-    pipeline::write_confirmation(
-        html,
-        {.label = words.renew, .about = about, .warning = pipeline::fill_in(words.renew_warning, of.event), .button = words.renew_button},
-        {.url = view.url,
-         .form_token = view.form_token,
-         .hidden = {{action_name, "new_secret"}, {"account", account}, {"hook", number}}});
+    pipeline::write_confirmation(html,
+                                 {.label = words.renew,
+                                  .about = about,
+                                  .warning = pipeline::fill_in(words.renew_warning, of.event),
+                                  .button = words.renew_button},
+                                 {.url = view.url,
+                                  .form_token = view.form_token,
+                                  .hidden = {{action_name, "new_secret"}, {"account", account}, {"hook", number}}});
     pipeline::write_confirmation(html,
                                  {.label = words.remove,
                                   .about = about,
@@ -93,13 +94,15 @@ inline void write_hook_table(http::html_writer& html, const page_view& view, con
     const webhook_words& words = view.words.webhooks;
     html.add("<h2 class=\"account\">{} <span class=\"quiet\">{}</span></h2>\n", of.name, of.of.service.view());
     if (of.hooks.empty()) return write_nothing_yet(html, words.none_here);
-    begin_table(html, of.name, {words.event, words.target_url, words.source, view.words.forms.created}, view.words.forms.actions);
+    begin_table(html, of.name, {words.event, words.target_url, words.source, view.words.forms.created},
+                view.words.forms.actions);
     for (const hook& each : of.hooks) write_hook_row(html, view, each);
     end_table(html);
 }
 
 /// The user's accounts, service by service. The texts are `list`'s and `values`'.
-[[nodiscard]] inline std::vector<pipeline::choice_group> account_choices(const hook_list& list, std::span<const std::string> values,
+[[nodiscard]] inline std::vector<pipeline::choice_group> account_choices(const hook_list& list,
+                                                                         std::span<const std::string> values,
                                                                          std::string_view chosen) {
     std::vector<pipeline::choice_group> groups;
     for (std::size_t i = 0; i < list.accounts.size(); ++i) {
@@ -111,7 +114,8 @@ inline void write_hook_table(http::html_writer& html, const page_view& view, con
 }
 
 /// The events of the services that the user has accounts at.
-[[nodiscard]] inline std::vector<pipeline::choice_group> event_choices(const hook_list& list, const service_catalog& services,
+[[nodiscard]] inline std::vector<pipeline::choice_group> event_choices(const hook_list& list,
+                                                                       const service_catalog& services,
                                                                        const hook_form& typed) {
     std::vector<pipeline::choice_group> groups;
     const auto account = parse_account(typed.account);
@@ -119,7 +123,8 @@ inline void write_hook_table(http::html_writer& html, const page_view& view, con
     // Services may have events of one name; what was typed stays chosen even where it is none of the account's own.
     const bool fits = own != nullptr && own->has_event(typed.event);
     for (const service& at : services.services()) {
-        if (std::none_of(list.accounts.begin(), list.accounts.end(), [&](const account_hooks& each) { return each.of.service == at.name; }))
+        if (std::none_of(list.accounts.begin(), list.accounts.end(),
+                         [&](const account_hooks& each) { return each.of.service == at.name; }))
             continue;
         groups.push_back({at.name, {}});
         for (const std::string& each : at.events)
@@ -128,8 +133,9 @@ inline void write_hook_table(http::html_writer& html, const page_view& view, con
     return groups;
 }
 
-inline void write_hook_form(http::html_writer& html, const page_view& view, const hook_list& list, const service_catalog& services,
-                            const hook_form& typed, const pipeline::form_faults& faults) {
+inline void write_hook_form(http::html_writer& html, const page_view& view, const hook_list& list,
+                            const service_catalog& services, const hook_form& typed,
+                            const pipeline::form_faults& faults) {
     const webhook_words& words = view.words.webhooks;
     const form_words& forms = view.words.forms;
     std::vector<std::string> values;
@@ -138,13 +144,13 @@ inline void write_hook_form(http::html_writer& html, const page_view& view, cons
 
     begin_form_section(html, words.add);
     pipeline::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
-    pipeline::write_select(html, {.name = "account", .label = words.account}, account_choices(list, values, chosen), faults, forms);
+    pipeline::write_select(html, {.name = "account", .label = words.account}, account_choices(list, values, chosen),
+                           faults, forms);
     const auto events = event_choices(list, services, typed);
-    pipeline::write_select(html,
-                           {.name = "event",
-                            .label = words.event,
-                            .hint = events.size() > 1 ? words.event_hint : std::string_view{}},
-                           events, faults, forms);
+    pipeline::write_select(
+        html,
+        {.name = "event", .label = words.event, .hint = events.size() > 1 ? words.event_hint : std::string_view{}},
+        events, faults, forms);
     pipeline::write_text_field(html,
                                {.name = "target_url",
                                 .label = words.target_url,
@@ -160,8 +166,10 @@ inline void write_hook_form(http::html_writer& html, const page_view& view, cons
 /// For those whose accounts do not fit on one page.
 inline void write_account_chooser(http::html_writer& html, const page_view& view, const hook_list& list) {
     const webhook_words& words = view.words.webhooks;
-    html.add("<form class=\"chooser\" action=\"{}\">\n<p>{}</p>\n<label for=\"shown\">{}</label>\n<select id=\"shown\" name=\"account\">\n",
-             view.url, words.choose_about, words.choose);
+    html.add(
+        "<form class=\"chooser\" action=\"{}\">\n<p>{}</p>\n<label for=\"shown\">{}</label>\n<select id=\"shown\" "
+        "name=\"account\">\n",
+        view.url, words.choose_about, words.choose);
     for (const account_hooks& each : list.accounts) {
         html.add("<option value=\"{}\"", account_text(each.of));
         if (list.chosen == each.of) html.add(" selected");
@@ -172,10 +180,12 @@ inline void write_account_chooser(http::html_writer& html, const page_view& view
 
 }  // namespace detail
 
-TOLLGATE_DECL void write_hooks(http::html_writer& html, const page_view& view, const hook_list& list, const service_catalog& services,
-                               const hook_form& typed, const pipeline::form_faults& faults) {
+TOLLGATE_DECL void write_hooks(http::html_writer& html, const page_view& view, const hook_list& list,
+                               const service_catalog& services, const hook_form& typed,
+                               const pipeline::form_faults& faults) {
     const webhook_words& words = view.words.webhooks;
-    const bool any = std::any_of(list.accounts.begin(), list.accounts.end(), [](const account_hooks& each) { return !each.hooks.empty(); });
+    const bool any = std::any_of(list.accounts.begin(), list.accounts.end(),
+                                 [](const account_hooks& each) { return !each.hooks.empty(); });
     begin_list_page(html, {.title = words.title, .about = words.about, .add = any ? words.add : std::string_view{}});
     if (view.done) write_notice(html, words.removed);
     pipeline::write_faults(html, faults, view.words.forms);
@@ -188,7 +198,8 @@ TOLLGATE_DECL void write_hooks(http::html_writer& html, const page_view& view, c
     detail::write_hook_form(html, view, list, services, typed, faults);
 }
 
-TOLLGATE_DECL void write_shown_hook_secret(http::html_writer& html, const page_view& view, const shown_hook_secret& shown) {
+TOLLGATE_DECL void write_shown_hook_secret(http::html_writer& html, const page_view& view,
+                                           const shown_hook_secret& shown) {
     html.add("<h1>{}</h1>\n<p>{}</p>\n", shown.title, shown.about);
     pipeline::write_copied_text(html, {.name = "secret", .label = view.words.webhooks.secret, .text = shown.secret});
     write_once_only(html, view, view.words.webhooks.back);

@@ -17,15 +17,15 @@ using form_nonce = std::array<std::byte, 16>;
 /// What a form token is bound to: it is good for this session, this purpose and these words alone.
 struct form_seal {
     const session& who;
-    std::string_view purpose;      ///< what the form does, such as `tokens/create`
+    std::string_view purpose;       ///< what the form does, such as `tokens/create`
     std::string_view covered = {};  ///< what else must come back as it was, such as the parameters of a request
 };
 
 /// The name of the hidden field.
 inline constexpr std::string_view form_token_name = "form_token";
 
-/// What a form of ours carries, so that no other site can send it in a person's name (OWASP, "HMAC based token pattern"):
-/// the nonce, and an HMAC by the session's secret. `[A-Za-z0-9_.-]` only.
+/// What a form of ours carries, so that no other site can send it in a person's name (OWASP, "HMAC based token
+/// pattern"): the nonce, and an HMAC by the session's secret. `[A-Za-z0-9_.-]` only.
 [[nodiscard]] TOLLGATE_DECL std::string make_form_token(const form_seal& seal, const form_nonce& nonce);
 
 /// The nonce of a token that was made with this seal; none for every other text, and where a session has no secret.

@@ -1,9 +1,8 @@
 #pragma once
 
-#include <tollgate/pipeline/form_token.hpp>
-
 #include <tollgate/base/digest.hpp>
 #include <tollgate/base/encoding.hpp>
+#include <tollgate/pipeline/form_token.hpp>
 
 #include <cstring>
 

@@ -55,9 +55,9 @@ struct text_field {
     std::string_view value = {};
     std::string_view type = "text";  ///< of the HTML input
     std::string_view autocomplete = "off";
-    std::size_t bytes_max = 0;       ///< 0: the browser is told no bound
+    std::size_t bytes_max = 0;  ///< 0: the browser is told no bound
     bool required = true;
-    bool focused = false;            ///< the reader begins here, unless something is wrong elsewhere
+    bool focused = false;  ///< the reader begins here, unless something is wrong elsewhere
 };
 
 /// One of several to choose from.
@@ -89,29 +89,30 @@ struct form_target {
 
 /// Something to be asked about once more before it is done: without a script, and on the page where it stands.
 struct confirmation {
-    std::string_view label;    ///< opens it
-    std::string_view about;    ///< what it is done to: told to those who hear a page on which several are called alike
-    std::string warning;       ///< what will happen
-    std::string_view button;   ///< does it
+    std::string_view label;   ///< opens it
+    std::string_view about;   ///< what it is done to: told to those who hear a page on which several are called alike
+    std::string warning;      ///< what will happen
+    std::string_view button;  ///< does it
 };
 
 /// Begins a form; `</form>` ends it.
 TOLLGATE_DECL void begin_form(http::html_writer& html, const form_target& to);
 
-/// All faults in one place, each a link to its field, read out first. Nothing if there are none, or just one that stands at
-/// its field: there the reader is taken anyway.
+/// All faults in one place, each a link to its field, read out first. Nothing if there are none, or just one that
+/// stands at its field: there the reader is taken anyway.
 TOLLGATE_DECL void write_faults(http::html_writer& html, const form_faults& faults, const form_words& words);
 
 TOLLGATE_DECL void write_text_field(http::html_writer& html, const text_field& field, const form_faults& faults,
                                     const form_words& words);
 
-/// One box each, any number of which may be ticked. What is chosen arrives under one name. `text` is what the box means,
-/// `value` stands beside it for those who know it.
+/// One box each, any number of which may be ticked. What is chosen arrives under one name. `text` is what the box
+/// means, `value` stands beside it for those who know it.
 TOLLGATE_DECL void write_checkboxes(http::html_writer& html, const choice_field& field, std::span<const choice> choices,
                                     const form_faults& faults, const form_words& words);
 
-TOLLGATE_DECL void write_select(http::html_writer& html, const choice_field& field, std::span<const choice_group> groups,
-                                const form_faults& faults, const form_words& words);
+TOLLGATE_DECL void write_select(http::html_writer& html, const choice_field& field,
+                                std::span<const choice_group> groups, const form_faults& faults,
+                                const form_words& words);
 
 TOLLGATE_DECL void write_confirmation(http::html_writer& html, const confirmation& asked, const form_target& to);
 

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <tollgate/pipeline/page_form.hpp>
-
 #include <tollgate/pipeline/form_token.hpp>
+#include <tollgate/pipeline/page_form.hpp>
 
 #include <string>
 
@@ -11,14 +10,15 @@ namespace tollgate::pipeline {
 namespace detail {
 
 /// The hint and the fault, and in the field's own tag where they stand, for those who hear the page.
-inline void write_notes(http::html_writer& html, std::string_view name, std::string_view hint, const form_faults& faults,
-                        const form_words& words) {
+inline void write_notes(http::html_writer& html, std::string_view name, std::string_view hint,
+                        const form_faults& faults, const form_words& words) {
     if (!hint.empty()) html.add("<p class=\"hint\" id=\"{}-hint\">{}</p>\n", name, hint);
     if (const auto* fault = faults.find(name))
         html.add("<p class=\"fault\" id=\"{}-fault\"><strong>{}</strong> {}</p>\n", name, words.fault, fault->text);
 }
 
-inline void write_described_by(http::html_writer& html, std::string_view name, std::string_view hint, const form_faults& faults) {
+inline void write_described_by(http::html_writer& html, std::string_view name, std::string_view hint,
+                               const form_faults& faults) {
     const bool faulty = faults.find(name) != nullptr;
     if (!hint.empty() && faulty) html.add(" aria-describedby=\"{}-hint {}-fault\"", name, name);
     else if (!hint.empty()) html.add(" aria-describedby=\"{}-hint\"", name);
@@ -35,7 +35,8 @@ TOLLGATE_DECL void begin_form(http::html_writer& html, const form_target& to) {
     html.add("<form method=\"post\" action=\"{}\">\n", to.url);
     if (!to.form_token.empty())
         html.add("<input type=\"hidden\" name=\"{}\" value=\"{}\">\n", form_token_name, to.form_token);
-    for (const auto& [name, value] : to.hidden) html.add("<input type=\"hidden\" name=\"{}\" value=\"{}\">\n", name, value);
+    for (const auto& [name, value] : to.hidden)
+        html.add("<input type=\"hidden\" name=\"{}\" value=\"{}\">\n", name, value);
 }
 
 TOLLGATE_DECL void write_faults(http::html_writer& html, const form_faults& faults, const form_words& words) {
@@ -51,11 +52,13 @@ TOLLGATE_DECL void write_faults(http::html_writer& html, const form_faults& faul
 
 TOLLGATE_DECL void write_text_field(http::html_writer& html, const text_field& field, const form_faults& faults,
                                     const form_words& words) {
-    html.add("<div class=\"{}\">\n<label for=\"{}\">{}", detail::field_class(field.name, faults), field.name, field.label);
+    html.add("<div class=\"{}\">\n<label for=\"{}\">{}", detail::field_class(field.name, faults), field.name,
+             field.label);
     if (!field.required) html.add(" <span class=\"optional\">{}</span>", words.optional);
     html.add("</label>\n");
     detail::write_notes(html, field.name, field.hint, faults, words);
-    html.add("<input id=\"{}\" name=\"{}\" type=\"{}\" autocomplete=\"{}\"", field.name, field.name, field.type, field.autocomplete);
+    html.add("<input id=\"{}\" name=\"{}\" type=\"{}\" autocomplete=\"{}\"", field.name, field.name, field.type,
+             field.autocomplete);
     // What was typed into a password field is never sent back.
     if (field.type != "password" && !field.value.empty()) html.add(" value=\"{}\"", field.value);
     if (field.type != "password") html.add(" autocapitalize=\"none\" spellcheck=\"false\"");
@@ -78,7 +81,8 @@ TOLLGATE_DECL void write_checkboxes(http::html_writer& html, const choice_field&
         // The first has the group's name, so that a fault can lead to it.
         std::string id{field.name};
         if (number != 0) id.append("-").append(std::to_string(number));
-        html.add("<div class=\"choice\"><input type=\"checkbox\" id=\"{}\" name=\"{}\" value=\"{}\"", id, field.name, each.value);
+        html.add("<div class=\"choice\"><input type=\"checkbox\" id=\"{}\" name=\"{}\" value=\"{}\"", id, field.name,
+                 each.value);
         if (each.chosen) html.add(" checked");
         if (number == 0 && faults.is_first(field.name)) html.add(" autofocus");
         html.add("><label for=\"{}\">{}", id, each.text);
@@ -89,9 +93,11 @@ TOLLGATE_DECL void write_checkboxes(http::html_writer& html, const choice_field&
     html.add("</fieldset>\n");
 }
 
-TOLLGATE_DECL void write_select(http::html_writer& html, const choice_field& field, std::span<const choice_group> groups,
-                                const form_faults& faults, const form_words& words) {
-    html.add("<div class=\"{}\">\n<label for=\"{}\">{}</label>\n", detail::field_class(field.name, faults), field.name, field.label);
+TOLLGATE_DECL void write_select(http::html_writer& html, const choice_field& field,
+                                std::span<const choice_group> groups, const form_faults& faults,
+                                const form_words& words) {
+    html.add("<div class=\"{}\">\n<label for=\"{}\">{}</label>\n", detail::field_class(field.name, faults), field.name,
+             field.label);
     detail::write_notes(html, field.name, field.hint, faults, words);
     html.add("<select id=\"{}\" name=\"{}\" required", field.name, field.name);
     detail::write_described_by(html, field.name, field.hint, faults);
@@ -112,16 +118,19 @@ TOLLGATE_DECL void write_select(http::html_writer& html, const choice_field& fie
 
 TOLLGATE_DECL void write_confirmation(http::html_writer& html, const confirmation& asked, const form_target& to) {
     // Of all of one name, a browser keeps one open at a time.
-    html.add("<details class=\"confirm\" name=\"confirm\"><summary>{}<span class=\"unseen\"> {}</span></summary>\n<div><p>{}</p>\n",
-             asked.label, asked.about, asked.warning);
+    html.add(
+        "<details class=\"confirm\" name=\"confirm\"><summary>{}<span class=\"unseen\"> "
+        "{}</span></summary>\n<div><p>{}</p>\n",
+        asked.label, asked.about, asked.warning);
     begin_form(html, to);
     html.add("<button class=\"danger\">{}</button>\n</form></div></details>\n", asked.button);
 }
 
 TOLLGATE_DECL void write_copied_text(http::html_writer& html, const copied_text& shown) {
     html.add("<div class=\"field\">\n<label for=\"{}\">{}</label>\n", shown.name, shown.label);
-    html.add("<input class=\"copied\" id=\"{}\" value=\"{}\" readonly autocomplete=\"off\" spellcheck=\"false\">\n</div>\n", shown.name,
-             shown.text);
+    html.add(
+        "<input class=\"copied\" id=\"{}\" value=\"{}\" readonly autocomplete=\"off\" spellcheck=\"false\">\n</div>\n",
+        shown.name, shown.text);
 }
 
 }  // namespace tollgate::pipeline

@@ -18,7 +18,8 @@ namespace tollgate::pipeline {
 /// Makes pages of one site in one theme. Nothing in it changes once it is made: any thread.
 template <class Theme>
 class page_maker {
-    static_assert(page_theme<policy_type<Theme>>, "tollgate: this is no page_theme; read tollgate/contract/page_theme.hpp");
+    static_assert(page_theme<policy_type<Theme>>,
+                  "tollgate: this is no page_theme; read tollgate/contract/page_theme.hpp");
 
 public:
     /// Throws std::invalid_argument for an auth_url that is no absolute http or https URL.
@@ -36,8 +37,8 @@ public:
         const auto home_url = site_.root + "/";
         frame.style_url = site_.style_url;
         frame.home_url = home_url;
-        // Without TLS browsers send no Sec-Fetch-Site, and where nothing is referred their Origin is `null`: of forms that
-        // come from here no more could be told than of any other site's.
+        // Without TLS browsers send no Sec-Fetch-Site, and where nothing is referred their Origin is `null`: of forms
+        // that come from here no more could be told than of any other site's.
         if (!site_.secure) frame.referrer_policy = "same-origin";
         add_page_fields(out, site_, form_targets);
         out.body().clear();
@@ -48,7 +49,8 @@ public:
     }
 
     /// A page that says why there is no other. What it has in its frame, besides the title, is the caller's.
-    void answer_message(http::response& out, http::status status, const message_words& said, page_frame frame = {}) const {
+    void answer_message(http::response& out, http::status status, const message_words& said,
+                        page_frame frame = {}) const {
         frame.title = said.heading;
         frame.shape = page_shape::narrow;
         out.set_status(status);
@@ -66,7 +68,8 @@ public:
 private:
     page_site make_site(std::string_view auth_url) const {
         auto made = page_site::make(auth_url, policy(theme_).style_sheet());
-        if (!made) throw std::invalid_argument{"tollgate: '" + std::string{auth_url} + "' is no absolute http or https URL"};
+        if (!made)
+            throw std::invalid_argument{"tollgate: '" + std::string{auth_url} + "' is no absolute http or https URL"};
         return std::move(*made);
     }
 

@@ -19,20 +19,21 @@ struct page_site {
     std::string style_sheet;
 
     /// None for an `auth_url` that is no absolute http or https URL, or has a query or fragment.
-    [[nodiscard]] static TOLLGATE_DECL std::optional<page_site> make(std::string_view auth_url, std::string style_sheet);
+    [[nodiscard]] static TOLLGATE_DECL std::optional<page_site> make(std::string_view auth_url,
+                                                                     std::string style_sheet);
 
     /// Whether the request is for the style sheet, which is answered then.
     [[nodiscard]] TOLLGATE_DECL bool answer_style_sheet(const http::request& asked, http::response& out) const;
 };
 
-/// Whether another site made the browser send this: what `Sec-Fetch-Site` says (Fetch Metadata), or, from browsers that do
-/// not send it, an `Origin` (RFC 6454) that is not the site's. A client that sends neither is no browser, and nobody's
-/// cookies are on it.
+/// Whether another site made the browser send this: what `Sec-Fetch-Site` says (Fetch Metadata), or, from browsers that
+/// do not send it, an `Origin` (RFC 6454) that is not the site's. A client that sends neither is no browser, and
+/// nobody's cookies are on it.
 [[nodiscard]] TOLLGATE_DECL bool is_cross_site(const http::request& asked, const page_site& site) noexcept;
 
-/// The fields of every page: not to be framed, kept or referred from, and nothing but the site's own style sheet and images
-/// is loaded. `form_targets`: where, besides this site, a form may lead, as the source list of a content security policy
-/// says it (`https://app.example`, or `app:` for a scheme); browsers apply it to redirects too.
+/// The fields of every page: not to be framed, kept or referred from, and nothing but the site's own style sheet and
+/// images is loaded. `form_targets`: where, besides this site, a form may lead, as the source list of a content
+/// security policy says it (`https://app.example`, or `app:` for a scheme); browsers apply it to redirects too.
 TOLLGATE_DECL void add_page_fields(http::response& out, const page_site& site, std::string_view form_targets = {});
 
 /// 303 to a path of this site or to another site's URL. What cannot stand in a field is an internal error: false.

@@ -1,10 +1,9 @@
 #pragma once
 
-#include <tollgate/pipeline/page_site.hpp>
-
 #include <tollgate/base/digest.hpp>
 #include <tollgate/base/encoding.hpp>
 #include <tollgate/http/url.hpp>
+#include <tollgate/pipeline/page_site.hpp>
 
 #include <utility>
 
@@ -63,7 +62,8 @@ TOLLGATE_DECL void add_page_fields(http::response& out, const page_site& site, s
     std::string policy{"default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'"};
     // A `;` would begin another directive, a `,` another policy.
     const bool only_sources = form_targets.find_first_of(";,") == std::string_view::npos;
-    if (!form_targets.empty() && only_sources && http::field_value::from(form_targets)) policy.append(" ").append(form_targets);
+    if (!form_targets.empty() && only_sources && http::field_value::from(form_targets))
+        policy.append(" ").append(form_targets);
     policy.append("; base-uri 'none'; frame-ancestors 'none'");
     if (const auto value = http::field_value::from(policy)) out.add("Content-Security-Policy", *value);
     if (site.secure) out.add("Strict-Transport-Security", "max-age=31536000");

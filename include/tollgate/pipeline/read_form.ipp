@@ -1,8 +1,7 @@
 #pragma once
 
-#include <tollgate/pipeline/read_form.hpp>
-
 #include <tollgate/base/ascii.hpp>
+#include <tollgate/pipeline/read_form.hpp>
 
 #include <utility>
 

@@ -22,7 +22,8 @@ namespace tollgate {
 /// The payload format of hooks, where nothing else is asked for.
 inline constexpr std::string_view default_hook_type = "webhook";
 
-/// For how long a secret that was replaced still signs, beside the new one: receivers are told of the new one by people.
+/// For how long a secret that was replaced still signs, beside the new one: receivers are told of the new one by
+/// people.
 inline constexpr std::chrono::hours hook_secret_overlap{24};
 
 /// Done exactly if the account is one of the user's; a 404 otherwise, the same for one that is not there at all.
@@ -74,7 +75,8 @@ template <random_source Random>
 
 }  // namespace detail
 
-/// Makes a hook that events go to from now on. Invalid where the account has `hooks_per_event_max` for this event already.
+/// Makes a hook that events go to from now on. Invalid where the account has `hooks_per_event_max` for this event
+/// already.
 template <hook_store Hooks, random_source Random>
 [[nodiscard]] outcome<issued_hook> issue_hook(Hooks& hooks, const Random& random, hook_wish wanted, instant now,
                                               std::size_t hooks_per_event_max = limits::hooks_per_event_max) {
@@ -92,10 +94,11 @@ template <hook_store Hooks, random_source Random>
     return issued_hook{*made, std::move(*secret)};
 }
 
-/// A new secret for a hook of the account; none when it has no such hook. The old one signs, too, for `hook_secret_overlap`.
+/// A new secret for a hook of the account; none when it has no such hook. The old one signs, too, for
+/// `hook_secret_overlap`.
 template <hook_store Hooks, random_source Random>
-[[nodiscard]] outcome<std::optional<std::string>> renew_hook_secret(Hooks& hooks, const Random& random, const account_ref& of,
-                                                                    hook_id which, instant now) {
+[[nodiscard]] outcome<std::optional<std::string>> renew_hook_secret(Hooks& hooks, const Random& random,
+                                                                    const account_ref& of, hook_id which, instant now) {
     auto secret = detail::new_hook_secret(random);
     if (!secret) return std::move(secret).error();
     const auto replaced = hooks.replace_hook_secret(of, which, *secret, now + hook_secret_overlap);

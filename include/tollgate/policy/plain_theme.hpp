@@ -8,12 +8,14 @@
 
 namespace tollgate {
 
-/// The default look: calm, light or dark as the reader's system is, from 320 pixels on, and readable without its style sheet.
+/// The default look: calm, light or dark as the reader's system is, from 320 pixels on, and readable without its style
+/// sheet.
 ///
 ///     plain_theme theme;
 ///     theme.said.frame.site_name = "Example";
 ///
-/// A theme of one's own may derive from it and change a part: the words, the style sheet, or what stands around the content.
+/// A theme of one's own may derive from it and change a part: the words, the style sheet, or what stands around the
+/// content.
 struct plain_theme {
     page_words said = {};
 

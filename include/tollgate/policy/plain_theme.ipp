@@ -1,7 +1,6 @@
 #pragma once
 
 #include <tollgate/policy/plain_theme.hpp>
-
 #include <tollgate/policy/plain_theme_style.hpp>
 
 namespace tollgate {

@@ -58,12 +58,14 @@ body > nav a[aria-current] { background: var(--panel); color: var(--accent); fon
 main { padding-block: 2.25rem 5rem; }
 .narrow main { max-width: 30rem; padding-block: clamp(2rem, 8vh, 6rem) 5rem; }
 
-.heading { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: .5rem 1.5rem; margin-bottom: .6rem; }
+.heading { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: .5rem 1.5rem;
+  margin-bottom: .6rem; }
 .heading h1 { margin: 0; }
 .lead { color: var(--quiet); margin-bottom: 2rem; }
-.nothing { border: 1px dashed var(--edge); border-radius: .6rem; padding: 1.5rem; color: var(--quiet); max-width: none; margin-bottom: 2.5rem; }
-.notice, .faults, .caution { border-left: .3rem solid var(--good); border-radius: .25rem; background: var(--good-paper); padding: .8rem 1.1rem;
-  margin: 0 0 1.75rem; max-width: 42rem; }
+.nothing { border: 1px dashed var(--edge); border-radius: .6rem; padding: 1.5rem; color: var(--quiet); max-width: none;
+  margin-bottom: 2.5rem; }
+.notice, .faults, .caution { border-left: .3rem solid var(--good); border-radius: .25rem; background: var(--good-paper);
+  padding: .8rem 1.1rem; margin: 0 0 1.75rem; max-width: 42rem; }
 .faults { border-color: var(--danger); background: var(--danger-paper); }
 .faults h2 { font-size: 1.05rem; margin: 0 0 .25rem; }
 .faults ul { margin: 0; padding: 0; list-style: none; }
@@ -93,8 +95,8 @@ input:focus-visible, select:focus-visible { outline-offset: 0; border-radius: .5
 .choice { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: .75rem; align-items: start; padding: .35rem 0; }
 .choice input { width: 1.5rem; height: 1.5rem; margin: 0; accent-color: var(--accent); }
 .choice code { display: block; color: var(--quiet); }
-input.copied:not([type=checkbox]) { font-family: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: .925rem;
-  user-select: all; }
+input.copied:not([type=checkbox]) { font-family: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace;
+  font-size: .925rem; user-select: all; }
 .chooser { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: end; margin-bottom: 2rem; }
 .chooser p, .chooser label { width: 100%; margin: 0; }
 .chooser label { font-weight: 600; }

@@ -75,7 +75,8 @@ TEST_CASE("a cookie is for the whole site, out of reach for scripts, and closed 
 }
 
 TEST_CASE("no name and no value can say more than itself") {
-    for (const std::string_view name : {"", "a b", "a=b", "a;b", "a\r\nX: y", "a\x80"}) CHECK(set({.name = name, .value = "1"}).empty());
+    for (const std::string_view name : {"", "a b", "a=b", "a;b", "a\r\nX: y", "a\x80"})
+        CHECK(set({.name = name, .value = "1"}).empty());
     for (const std::string_view value : {"a b", "a;b", "a,b", "a\"b", "a\\b", "a\r\nX: y", "a\x7f", "\xc3\xa4"})
         CHECK(set({.name = "a", .value = value}).empty());
 }

@@ -1,11 +1,9 @@
-#include <tollgate/pages/account_pages.hpp>
-
-#include "support/page_shop.hpp"
-
 #include <tollgate/http/site.hpp>
+#include <tollgate/pages/account_pages.hpp>
 
 #include <catch2/catch.hpp>
 
+#include "support/page_shop.hpp"
 #include <atomic>
 #include <functional>
 #include <stdexcept>
@@ -19,8 +17,8 @@ using namespace tollgate::test;
 namespace {
 
 const std::string settings_path = "/en/user/settings/";
-const std::vector<std::string> rooms{settings_path + "tokens/", settings_path + "applications/", settings_path + "authorizations/",
-                                     settings_path + "webhooks/"};
+const std::vector<std::string> rooms{settings_path + "tokens/", settings_path + "applications/",
+                                     settings_path + "authorizations/", settings_path + "webhooks/"};
 
 /// A site that lets people in somewhere else.
 struct sessions_elsewhere {
@@ -28,7 +26,9 @@ struct sessions_elsewhere {
         if (asked.fields.find(http::field_id::cookie) != "who=ann") return std::optional<session>{};
         return std::optional{session{ann, "ann", "secret"}};
     }
-    std::string sign_in_url(std::string_view return_to) const { return "https://login.example/?next=" + percent_encode(return_to); }
+    std::string sign_in_url(std::string_view return_to) const {
+        return "https://login.example/?next=" + percent_encode(return_to);
+    }
 };
 static_assert(!sign_in_source<sessions_elsewhere>);
 
@@ -86,7 +86,8 @@ TEST_CASE("paths lead where they should") {
     };
     for (const row& each : {row{"/", rooms[0]}, row{"/en", rooms[0]}, row{"/en/", rooms[0]}, row{"/en/user/", rooms[0]},
                             row{"/en/user/settings", rooms[0]}, row{"/en/user/settings/", rooms[0]},
-                            row{"/en/user/settings/tokens", rooms[0]}, row{"/en/user/settings/webhooks?account=a/1", rooms[3] + "?account=a/1"},
+                            row{"/en/user/settings/tokens", rooms[0]},
+                            row{"/en/user/settings/webhooks?account=a/1", rooms[3] + "?account=a/1"},
                             row{"/en/user/sign_in?return_to=/x", "/en/user/sign_in/?return_to=/x"}}) {
         CAPTURE(each.target);
         for (const auto* login : {"ann", ""}) {
@@ -99,9 +100,10 @@ TEST_CASE("paths lead where they should") {
 
 TEST_CASE("a page that there is not") {
     page_shop shop;
-    for (const auto* target : {"/nothing", "//", "/en//user/settings/tokens/", "/EN/user/settings/tokens/", "/en/user/settings/tokens//",
-                               "/en/user/settings/tokens/1/", "/en/user/settings/../settings/tokens/", "/en/user/settings/%74okens/", "*",
-                               "/de/user/settings/tokens/", "/en/user/oauth/", "/en/user/settings/tokens;x/"}) {
+    for (const auto* target :
+         {"/nothing", "//", "/en//user/settings/tokens/", "/EN/user/settings/tokens/", "/en/user/settings/tokens//",
+          "/en/user/settings/tokens/1/", "/en/user/settings/../settings/tokens/", "/en/user/settings/%74okens/", "*",
+          "/de/user/settings/tokens/", "/en/user/oauth/", "/en/user/settings/tokens;x/"}) {
         CAPTURE(target);
         const auto page = shop.get(target);
         CHECK(to_number(page.status()) == 404);
@@ -114,7 +116,8 @@ TEST_CASE("methods") {
     page_shop shop;
     for (const auto& path : {rooms[0], rooms[3], std::string{"/en/user/sign_in/"}, std::string{"/en/user/sign_out/"}}) {
         CAPTURE(path);
-        for (const auto method : {http::method::put, http::method::delete_, http::method::patch, http::method::trace, http::method::other}) {
+        for (const auto method : {http::method::put, http::method::delete_, http::method::patch, http::method::trace,
+                                  http::method::other}) {
             sent asked{method, path};
             const auto page = shop.answer(asked);
             CHECK(to_number(page.status()) == 405);
@@ -142,7 +145,9 @@ TEST_CASE("a form of somebody else's, or of another site, changes nothing") {
     page_shop shop;
     const auto& path = rooms[0];
     const std::string wishes = "description=x&scopes=user:balance";
-    const auto made = [&] { return shop.store.personal_tokens_of(ann)->size() + shop.store.personal_tokens_of(bob)->size(); };
+    const auto made = [&] {
+        return shop.store.personal_tokens_of(ann)->size() + shop.store.personal_tokens_of(bob)->size();
+    };
     const auto refused = [&](const http::response& page) {
         CHECK(to_number(page.status()) == 403);
         check_page_fields(page);
@@ -159,10 +164,15 @@ TEST_CASE("a form of somebody else's, or of another site, changes nothing") {
     // In the query it would stand in logs and in the history.
     refused(shop.post_as_it_is(path + "?form_token=" + token, wishes));
 
-    for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{
-             {"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "https://evil.example"}, {"Origin", "null"}}) {
+    for (const auto& [name, value] :
+         std::vector<std::pair<std::string, std::string>>{{"Sec-Fetch-Site", "cross-site"},
+                                                          {"Sec-Fetch-Site", "same-site"},
+                                                          {"Origin", "https://evil.example"},
+                                                          {"Origin", "null"}}) {
         sent asked{http::method::post, path};
-        asked.field("Cookie", "who=ann").field(name, value).body(wishes + "&form_token=" + token, "application/x-www-form-urlencoded");
+        asked.field("Cookie", "who=ann")
+            .field(name, value)
+            .body(wishes + "&form_token=" + token, "application/x-www-form-urlencoded");
         refused(shop.answer(asked));
     }
 
@@ -223,7 +233,9 @@ TEST_CASE("without random bytes, or a secret of the session's, there are no form
 
 TEST_CASE("what is thrown becomes a page") {
     struct throwing_sessions : shop_sessions {
-        outcome<std::optional<session>> session_of(const http::request&, instant) { throw std::runtime_error{"a secret"}; }
+        outcome<std::optional<session>> session_of(const http::request&, instant) {
+            throw std::runtime_error{"a secret"};
+        }
     };
     basic_page_shop<throwing_sessions> shop;
     const auto page = shop.get(rooms[0]);
@@ -237,7 +249,8 @@ TEST_CASE("what the host refuses is a page, too") {
     for (const auto status : {http::status::bad_request, http::status::request_timeout, http::status::uri_too_long,
                               http::status::service_unavailable}) {
         http::response out;
-        shop.pages.handle(http::refusal{.status = status, .reason = "A rule <was> broken.", .peer = {}, .secure = true}, out);
+        shop.pages.handle(http::refusal{.status = status, .reason = "A rule <was> broken.", .peer = {}, .secure = true},
+                          out);
         CHECK(out.status() == status);
         check_page_fields(out);
         CHECK(has(out, "A rule &lt;was&gt; broken."));
@@ -265,7 +278,8 @@ TEST_CASE("pages below a path of their own") {
     CHECK(shop.get("/account/").find("Location") == "/account" + rooms[0]);
     CHECK(shop.get("/account").find("Location") == "/account" + rooms[0]);
     CHECK(to_number(shop.get("/accountant/").status()) == 404);
-    CHECK_THROWS_AS((account_pages{page_settings{.auth_url = "shop.example"}, shop.users, shop.sessions, shop.store}), std::invalid_argument);
+    CHECK_THROWS_AS((account_pages{page_settings{.auth_url = "shop.example"}, shop.users, shop.sessions, shop.store}),
+                    std::invalid_argument);
 }
 
 TEST_CASE("where people sign in elsewhere there is no sign-in page") {
@@ -312,11 +326,12 @@ TEST_CASE("on a site the pages take their own paths and no others") {
         return out.body() != "elsewhere";
     };
     for (const auto& each : rooms) CHECK(answers_here(each));
-    for (const auto* each : {"/", "/en/", "/en/user/", "/en/user/settings", "/en/user/settings/", "/en/user/sign_in/?a", "/en/user/sign_out"})
+    for (const auto* each : {"/", "/en/", "/en/user/", "/en/user/settings", "/en/user/settings/", "/en/user/sign_in/?a",
+                             "/en/user/sign_out"})
         CHECK(answers_here(each));
     CHECK(answers_here(shop.pages.maker().site().style_url));
-    for (const auto* each : {"/v1", "/docs/", "/en/user/oauth/", "/en/itemplatform/oauth/", "/user/oauth_token/", "/en/user/settings_x/",
-                             "/.well-known/oauth-authorization-server"})
+    for (const auto* each : {"/v1", "/docs/", "/en/user/oauth/", "/en/itemplatform/oauth/", "/user/oauth_token/",
+                             "/en/user/settings_x/", "/.well-known/oauth-authorization-server"})
         CHECK_FALSE(answers_here(each));
 }
 
@@ -332,7 +347,8 @@ TEST_CASE("observers see requests and the faults of ours") {
         void on_problem(const problem& why) const noexcept { seen->causes.push_back(why.cause); }
     };
     page_shop shop;
-    account_pages pages{page_shop_settings(), shop.users, shop.sessions, shop.store, default_policies().with_observer(watching{&seen})};
+    account_pages pages{page_shop_settings(), shop.users, shop.sessions, shop.store,
+                        default_policies().with_observer(watching{&seen})};
     const auto get = [&](std::string target) {
         sent asked{http::method::get, std::move(target)};
         asked.field("Cookie", "who=ann");

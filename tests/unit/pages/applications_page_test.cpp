@@ -1,9 +1,8 @@
 #include <tollgate/pages/applications_page.hpp>
 
-#include "support/page_shop.hpp"
-
 #include <catch2/catch.hpp>
 
+#include "support/page_shop.hpp"
 #include <string>
 #include <vector>
 
@@ -26,8 +25,9 @@ std::string value_of(const http::response& page, const std::string& id) {
 TEST_CASE("an application is registered, and its secret shown once") {
     page_shop shop;
     CHECK(has(shop.get(path), "You have registered no applications yet."));
-    const auto page = shop.post(path, "name=Shop+%26+more&website=https://statistics.example&description=Numbers&redirect_url=" +
-                                          percent_encode("https://statistics.example/callback?a=b"));
+    const auto page =
+        shop.post(path, "name=Shop+%26+more&website=https://statistics.example&description=Numbers&redirect_url=" +
+                            percent_encode("https://statistics.example/callback?a=b"));
     CHECK(to_number(page.status()) == 200);
     CHECK(has(page, "<h1>Shop &amp; more is registered</h1>"));
     const auto client_id = value_of(page, "client-id");
@@ -82,18 +82,22 @@ TEST_CASE("what cannot be an application says why at the field, and keeps what w
              row{redirect("/callback"), "redirect_url", "without a #fragment"},
              row{redirect("https://a.example/#x"), "redirect_url", "without a #fragment"},
              row{redirect("https://a.example/\r\n"), "redirect_url", "without a #fragment"},
-             row{redirect("https://a.example/" + std::string(2048, 'a')), "redirect_url", "there is room for 2048 bytes"},
+             row{redirect("https://a.example/" + std::string(2048, 'a')), "redirect_url",
+                 "there is room for 2048 bytes"},
          }) {
         CAPTURE(each.body.substr(0, 60));
         const auto page = shop.post(path, each.body);
         CHECK(to_number(page.status()) == 422);
         CHECK(has(page, "<title>Error: OAuth applications"));
-        CHECK(page_shop::between(page.body(), "id=\"" + std::string{each.field} + "-fault\">", "</p>").find(each.says) != std::string::npos);
+        CHECK(
+            page_shop::between(page.body(), "id=\"" + std::string{each.field} + "-fault\">", "</p>").find(each.says) !=
+            std::string::npos);
     }
     CHECK(applications_of(shop, ann).empty());
 
     const auto page = shop.post(path, "name=%3Cb%3E&website=x&description=d&redirect_url=y");
-    for (const auto* kept : {"value=\"&lt;b&gt;\"", "value=\"x\"", "value=\"d\"", "value=\"y\""}) CHECK(has(page, kept));
+    for (const auto* kept : {"value=\"&lt;b&gt;\"", "value=\"x\"", "value=\"d\"", "value=\"y\""})
+        CHECK(has(page, kept));
     CHECK(has(page, "<li><a href=\"#website\">Website: Enter a whole web address"));
     CHECK(has(page, "<li><a href=\"#redirect_url\">Redirect URL: Enter"));
 }
@@ -134,7 +138,8 @@ TEST_CASE("an application is deleted by its owner alone") {
     CHECK(to_number(shop.post(path, "action=delete&application=" + id, "bob").status()) == 404);
     for (const auto* other : {"", "0", "01", "x", "999999", "9223372036854775808"})
         for (const auto* action : {"delete", "new_secret"})
-            CHECK(to_number(shop.post(path, std::string{"action="} + action + "&application=" + other).status()) == 404);
+            CHECK(to_number(shop.post(path, std::string{"action="} + action + "&application=" + other).status()) ==
+                  404);
     CHECK(applications_of(shop, ann).size() == 1);
 
     const auto done = shop.post(path, "action=delete&application=" + id);

@@ -1,9 +1,8 @@
 #include <tollgate/pages/authorizations_page.hpp>
 
-#include "support/page_shop.hpp"
-
 #include <catch2/catch.hpp>
 
+#include "support/page_shop.hpp"
 #include <string>
 
 using namespace tollgate;
@@ -46,10 +45,12 @@ TEST_CASE("an empty list says what would be in it") {
 
 TEST_CASE("applications that were let in are listed in plain words") {
     page_shop shop;
-    let_in(shop, ann, add_application(shop, "Statistics <1>", "https://statistics.example"), "user:balance itemplatform:read");
+    let_in(shop, ann, add_application(shop, "Statistics <1>", "https://statistics.example"),
+           "user:balance itemplatform:read");
     const auto page = shop.get(path);
     CHECK(has(page, "Statistics &lt;1&gt;"));
-    CHECK(has(page, "<li>See your balance</li><li>See your itemplatform accounts, and add or remove their webhooks</li>"));
+    CHECK(has(page,
+              "<li>See your balance</li><li>See your itemplatform accounts, and add or remove their webhooks</li>"));
     CHECK(has(page, "<a href=\"https://statistics.example\""));
     CHECK_FALSE(has(shop.get(path, "bob"), "Statistics"));
 }

@@ -1,9 +1,8 @@
 #include <tollgate/pages/sign_in_page.hpp>
 
-#include "support/page_shop.hpp"
-
 #include <catch2/catch.hpp>
 
+#include "support/page_shop.hpp"
 #include <string>
 
 using namespace tollgate;
@@ -35,14 +34,16 @@ TEST_CASE("signing in") {
 TEST_CASE("signing in leads back, on this site alone") {
     page_shop shop;
     const auto place_after = [&](std::string_view return_to) {
-        return std::string{sign_in(shop, "login=ann&password=nna&return_to=" + percent_encode(return_to)).find("Location")};
+        return std::string{
+            sign_in(shop, "login=ann&password=nna&return_to=" + percent_encode(return_to)).find("Location")};
     };
     CHECK(place_after("/en/user/oauth/?client_id=a&state=%26") == "/en/user/oauth/?client_id=a&state=%26");
     CHECK(place_after("/") == "/");
     for (const std::string& hostile :
-         {std::string{"https://evil.example/"}, std::string{"//evil.example"}, std::string{"/\\evil.example"}, std::string{"\\/evil.example"},
-          std::string{"evil"}, std::string{"javascript:alert(1)"}, std::string{"/a\r\nSet-Cookie: x=y"}, std::string{"/\t/evil.example"},
-          std::string{"/a b"}, std::string{"/\xc3\xa4"}, std::string{}, "/" + std::string(100'000, 'a')}) {
+         {std::string{"https://evil.example/"}, std::string{"//evil.example"}, std::string{"/\\evil.example"},
+          std::string{"\\/evil.example"}, std::string{"evil"}, std::string{"javascript:alert(1)"},
+          std::string{"/a\r\nSet-Cookie: x=y"}, std::string{"/\t/evil.example"}, std::string{"/a b"},
+          std::string{"/\xc3\xa4"}, std::string{}, "/" + std::string(100'000, 'a')}) {
         CAPTURE(hostile.substr(0, 40));
         CHECK(place_after(hostile) == tokens);
     }
@@ -97,7 +98,8 @@ TEST_CASE("too many tries") {
 
 TEST_CASE("another site signs nobody in") {
     page_shop shop;
-    for (const auto& [name, value] : {std::pair{"Sec-Fetch-Site", "cross-site"}, {"Origin", "https://evil.example"}, {"Origin", "null"}}) {
+    for (const auto& [name, value] :
+         {std::pair{"Sec-Fetch-Site", "cross-site"}, {"Origin", "https://evil.example"}, {"Origin", "null"}}) {
         sent asked{http::method::post, path};
         asked.field(name, value).body("login=ann&password=nna", "application/x-www-form-urlencoded");
         const auto page = shop.answer(asked);

@@ -1,9 +1,8 @@
 #include <tollgate/pages/tokens_page.hpp>
 
-#include "support/page_shop.hpp"
-
 #include <catch2/catch.hpp>
 
+#include "support/page_shop.hpp"
 #include <string>
 
 using namespace tollgate;
@@ -28,7 +27,8 @@ TEST_CASE("an empty list says what tokens are for") {
 
 TEST_CASE("a token is made, shown once, and lets its owner in") {
     page_shop shop;
-    const auto page = shop.post(path, "description=Nightly+%3Cbackup%3E&scopes=user%3Abalance&scopes=sitesmaker%3Aread");
+    const auto page =
+        shop.post(path, "description=Nightly+%3Cbackup%3E&scopes=user%3Abalance&scopes=sitesmaker%3Aread");
     CHECK(to_number(page.status()) == 200);
     CHECK(page.find("Cache-Control") == "no-store");
     const auto username = page_shop::between(page.body(), "id=\"username\" value=\"", "\"");
@@ -76,7 +76,9 @@ TEST_CASE("what cannot be a token says why at the field, and keeps what was type
         const auto page = shop.post(path, each.body);
         CHECK(to_number(page.status()) == 422);
         CHECK(has(page, "<title>Error: Personal API tokens"));
-        CHECK(page_shop::between(page.body(), "id=\"" + std::string{each.field} + "-fault\">", "</p>").find(each.says) != std::string::npos);
+        CHECK(
+            page_shop::between(page.body(), "id=\"" + std::string{each.field} + "-fault\">", "</p>").find(each.says) !=
+            std::string::npos);
         CHECK(has(page, "autofocus"));
     }
     CHECK(tokens_of(shop, ann).empty());

@@ -1,9 +1,8 @@
 #include <tollgate/pages/webhooks_page.hpp>
 
-#include "support/page_shop.hpp"
-
 #include <catch2/catch.hpp>
 
+#include "support/page_shop.hpp"
 #include <string>
 #include <vector>
 
@@ -17,12 +16,15 @@ const account_ref anns_site{*service_name::from("sitesmaker"), account_id{1}};
 const account_ref bobs_site{*service_name::from("sitesmaker"), account_id{3}};
 
 std::string wish(std::string_view account, std::string_view event, std::string_view target_url) {
-    return "account=" + percent_encode(account) + "&event=" + percent_encode(event) + "&target_url=" + percent_encode(target_url);
+    return "account=" + percent_encode(account) + "&event=" + percent_encode(event) +
+           "&target_url=" + percent_encode(target_url);
 }
 
 std::vector<hook> hooks_of(page_shop& shop, const account_ref& account) { return *shop.store.hooks_of(account); }
 
-std::string secret_on(const http::response& page) { return page_shop::between(page.body(), "id=\"secret\" value=\"", "\""); }
+std::string secret_on(const http::response& page) {
+    return page_shop::between(page.body(), "id=\"secret\" value=\"", "\"");
+}
 
 const std::string good = wish("sitesmaker/1", "site.created", "https://hooks.ann.example/in?a=b");
 
@@ -31,8 +33,9 @@ const std::string good = wish("sitesmaker/1", "site.created", "https://hooks.ann
 TEST_CASE("an account has one spelling") {
     CHECK(pages::parse_account("sitesmaker/1") == anns_site);
     CHECK(pages::account_text(anns_site) == "sitesmaker/1");
-    for (const auto* text : {"", "/", "sitesmaker", "sitesmaker/", "/1", "sitesmaker/01", "sitesmaker/0", "sitesmaker/-1", "sitesmaker/1/",
-                             "sitesmaker//1", "sitesmaker/9223372036854775808", "a-name-of-more-than-thirty-two-bytes/1"}) {
+    for (const auto* text :
+         {"", "/", "sitesmaker", "sitesmaker/", "/1", "sitesmaker/01", "sitesmaker/0", "sitesmaker/-1", "sitesmaker/1/",
+          "sitesmaker//1", "sitesmaker/9223372036854775808", "a-name-of-more-than-thirty-two-bytes/1"}) {
         CAPTURE(text);
         CHECK_FALSE(pages::parse_account(text));
     }
@@ -94,21 +97,29 @@ TEST_CASE("what cannot be a webhook says why at the field, and keeps what was ty
              row{wish("nothing/1", "site.created", url), "account", "Choose one that is offered."},
              row{wish("sitesmaker/1", "", url), "event", "Choose one that is offered."},
              row{wish("sitesmaker/1", "site.exploded", url), "event", "Choose one that is offered."},
-             row{wish("sitesmaker/1", "item.created", url), "event", "The service of this account, sitesmaker, has no such event."},
-             row{wish("sitesmaker/1", "site.created", ""), "target_url", "Enter the address that events are to be posted to."},
+             row{wish("sitesmaker/1", "item.created", url), "event",
+                 "The service of this account, sitesmaker, has no such event."},
+             row{wish("sitesmaker/1", "site.created", ""), "target_url",
+                 "Enter the address that events are to be posted to."},
              row{wish("sitesmaker/1", "site.created", "hooks.ann.example"), "target_url", "Enter a whole web address"},
-             row{wish("sitesmaker/1", "site.created", "ftp://hooks.ann.example"), "target_url", "Enter a whole web address"},
+             row{wish("sitesmaker/1", "site.created", "ftp://hooks.ann.example"), "target_url",
+                 "Enter a whole web address"},
              row{wish("sitesmaker/1", "site.created", url + "\n"), "target_url", "Enter a whole web address"},
-             row{wish("sitesmaker/1", "site.created", url + std::string(2048, 'a')), "target_url", "there is room for 2048 bytes"},
-             row{wish("sitesmaker/1", "site.created", "http://169.254.169.254/"), "target_url", "Address must lead to a public address."},
-             row{wish("sitesmaker/1", "site.created", "http://127.1/"), "target_url", "Address must lead to a public address."},
+             row{wish("sitesmaker/1", "site.created", url + std::string(2048, 'a')), "target_url",
+                 "there is room for 2048 bytes"},
+             row{wish("sitesmaker/1", "site.created", "http://169.254.169.254/"), "target_url",
+                 "Address must lead to a public address."},
+             row{wish("sitesmaker/1", "site.created", "http://127.1/"), "target_url",
+                 "Address must lead to a public address."},
              row{wish("sitesmaker/1", "site.created", url + "#x"), "target_url", "Address must not have a fragment."},
          }) {
         CAPTURE(each.body.substr(0, 80));
         const auto page = shop.post(path, each.body);
         CHECK(to_number(page.status()) == 422);
         CHECK(has(page, "<title>Error: Webhooks"));
-        CHECK(page_shop::between(page.body(), "id=\"" + std::string{each.field} + "-fault\">", "</p>").find(each.says) != std::string::npos);
+        CHECK(
+            page_shop::between(page.body(), "id=\"" + std::string{each.field} + "-fault\">", "</p>").find(each.says) !=
+            std::string::npos);
     }
     CHECK(hooks_of(shop, anns_site).empty());
     CHECK(hooks_of(shop, bobs_site).empty());

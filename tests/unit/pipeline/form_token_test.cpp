@@ -21,7 +21,8 @@ TEST_CASE("a form token is good for what it was made for, and gives its nonce ba
     const auto token = make_form_token(seal, nonce);
     CHECK(check_form_token(seal, token) == nonce);
     CHECK(std::all_of(token.begin(), token.end(), [](char c) {
-        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' || c == '_' || c == '.';
+        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' || c == '_' ||
+               c == '.';
     }));
 }
 
@@ -44,9 +45,10 @@ TEST_CASE("another text is no form token") {
         CAPTURE(changed);
         CHECK_FALSE(check_form_token(seal, changed));
     }
-    for (const std::string& each : {std::string{}, std::string{"."}, token + "A", "A" + token, token.substr(1), token.substr(0, token.size() - 1),
-                                    token.substr(token.find('.')), token.substr(0, token.find('.')), token + "." + token,
-                                    std::string(100'000, 'A'), std::string{"\0.\0", 3}})
+    for (const std::string& each :
+         {std::string{}, std::string{"."}, token + "A", "A" + token, token.substr(1), token.substr(0, token.size() - 1),
+          token.substr(token.find('.')), token.substr(0, token.find('.')), token + "." + token,
+          std::string(100'000, 'A'), std::string{"\0.\0", 3}})
         CHECK_FALSE(check_form_token(seal, each));
 }
 

@@ -28,7 +28,8 @@ const std::string escaped = "&quot;&gt;&lt;script&gt;&amp;&#39;";
 
 TEST_CASE("a text field keeps what was typed, as text") {
     const auto text = written([](auto& html) {
-        write_text_field(html, {.name = "a", .label = hostile, .hint = hostile, .value = hostile, .bytes_max = 9}, {}, words);
+        write_text_field(html, {.name = "a", .label = hostile, .hint = hostile, .value = hostile, .bytes_max = 9}, {},
+                         words);
     });
     CHECK(has(text, "<label for=\"a\">" + escaped + "</label>"));
     CHECK(has(text, "value=\"" + escaped + "\""));
@@ -39,7 +40,8 @@ TEST_CASE("a text field keeps what was typed, as text") {
 
 TEST_CASE("a password is never written") {
     const auto text = written([](auto& html) {
-        write_text_field(html, {.name = "password", .label = "Password", .value = "topsecret", .type = "password"}, {}, words);
+        write_text_field(html, {.name = "password", .label = "Password", .value = "topsecret", .type = "password"}, {},
+                         words);
     });
     CHECK_FALSE(has(text, "topsecret"));
 }
@@ -49,7 +51,8 @@ TEST_CASE("a fault stands at its field, and takes the reader there if it is the 
     faults.add("b", "Not <this>.");
     faults.add("c", "Nor that.");
     const auto field = [&](std::string_view name) {
-        return written([&](auto& html) { write_text_field(html, {.name = name, .label = "L", .focused = true}, faults, words); });
+        return written(
+            [&](auto& html) { write_text_field(html, {.name = name, .label = "L", .focused = true}, faults, words); });
     };
     CHECK_FALSE(has(field("a"), "fault"));
     CHECK_FALSE(has(field("a"), "autofocus"));
@@ -78,11 +81,14 @@ TEST_CASE("boxes share a name, and each has a label of its own") {
     const std::vector<choice> choices{{"x:read", "Read", true}, {hostile, hostile, false}};
     form_faults faults;
     faults.add("scopes", "Choose.");
-    const auto text =
-        written([&](auto& html) { write_checkboxes(html, {.name = "scopes", .label = "What?"}, choices, faults, words); });
+    const auto text = written(
+        [&](auto& html) { write_checkboxes(html, {.name = "scopes", .label = "What?"}, choices, faults, words); });
     CHECK(has(text, "<fieldset class=\"field faulty\" aria-describedby=\"scopes-fault\">\n<legend>What?</legend>"));
-    CHECK(has(text, "id=\"scopes\" name=\"scopes\" value=\"x:read\" checked autofocus><label for=\"scopes\">Read <code>x:read</code>"));
-    CHECK(has(text, "id=\"scopes-1\" name=\"scopes\" value=\"" + escaped + "\"><label for=\"scopes-1\">" + escaped + "</label>"));
+    CHECK(has(text,
+              "id=\"scopes\" name=\"scopes\" value=\"x:read\" checked autofocus><label for=\"scopes\">Read "
+              "<code>x:read</code>"));
+    CHECK(has(text, "id=\"scopes-1\" name=\"scopes\" value=\"" + escaped + "\"><label for=\"scopes-1\">" + escaped +
+                        "</label>"));
 }
 
 TEST_CASE("a list to choose from has groups where they have names") {
@@ -104,7 +110,8 @@ TEST_CASE("a form carries its token and what it is about") {
 }
 
 TEST_CASE("a secret is there to be copied, not to be changed or kept by the browser") {
-    const auto text = written([](auto& html) { write_copied_text(html, {.name = "secret", .label = "Secret", .text = "tgp_1"}); });
+    const auto text =
+        written([](auto& html) { write_copied_text(html, {.name = "secret", .label = "Secret", .text = "tgp_1"}); });
     CHECK(has(text, "<label for=\"secret\">Secret</label>"));
     CHECK(has(text, "id=\"secret\" value=\"tgp_1\" readonly autocomplete=\"off\""));
     CHECK_FALSE(has(text, "name=\"secret\""));

@@ -1,9 +1,8 @@
 #include <tollgate/pipeline/page_site.hpp>
 
-#include "support/shop.hpp"
-
 #include <catch2/catch.hpp>
 
+#include "support/shop.hpp"
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,8 +42,8 @@ TEST_CASE("a site is where auth_url says") {
         CHECK(made->origin == each.origin);
         CHECK(made->secure == each.secure);
     }
-    for (const auto* url : {"", "shop.example", "/account", "ftp://shop.example", "https://shop.example/?a", "https://shop.example/#a",
-                            "https://ann@shop.example"})
+    for (const auto* url : {"", "shop.example", "/account", "ftp://shop.example", "https://shop.example/?a",
+                            "https://shop.example/#a", "https://ann@shop.example"})
         CHECK_FALSE(page_site::make(url, ""));
 }
 
@@ -101,7 +100,8 @@ TEST_CASE("the fields of a page let nothing in and nothing out") {
     http::response out;
     add_page_fields(out, site);
     CHECK(out.find("Content-Security-Policy") ==
-          "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'");
+          "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; "
+          "frame-ancestors 'none'");
     CHECK(out.find("X-Frame-Options") == "DENY");
     CHECK(out.find("Referrer-Policy") == "no-referrer");
     CHECK(out.find("Cache-Control") == "no-store");

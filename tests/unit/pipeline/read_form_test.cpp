@@ -1,9 +1,8 @@
 #include <tollgate/pipeline/read_form.hpp>
 
-#include "support/shop.hpp"
-
 #include <catch2/catch.hpp>
 
+#include "support/shop.hpp"
 #include <string>
 
 using namespace tollgate;

@@ -1,12 +1,10 @@
 #include <tollgate/policy/issue_hook.hpp>
-
 #include <tollgate/policy/public_targets.hpp>
 #include <tollgate/store/memory.hpp>
 
-#include "support/shop.hpp"
-
 #include <catch2/catch.hpp>
 
+#include "support/shop.hpp"
 #include <string>
 
 using namespace tollgate;
@@ -25,7 +23,10 @@ struct bench {
 
     auto issue(std::size_t hooks_per_event_max = 20) {
         return issue_hook(store, random,
-                          {.account = anns_site, .event = "site.created", .target_url = "https://a.example", .source = hook_source::manual},
+                          {.account = anns_site,
+                           .event = "site.created",
+                           .target_url = "https://a.example",
+                           .source = hook_source::manual},
                           now, hooks_per_event_max);
     }
 };
@@ -86,8 +87,9 @@ TEST_CASE("what a hook may ask for") {
 
     const public_targets rule;
     CHECK(check_hook_target(rule, "https://a.example/in"));
-    for (const std::string& bad : {std::string{}, std::string{"a.example"}, std::string{"http://127.0.0.1/"}, std::string{"https://a.example/#x"},
-                                   "https://a.example/" + std::string(2048, 'a')}) {
+    for (const std::string& bad :
+         {std::string{}, std::string{"a.example"}, std::string{"http://127.0.0.1/"},
+          std::string{"https://a.example/#x"}, "https://a.example/" + std::string(2048, 'a')}) {
         const auto refused = check_hook_target(rule, bad);
         REQUIRE_FALSE(refused);
         CHECK(refused.error().kind == problem_kind::invalid);

@@ -32,7 +32,8 @@ TEST_CASE("scopes in plain words") {
     const plain_theme theme;
     const auto services = two_services();
     CHECK(theme.scope_text("user:balance", services) == "See your balance");
-    CHECK(theme.scope_text("sitesmaker:read", services) == "See your sitesmaker accounts, and add or remove their webhooks");
+    CHECK(theme.scope_text("sitesmaker:read", services) ==
+          "See your sitesmaker accounts, and add or remove their webhooks");
     CHECK(theme.scope_text("itemplatform", services) == "See and change everything in your itemplatform accounts");
     CHECK(theme.scope_text("nothing", services) == "nothing");
     // Each says something else.
@@ -52,18 +53,20 @@ TEST_CASE("a frame has everything that a page needs to be found one's way in") {
                                 .login = "ann<",
                                 .sign_out_url = "/out",
                                 .form_token = "t.o"});
-    for (const auto* part : {"<!doctype html>", "<html lang=\"en\">", "<meta charset=\"utf-8\">", "name=\"viewport\"",
-                             "<title>Tokens - Your account</title>", "href=\"/style.css\"", "<a class=\"skip\" href=\"#content\">",
-                             "<main id=\"content\">", "Signed in as ann&lt;", "action=\"/out\"", "name=\"form_token\" value=\"t.o\"",
-                             "<nav aria-label=\"Settings\">", "<a href=\"/a\">A &amp; B</a>", "<a href=\"/b\" aria-current=\"page\">B</a>",
-                             "</main>", "</html>"})
+    for (const auto* part :
+         {"<!doctype html>", "<html lang=\"en\">", "<meta charset=\"utf-8\">", "name=\"viewport\"",
+          "<title>Tokens - Your account</title>", "href=\"/style.css\"", "<a class=\"skip\" href=\"#content\">",
+          "<main id=\"content\">", "Signed in as ann&lt;", "action=\"/out\"", "name=\"form_token\" value=\"t.o\"",
+          "<nav aria-label=\"Settings\">", "<a href=\"/a\">A &amp; B</a>", "<a href=\"/b\" aria-current=\"page\">B</a>",
+          "</main>", "</html>"})
         CHECK(has(text, part));
     CHECK_FALSE(has(text, "name=\"referrer\""));
     CHECK_FALSE(has(text, "<script"));
 }
 
 TEST_CASE("a frame has nothing that a page does not need") {
-    const auto text = page({}, {.title = "Sign in", .faulty = true, .shape = page_shape::narrow, .referrer_policy = "same-origin"});
+    const auto text =
+        page({}, {.title = "Sign in", .faulty = true, .shape = page_shape::narrow, .referrer_policy = "same-origin"});
     CHECK(has(text, "<title>Error: Sign in - Your account</title>"));
     CHECK(has(text, "<body class=\"narrow\">"));
     CHECK(has(text, "<meta name=\"referrer\" content=\"same-origin\">"));

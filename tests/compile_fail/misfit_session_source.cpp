@@ -1,0 +1,26 @@
+// expect: tollgate: this is no session_source; read tollgate/contract/session_source.hpp
+#include <tollgate/pages/account_pages.hpp>
+#include <tollgate/store/memory.hpp>
+
+using namespace tollgate;
+
+struct own_directory {
+    outcome<balance> balance_of(user_id) { return not_found(); }
+    outcome<std::vector<account>> accounts_of(user_id, std::string_view) { return not_found(); }
+    outcome<std::optional<quota>> quota_of(user_id) { return not_found(); }
+};
+struct own_sessions {
+    outcome<std::optional<session>> session_of(const http::request&, instant) { return std::optional<session>{}; }
+#if !defined(TOLLGATE_MISFIT)
+    std::string sign_in_url(std::string_view) const { return "/login"; }
+#endif
+};
+
+int main() {
+    memory_store store;
+    own_directory users;
+    own_sessions sessions;
+    account_pages pages{page_settings{.auth_url = "http://127.0.0.1"}, users, sessions, store};
+    http::request asked;
+    return pages.handle(asked).body().empty() ? 1 : 0;
+}
