@@ -5995,6 +5995,11 @@ struct refused {
     topic documentation = about_errors;
 };
 
+inline constexpr refused no_agent{http::status::forbidden, "Send one User-Agent header that names your program.",
+                                  about_requests};
+inline constexpr refused no_room_in_window{
+    http::status::too_many_requests, "API rate limit exceeded. Wait until the time in X-RateLimit-Reset.", about_rate_limits};
+
 [[nodiscard]] constexpr http::status to_status(problem_kind kind) noexcept {
     switch (kind) {
         case problem_kind::malformed: return http::status::bad_request;
@@ -6366,7 +6371,7 @@ void look_at_agent(const Rule& rule, const http::request& asked, judgement& foun
 /// 403 for a request that does not. It is judged behind the rate limit, because it counts against the client's address.
 [[nodiscard]] inline std::optional<refused> require_agent_of(const judgement& found) noexcept {
     if (found.agent_accepted) return std::nullopt;
-    return refused{http::status::forbidden, "Send a User-Agent header that names your program.", about_requests};
+    return no_agent;
 }
 
 }  // namespace tollgate::pipeline
@@ -6658,8 +6663,7 @@ void count(Limiter& limiter, const default_quotas& defaults, judgement& found) {
 /// 429 for one that its window has no room for.
 [[nodiscard]] inline std::optional<refused> require_room(const judgement& found) noexcept {
     if (found.window.admitted || found.standing == standing::undecided) return std::nullopt;
-    return refused{http::status::too_many_requests, "API rate limit exceeded. Wait until the time in X-RateLimit-Reset.",
-                   about_rate_limits};
+    return no_room_in_window;
 }
 
 }  // namespace tollgate::pipeline
@@ -16760,13 +16764,9 @@ TOLLGATE_DECL void answer_other_method(const http::request& asked, http::respons
 TOLLGATE_DECL void write_without_agent(http::response& out, const visit& now, std::string_view docs_url) {
     const bool admitted = now.window && now.window->admitted;
     if (!admitted && now.window) out.add("Retry-After", pipeline::seconds_until(now.window->resets_at, now.now));
-    const failure why{error::invalid_request,
-                      admitted ? "Send a User-Agent header that names your program."
-                               : "API rate limit exceeded. Wait until the time in X-RateLimit-Reset."};
-    write_failure(out, {.status = admitted ? http::status::forbidden : http::status::too_many_requests,
-                        .why = why,
-                        .docs_url = docs_url,
-                        .about = admitted ? pipeline::about_requests : pipeline::about_rate_limits});
+    const pipeline::refused& said = admitted ? pipeline::no_agent : pipeline::no_room_in_window;
+    const failure why{error::invalid_request, std::string{said.message}};
+    write_failure(out, {.status = said.status, .why = why, .docs_url = docs_url, .about = said.documentation});
 }
 
 TOLLGATE_DECL void write_tokens(http::response& out, const token_response& issued) {

@@ -13,6 +13,7 @@ namespace tollgate_test {
 struct certificate {
     std::string certificate_pem;
     std::string key_pem;
+    std::string locked_key_pem;  ///< the same key behind the pass phrase "secret"
 };
 
 inline certificate make_certificate(std::string_view common_name) {
@@ -41,6 +42,9 @@ inline certificate make_certificate(std::string_view common_name) {
     certificate both;
     both.certificate_pem = text_of([&](BIO* to) { PEM_write_bio_X509(to, made); });
     both.key_pem = text_of([&](BIO* to) { PEM_write_bio_PrivateKey(to, key, nullptr, nullptr, 0, nullptr, nullptr); });
+    both.locked_key_pem = text_of([&](BIO* to) {
+        PEM_write_bio_PrivateKey(to, key, EVP_aes_256_cbc(), reinterpret_cast<const unsigned char*>("secret"), 6, nullptr, nullptr);
+    });
     X509_free(made);
     EVP_PKEY_free(key);
     return both;

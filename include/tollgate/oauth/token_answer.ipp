@@ -53,13 +53,9 @@ TOLLGATE_DECL void answer_other_method(const http::request& asked, http::respons
 TOLLGATE_DECL void write_without_agent(http::response& out, const visit& now, std::string_view docs_url) {
     const bool admitted = now.window && now.window->admitted;
     if (!admitted && now.window) out.add("Retry-After", pipeline::seconds_until(now.window->resets_at, now.now));
-    const failure why{error::invalid_request,
-                      admitted ? "Send a User-Agent header that names your program."
-                               : "API rate limit exceeded. Wait until the time in X-RateLimit-Reset."};
-    write_failure(out, {.status = admitted ? http::status::forbidden : http::status::too_many_requests,
-                        .why = why,
-                        .docs_url = docs_url,
-                        .about = admitted ? pipeline::about_requests : pipeline::about_rate_limits});
+    const pipeline::refused& said = admitted ? pipeline::no_agent : pipeline::no_room_in_window;
+    const failure why{error::invalid_request, std::string{said.message}};
+    write_failure(out, {.status = said.status, .why = why, .docs_url = docs_url, .about = said.documentation});
 }
 
 TOLLGATE_DECL void write_tokens(http::response& out, const token_response& issued) {

@@ -19,7 +19,7 @@ void look_at_agent(const Rule& rule, const http::request& asked, judgement& foun
 /// 403 for a request that does not. It is judged behind the rate limit, because it counts against the client's address.
 [[nodiscard]] inline std::optional<refused> require_agent_of(const judgement& found) noexcept {
     if (found.agent_accepted) return std::nullopt;
-    return refused{http::status::forbidden, "Send a User-Agent header that names your program.", about_requests};
+    return no_agent;
 }
 
 }  // namespace tollgate::pipeline

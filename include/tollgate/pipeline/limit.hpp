@@ -29,8 +29,7 @@ void count(Limiter& limiter, const default_quotas& defaults, judgement& found) {
 /// 429 for one that its window has no room for.
 [[nodiscard]] inline std::optional<refused> require_room(const judgement& found) noexcept {
     if (found.window.admitted || found.standing == standing::undecided) return std::nullopt;
-    return refused{http::status::too_many_requests, "API rate limit exceeded. Wait until the time in X-RateLimit-Reset.",
-                   about_rate_limits};
+    return no_room_in_window;
 }
 
 }  // namespace tollgate::pipeline

@@ -25,6 +25,11 @@ struct refused {
     topic documentation = about_errors;
 };
 
+inline constexpr refused no_agent{http::status::forbidden, "Send one User-Agent header that names your program.",
+                                  about_requests};
+inline constexpr refused no_room_in_window{
+    http::status::too_many_requests, "API rate limit exceeded. Wait until the time in X-RateLimit-Reset.", about_rate_limits};
+
 [[nodiscard]] constexpr http::status to_status(problem_kind kind) noexcept {
     switch (kind) {
         case problem_kind::malformed: return http::status::bad_request;

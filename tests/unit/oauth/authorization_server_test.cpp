@@ -193,7 +193,7 @@ TEST_CASE("whoever does not say what they are is a 403 on every path, and counte
             const auto answer = shop.answer(request);
             CHECK(answer.status() == status::forbidden);
             CHECK(answer.find("X-RateLimit-Remaining") == std::to_string(--left));
-            CHECK(member(answer, "message") == "Send a User-Agent header that names your program.");
+            CHECK(member(answer, "message") == "Send one User-Agent header that names your program.");
             CHECK(member(answer, "documentation_url") == "https://shop.example/docs/requests/");
         }
     }

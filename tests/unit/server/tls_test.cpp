@@ -309,6 +309,7 @@ TEST_CASE("a certificate that will not do keeps a server from starting", "[serve
     refuses({{}, {}, one.certificate_pem, {}}, "key");
     refuses({{}, {}, {}, one.key_pem}, "certificate");
     refuses({{}, {}, one.certificate_pem, other.key_pem}, "key");
+    refuses({{}, {}, one.certificate_pem, one.locked_key_pem}, "key");  // nobody is asked for a pass phrase
     refuses({{}, {}, "garbage", one.key_pem}, "certificate");
     refuses({{}, {}, one.certificate_pem + "-----BEGIN CERTIFICATE-----\ngarbage\n-----END CERTIFICATE-----\n", one.key_pem}, "certificate");
 }
