@@ -72,8 +72,8 @@ private:
     passwords_type passwords_;
     sessions_type sessions_;
     api_type api_;
-    tollgate::api_documentation documentation_{api_.settings(), api_.table()};
     oauth_type oauth_;
+    tollgate::api_documentation documentation_{api_.settings(), api_.table(), oauth_.settings()};
     pages_type pages_;
     // The API first, because most ask for it; and last, for what is nobody's.
     tollgate::http::site<api_type, tollgate::api_documentation, oauth_type, pages_type, api_type> site_{

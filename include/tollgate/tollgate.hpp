@@ -143,8 +143,10 @@
 #include <tollgate/api/balance_endpoint.hpp>
 #include <tollgate/api/demonstration_endpoint.hpp>
 #include <tollgate/api/documentation.hpp>
+#include <tollgate/api/documentation_oauth.hpp>
 #include <tollgate/api/documentation_pages.hpp>
 #include <tollgate/api/documentation_style.hpp>
+#include <tollgate/api/documentation_table.hpp>
 #include <tollgate/api/documentation_text.hpp>
 #include <tollgate/api/hook_endpoints.hpp>
 #include <tollgate/api/openapi.hpp>

@@ -7661,6 +7661,35 @@ void account_api<Users, Store, Policies, Table>::answer_thrown(std::string_view 
 
 }  // namespace tollgate
 
+// <tollgate/api/documentation_oauth.hpp>
+
+namespace tollgate {
+
+/// What the documentation says of an authorization server beside the API.
+struct oauth_facts {
+    seconds code_lifetime{};
+    seconds access_token_lifetime{};
+    seconds refresh_token_lifetime{};  ///< from its last use on
+    seconds refresh_token_end{};       ///< from its making on
+    std::vector<std::string> one_page_services = {};
+
+    /// Of an `authorization_server`'s settings.
+    template <class Settings>
+    [[nodiscard]] static oauth_facts of(const Settings& from) {
+        return {from.code_lifetime, from.access_token_lifetime, from.refresh_token_lifetime, from.refresh_token_end,
+                from.one_page_services};
+    }
+};
+
+namespace documentation {
+
+/// The page to which every error of the authorization server leads: what an application does from its registration on.
+TOLLGATE_DECL void write_oauth_page(http::html_writer& html, const api_settings& settings, const oauth_facts& facts);
+
+}  // namespace documentation
+
+}  // namespace tollgate
+
 // <tollgate/api/documentation.hpp>
 
 namespace tollgate {
@@ -7670,15 +7699,25 @@ namespace tollgate {
 ///     api_documentation documentation{api.settings(), api.table()};
 ///     http::site site{http::mounted(documentation.root(), documentation), http::mounted("", api)};
 ///
+/// Beside an authorization server it has a page on OAuth more, to which the errors of that lead:
+///
+///     api_documentation documentation{api.settings(), api.table(), oauth.settings()};
+///
 /// What it says of services, scopes, limits and routes is read from what the API runs with. Pages are rendered once, when
 /// it is made; after that nothing changes, so `handle` may be called from many threads at once. No page has a script.
 class api_documentation {
 public:
-    TOLLGATE_DECL api_documentation(const api_settings& settings, std::span<const route_description> routes);
+    TOLLGATE_DECL api_documentation(const api_settings& settings, std::span<const route_description> routes,
+                                    const std::optional<oauth_facts>& oauth = {});
 
     template <class Table>
     api_documentation(const api_settings& settings, const Table& table)
         : api_documentation{settings, std::span<const route_description>{describe_routes(table)}} {}
+
+    template <class Table, class OauthSettings>
+    api_documentation(const api_settings& settings, const Table& table, const OauthSettings& oauth)
+        : api_documentation{settings, std::span<const route_description>{describe_routes(table)},
+                            std::optional{oauth_facts::of(oauth)}} {}
 
     TOLLGATE_DECL void handle(const http::request& asked, http::response& out) const noexcept;
     TOLLGATE_DECL void handle(const http::refusal& refused, http::response& out) const noexcept;
@@ -7722,15 +7761,21 @@ struct page_entry {
 /// Renders whole pages. Every text that is no literal is escaped, for settings and tables are the integrator's.
 class page_writer {
 public:
-    page_writer(const api_settings& settings, std::span<const route_description> routes, std::string_view root)
-        : settings_{settings}, routes_{routes}, root_{root} {}
+    page_writer(const api_settings& settings, std::span<const route_description> routes,
+                const std::optional<oauth_facts>& oauth, std::string_view root)
+        : settings_{settings}, routes_{routes}, oauth_{oauth}, root_{root} {}
 
+    /// Whether what the page is about is served.
+    [[nodiscard]] bool has(const page_entry& page) const noexcept {
+        return oauth_.has_value() || page.write != &page_writer::write_oauth;
+    }
     [[nodiscard]] TOLLGATE_DECL std::string write(const page_entry& page);
     [[nodiscard]] TOLLGATE_DECL std::string write_error(std::string_view title, std::string_view explanation);
 
     TOLLGATE_DECL void write_overview();
     TOLLGATE_DECL void write_requests();
     TOLLGATE_DECL void write_authentication();
+    TOLLGATE_DECL void write_oauth();
     TOLLGATE_DECL void write_scopes();
     TOLLGATE_DECL void write_rate_limits();
     TOLLGATE_DECL void write_errors();
@@ -7740,8 +7785,6 @@ public:
 private:
     TOLLGATE_DECL void begin_page(std::string_view slug, std::string_view title);
     TOLLGATE_DECL void end_page();
-    TOLLGATE_DECL void begin_table(std::initializer_list<std::string_view> columns);
-    TOLLGATE_DECL void end_table();
     TOLLGATE_DECL void write_operation(const route_description& of);
     TOLLGATE_DECL void write_access(const access_rule& access);
     TOLLGATE_DECL void write_parameters(const route_description& of);
@@ -7758,16 +7801,18 @@ private:
 
     const api_settings& settings_;
     std::span<const route_description> routes_;
+    const std::optional<oauth_facts>& oauth_;
     std::string_view root_;
     std::string out_;
     http::html_writer html_{out_};
 };
 
-/// All pages in the order of the navigation. The slugs are those of `pipeline::topic`, and a few more.
+/// All pages in the order of the navigation. The slugs are those of `pipeline::topic`, `oauth`, and a few more.
 inline constexpr std::array page_entries = {
     page_entry{"", "Overview", "What the API is, and a first request.", &page_writer::write_overview},
     page_entry{"requests", "Requests", "Addresses, header fields, bodies and formats.", &page_writer::write_requests},
     page_entry{"authentication", "Authentication", "Personal API tokens and OAuth access tokens.", &page_writer::write_authentication},
+    page_entry{"oauth", "OAuth", "How users let an application in.", &page_writer::write_oauth},
     page_entry{"scopes", "Scopes", "What a token may do.", &page_writer::write_scopes},
     page_entry{"rate-limits", "Rate limits", "How much may be asked, and how to keep count.", &page_writer::write_rate_limits},
     page_entry{"errors", "Errors", "Every status, and what to do about it.", &page_writer::write_errors},
@@ -7872,6 +7917,22 @@ ul.cards span { color: var(--quiet); font-size: .925rem; }
 
 }  // namespace tollgate::documentation
 
+// <tollgate/api/documentation_table.hpp>
+
+namespace tollgate::documentation {
+
+// It can be scrolled sideways on a narrow screen, and so has to be reached by keyboard.
+inline void begin_table(http::html_writer& html, std::initializer_list<std::string_view> columns) {
+    html.add(R"(<div class="table" tabindex="0"><table>
+<thead><tr>)");
+    for (const auto each : columns) html.add(R"(<th scope="col">{}</th>)", each);
+    html.add("</tr></thead>\n<tbody>\n");
+}
+
+inline void end_table(http::html_writer& html) { html.add("</tbody>\n</table></div>\n"); }
+
+}  // namespace tollgate::documentation
+
 // <tollgate/api/documentation_text.hpp>
 
 /// Values as people read them.
@@ -7893,6 +7954,19 @@ namespace tollgate::documentation {
         case 24 * 60 * 60: return "day";
         default: return with_separators(static_cast<std::uint64_t>(window.count())) + " seconds";
     }
+}
+
+/// `1 hour`, `30 days`: in the largest unit that leaves no rest.
+[[nodiscard]] inline std::string describe_duration(seconds lasting) {
+    struct unit {
+        std::int64_t length;
+        std::string_view name;
+    };
+    constexpr unit units[] = {{24 * 60 * 60, " day"}, {60 * 60, " hour"}, {60, " minute"}, {1, " second"}};
+    const auto* fits = units;
+    while (fits->length > 1 && (lasting.count() == 0 || lasting.count() % fits->length != 0)) ++fits;
+    const auto count = lasting.count() / fits->length;
+    return with_separators(static_cast<std::uint64_t>(count)).append(fits->name).append(count == 1 ? "" : "s");
 }
 
 [[nodiscard]] inline std::string describe(const quota& of) {
@@ -8907,6 +8981,8 @@ public:
         return always_blocks || (asked.method == http::method::post &&
                                  places_.find(asked.target.path) == oauth::place::one_page);
     }
+
+    [[nodiscard]] const oauth_settings& settings() const noexcept { return settings_; }
 
 private:
     void answer(const http::request& asked, oauth::visit& now, http::response& out);
@@ -15729,6 +15805,168 @@ TOLLGATE_DECL std::string make_openapi(const api_settings& settings, std::span<c
 
 }  // namespace tollgate
 
+// <tollgate/api/documentation_oauth.ipp>
+
+namespace tollgate::documentation {
+
+namespace detail {
+
+inline void write_authorization(http::html_writer& html, const api_settings& settings, const oauth_facts& facts) {
+    html.add(R"(<h2 id="authorization">1. Send the user's browser to the authorization page</h2>
+<pre tabindex="0"><code>{}/en/user/oauth/?client_id=$CLIENT_ID&amp;response_type=code&amp;scope={}&amp;state=$STATE</code></pre>
+)",
+             settings.auth_url, balance_scope);
+    begin_table(html, {"Parameter", "Required", "Value"});
+    html.add(R"(<tr><td><code>client_id</code></td><td>yes</td><td>Of the application</td></tr>
+<tr><td><code>response_type</code></td><td>yes</td><td><code>code</code></td></tr>
+<tr><td><code>scope</code></td><td>yes</td><td><a href="../scopes/">Scopes</a>, separated by commas or spaces</td></tr>
+<tr><td><code>redirect_uri</code></td><td>no</td><td>The redirect URL as it was registered, letter for letter. Required
+where none was: then any address of the website's scheme, host and port</td></tr>
+<tr><td><code>state</code></td><td>no</td><td>A random text that you keep with the user's session</td></tr>
+<tr><td><code>code_challenge</code></td><td>no</td><td><a href="#pkce">PKCE</a></td></tr>
+<tr><td><code>code_challenge_method</code></td><td>no</td><td><code>S256</code>, with a challenge</td></tr>
+)");
+    end_table(html);
+    html.add(R"(<p>A registered redirect to <code>http://127.0.0.1</code> or <code>http://[::1]</code> may be asked for with
+any port, for programs that listen on whichever is free.</p>
+<p>The user signs in, reads who asks for what, and allows or denies it. Whoever has allowed all of these scopes to the
+application before is not asked again.</p>
+)");
+    for (const auto& service : facts.one_page_services)
+        html.add(R"(<p>For users of {} there is a faster address, <code>{}/en/{}/oauth/</code>, with the same parameters:
+sign-in and consent are one page there, and the user is asked each time.</p>
+)",
+                 service, settings.auth_url, service);
+    html.add(R"(<h2 id="answer">2. Read the answer</h2>
+<p>The browser comes back to the redirect URL with these parameters added to its query:</p>
+)");
+    begin_table(html, {"Parameter", "Value"});
+    html.add(R"(<tr><td><code>code</code></td><td>Where the user allowed it: good once, for {}</td></tr>
+<tr><td><code>error</code>, <code>error_description</code></td><td>Where there is no code: <a href="#errors">why</a></td></tr>
+<tr><td><code>state</code></td><td>As you sent it. Stop if it is not the one you kept: somebody else began this</td></tr>
+<tr><td><code>iss</code></td><td><code>{}</code>. An application of several servers compares it (RFC 9207)</td></tr>
+)",
+             describe_duration(facts.code_lifetime), settings.auth_url);
+    end_table(html);
+    html.add(R"(<p>An unknown <code>client_id</code>, or a <code>redirect_uri</code> that is not the registered one, gets a page
+that says so, and no redirect.</p>
+)");
+}
+
+inline void write_tokens(http::html_writer& html, const api_settings& settings, const oauth_facts& facts) {
+    html.add(R"(<h2 id="exchange">3. Exchange the code</h2>
+<pre tabindex="0"><code>curl {}/user/oauth_token/ \
+  -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" \
+  -d grant_type=authorization_code -d code="$CODE"</code></pre>
+<pre class="answer" tabindex="0"><code>&#123;"access_token": "tga_...", "expires_in": {}, "token_type": "bearer",
+ "scope": "{}", "refresh_token": "tgr_..."&#125;</code></pre>
+<p>The parameters come as a form or as a JSON object, the client's credentials in it or as HTTP Basic. A
+<code>redirect_uri</code> may be left out; one that is sent must equal the one to which the browser came back.
+<code>state</code> is not looked at here.</p>
+<p>A wrong client secret leaves the code usable. A code that comes a second time takes back the tokens that it was
+exchanged for.</p>
+<p>Use the access token as <a href="../authentication/#access-tokens">Authentication</a> tells.</p>
+<h2 id="refresh">4. Get another access token</h2>
+<pre tabindex="0"><code>curl {}/user/oauth_token/ \
+  -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" \
+  -d grant_type=refresh_token -d refresh_token="$REFRESH_TOKEN"</code></pre>
+<p>The answer is the same without a <code>refresh_token</code>: yours stays good. <code>scope</code> may be added to get a
+token that can do less.</p>
+)",
+             settings.auth_url, facts.access_token_lifetime.count(), balance_scope, settings.auth_url);
+    html.add("<h2 id=\"lifetimes\">How long things last</h2>\n");
+    begin_table(html, {"What", "Good for"});
+    html.add(R"(<tr><th scope="row">Code</th><td>{}, once</td></tr>
+<tr><th scope="row">Access token</th><td>{}, as <code>expires_in</code> says</td></tr>
+<tr><th scope="row">Refresh token</th><td>{} from its last use on, {} at the most</td></tr>
+)",
+             describe_duration(facts.code_lifetime), describe_duration(facts.access_token_lifetime),
+             describe_duration(facts.refresh_token_lifetime), describe_duration(facts.refresh_token_end));
+    end_table(html);
+    html.add(R"(<p>All of them end at once when the user takes back what they allowed, and when the application is
+deleted.</p>
+)");
+}
+
+inline void write_more(http::html_writer& html, const api_settings& settings) {
+    html.add(R"(<h2 id="pkce">PKCE</h2>
+<p>Send the base64url of a SHA-256 of a random text as <code>code_challenge</code> with the authorization request, and the
+text itself as <code>code_verifier</code> with the exchange (RFC 7636). A code that was asked for with a challenge is
+worth nothing without the verifier, and one without a challenge is not exchanged with a verifier.</p>
+<h2 id="revocation">Revocation</h2>
+<pre tabindex="0"><code>curl {}/user/oauth_revoke/ \
+  -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" -d token="$REFRESH_TOKEN"</code></pre>
+<p>Takes back a token of the application (RFC 7009). A refresh token takes along the access tokens that came with it. The
+answer is 200 and <code>&#123;&#125;</code> whether there was such a token or not.</p>
+)",
+             settings.auth_url);
+}
+
+inline void write_failures(http::html_writer& html, std::string_view auth_url) {
+    html.add(R"(<h2 id="errors">Errors</h2>
+<p>The token endpoint answers with the members of RFC 6749 and those of every <a href="../errors/">Error object</a>:</p>
+<pre class="answer" tabindex="0"><code>&#123;"error": "invalid_grant", "error_description": "...",
+ "message": "...", "documentation_url": "{}/docs/oauth/"&#125;</code></pre>
+)",
+             auth_url);
+
+    struct row {
+        std::string_view code;
+        std::string_view where;
+        std::string_view meaning;
+    };
+    constexpr row rows[] = {
+        {"invalid_request", "both", "A parameter is missing, comes twice, or will not do; the description names it."},
+        {"invalid_scope", "both", "A scope that there is not; on a refresh, one more than was granted."},
+        {"access_denied", "redirect", "The user denied it."},
+        {"unsupported_response_type", "redirect", "Only code is supported."},
+        {"invalid_client", "401", "No application has this client_id and client_secret."},
+        {"invalid_grant", "400", "A code or refresh token that is unknown, expired, used, revoked or another's; "
+                                 "or another redirect_uri or code_verifier. Send the user to the authorization page again."},
+        {"unsupported_grant_type", "400", "Only authorization_code and refresh_token are supported."},
+        {"temporarily_unavailable", "both, 503", "Try again in a moment."},
+        {"server_error", "both, 500", "A mistake on our side."},
+    };
+    begin_table(html, {"error", "Comes as", "Meaning"});
+    for (const row& each : rows)
+        html.add(R"(<tr id="error-{}"><td><code>{}</code></td><td>{}</td><td>{}</td></tr>
+)",
+                 each.code, each.code, each.where, each.meaning);
+    end_table(html);
+    html.add(R"(<p>Redirects and the token endpoint share codes where the table says both; without another status they are
+<strong>400</strong> at the token endpoint.</p>
+<h2 id="limits">Limits</h2>
+<p>Exchanges and refreshes are not counted. Wrong client credentials are, in the <a href="../rate-limits/">window</a> of the
+client's address: where it is empty, more of them are a <strong>429</strong>, and right ones still get through.</p>
+)");
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL void write_oauth_page(http::html_writer& html, const api_settings& settings, const oauth_facts& facts) {
+    html.add(R"(<h1>OAuth 2.0</h1>
+<p class="lead">An application reaches the accounts of users who let it in, and never sees a password: the authorization
+code grant of RFC 6749.</p>
+<dl class="facts">
+<dt>Authorization page</dt><dd><code>{}/en/user/oauth/</code></dd>
+<dt>Token endpoint</dt><dd><code>{}/user/oauth_token/</code></dd>
+<dt>Revocation</dt><dd><code>{}/user/oauth_revoke/</code></dd>
+<dt>For machines</dt><dd><a href="{}/.well-known/oauth-authorization-server">Metadata, RFC 8414</a></dd>
+</dl>
+<h2 id="register">Register the application</h2>
+<p>In your account's settings, under <a href="{}/en/user/settings/applications/">Applications</a>. A name and a website are
+required, a redirect URL is wise. You get a client id and a client secret; the secret is shown once, and belongs on a
+server, not into a program that others can read.</p>
+)",
+             settings.auth_url, settings.auth_url, settings.auth_url, settings.auth_url, settings.auth_url);
+    detail::write_authorization(html, settings, facts);
+    detail::write_tokens(html, settings, facts);
+    detail::write_more(html, settings);
+    detail::write_failures(html, settings.auth_url);
+}
+
+}  // namespace tollgate::documentation
+
 // <tollgate/api/documentation.ipp>
 
 namespace tollgate {
@@ -15756,10 +15994,12 @@ inline constexpr std::string_view plain_field_lines =
 
 }  // namespace documentation
 
-TOLLGATE_DECL api_documentation::api_documentation(const api_settings& settings, std::span<const route_description> routes)
+TOLLGATE_DECL api_documentation::api_documentation(const api_settings& settings, std::span<const route_description> routes,
+                                                   const std::optional<oauth_facts>& oauth)
     : root_{path_of(settings.auth_url) + "/docs"} {
-    documentation::page_writer writer{settings, routes, root_};
+    documentation::page_writer writer{settings, routes, oauth, root_};
     for (const auto& each : documentation::page_entries) {
+        if (!writer.has(each)) continue;
         auto path = root_ + "/";
         if (!each.slug.empty()) path.append(each.slug).append("/");
         pages_.push_back({std::move(path), documentation::page_field_lines, writer.write(each)});
@@ -15861,6 +16101,7 @@ TOLLGATE_DECL void page_writer::begin_page(std::string_view slug, std::string_vi
 )",
               root_, settings_.base_url);
     for (const auto& each : page_entries) {
+        if (!has(each)) continue;
         html_.add(R"(<li><a href="{}/{}{}")", root_, each.slug, each.slug.empty() ? "" : "/");
         if (each.slug == slug) html_.add(R"( aria-current="page")");
         html_.add(">{}</a></li>\n", each.title);
@@ -15876,16 +16117,6 @@ TOLLGATE_DECL void page_writer::end_page() {
 </html>
 )");
 }
-
-// It can be scrolled sideways on a narrow screen, and so has to be reached by keyboard.
-TOLLGATE_DECL void page_writer::begin_table(std::initializer_list<std::string_view> columns) {
-    html_.add(R"(<div class="table" tabindex="0"><table>
-<thead><tr>)");
-    for (const auto each : columns) html_.add(R"(<th scope="col">{}</th>)", each);
-    html_.add("</tr></thead>\n<tbody>\n");
-}
-
-TOLLGATE_DECL void page_writer::end_table() { html_.add("</tbody>\n</table></div>\n"); }
 
 TOLLGATE_DECL void page_writer::write_overview() {
     html_.add(R"(<h1>Account API</h1>
@@ -15927,7 +16158,7 @@ Each product is called a service.</p>
 
     html_.add("<h2>Read on</h2>\n<ul class=\"cards\">\n");
     for (const auto& each : page_entries)
-        if (!each.slug.empty())
+        if (!each.slug.empty() && has(each))
             html_.add(R"(<li><a href="{}/{}/"><strong>{}</strong><span>{}</span></a></li>
 )",
                       root_, each.slug, each.title, each.summary);
@@ -15962,7 +16193,7 @@ message names the member. Members that the API does not know are ignored.</li>
 )",
               limits::body_bytes_default / 1024, limits::json_depth_max);
     html_.add("<h2 id=\"formats\">Formats</h2>\n");
-    begin_table({"What", "How"});
+    begin_table(html_, {"What", "How"});
     html_.add(R"(<tr><th scope="row">Moments</th><td>ISO 8601 in UTC, to the second:
 <code>2026-11-21T09:30:00Z</code></td></tr>
 <tr><th scope="row">Money</th><td>A JSON number with exactly the digits that are meant. Read it as a decimal: a binary
@@ -15971,7 +16202,7 @@ float rounds it.</td></tr>
 <tr><th scope="row">Ids</th><td>Integers from 1 to 9223372036854775807</td></tr>
 <tr><th scope="row">Lists</th><td>Whole, as a bare array; <code>[]</code> when there is nothing</td></tr>
 )");
-    end_table();
+    end_table(html_);
     html_.add(R"(<h2 id="methods">Methods</h2>
 <p>HEAD gets what GET gets, without the body. OPTIONS gets 204 and an <code>Allow</code> field. A known path with any
 other method is a <strong>405</strong>, with the same field.</p>
@@ -15982,13 +16213,13 @@ TOLLGATE_DECL void page_writer::write_authentication() {
     html_.add(R"(<h1>Authentication</h1>
 <p class="lead">A request says who is calling in one <code>Authorization</code> field.</p>
 )");
-    begin_table({"Credentials", "Reach", "Sent as"});
+    begin_table(html_, {"Credentials", "Reach", "Sent as"});
     html_.add(R"(<tr><th scope="row">Personal API token</th><td>Its owner's accounts</td><td>HTTP Basic: the token
 username, and the token secret as the password</td></tr>
 <tr><th scope="row">OAuth access token</th><td>The accounts of the user who let the application in</td>
 <td><code>Authorization: Bearer</code> and the token</td></tr>
 )");
-    end_table();
+    end_table(html_);
     html_.add(R"(<p>Without credentials, open paths still answer, within a <a href="{}/rate-limits/">lower
 limit</a>.</p>
 )",
@@ -16006,7 +16237,13 @@ keep it out of source code and logs.</p>
 <h2 id="access-tokens">OAuth access tokens</h2>
 <p>An access token works until its <code>expires_in</code> seconds are over, or until the user takes it back.</p>
 <pre tabindex="0"><code>curl -H "Authorization: Bearer $ACCESS_TOKEN" {}</code></pre>
-<h2 id="refusals">When nobody is let in</h2>
+)",
+              address, address);
+    if (oauth_)
+        html_.add(R"(<p>How an application gets one: <a href="{}/oauth/">OAuth</a>.</p>
+)",
+                  root_);
+    html_.add(R"(<h2 id="refusals">When nobody is let in</h2>
 <p>Missing credentials where some are needed, and bad ones on any path, are a <strong>401</strong>. Its
 <code>WWW-Authenticate</code> fields name the schemes; <code>error="invalid_token"</code> says that credentials were
 sent, and are unknown, revoked or expired.</p>
@@ -16015,15 +16252,18 @@ sent, and are unknown, revoked or expired.</p>
 <li>A personal token as Bearer, or an access token as Basic, lets nobody in.</li>
 <li>Two <code>Authorization</code> fields are a <strong>400</strong>. Credentials in the address are ignored.</li>
 </ul>
-)",
-              address, address);
+)");
+}
+
+TOLLGATE_DECL void page_writer::write_oauth() {
+    if (oauth_) write_oauth_page(html_, settings_, *oauth_);
 }
 
 TOLLGATE_DECL void page_writer::write_scopes() {
     html_.add(R"(<h1>Scopes</h1>
 <p class="lead">Scopes say what a token may do, whichever kind of token it is.</p>
 )");
-    begin_table({"Scope", "Grants"});
+    begin_table(html_, {"Scope", "Grants"});
     const auto write_row = [this](std::string_view scope, const std::string& grants) {
         html_.add("<tr><td><code>{}</code></td><td>{}</td></tr>\n", scope, grants);
     };
@@ -16033,19 +16273,19 @@ TOLLGATE_DECL void page_writer::write_scopes() {
         write_row(each.read_scope, "Reading the user's " + name + " accounts");
         write_row(each.write_scope, "Reading and changing the user's " + name + " accounts");
     }
-    end_table();
+    end_table(html_);
     html_.add(R"(<p>A service's scope covers its read scope. No scope covers anything of another service, and
 <code>{}</code> is covered by itself alone.</p>
 <h2 id="needed">What needs which</h2>
 )",
               balance_scope);
-    begin_table({"Endpoint", "Needs"});
+    begin_table(html_, {"Endpoint", "Needs"});
     for (const auto& each : routes_) {
         html_.add("<tr><td><code>{} {}</code></td><td>", http::to_text(each.method), each.path);
         write_access(each.access);
         html_.add("</td></tr>\n");
     }
-    end_table();
+    end_table(html_);
     html_.add(R"(<h2 id="refusals">When scopes do not reach</h2>
 <p>The answer is a <strong>403</strong>; its <code>WWW-Authenticate</code> field names what is missing:
 <code>error="insufficient_scope", scope="..."</code>. A 403 without that field is about the
@@ -16058,14 +16298,14 @@ TOLLGATE_DECL void page_writer::write_rate_limits() {
     html_.add(R"(<h1>Rate limits</h1>
 <p class="lead">Every answer tells how much is left. A program that reads it never has to guess.</p>
 )");
-    begin_table({"Requests", "Limit", "Counted for"});
+    begin_table(html_, {"Requests", "Limit", "Counted for"});
     html_.add(R"(<tr><th scope="row">With credentials</th><td>{}</td><td>The user, whichever of their tokens is
 used</td></tr>
 <tr><th scope="row">Without, or with bad ones</th><td>{}</td><td>The client's address; an IPv6 address by its
 /64</td></tr>
 )",
               describe(settings_.user_quota), describe(settings_.anonymous_quota));
-    end_table();
+    end_table(html_);
     html_.add(R"(<p>The operator can give a user a higher limit; it counts at once.</p>
 <h2 id="windows">Windows</h2>
 <p>A window begins with the first request that is counted, and ends after its length: then the whole limit is there
@@ -16073,14 +16313,14 @@ again. A request that is refused for the limit is not counted. Every other one i
 something else.</p>
 <h2 id="fields">Fields</h2>
 )");
-    begin_table({"Field", "Meaning"});
+    begin_table(html_, {"Field", "Meaning"});
     html_.add(R"(<tr><td><code>X-RateLimit-Limit</code></td><td>Requests permitted in the window</td></tr>
 <tr><td><code>X-RateLimit-Remaining</code></td><td>Requests left in it</td></tr>
 <tr><td><code>X-RateLimit-Reset</code></td><td>When it ends; sent exactly when none is left, so with the last answer,
 too</td></tr>
 <tr><td><code>Retry-After</code></td><td>Seconds to wait, with a 429</td></tr>
 )");
-    end_table();
+    end_table(html_);
     html_.add(R"(<h2 id="exceeded">When none is left</h2>
 <pre tabindex="0"><code>HTTP/1.1 429 Too Many Requests
 X-RateLimit-Limit: {}
@@ -16125,14 +16365,14 @@ the page that explains the matter.</p>
         {http::status::internal_server_error, "A mistake on our side. Whether it had an effect is not certain."},
         {http::status::service_unavailable, "Overloaded, or a part is down; try again after Retry-After."},
     };
-    begin_table({"Status", "Meaning"});
+    begin_table(html_, {"Status", "Meaning"});
     for (const row& each : rows) {
         const auto number = http::to_number(each.status);
         html_.add(R"(<tr id="status-{}"><th scope="row">{} {}</th><td>{}</td></tr>
 )",
                   number, number, http::to_reason(each.status), each.meaning);
     }
-    end_table();
+    end_table(html_);
 }
 
 TOLLGATE_DECL void page_writer::write_webhooks() {
@@ -16140,13 +16380,13 @@ TOLLGATE_DECL void page_writer::write_webhooks() {
 <p class="lead">A webhook ties one event of an account to an address of yours.</p>
 <h2 id="events">Events</h2>
 )");
-    begin_table({"Service", "Events"});
+    begin_table(html_, {"Service", "Events"});
     for (const service& each : settings_.services.services()) {
         html_.add(R"(<tr><th scope="row">{}</th><td>)", each.name.view());
         for (const auto& event : each.events) html_.add("<code>{}</code> ", event);
         html_.add("</td></tr>\n");
     }
-    end_table();
+    end_table(html_);
 
     html_.add("<h2 id=\"requests\">Requests</h2>\n");
     for (const auto& each : routes_) {
@@ -16174,12 +16414,12 @@ hand.</li>
 
 TOLLGATE_DECL void page_writer::write_endpoints() {
     html_.add("<h1>Endpoints</h1>\n<p class=\"lead\">All paths are below <code>{}</code>.</p>\n", settings_.base_url);
-    begin_table({"Endpoint", "What it does"});
+    begin_table(html_, {"Endpoint", "What it does"});
     for (const auto& each : routes_)
         html_.add(R"(<tr><td><a href="#{}"><code>{} {}</code></a></td><td>{}</td></tr>
 )",
                   anchor_of(each), http::to_text(each.method), each.path, each.notes.summary);
-    end_table();
+    end_table(html_);
     for (const auto& each : routes_) write_operation(each);
 }
 
@@ -16213,7 +16453,7 @@ TOLLGATE_DECL void page_writer::write_access(const access_rule& access) {
 
 TOLLGATE_DECL void page_writer::write_parameters(const route_description& of) {
     if (of.parameters.empty()) return;
-    begin_table({"In the path", "Value"});
+    begin_table(html_, {"In the path", "Value"});
     for (const auto& each : of.parameters) {
         html_.add("<tr><td><code>{}</code></td><td>", each.name);
         switch (each.kind) {
@@ -16226,7 +16466,7 @@ TOLLGATE_DECL void page_writer::write_parameters(const route_description& of) {
         }
         html_.add("</td></tr>\n");
     }
-    end_table();
+    end_table(html_);
 }
 
 TOLLGATE_DECL void page_writer::write_curl(const route_description& of) {

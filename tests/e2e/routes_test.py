@@ -124,10 +124,16 @@ class Documentation:
                   self.server.ask("GET", "/v1/user/balance"),
                   self.server.ask("GET", "/v1/nowhere"), self.server.ask("PUT", "/v1/user/balance"),
                   self.server.ask("POST", "/v1/testservice/post", {"Content-Type": "text/plain"}, b"x"),
-                  self.server.ask("POST", "/v1/testservice/post", {"Content-Type": "application/json"}, b"x")]
+                  self.server.ask("POST", "/v1/testservice/post", {"Content-Type": "application/json"}, b"x"),
+                  self.server.ask("POST", "/user/oauth_token/"), self.server.ask("GET", "/user/oauth_token/"),
+                  self.server.ask("POST", "/user/oauth_token/", {"User-Agent": None}),
+                  self.server.ask("POST", "/user/oauth_revoke/", body={"client_id": "a", "client_id_": "b"}),
+                  self.server.ask("POST", "/.well-known/oauth-authorization-server", body={})]
         with self.server.connect() as connection:
             connection.send(b"nonsense\r\n\r\n")
             errors.append(connection.read())
+        led_to = {urllib.parse.urlsplit(error.json()["documentation_url"]).path for error in errors}
+        self.assertIn("/docs/oauth/", led_to)
         for error in errors:
             page = self.page(error.json()["documentation_url"])
             self.assertEqual(200, page.status, error)

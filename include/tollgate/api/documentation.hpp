@@ -1,10 +1,12 @@
 #pragma once
 
+#include <tollgate/api/documentation_oauth.hpp>
 #include <tollgate/api/route_description.hpp>
 #include <tollgate/api/settings.hpp>
 #include <tollgate/base/config.hpp>
 #include <tollgate/http/handler.hpp>
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,15 +19,25 @@ namespace tollgate {
 ///     api_documentation documentation{api.settings(), api.table()};
 ///     http::site site{http::mounted(documentation.root(), documentation), http::mounted("", api)};
 ///
+/// Beside an authorization server it has a page on OAuth more, to which the errors of that lead:
+///
+///     api_documentation documentation{api.settings(), api.table(), oauth.settings()};
+///
 /// What it says of services, scopes, limits and routes is read from what the API runs with. Pages are rendered once, when
 /// it is made; after that nothing changes, so `handle` may be called from many threads at once. No page has a script.
 class api_documentation {
 public:
-    TOLLGATE_DECL api_documentation(const api_settings& settings, std::span<const route_description> routes);
+    TOLLGATE_DECL api_documentation(const api_settings& settings, std::span<const route_description> routes,
+                                    const std::optional<oauth_facts>& oauth = {});
 
     template <class Table>
     api_documentation(const api_settings& settings, const Table& table)
         : api_documentation{settings, std::span<const route_description>{describe_routes(table)}} {}
+
+    template <class Table, class OauthSettings>
+    api_documentation(const api_settings& settings, const Table& table, const OauthSettings& oauth)
+        : api_documentation{settings, std::span<const route_description>{describe_routes(table)},
+                            std::optional{oauth_facts::of(oauth)}} {}
 
     TOLLGATE_DECL void handle(const http::request& asked, http::response& out) const noexcept;
     TOLLGATE_DECL void handle(const http::refusal& refused, http::response& out) const noexcept;

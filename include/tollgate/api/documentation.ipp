@@ -31,10 +31,12 @@ inline constexpr std::string_view plain_field_lines =
 
 }  // namespace documentation
 
-TOLLGATE_DECL api_documentation::api_documentation(const api_settings& settings, std::span<const route_description> routes)
+TOLLGATE_DECL api_documentation::api_documentation(const api_settings& settings, std::span<const route_description> routes,
+                                                   const std::optional<oauth_facts>& oauth)
     : root_{path_of(settings.auth_url) + "/docs"} {
-    documentation::page_writer writer{settings, routes, root_};
+    documentation::page_writer writer{settings, routes, oauth, root_};
     for (const auto& each : documentation::page_entries) {
+        if (!writer.has(each)) continue;
         auto path = root_ + "/";
         if (!each.slug.empty()) path.append(each.slug).append("/");
         pages_.push_back({std::move(path), documentation::page_field_lines, writer.write(each)});

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/api/documentation_pages.hpp>
+#include <tollgate/api/documentation_table.hpp>
 #include <tollgate/api/documentation_text.hpp>
 #include <tollgate/base/limits.hpp>
 #include <tollgate/http/method.hpp>
@@ -42,6 +43,7 @@ TOLLGATE_DECL void page_writer::begin_page(std::string_view slug, std::string_vi
 )",
               root_, settings_.base_url);
     for (const auto& each : page_entries) {
+        if (!has(each)) continue;
         html_.add(R"(<li><a href="{}/{}{}")", root_, each.slug, each.slug.empty() ? "" : "/");
         if (each.slug == slug) html_.add(R"( aria-current="page")");
         html_.add(">{}</a></li>\n", each.title);
@@ -57,16 +59,6 @@ TOLLGATE_DECL void page_writer::end_page() {
 </html>
 )");
 }
-
-// It can be scrolled sideways on a narrow screen, and so has to be reached by keyboard.
-TOLLGATE_DECL void page_writer::begin_table(std::initializer_list<std::string_view> columns) {
-    html_.add(R"(<div class="table" tabindex="0"><table>
-<thead><tr>)");
-    for (const auto each : columns) html_.add(R"(<th scope="col">{}</th>)", each);
-    html_.add("</tr></thead>\n<tbody>\n");
-}
-
-TOLLGATE_DECL void page_writer::end_table() { html_.add("</tbody>\n</table></div>\n"); }
 
 TOLLGATE_DECL void page_writer::write_overview() {
     html_.add(R"(<h1>Account API</h1>
@@ -108,7 +100,7 @@ Each product is called a service.</p>
 
     html_.add("<h2>Read on</h2>\n<ul class=\"cards\">\n");
     for (const auto& each : page_entries)
-        if (!each.slug.empty())
+        if (!each.slug.empty() && has(each))
             html_.add(R"(<li><a href="{}/{}/"><strong>{}</strong><span>{}</span></a></li>
 )",
                       root_, each.slug, each.title, each.summary);
@@ -143,7 +135,7 @@ message names the member. Members that the API does not know are ignored.</li>
 )",
               limits::body_bytes_default / 1024, limits::json_depth_max);
     html_.add("<h2 id=\"formats\">Formats</h2>\n");
-    begin_table({"What", "How"});
+    begin_table(html_, {"What", "How"});
     html_.add(R"(<tr><th scope="row">Moments</th><td>ISO 8601 in UTC, to the second:
 <code>2026-11-21T09:30:00Z</code></td></tr>
 <tr><th scope="row">Money</th><td>A JSON number with exactly the digits that are meant. Read it as a decimal: a binary
@@ -152,7 +144,7 @@ float rounds it.</td></tr>
 <tr><th scope="row">Ids</th><td>Integers from 1 to 9223372036854775807</td></tr>
 <tr><th scope="row">Lists</th><td>Whole, as a bare array; <code>[]</code> when there is nothing</td></tr>
 )");
-    end_table();
+    end_table(html_);
     html_.add(R"(<h2 id="methods">Methods</h2>
 <p>HEAD gets what GET gets, without the body. OPTIONS gets 204 and an <code>Allow</code> field. A known path with any
 other method is a <strong>405</strong>, with the same field.</p>
@@ -163,13 +155,13 @@ TOLLGATE_DECL void page_writer::write_authentication() {
     html_.add(R"(<h1>Authentication</h1>
 <p class="lead">A request says who is calling in one <code>Authorization</code> field.</p>
 )");
-    begin_table({"Credentials", "Reach", "Sent as"});
+    begin_table(html_, {"Credentials", "Reach", "Sent as"});
     html_.add(R"(<tr><th scope="row">Personal API token</th><td>Its owner's accounts</td><td>HTTP Basic: the token
 username, and the token secret as the password</td></tr>
 <tr><th scope="row">OAuth access token</th><td>The accounts of the user who let the application in</td>
 <td><code>Authorization: Bearer</code> and the token</td></tr>
 )");
-    end_table();
+    end_table(html_);
     html_.add(R"(<p>Without credentials, open paths still answer, within a <a href="{}/rate-limits/">lower
 limit</a>.</p>
 )",
@@ -187,7 +179,13 @@ keep it out of source code and logs.</p>
 <h2 id="access-tokens">OAuth access tokens</h2>
 <p>An access token works until its <code>expires_in</code> seconds are over, or until the user takes it back.</p>
 <pre tabindex="0"><code>curl -H "Authorization: Bearer $ACCESS_TOKEN" {}</code></pre>
-<h2 id="refusals">When nobody is let in</h2>
+)",
+              address, address);
+    if (oauth_)
+        html_.add(R"(<p>How an application gets one: <a href="{}/oauth/">OAuth</a>.</p>
+)",
+                  root_);
+    html_.add(R"(<h2 id="refusals">When nobody is let in</h2>
 <p>Missing credentials where some are needed, and bad ones on any path, are a <strong>401</strong>. Its
 <code>WWW-Authenticate</code> fields name the schemes; <code>error="invalid_token"</code> says that credentials were
 sent, and are unknown, revoked or expired.</p>
@@ -196,15 +194,18 @@ sent, and are unknown, revoked or expired.</p>
 <li>A personal token as Bearer, or an access token as Basic, lets nobody in.</li>
 <li>Two <code>Authorization</code> fields are a <strong>400</strong>. Credentials in the address are ignored.</li>
 </ul>
-)",
-              address, address);
+)");
+}
+
+TOLLGATE_DECL void page_writer::write_oauth() {
+    if (oauth_) write_oauth_page(html_, settings_, *oauth_);
 }
 
 TOLLGATE_DECL void page_writer::write_scopes() {
     html_.add(R"(<h1>Scopes</h1>
 <p class="lead">Scopes say what a token may do, whichever kind of token it is.</p>
 )");
-    begin_table({"Scope", "Grants"});
+    begin_table(html_, {"Scope", "Grants"});
     const auto write_row = [this](std::string_view scope, const std::string& grants) {
         html_.add("<tr><td><code>{}</code></td><td>{}</td></tr>\n", scope, grants);
     };
@@ -214,19 +215,19 @@ TOLLGATE_DECL void page_writer::write_scopes() {
         write_row(each.read_scope, "Reading the user's " + name + " accounts");
         write_row(each.write_scope, "Reading and changing the user's " + name + " accounts");
     }
-    end_table();
+    end_table(html_);
     html_.add(R"(<p>A service's scope covers its read scope. No scope covers anything of another service, and
 <code>{}</code> is covered by itself alone.</p>
 <h2 id="needed">What needs which</h2>
 )",
               balance_scope);
-    begin_table({"Endpoint", "Needs"});
+    begin_table(html_, {"Endpoint", "Needs"});
     for (const auto& each : routes_) {
         html_.add("<tr><td><code>{} {}</code></td><td>", http::to_text(each.method), each.path);
         write_access(each.access);
         html_.add("</td></tr>\n");
     }
-    end_table();
+    end_table(html_);
     html_.add(R"(<h2 id="refusals">When scopes do not reach</h2>
 <p>The answer is a <strong>403</strong>; its <code>WWW-Authenticate</code> field names what is missing:
 <code>error="insufficient_scope", scope="..."</code>. A 403 without that field is about the
@@ -239,14 +240,14 @@ TOLLGATE_DECL void page_writer::write_rate_limits() {
     html_.add(R"(<h1>Rate limits</h1>
 <p class="lead">Every answer tells how much is left. A program that reads it never has to guess.</p>
 )");
-    begin_table({"Requests", "Limit", "Counted for"});
+    begin_table(html_, {"Requests", "Limit", "Counted for"});
     html_.add(R"(<tr><th scope="row">With credentials</th><td>{}</td><td>The user, whichever of their tokens is
 used</td></tr>
 <tr><th scope="row">Without, or with bad ones</th><td>{}</td><td>The client's address; an IPv6 address by its
 /64</td></tr>
 )",
               describe(settings_.user_quota), describe(settings_.anonymous_quota));
-    end_table();
+    end_table(html_);
     html_.add(R"(<p>The operator can give a user a higher limit; it counts at once.</p>
 <h2 id="windows">Windows</h2>
 <p>A window begins with the first request that is counted, and ends after its length: then the whole limit is there
@@ -254,14 +255,14 @@ again. A request that is refused for the limit is not counted. Every other one i
 something else.</p>
 <h2 id="fields">Fields</h2>
 )");
-    begin_table({"Field", "Meaning"});
+    begin_table(html_, {"Field", "Meaning"});
     html_.add(R"(<tr><td><code>X-RateLimit-Limit</code></td><td>Requests permitted in the window</td></tr>
 <tr><td><code>X-RateLimit-Remaining</code></td><td>Requests left in it</td></tr>
 <tr><td><code>X-RateLimit-Reset</code></td><td>When it ends; sent exactly when none is left, so with the last answer,
 too</td></tr>
 <tr><td><code>Retry-After</code></td><td>Seconds to wait, with a 429</td></tr>
 )");
-    end_table();
+    end_table(html_);
     html_.add(R"(<h2 id="exceeded">When none is left</h2>
 <pre tabindex="0"><code>HTTP/1.1 429 Too Many Requests
 X-RateLimit-Limit: {}
@@ -306,14 +307,14 @@ the page that explains the matter.</p>
         {http::status::internal_server_error, "A mistake on our side. Whether it had an effect is not certain."},
         {http::status::service_unavailable, "Overloaded, or a part is down; try again after Retry-After."},
     };
-    begin_table({"Status", "Meaning"});
+    begin_table(html_, {"Status", "Meaning"});
     for (const row& each : rows) {
         const auto number = http::to_number(each.status);
         html_.add(R"(<tr id="status-{}"><th scope="row">{} {}</th><td>{}</td></tr>
 )",
                   number, number, http::to_reason(each.status), each.meaning);
     }
-    end_table();
+    end_table(html_);
 }
 
 TOLLGATE_DECL void page_writer::write_webhooks() {
@@ -321,13 +322,13 @@ TOLLGATE_DECL void page_writer::write_webhooks() {
 <p class="lead">A webhook ties one event of an account to an address of yours.</p>
 <h2 id="events">Events</h2>
 )");
-    begin_table({"Service", "Events"});
+    begin_table(html_, {"Service", "Events"});
     for (const service& each : settings_.services.services()) {
         html_.add(R"(<tr><th scope="row">{}</th><td>)", each.name.view());
         for (const auto& event : each.events) html_.add("<code>{}</code> ", event);
         html_.add("</td></tr>\n");
     }
-    end_table();
+    end_table(html_);
 
     html_.add("<h2 id=\"requests\">Requests</h2>\n");
     for (const auto& each : routes_) {
@@ -355,12 +356,12 @@ hand.</li>
 
 TOLLGATE_DECL void page_writer::write_endpoints() {
     html_.add("<h1>Endpoints</h1>\n<p class=\"lead\">All paths are below <code>{}</code>.</p>\n", settings_.base_url);
-    begin_table({"Endpoint", "What it does"});
+    begin_table(html_, {"Endpoint", "What it does"});
     for (const auto& each : routes_)
         html_.add(R"(<tr><td><a href="#{}"><code>{} {}</code></a></td><td>{}</td></tr>
 )",
                   anchor_of(each), http::to_text(each.method), each.path, each.notes.summary);
-    end_table();
+    end_table(html_);
     for (const auto& each : routes_) write_operation(each);
 }
 
@@ -394,7 +395,7 @@ TOLLGATE_DECL void page_writer::write_access(const access_rule& access) {
 
 TOLLGATE_DECL void page_writer::write_parameters(const route_description& of) {
     if (of.parameters.empty()) return;
-    begin_table({"In the path", "Value"});
+    begin_table(html_, {"In the path", "Value"});
     for (const auto& each : of.parameters) {
         html_.add("<tr><td><code>{}</code></td><td>", each.name);
         switch (each.kind) {
@@ -407,7 +408,7 @@ TOLLGATE_DECL void page_writer::write_parameters(const route_description& of) {
         }
         html_.add("</td></tr>\n");
     }
-    end_table();
+    end_table(html_);
 }
 
 TOLLGATE_DECL void page_writer::write_curl(const route_description& of) {

@@ -33,6 +33,19 @@ namespace tollgate::documentation {
     }
 }
 
+/// `1 hour`, `30 days`: in the largest unit that leaves no rest.
+[[nodiscard]] inline std::string describe_duration(seconds lasting) {
+    struct unit {
+        std::int64_t length;
+        std::string_view name;
+    };
+    constexpr unit units[] = {{24 * 60 * 60, " day"}, {60 * 60, " hour"}, {60, " minute"}, {1, " second"}};
+    const auto* fits = units;
+    while (fits->length > 1 && (lasting.count() == 0 || lasting.count() % fits->length != 0)) ++fits;
+    const auto count = lasting.count() / fits->length;
+    return with_separators(static_cast<std::uint64_t>(count)).append(fits->name).append(count == 1 ? "" : "s");
+}
+
 [[nodiscard]] inline std::string describe(const quota& of) {
     return with_separators(of.requests) + (of.requests == 1 ? " request per " : " requests per ") + describe_window(of.window);
 }

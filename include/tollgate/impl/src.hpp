@@ -9,6 +9,7 @@
 #endif
 
 #include <tollgate/api/documentation.ipp>
+#include <tollgate/api/documentation_oauth.ipp>
 #include <tollgate/api/documentation_pages.ipp>
 #include <tollgate/api/openapi.ipp>
 #include <tollgate/base/digest.ipp>

@@ -94,6 +94,8 @@ public:
                                  places_.find(asked.target.path) == oauth::place::one_page);
     }
 
+    [[nodiscard]] const oauth_settings& settings() const noexcept { return settings_; }
+
 private:
     void answer(const http::request& asked, oauth::visit& now, http::response& out);
     void answer_place(const http::request& asked, oauth::visit& now, http::response& out);

@@ -2,6 +2,9 @@
 
 #include <tollgate/api/documentation_pages.hpp>
 #include <tollgate/api/routes.hpp>
+#include <tollgate/oauth/metadata.hpp>
+#include <tollgate/oauth/places.hpp>
+#include <tollgate/oauth/token_answer.hpp>
 #include <tollgate/pipeline/refused.hpp>
 
 #include <catch2/catch.hpp>
@@ -22,6 +25,16 @@ api_settings shop_settings() {
     settings.user_quota = {5000, std::chrono::hours{24}};
     settings.anonymous_quota = {7, std::chrono::seconds{90}};
     REQUIRE(settings.services.add("sitesmaker", {"site.created"}));
+    return settings;
+}
+
+oauth_settings shop_oauth() {
+    oauth_settings settings;
+    settings.one_page_services = {"sitesmaker"};
+    settings.code_lifetime = seconds{90};
+    settings.access_token_lifetime = std::chrono::minutes{20};
+    settings.refresh_token_lifetime = std::chrono::days{1};
+    settings.refresh_token_end = std::chrono::days{50};
     return settings;
 }
 
@@ -74,7 +87,7 @@ std::vector<std::string> page_paths(const api_documentation& of) {
 }  // namespace
 
 TEST_CASE("every page is whole, safe and without script") {
-    const api_documentation documentation{shop_settings(), account_routes()};
+    const api_documentation documentation{shop_settings(), account_routes(), shop_oauth()};
     CHECK(documentation.root() == "/people/docs");
     for (const auto& path : page_paths(documentation)) {
         INFO(path);
@@ -100,13 +113,15 @@ TEST_CASE("every page is whole, safe and without script") {
 }
 
 TEST_CASE("every link inside the documentation leads somewhere") {
-    const api_documentation documentation{shop_settings(), account_routes()};
+    const api_documentation documentation{shop_settings(), account_routes(), shop_oauth()};
     for (const auto& path : page_paths(documentation)) {
         for (const auto& link : all_values(ask(documentation, path).body(), "href")) {
             INFO(path << " links to " << link);
-            if (link.starts_with("https://api.example.com/")) continue;
+            if (link.starts_with("https:")) continue;  // the API's own and the account's pages
             const auto hash = link.find('#');
-            const auto page = ask(documentation, hash == 0 ? path : link.substr(0, hash));
+            auto target = hash == 0 ? path : link.substr(0, hash);
+            if (target.starts_with("../")) target.replace(0, 2, documentation.root());
+            const auto page = ask(documentation, target);
             CHECK(page.status() == http::status::ok);
             if (hash != std::string::npos) CHECK(has(page, "id=\"" + link.substr(hash + 1) + "\""));
         }
@@ -114,10 +129,41 @@ TEST_CASE("every link inside the documentation leads somewhere") {
 }
 
 TEST_CASE("where Error objects lead there is a page") {
-    const api_documentation documentation{shop_settings(), account_routes()};
+    const api_documentation documentation{shop_settings(), account_routes(), shop_oauth()};
     for (const auto about : {pipeline::about_requests, pipeline::about_authentication, pipeline::about_scopes,
-                             pipeline::about_rate_limits, pipeline::about_errors})
+                             pipeline::about_rate_limits, pipeline::about_errors, oauth::about_oauth})
         CHECK(ask(documentation, "/people/docs/" + std::string{about.slug} + "/").status() == http::status::ok);
+}
+
+TEST_CASE("OAuth is described as it is served") {
+    const auto settings = shop_settings();
+    const api_documentation documentation{settings, account_routes(), shop_oauth()};
+    const auto page = ask(documentation, "/people/docs/oauth/");
+    for (const auto path : {oauth::authorization_path, oauth::token_path, oauth::revocation_path, oauth::metadata_path}) {
+        INFO(path);
+        CHECK(has(page, settings.auth_url + std::string{path}));
+    }
+    CHECK(has(page, settings.auth_url + "/en/sitesmaker/oauth/"));
+    CHECK(has(page, ">90 seconds, once<"));
+    CHECK(has(page, "<td>20 minutes,"));
+    CHECK(has(page, R"("expires_in": 1200,)"));
+    CHECK(has(page, "<td>1 day from its last use on, 50 days at the most<"));
+    using oauth::error;
+    for (const auto code : {error::invalid_request, error::invalid_client, error::invalid_grant, error::invalid_scope,
+                            error::unsupported_grant_type, error::unsupported_response_type, error::access_denied,
+                            error::server_error, error::temporarily_unavailable}) {
+        INFO(oauth::to_text(code));
+        CHECK(has(page, "id=\"error-" + std::string{oauth::to_text(code)} + "\""));
+    }
+    CHECK(has(ask(documentation, "/people/docs/authentication/"), "/people/docs/oauth/"));
+}
+
+TEST_CASE("where OAuth is not served, nothing is said of it") {
+    const api_documentation documentation{shop_settings(), account_routes()};
+    CHECK(ask(documentation, "/people/docs/oauth/").status() == http::status::not_found);
+    CHECK(ask(documentation, "/people/docs/oauth").status() == http::status::not_found);
+    for (const auto& path : {"/people/docs/", "/people/docs/authentication/", "/people/docs/errors/"})
+        CHECK_FALSE(has(ask(documentation, path), "docs/oauth/"));
 }
 
 TEST_CASE("pages say what the API runs with") {
