@@ -1,0 +1,195 @@
+// A shop that has people, a sign-in and a look of its own, and lets other programs in beside them: OAuth and the account
+// pages know people by the shop's cookie, and look like the shop. The program sends the requests of one person and one
+// application to itself, and ends with 0 if the answers are right.
+#include <tollgate/tollgate.hpp>
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+using namespace tollgate;
+
+struct shop_directory {
+    outcome<balance> balance_of(user_id user) { return balance{user, "12.50", *currency_code::from("EUR")}; }
+    outcome<std::vector<account>> accounts_of(user_id, std::string_view) {
+        return std::vector{account{account_id{1}, "Corner shop"}};
+    }
+    outcome<std::optional<quota>> quota_of(user_id) { return std::optional<quota>{}; }
+};
+
+// [sessions]
+/// Who is in the shop. The shop's own sign-in page gives out a cookie; Tollgate only asks whose one is.
+class shop_sessions {
+public:
+    /// What the shop does when a password was right: the value of a new cookie. Empty without random bytes.
+    std::string open(user_id user, std::string name) {
+        std::array<std::byte, 32> bytes;
+        if (!system_random{}.fill(bytes)) return {};
+        const auto cookie = hex_encode({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+        const std::lock_guard hold{mutex_};
+        people_.emplace(cookie, person{user, std::move(name)});
+        return cookie;
+    }
+
+    outcome<std::optional<session>> session_of(const http::request& asked, instant /*now*/) {
+        const auto cookie = http::find_cookie(asked.fields, "shop");
+        if (!cookie) return std::optional<session>{};
+        const std::lock_guard hold{mutex_};
+        const auto found = people_.find(*cookie);
+        if (found == people_.end()) return std::optional<session>{};
+        // The secret is what forms are protected with. Nobody but the browser knows the cookie, so that will do.
+        return std::optional{session{found->second.user, found->second.name, found->first}};
+    }
+
+    /// The shop's sign-in page leads back to `next` afterwards; it takes care that this is a path of the shop.
+    std::string sign_in_url(std::string_view return_to) const { return "/sign-in?next=" + percent_encode(return_to); }
+
+private:
+    struct person {
+        user_id user;
+        std::string name;
+    };
+    std::mutex mutex_;
+    std::map<std::string, person, std::less<>> people_;
+};
+
+static_assert(session_source<shop_sessions>);
+// [/sessions]
+
+// [theme]
+/// The shop's head and colours around Tollgate's content, and the shop's words for its scope. What is not said here
+/// stays as the default has it.
+struct shop_theme : plain_theme {
+    shop_theme() {
+        said.frame.site_name = "Corner shop";
+        said.consent.allow = "Yes, let it in";
+    }
+
+    std::string scope_text(std::string_view scope, const service_catalog& services) const {
+        return scope == "shop:read" ? "See what you ordered" : plain_theme::scope_text(scope, services);
+    }
+    std::string style_sheet() const {
+        return "body { max-width: 40rem; margin: 0 auto; padding: 1rem; font: 1rem/1.6 Georgia, serif; }\n"
+               "h1, button { color: #7a2e0e; }\n";
+    }
+    void begin_page(http::html_writer& html, const page_frame& frame) const {
+        html.add("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{}{} - Corner shop</title>\n",
+                 frame.faulty ? "Error: " : "", frame.title);
+        html.add("<link rel=\"stylesheet\" href=\"{}\">\n", frame.style_url);
+        if (!frame.referrer_policy.empty()) html.add("<meta name=\"referrer\" content=\"{}\">\n", frame.referrer_policy);
+        html.add("</head>\n<body>\n<header><a href=\"/\">Corner shop</a> {}</header>\n<nav>\n", frame.login);
+        for (const page_link& each : frame.navigation) html.add("<a href=\"{}\">{}</a>\n", each.url, each.text);
+        html.add("</nav>\n<main>\n");
+    }
+    void end_page(http::html_writer& html, const page_frame&) const { html.add("</main>\n</body>\n</html>\n"); }
+};
+
+static_assert(page_theme<shop_theme>);
+// [/theme]
+
+/// The pages that were here first.
+struct shop_pages {
+    void handle(const http::request&, http::response& out) noexcept { out.body() = "Welcome to the corner shop.\n"; }
+    void handle(const http::refusal& refused, http::response& out) noexcept { out.set_status(refused.status); }
+};
+
+/// What a browser or a program sends.
+struct sent {
+    std::string target;
+    std::string_view field = "Cookie";
+    std::string value = {};
+    std::optional<std::string> form = std::nullopt;
+};
+
+http::response ask(auto& site, const sent& what) {
+    http::request asked;
+    asked.method = what.form ? http::method::post : http::method::get;
+    asked.target = http::target::from(what.target);
+    asked.fields.add("User-Agent", "own_session");
+    asked.fields.add(what.field, what.value);
+    if (what.form) {
+        asked.fields.add("Content-Type", "application/x-www-form-urlencoded");
+        asked.body = *what.form;
+    }
+    http::response out;
+    site.handle(asked, out);
+    std::cout << (what.form ? "POST " : "GET ") << what.target.substr(0, what.target.find('?')) << ": "
+              << http::to_number(out.status()) << '\n';
+    return out;
+}
+
+/// What stands between two texts.
+std::string between(std::string_view text, std::string_view before, std::string_view behind) {
+    const auto at = text.find(before);
+    if (at == std::string_view::npos) return {};
+    text.remove_prefix(at + before.size());
+    return std::string{text.substr(0, text.find(behind))};
+}
+
+int main() {
+    // [site]
+    const std::string home = "https://shop.example/account";
+    service_catalog services;
+    if (!services.add("shop", {"order.paid"})) return 1;
+
+    shop_directory users;
+    shop_sessions sessions;
+    memory_store store;
+    window_limiter limiter;  // one for both, so that wrong secrets and wrong tokens drain the same windows
+    const auto policies = [&] { return default_policies().with_limiter(std::ref(limiter)); };
+
+    account_api api{{.base_url = home + "/v1", .auth_url = home, .services = services}, users, store, policies()};
+    authorization_server oauth{{.auth_url = home, .services = services}, sessions, store, policies(), shop_theme{}};
+    account_pages pages{{.auth_url = home, .services = services}, users, sessions, store, policies(), shop_theme{}};
+    api_documentation documentation{api.settings(), api.table(), oauth.settings()};
+    shop_pages others;
+    http::site site{http::mounted(std::string{api.root()}, api), http::mounted(documentation.root(), documentation),
+                    http::mounted(oauth), http::mounted(pages), http::mounted("", others)};
+    // [/site]
+
+    const auto app = register_application(
+        store, system_random{},
+        {.owner = user_id{1}, .name = "Book keeper", .website = "https://books.example",
+         .redirect_url = "https://books.example/back"},
+        system_clock{}.now());
+    if (!app) return 1;
+    const std::string client_id{app->client_id.view()};
+    const std::string question = "client_id=" + client_id + "&response_type=code&scope=shop:read,user:balance&state=s7";
+
+    // Who is not signed in goes to the shop's own door, and from there to the question, in the shop's own dress.
+    const auto door = ask(site, {.target = "/account/en/user/oauth/?" + question});
+    const auto cookie = "shop=" + sessions.open(user_id{1}, "Ann");
+    const auto consent = ask(site, {.target = "/account/en/user/oauth/?" + question, .value = cookie});
+    bool right = door.find("Location").starts_with("/sign-in?next=%2Faccount%2Fen%2Fuser%2Foauth%2F") &&
+                 consent.body().find("Corner shop</a> Ann") != std::string::npos &&
+                 consent.body().find("See what you ordered") != std::string::npos;
+
+    // The answer, as the form sends it; then the code becomes a token, and the token opens the API.
+    const auto form_token = between(consent.body(), "name=\"form_token\" value=\"", "\"");
+    const auto back = ask(site, {.target = "/account/en/user/oauth/",
+                                 .value = cookie,
+                                 .form = question + "&decision=allow&form_token=" + percent_encode(form_token)});
+    const auto code = between(back.find("Location"), "https://books.example/back?code=", "&");
+    const auto issued = ask(site, {.target = "/account/user/oauth_token/",
+                                   .form = "client_id=" + client_id + "&client_secret=" +
+                                           std::string{app->client_secret.view()} +
+                                           "&grant_type=authorization_code&code=" + code});
+    const auto access_token = between(issued.body(), "\"access_token\":\"", "\"");
+    const auto told =
+        ask(site, {.target = "/account/v1/user/balance", .field = "Authorization", .value = "Bearer " + access_token});
+    right = right && told.body().find("\"balance\":12.50") != std::string::npos;
+
+    // Ann finds the application among those that she let in.
+    const auto settings = ask(site, {.target = "/account/en/user/settings/authorizations/", .value = cookie});
+    const auto start = ask(site, {.target = "/", .value = cookie});
+    right = right && settings.body().find("Book keeper") != std::string::npos && start.body().starts_with("Welcome");
+    return right ? 0 : 1;
+}
