@@ -1,6 +1,6 @@
-// A shop that has people, a sign-in and a look of its own, and lets other programs in beside them: OAuth and the account
-// pages know people by the shop's cookie, and look like the shop. The program sends the requests of one person and one
-// application to itself, and ends with 0 if the answers are right.
+// A shop that has people, a sign-in and a look of its own, and lets other programs in beside them: OAuth and the
+// account pages know people by the shop's cookie, and look like the shop. The program sends the requests of one person
+// and one application to itself, and ends with 0 if the answers are right.
 #include <tollgate/tollgate.hpp>
 
 #include <array>
@@ -81,10 +81,11 @@ struct shop_theme : plain_theme {
                "h1, button { color: #7a2e0e; }\n";
     }
     void begin_page(http::html_writer& html, const page_frame& frame) const {
-        html.add("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{}{} - Corner shop</title>\n",
-                 frame.faulty ? "Error: " : "", frame.title);
+        html.add("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+        html.add("<title>{}{} - Corner shop</title>\n", frame.faulty ? "Error: " : "", frame.title);
         html.add("<link rel=\"stylesheet\" href=\"{}\">\n", frame.style_url);
-        if (!frame.referrer_policy.empty()) html.add("<meta name=\"referrer\" content=\"{}\">\n", frame.referrer_policy);
+        if (!frame.referrer_policy.empty())
+            html.add("<meta name=\"referrer\" content=\"{}\">\n", frame.referrer_policy);
         html.add("</head>\n<body>\n<header><a href=\"/\">Corner shop</a> {}</header>\n<nav>\n", frame.login);
         for (const page_link& each : frame.navigation) html.add("<a href=\"{}\">{}</a>\n", each.url, each.text);
         html.add("</nav>\n<main>\n");
