@@ -28,7 +28,8 @@ endfunction()
 
 tollgate_add_compiled(compiled "tollgate/impl/src.hpp")
 target_link_libraries(tollgate_compiled PUBLIC tollgate_tollgate)
-target_compile_definitions(tollgate_compiled PRIVATE TOLLGATE_WITH_ASIO)  # compiled once, it costs nobody anything
+# Compiled once, they cost nobody anything.
+target_compile_definitions(tollgate_compiled PRIVATE TOLLGATE_WITH_ASIO TOLLGATE_WITH_DISPATCHER)
 
 if(SQLite3_FOUND)
     add_library(tollgate_sqlite INTERFACE)

@@ -47,6 +47,7 @@
 #include <tollgate/http/response.hpp>
 #include <tollgate/http/response_parser.hpp>
 #include <tollgate/http/response_writer.hpp>
+#include <tollgate/http/retry_after.hpp>
 #include <tollgate/http/scan.hpp>
 #include <tollgate/http/site.hpp>
 #include <tollgate/http/status.hpp>
@@ -73,6 +74,7 @@
 #include <tollgate/contract/authenticator.hpp>
 #include <tollgate/contract/clock.hpp>
 #include <tollgate/contract/consent_words.hpp>
+#include <tollgate/contract/delivery_observer.hpp>
 #include <tollgate/contract/hook_store.hpp>
 #include <tollgate/contract/message_words.hpp>
 #include <tollgate/contract/oauth_store.hpp>
@@ -188,6 +190,7 @@
 #include <tollgate/pages/tokens_page.hpp>
 #include <tollgate/pages/webhooks_page.hpp>
 
+#include <tollgate/webhooks/retry_schedule.hpp>
 #include <tollgate/webhooks/signature.hpp>
 
 #include <tollgate/store/contained.hpp>

@@ -2929,6 +2929,20 @@ inline void append_response(const response& sent, const framing& how, std::strin
 
 }  // namespace tollgate::http
 
+// <tollgate/http/retry_after.hpp>
+
+namespace tollgate::http {
+
+/// A date as RFC 9110 section 5.6.7 wants a recipient to read it, in any of its three forms; empty for anything else. The
+/// weekday is not compared with the date. `now` says in which century a year of two digits is.
+[[nodiscard]] TOLLGATE_DECL std::optional<instant> parse_http_date(std::string_view text, instant now) noexcept;
+
+/// For how long a `Retry-After` (RFC 9110 section 10.2.3) asks to wait: whole seconds or a date, which may be over (zero).
+/// A year at the most. Empty for anything else.
+[[nodiscard]] TOLLGATE_DECL std::optional<milliseconds> parse_retry_after(std::string_view text, instant now) noexcept;
+
+}  // namespace tollgate::http
+
 // <tollgate/http/site.hpp>
 
 namespace tollgate::http {
@@ -3869,6 +3883,75 @@ struct consent_words {
 
 }  // namespace tollgate
 
+// <tollgate/contract/observer.hpp>
+
+namespace tollgate {
+
+/// One answered request, for logs and metrics. Views: valid during the call. The request's Authorization field and query
+/// may hold secrets; what is logged of them is the observer's responsibility.
+struct request_record {
+    const http::request& asked;
+    const http::response& answered;
+    const caller* who;  ///< null for nobody in particular
+    ip_address client;  ///< behind trusted proxies, the one they name
+    instant now;        ///< when the request was taken up
+};
+
+/// Watches. It changes nothing, and a failure of its own is its own.
+///
+/// Exemplar:
+///
+///     struct counting_observer {
+///         std::atomic<std::uint64_t>* answered;
+///         void on_request(const request_record&) const noexcept { ++*answered; }
+///         void on_refusal(const http::refusal&) const noexcept { ++*answered; }
+///         void on_problem(const problem&) const noexcept {}
+///     };
+template <class O>
+concept observer = requires(const O& o, const request_record& record, const http::refusal& refused, const problem& why) {
+    // After each answer, on the thread that made it: be quick. Called from many threads at once.
+    { o.on_request(record) } noexcept;
+    // After a host's own refusal was worded: malformed bytes, a time-out, overload.
+    { o.on_refusal(refused) } noexcept;
+    // Before a 5xx is answered: `why.cause` is what the client is not told.
+    { o.on_problem(why) } noexcept;
+};
+
+}  // namespace tollgate
+
+// <tollgate/contract/delivery_observer.hpp>
+
+namespace tollgate {
+
+/// One attempt that has ended, for logs and metrics. Views: valid during the call. `sent` holds the hook's secret, and its
+/// target may hold one.
+struct delivery_record {
+    const due_delivery& sent;
+    const settlement& ended;
+    settle_result result;  ///< what the store said to it
+    /// Why it failed, for the operator: the system's words, or the certificate's fault; may be empty.
+    std::string_view why;
+};
+
+/// An observer that also hears of every attempt to deliver a webhook. An observer that has no such function is fine, and
+/// hears of problems alone.
+///
+/// Exemplar:
+///
+///     struct delivery_counter : no_observer {
+///         std::atomic<std::uint64_t>* delivered;
+///         void on_attempt(const delivery_record& record) const noexcept {
+///             if (record.ended.verdict == delivery_verdict::delivered) ++*delivered;
+///         }
+///     };
+template <class O>
+concept delivery_observer = observer<O> && requires(const O& o, const delivery_record& record) {
+    // After an attempt was settled, on the dispatcher's thread: be quick.
+    { o.on_attempt(record) } noexcept;
+};
+
+}  // namespace tollgate
+
 // <tollgate/contract/hook_store.hpp>
 
 namespace tollgate {
@@ -3962,42 +4045,6 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
 /// `tollgate/store/suite.hpp`.
 template <class S>
 concept oauth_store = application_store<S> && grant_store<S>;
-
-}  // namespace tollgate
-
-// <tollgate/contract/observer.hpp>
-
-namespace tollgate {
-
-/// One answered request, for logs and metrics. Views: valid during the call. The request's Authorization field and query
-/// may hold secrets; what is logged of them is the observer's responsibility.
-struct request_record {
-    const http::request& asked;
-    const http::response& answered;
-    const caller* who;  ///< null for nobody in particular
-    ip_address client;  ///< behind trusted proxies, the one they name
-    instant now;        ///< when the request was taken up
-};
-
-/// Watches. It changes nothing, and a failure of its own is its own.
-///
-/// Exemplar:
-///
-///     struct counting_observer {
-///         std::atomic<std::uint64_t>* answered;
-///         void on_request(const request_record&) const noexcept { ++*answered; }
-///         void on_refusal(const http::refusal&) const noexcept { ++*answered; }
-///         void on_problem(const problem&) const noexcept {}
-///     };
-template <class O>
-concept observer = requires(const O& o, const request_record& record, const http::refusal& refused, const problem& why) {
-    // After each answer, on the thread that made it: be quick. Called from many threads at once.
-    { o.on_request(record) } noexcept;
-    // After a host's own refusal was worded: malformed bytes, a time-out, overload.
-    { o.on_refusal(refused) } noexcept;
-    // Before a 5xx is answered: `why.cause` is what the client is not told.
-    { o.on_problem(why) } noexcept;
-};
 
 }  // namespace tollgate
 
@@ -10207,6 +10254,37 @@ TOLLGATE_DECL void write_once_only(http::html_writer& html, const page_view& vie
 
 }  // namespace tollgate::pages
 
+// <tollgate/webhooks/retry_schedule.hpp>
+
+namespace tollgate {
+
+/// When a delivery that failed is tried again, and when nobody tries any more.
+struct retry_schedule {
+    /// Planned waits after the first attempt, which is made at once: so there is one attempt more than waits.
+    std::vector<milliseconds> waits{seconds{5},          std::chrono::minutes{5}, std::chrono::minutes{30},
+                                    std::chrono::hours{2}, std::chrono::hours{5},   std::chrono::hours{10},
+                                    std::chrono::hours{10}};
+    /// Each wait is this much shorter or longer by chance, so that what failed together does not come back together.
+    /// At most 100.
+    unsigned jitter_percent = 20;
+    /// A hook that had failures and no success for so long is disabled.
+    milliseconds disable_after = std::chrono::hours{120};
+};
+
+/// How an attempt ended, for `judge_attempt`. Views.
+struct attempt_report {
+    attempt made;
+    std::string_view retry_after;  ///< as the answer said it, or empty
+};
+
+/// What comes of an attempt of `sent` that has just ended, at `now`. A 2xx delivers; 410 (Gone) ends the hook; anything else
+/// is tried again after the next planned wait, until there is none. `Retry-After` is heeded between that wait and twice as
+/// long: nobody can hurry us, and nobody can put us off for a year. `chance` is any number, all being equally likely.
+[[nodiscard]] TOLLGATE_DECL settlement judge_attempt(const retry_schedule& schedule, const due_delivery& sent,
+                                                     attempt_report report, instant now, std::uint32_t chance);
+
+}  // namespace tollgate
+
 // <tollgate/webhooks/signature.hpp>
 
 namespace tollgate {
@@ -14231,6 +14309,135 @@ TOLLGATE_DECL void response_parser::refuse(std::string_view reason) noexcept {
 
 }  // namespace tollgate::http
 
+// <tollgate/http/retry_after.ipp>
+
+namespace tollgate::http {
+namespace detail {
+
+/// Reads a date off the front of its text, part by part; once a part is missing, so is the whole.
+class date_reader {
+public:
+    explicit date_reader(std::string_view text) noexcept : text_{text} {}
+
+    void expect(std::string_view part) noexcept {
+        if (text_.starts_with(part)) text_.remove_prefix(part.size());
+        else good_ = false;
+    }
+    /// Exactly so many digits; with `padded`, a blank may stand for the first.
+    int number(std::size_t digits, bool padded = false) noexcept {
+        int value = 0;
+        for (std::size_t i = 0; i < digits; ++i) {
+            if (i >= text_.size()) good_ = false;
+            else if (is_digit(text_[i])) value = value * 10 + (text_[i] - '0');
+            else if (!padded || i != 0 || text_[i] != ' ') good_ = false;
+        }
+        text_.remove_prefix((std::min)(digits, text_.size()));
+        return value;
+    }
+    /// One of the names, each of three letters, counted from 1; case-sensitive, as the grammar is.
+    int name(std::string_view names) noexcept {
+        const std::string_view wanted = text_.substr(0, 3);
+        for (std::size_t i = 0; i < names.size(); i += 3) {
+            if (wanted != names.substr(i, 3)) continue;
+            text_.remove_prefix(3);
+            return static_cast<int>(i / 3) + 1;
+        }
+        good_ = false;
+        return 1;
+    }
+    int month() noexcept { return name("JanFebMarAprMayJunJulAugSepOctNovDec"); }
+    seconds time_of_day() noexcept {
+        const int hour = number(2);
+        expect(":");
+        const int minute = number(2);
+        expect(":");
+        const int second = number(2);
+        if (hour > 23 || minute > 59 || second > 60) good_ = false;  // 60: a leap second
+        return std::chrono::hours{hour} + std::chrono::minutes{minute} + seconds{second};
+    }
+    [[nodiscard]] std::string_view rest() const noexcept { return text_; }
+    [[nodiscard]] bool whole() const noexcept { return good_ && text_.empty(); }
+
+private:
+    std::string_view text_;
+    bool good_ = true;
+};
+
+struct day {
+    int year = 0, month = 1, of_month = 1;
+};
+
+inline std::optional<instant> to_instant(const date_reader& from, const day& on, seconds time) noexcept {
+    using namespace std::chrono;
+    const year_month_day date{year{on.year}, std::chrono::month{static_cast<unsigned>(on.month)},
+                              std::chrono::day{static_cast<unsigned>(on.of_month)}};
+    if (!from.whole() || !date.ok()) return std::nullopt;
+    return instant{sys_days{date} + time};
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL std::optional<instant> parse_http_date(std::string_view text, instant now) noexcept {
+    constexpr std::string_view weekdays = "MonTueWedThuFriSatSun";
+    detail::date_reader from{text};
+    detail::day on;
+    from.name(weekdays);
+    if (from.rest().starts_with(", ")) {  // Sun, 06 Nov 1994 08:49:37 GMT
+        from.expect(", ");
+        on.of_month = from.number(2);
+        from.expect(" ");
+        on.month = from.month();
+        from.expect(" ");
+        on.year = from.number(4);
+        from.expect(" ");
+        const seconds time = from.time_of_day();
+        from.expect(" GMT");
+        return detail::to_instant(from, on, time);
+    }
+    if (from.rest().starts_with(' ')) {  // Sun Nov  6 08:49:37 1994
+        from.expect(" ");
+        on.month = from.month();
+        from.expect(" ");
+        on.of_month = from.number(2, true);
+        from.expect(" ");
+        const seconds time = from.time_of_day();
+        from.expect(" ");
+        on.year = from.number(4);
+        return detail::to_instant(from, on, time);
+    }
+    // Sunday, 06-Nov-94 08:49:37 GMT
+    for (const std::string_view ending : {"day, ", "sday, ", "nesday, ", "rsday, ", "urday, "})
+        if (from.rest().starts_with(ending)) {
+            from.expect(ending);
+            break;
+        }
+    on.of_month = from.number(2);
+    from.expect("-");
+    on.month = from.month();
+    from.expect("-");
+    const int this_year = tollgate::detail::to_civil(now).year;
+    on.year = this_year - this_year % 100 + from.number(2);
+    if (on.year > this_year + 50) on.year -= 100;  // RFC 9110: more than 50 years ahead is the most recent past
+    from.expect(" ");
+    const seconds time = from.time_of_day();
+    from.expect(" GMT");
+    return detail::to_instant(from, on, time);
+}
+
+TOLLGATE_DECL std::optional<milliseconds> parse_retry_after(std::string_view text, instant now) noexcept {
+    constexpr milliseconds most = std::chrono::hours{24 * 366};
+    if (!text.empty() && std::all_of(text.begin(), text.end(), is_digit)) {
+        milliseconds wait{0};
+        for (const char c : text) wait = (std::min)(wait * 10 + seconds{c - '0'}, most);
+        return wait;
+    }
+    const auto date = parse_http_date(text, now);
+    if (!date) return std::nullopt;
+    return *date <= now ? milliseconds{0} : (std::min)(*date - now, most);
+}
+
+}  // namespace tollgate::http
+
 // <tollgate/http/url.ipp>
 
 namespace tollgate::http {
@@ -17863,6 +18070,47 @@ TOLLGATE_DECL void write_once_only(http::html_writer& html, const page_view& vie
 }
 
 }  // namespace tollgate::pages
+
+// <tollgate/webhooks/retry_schedule.ipp>
+
+namespace tollgate {
+namespace detail {
+
+/// `wait` times a factor between 1 - jitter and 1 + jitter.
+inline milliseconds jittered(milliseconds wait, unsigned jitter_percent, std::uint32_t chance) noexcept {
+    const double jitter = (std::min)(jitter_percent, 100U) / 100.0;
+    const double even = static_cast<double>(chance) / 4294967295.0;  // 0 to 1
+    return milliseconds{static_cast<milliseconds::rep>(static_cast<double>(wait.count()) * (1 - jitter + 2 * jitter * even))};
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL settlement judge_attempt(const retry_schedule& schedule, const due_delivery& sent, attempt_report report,
+                                       instant now, std::uint32_t chance) {
+    settlement made{.lease = sent.lease, .made = std::move(report.made)};
+    const bool answered = made.made.end == attempt_end::answered;
+    if (answered && made.made.status / 100 == 2) {
+        made.verdict = delivery_verdict::delivered;
+        return made;
+    }
+    constexpr unsigned gone = 410;
+    if (answered && made.made.status == gone) {
+        made.verdict = delivery_verdict::gone;
+        return made;
+    }
+    made.disable_if_failing_since = now - schedule.disable_after;
+    if (sent.attempts_made >= schedule.waits.size()) return made;
+
+    const milliseconds planned = schedule.waits[sent.attempts_made];
+    milliseconds wait = detail::jittered(planned, schedule.jitter_percent, chance);
+    if (const auto asked = http::parse_retry_after(report.retry_after, now))
+        wait = (std::max)(wait, (std::min)(*asked, 2 * planned));
+    made.verdict = delivery_verdict::again;
+    made.again_at = now + wait;
+    return made;
+}
+
+}  // namespace tollgate
 
 // <tollgate/webhooks/signature.ipp>
 

@@ -9,7 +9,7 @@ import sources
 FLOORS = {"base": 0, "http": 1, "domain": 2, "contract": 3, "policy": 4, "pipeline": 5,
           "api": 6, "oauth": 6, "pages": 6, "webhooks": 6}
 # A wing may include itself and the floors up to this one; no floor and no other wing includes it.
-WINGS = {"store": 3, "server": 1}
+WINGS = {"store": 3, "server": 1, "dispatch": 6}
 # What a header includes last, for its bodies: all declarations have been read by then, so it closes no circle.
 BODIES = re.compile(r"^#if !defined\(TOLLGATE_SEPARATE_COMPILATION\)\n(?:#include <.*\n)+#endif$", re.MULTILINE)
 # Made of everything on purpose.

@@ -3,6 +3,7 @@
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
+#include <openssl/x509v3.h>
 
 #include <string>
 #include <string_view>
@@ -16,7 +17,8 @@ struct certificate {
     std::string locked_key_pem;  ///< the same key behind the pass phrase "secret"
 };
 
-inline certificate make_certificate(std::string_view common_name) {
+/// `alternative_name` as OpenSSL writes it: `DNS:example.com`, `IP:127.0.0.1`.
+inline certificate make_certificate(std::string_view common_name, const std::string& alternative_name = {}) {
     EVP_PKEY* const key = EVP_EC_gen("P-256");
     X509* const made = X509_new();
     X509_set_version(made, 2);
@@ -28,6 +30,11 @@ inline certificate make_certificate(std::string_view common_name) {
     X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>(common_name.data()),
                                static_cast<int>(common_name.size()), -1, 0);
     X509_set_issuer_name(made, name);
+    if (!alternative_name.empty()) {
+        X509_EXTENSION* const extension = X509V3_EXT_conf_nid(nullptr, nullptr, NID_subject_alt_name, alternative_name.c_str());
+        X509_add_ext(made, extension, -1);
+        X509_EXTENSION_free(extension);
+    }
     X509_sign(made, key, EVP_sha256());
 
     const auto text_of = [](auto write) {

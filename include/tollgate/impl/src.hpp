@@ -29,6 +29,7 @@
 #include <tollgate/http/json_body.ipp>
 #include <tollgate/http/request_parser.ipp>
 #include <tollgate/http/response_parser.ipp>
+#include <tollgate/http/retry_after.ipp>
 #include <tollgate/http/url.ipp>
 #include <tollgate/oauth/authorization_request.ipp>
 #include <tollgate/oauth/client_authentication.ipp>
@@ -83,6 +84,7 @@
 #include <tollgate/store/memory/outbox.ipp>
 #include <tollgate/store/memory/personal_tokens.ipp>
 #include <tollgate/store/memory/sessions.ipp>
+#include <tollgate/webhooks/retry_schedule.ipp>
 #include <tollgate/webhooks/signature.ipp>
 
 #if defined(TOLLGATE_WITH_ASIO)

@@ -1,6 +1,7 @@
 #include <tollgate/contract/agent_rule.hpp>
 #include <tollgate/contract/authenticator.hpp>
 #include <tollgate/contract/clock.hpp>
+#include <tollgate/contract/delivery_observer.hpp>
 #include <tollgate/contract/hook_store.hpp>
 #include <tollgate/contract/oauth_store.hpp>
 #include <tollgate/contract/observer.hpp>
@@ -21,6 +22,7 @@
 #include <tollgate/base/encoding.hpp>
 #include <tollgate/http/handler.hpp>
 #include <tollgate/http/url.hpp>
+#include <tollgate/policy/no_observer.hpp>
 #include <tollgate/policy/segment_router.hpp>
 #include <tollgate/policy/window_limiter.hpp>
 #include <tollgate/store/memory.hpp>
@@ -131,6 +133,20 @@ struct observer_that_may_throw {
 };
 static_assert(!observer<observer_of_requests_alone>);
 static_assert(!observer<observer_that_may_throw>);
+
+struct delivery_counter : no_observer {
+    std::atomic<std::uint64_t>* delivered;
+    void on_attempt(const delivery_record& record) const noexcept {
+        if (record.ended.verdict == delivery_verdict::delivered) ++*delivered;
+    }
+};
+static_assert(delivery_observer<delivery_counter>);
+
+struct observer_of_attempts_that_may_throw : no_observer {
+    void on_attempt(const delivery_record&) const {}
+};
+static_assert(!delivery_observer<no_observer>);
+static_assert(!delivery_observer<observer_of_attempts_that_may_throw>);
 
 struct only_for_tests {
     bool fill(std::span<std::byte> bytes) const noexcept {

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/ip_address.hpp>
+#include <tollgate/base/outcome.hpp>
+#include <tollgate/http/url.hpp>
+
+#include <asio/any_io_executor.hpp>
+#include <asio/basic_stream_socket.hpp>
+#include <asio/ip/tcp.hpp>
+#include <asio/ssl/context.hpp>
+#include <asio/ssl/stream.hpp>
+#include <asio/strand.hpp>
+#include <asio/write.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace tollgate::dispatching {
+
+using client_executor = asio::strand<asio::any_io_executor>;
+using client_socket = asio::basic_stream_socket<asio::ip::tcp, client_executor>;
+
+/// TLS 1.2 and 1.3 that believe the system's authorities, or those of a PEM file; problem when that cannot be read.
+[[nodiscard]] TOLLGATE_DECL outcome<std::shared_ptr<asio::ssl::context>> make_client_tls(const std::string& authorities_file);
+
+[[nodiscard]] TOLLGATE_DECL asio::ip::tcp::endpoint to_endpoint(const ip_address& address, std::uint16_t port);
+
+/// One connection to a host, with or without TLS. Belongs to the client's strand. Whatever is pending holds a reference, so
+/// closing one is enough to be rid of it.
+class hook_connection {
+public:
+    explicit hook_connection(const client_executor& executor) : socket_{executor} {}
+    hook_connection(const hook_connection&) = delete;
+    hook_connection& operator=(const hook_connection&) = delete;
+
+    [[nodiscard]] client_socket& socket() noexcept { return socket_; }
+
+    /// Readies TLS for this host: its name is asked for (SNI) and must be the certificate's. False when memory is short.
+    [[nodiscard]] TOLLGATE_DECL bool use_tls(asio::ssl::context& with, const http::url& host);
+    /// Why the certificate was not believed, or OpenSSL's words.
+    [[nodiscard]] TOLLGATE_DECL std::string tls_fault(const std::error_code& failed) const;
+
+    template <class Handler>
+    void shake_hands(Handler&& handler) {
+        tls_->async_handshake(asio::ssl::stream_base::client, std::forward<Handler>(handler));
+    }
+    template <class Handler>
+    void write(std::string_view bytes, Handler&& handler) {
+        const asio::const_buffer all{bytes.data(), bytes.size()};
+        if (tls_) asio::async_write(*tls_, all, std::forward<Handler>(handler));
+        else asio::async_write(socket_, all, std::forward<Handler>(handler));
+    }
+    template <class Handler>
+    void read_some(asio::mutable_buffer into, Handler&& handler) {
+        if (tls_) tls_->async_read_some(into, std::forward<Handler>(handler));
+        else socket_.async_read_some(into, std::forward<Handler>(handler));
+    }
+
+    /// Whether nothing has come since the last answer, neither bytes nor an end: only then can it carry another request.
+    [[nodiscard]] TOLLGATE_DECL bool is_quiet() noexcept;
+    TOLLGATE_DECL void close() noexcept;
+
+    ip_address peer{};
+    std::chrono::steady_clock::time_point made_at{};
+    std::chrono::steady_clock::time_point idle_since{};
+
+private:
+    client_socket socket_;
+    std::unique_ptr<asio::ssl::stream<client_socket&>> tls_;
+};
+
+}  // namespace tollgate::dispatching
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/dispatch/connection.ipp>
+#endif

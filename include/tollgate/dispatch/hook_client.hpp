@@ -1,0 +1,76 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/outcome.hpp>
+#include <tollgate/dispatch/client_settings.hpp>
+#include <tollgate/dispatch/connection.hpp>
+#include <tollgate/dispatch/connection_pool.hpp>
+#include <tollgate/dispatch/name_lookup.hpp>
+#include <tollgate/dispatch/outgoing.hpp>
+
+#include <asio/any_io_executor.hpp>
+#include <asio/basic_waitable_timer.hpp>
+#include <asio/ssl/context.hpp>
+#include <asio/strand.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace tollgate::dispatching {
+
+class attempt_run;
+
+/// Posts webhooks over HTTP/1.1, with or without TLS; many at the same time, each within its own time, none waiting for
+/// another. Connections are used again. Redirects are answers like any other, and no proxy is asked for: whoever could
+/// name one could lead requests inside.
+///
+/// All state belongs to a strand of the executor, so it does not matter how many threads run that. `send` and `abort` may be
+/// called from any thread.
+class hook_client : public std::enable_shared_from_this<hook_client> {
+public:
+    /// A problem when the certificate authorities or the user agent will not do.
+    [[nodiscard]] static TOLLGATE_DECL outcome<std::shared_ptr<hook_client>> make(const asio::any_io_executor& executor,
+                                                                                  hook_client_settings settings,
+                                                                                  std::shared_ptr<client_owner> owner);
+
+    TOLLGATE_DECL hook_client(const asio::any_io_executor& executor, hook_client_settings settings,
+                              std::shared_ptr<client_owner> owner, std::shared_ptr<asio::ssl::context> tls);
+    TOLLGATE_DECL ~hook_client();
+
+    /// Begins an attempt for each; `client_owner::on_ended` says what came of it. How many there are at the same time is its
+    /// caller's concern.
+    TOLLGATE_DECL void send(std::vector<outgoing> requests);
+
+    /// Cuts off what is under way, which ends as not tried, and closes all connections.
+    TOLLGATE_DECL void abort();
+
+private:
+    friend attempt_run;
+
+    TOLLGATE_DECL void end(incoming what);
+    TOLLGATE_DECL void tell();
+    /// Keeps a connection for the next request to its host.
+    TOLLGATE_DECL void keep(const std::string& origin, std::shared_ptr<hook_connection> one);
+    TOLLGATE_DECL void sweep();
+
+    const client_executor strand_;
+    const hook_client_settings settings_;
+    const std::shared_ptr<client_owner> owner_;
+    const std::shared_ptr<asio::ssl::context> tls_;
+    lookup_pool names_;
+    connection_pool idle_;
+    asio::basic_waitable_timer<connection_pool::clock, asio::wait_traits<connection_pool::clock>, client_executor> sweep_timer_;
+    bool sweeping_ = false;
+    std::unordered_map<std::uint64_t, std::shared_ptr<attempt_run>> under_way_;
+    std::vector<incoming> ended_;  // that the owner will be told of, as many at once as came together
+    bool aborted_ = false;
+};
+
+}  // namespace tollgate::dispatching
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/dispatch/hook_client.ipp>
+#endif

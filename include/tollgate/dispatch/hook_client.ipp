@@ -1,0 +1,89 @@
+#pragma once
+
+#include <tollgate/dispatch/attempt_run.hpp>
+#include <tollgate/dispatch/hook_client.hpp>
+#include <tollgate/http/response.hpp>
+
+#include <asio/post.hpp>
+
+#include <utility>
+
+namespace tollgate::dispatching {
+
+TOLLGATE_DECL outcome<std::shared_ptr<hook_client>> hook_client::make(const asio::any_io_executor& executor,
+                                                                      hook_client_settings settings,
+                                                                      std::shared_ptr<client_owner> owner) {
+    if (!http::field_value::from(settings.user_agent) || settings.user_agent.empty())
+        return invalid("The user agent is not one line of text.");
+    auto tls = make_client_tls(settings.authorities_file);
+    if (!tls) return std::move(tls).error();
+    return std::make_shared<hook_client>(executor, std::move(settings), std::move(owner), *std::move(tls));
+}
+
+TOLLGATE_DECL hook_client::hook_client(const asio::any_io_executor& executor, hook_client_settings settings,
+                                       std::shared_ptr<client_owner> owner, std::shared_ptr<asio::ssl::context> tls)
+    : strand_{executor},
+      settings_{std::move(settings)},
+      owner_{std::move(owner)},
+      tls_{std::move(tls)},
+      names_{settings_.look_up, settings_.lookup_threads_max},
+      idle_{{settings_.idle_connections_max, settings_.idle_per_host_max, settings_.idle_timeout,
+             settings_.connection_age_max}},
+      sweep_timer_{strand_} {}
+
+TOLLGATE_DECL hook_client::~hook_client() = default;
+
+TOLLGATE_DECL void hook_client::send(std::vector<outgoing> requests) {
+    asio::post(strand_, [self = shared_from_this(), requests = std::move(requests)]() mutable {
+        for (outgoing& each : requests) {
+            const std::uint64_t number = each.number;
+            if (self->aborted_) {
+                self->end({.number = number, .tried = false});
+                continue;
+            }
+            const auto run = std::make_shared<attempt_run>(self, std::move(each));
+            self->under_way_.emplace(number, run);
+            run->begin();
+        }
+    });
+}
+
+TOLLGATE_DECL void hook_client::abort() {
+    asio::post(strand_, [self = shared_from_this()] {
+        self->aborted_ = true;
+        while (!self->under_way_.empty()) {
+            const auto run = self->under_way_.begin()->second;
+            run->cut_off();
+        }
+        self->idle_.close();
+        self->sweep_timer_.cancel();
+    });
+}
+
+TOLLGATE_DECL void hook_client::end(incoming what) {
+    under_way_.erase(what.number);
+    ended_.push_back(std::move(what));
+    if (ended_.size() != 1) return;
+    asio::post(strand_, [self = shared_from_this()] { self->tell(); });
+}
+
+TOLLGATE_DECL void hook_client::keep(const std::string& origin, std::shared_ptr<hook_connection> one) {
+    if (aborted_) return one->close();
+    idle_.put(origin, std::move(one));
+    if (!sweeping_) sweep();
+}
+
+TOLLGATE_DECL void hook_client::sweep() {
+    const auto again_at = idle_.sweep();
+    sweeping_ = again_at.has_value();
+    if (!sweeping_) return;
+    sweep_timer_.expires_at(*again_at);
+    // Weak: it must not keep the client for as long as connections are idle.
+    sweep_timer_.async_wait([waiting = weak_from_this()](const std::error_code& cancelled) {
+        if (const auto self = waiting.lock(); self && !cancelled) self->sweep();
+    });
+}
+
+TOLLGATE_DECL void hook_client::tell() { owner_->on_ended(std::exchange(ended_, {})); }
+
+}  // namespace tollgate::dispatching

@@ -1,0 +1,133 @@
+#pragma once
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace tollgate_test {
+
+/// The server's end of one connection: reads whole requests and says exactly what it is told.
+class peer_line {
+public:
+    explicit peer_line(int socket) noexcept : socket_{socket} {}
+
+    /// The next request, head and body; empty when the other side has left.
+    std::string read_request() {
+        std::size_t end;
+        while ((end = seen_.find("\r\n\r\n")) == std::string::npos)
+            if (!read_more()) return {};
+        std::size_t bytes = 0;
+        if (const auto at = seen_.find("Content-Length: "); at < end)
+            bytes = static_cast<std::size_t>(std::atoll(seen_.c_str() + at + 16));
+        while (seen_.size() < end + 4 + bytes)
+            if (!read_more()) return {};
+        std::string one = seen_.substr(0, end + 4 + bytes);
+        seen_.erase(0, one.size());
+        return one;
+    }
+    bool write(std::string_view bytes) const {
+        while (!bytes.empty()) {
+            const auto sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+            if (sent <= 0) return false;
+            bytes.remove_prefix(static_cast<std::size_t>(sent));
+        }
+        return true;
+    }
+    /// Waits until the other side has left.
+    void wait_for_the_end() {
+        while (read_more()) {
+        }
+    }
+    /// Closing then resets the connection instead of ending it in good order.
+    void reset_on_close() const {
+        const linger now{1, 0};
+        ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+    }
+
+private:
+    bool read_more() {
+        char bytes[4096];
+        const auto got = ::recv(socket_, bytes, sizeof bytes, 0);
+        if (got <= 0) return false;
+        seen_.append(bytes, static_cast<std::size_t>(got));
+        return true;
+    }
+
+    int socket_;
+    std::string seen_;
+};
+
+/// Listens on a free port of 127.0.0.1 and plays a script on each connection, on a thread of its own.
+class scripted_peer {
+public:
+    using script = std::function<void(peer_line&, int connection)>;  // connections are counted from 0
+
+    explicit scripted_peer(script play) : play_{std::move(play)}, listener_{::socket(AF_INET, SOCK_STREAM, 0)} {
+        sockaddr_in at{};
+        at.sin_family = AF_INET;
+        at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t bytes = sizeof at;
+        if (::bind(listener_, reinterpret_cast<sockaddr*>(&at), sizeof at) != 0 || ::listen(listener_, 4096) != 0)
+            throw std::runtime_error{"cannot listen"};
+        ::getsockname(listener_, reinterpret_cast<sockaddr*>(&at), &bytes);
+        port_ = ntohs(at.sin_port);
+        accepting_ = std::thread{[this] { accept_all(); }};
+    }
+    scripted_peer(const scripted_peer&) = delete;
+    scripted_peer& operator=(const scripted_peer&) = delete;
+    ~scripted_peer() {
+        ::shutdown(listener_, SHUT_RDWR);
+        accepting_.join();
+        {
+            const std::lock_guard hold{mutex_};
+            for (const int each : open_) ::shutdown(each, SHUT_RDWR);
+        }
+        for (std::thread& each : playing_) each.join();
+        ::close(listener_);
+    }
+
+    [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
+    [[nodiscard]] int connections() const noexcept { return connections_; }
+
+private:
+    void accept_all() {
+        for (;;) {
+            const int socket = ::accept(listener_, nullptr, nullptr);
+            if (socket < 0) return;
+            const int number = connections_++;
+            const std::lock_guard hold{mutex_};
+            open_.push_back(socket);
+            playing_.emplace_back([this, socket, number] {
+                peer_line line{socket};
+                play_(line, number);
+                const std::lock_guard done{mutex_};
+                std::erase(open_, socket);
+                ::close(socket);
+            });
+        }
+    }
+
+    const script play_;
+    const int listener_;
+    std::uint16_t port_ = 0;
+    std::atomic<int> connections_ = 0;
+    std::mutex mutex_;
+    std::vector<int> open_;
+    std::vector<std::thread> playing_;
+    std::thread accepting_;
+};
+
+}  // namespace tollgate_test

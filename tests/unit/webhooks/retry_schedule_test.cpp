@@ -1,0 +1,94 @@
+#include <tollgate/webhooks/retry_schedule.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <string>
+
+using namespace tollgate;
+
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+
+constexpr instant now = from_unix_seconds(1'700'000'000);
+constexpr std::uint32_t least = 0, middle = 0x7fffffff, most = 0xffffffff;
+
+settlement judge(unsigned attempts_made, unsigned status, std::uint32_t chance = middle, std::string_view retry_after = {},
+                 attempt_end end = attempt_end::answered) {
+    const due_delivery sent{.lease = {delivery_id{7}, 3}, .hook = hook_id{1}, .what = nullptr, .message_id = {}, .type = {},
+                            .target_url = {}, .secret = {}, .previous_secret = {}, .attempts_made = attempts_made};
+    return judge_attempt({}, sent, {{.at = now, .end = end, .status = status, .answer = "text"}, retry_after}, now, chance);
+}
+
+/// Within what a double may lose of a wait.
+bool is_about(instant at, milliseconds wait) {
+    const milliseconds off = at - (now + wait);
+    return off >= milliseconds{-1} && off <= milliseconds{1};
+}
+
+}  // namespace
+
+TEST_CASE("a 2xx delivers, whichever attempt it was") {
+    for (const unsigned status : {200U, 201U, 202U, 204U, 299U})
+        for (const unsigned attempts_made : {0U, 3U, 7U, 100U}) {
+            const auto made = judge(attempts_made, status);
+            CHECK(made.verdict == delivery_verdict::delivered);
+            CHECK(made.lease == delivery_lease{delivery_id{7}, 3});
+            CHECK(made.made.status == status);
+            CHECK(made.made.answer == "text");
+        }
+}
+
+TEST_CASE("a status without the end of its answer delivers nothing") {
+    for (const auto end : {attempt_end::timed_out, attempt_end::broken_off, attempt_end::bad_answer}) {
+        CHECK(judge(0, 200, middle, {}, end).verdict == delivery_verdict::again);
+        CHECK(judge(0, 410, middle, {}, end).verdict == delivery_verdict::again);
+    }
+}
+
+TEST_CASE("410 ends the hook") {
+    for (const unsigned attempts_made : {0U, 7U}) CHECK(judge(attempts_made, 410).verdict == delivery_verdict::gone);
+}
+
+TEST_CASE("anything else is tried again as planned, seven times, and then given up") {
+    const milliseconds planned[] = {seconds{5}, minutes{5}, minutes{30}, hours{2}, hours{5}, hours{10}, hours{10}};
+    for (const unsigned status : {0U, 199U, 300U, 301U, 302U, 307U, 308U, 400U, 401U, 404U, 408U, 429U, 500U, 503U, 599U, 999U}) {
+        const auto end = status == 0 ? attempt_end::no_connection : attempt_end::answered;
+        for (unsigned i = 0; i < 7; ++i) {
+            const auto made = judge(i, status, middle, {}, end);
+            CHECK(made.verdict == delivery_verdict::again);
+            CHECK(is_about(made.again_at, planned[i]));
+            CHECK(made.disable_if_failing_since == now - hours{120});
+        }
+        const auto last = judge(7, status, middle, {}, end);
+        CHECK(last.verdict == delivery_verdict::given_up);
+        CHECK(last.disable_if_failing_since == now - hours{120});
+    }
+}
+
+TEST_CASE("a wait is a fifth longer or shorter by chance") {
+    CHECK(is_about(judge(1, 500, least).again_at, minutes{4}));
+    CHECK(is_about(judge(1, 500, most).again_at, minutes{6}));
+    for (std::uint32_t chance = 1; chance < 4'000'000'000U; chance += 199'999'999U) {
+        const instant at = judge(1, 500, chance).again_at;
+        CHECK(at >= now + minutes{4});
+        CHECK(at <= now + minutes{6});
+    }
+}
+
+TEST_CASE("Retry-After is heeded between the planned wait and twice as long") {
+    struct row {
+        const char* said;
+        milliseconds wait;
+    };
+    for (const auto& [said, wait] : {row{"1", minutes{5}}, {"0", minutes{5}}, {"300", minutes{5}}, {"420", minutes{7}}, {"600", minutes{10}},
+                                     {"601", minutes{10}}, {"999999999", minutes{10}}, {"Tue, 14 Nov 2023 22:20:20 GMT", minutes{7}},
+                                     {"Sun, 06 Nov 1994 08:49:37 GMT", minutes{5}}, {"soon", minutes{5}}, {"-1", minutes{5}}}) {
+        INFO(said);
+        CHECK(is_about(judge(1, 429, middle, said).again_at, wait));
+        CHECK(is_about(judge(1, 503, middle, said).again_at, wait));
+    }
+    CHECK(judge(7, 429, middle, "1").verdict == delivery_verdict::given_up);
+    CHECK(is_about(judge(1, 429, most, "301").again_at, minutes{6}));
+}
