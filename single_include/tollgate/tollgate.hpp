@@ -3402,6 +3402,7 @@ struct delivery_lease {
 struct due_delivery {
     delivery_lease lease;
     hook_id hook;
+    bool slow = false;  ///< its host's last attempt was: it is one of `claim_terms::slow_deliveries_max`
     std::shared_ptr<const event> what;  ///< never null; deliveries of one event may share it
     public_id message_id;
     std::string type;  ///< the payload format's name
@@ -18952,6 +18953,7 @@ TOLLGATE_DECL due_delivery outbox::describe(std::int64_t id, const row& which, c
     const bool both_sign = to.previous_secret_until && now < *to.previous_secret_until;
     return {.lease = {delivery_id{id}, which.lease_number + 1},
             .hook = which.hook,
+            .slow = which.to->slow,
             .what = std::shared_ptr<const event>{which.of, &which.of->what},
             .message_id = which.message_id,
             .type = to.made.type,

@@ -87,6 +87,7 @@ struct delivery_lease {
 struct due_delivery {
     delivery_lease lease;
     hook_id hook;
+    bool slow = false;  ///< its host's last attempt was: it is one of `claim_terms::slow_deliveries_max`
     std::shared_ptr<const event> what;  ///< never null; deliveries of one event may share it
     public_id message_id;
     std::string type;  ///< the payload format's name

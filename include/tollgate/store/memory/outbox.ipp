@@ -219,6 +219,7 @@ TOLLGATE_DECL due_delivery outbox::describe(std::int64_t id, const row& which, c
     const bool both_sign = to.previous_secret_until && now < *to.previous_secret_until;
     return {.lease = {delivery_id{id}, which.lease_number + 1},
             .hook = which.hook,
+            .slow = which.to->slow,
             .what = std::shared_ptr<const event>{which.of, &which.of->what},
             .message_id = which.message_id,
             .type = to.made.type,
