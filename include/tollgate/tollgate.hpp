@@ -130,6 +130,7 @@
 #include <tollgate/pipeline/limit.hpp>
 #include <tollgate/pipeline/page_form.hpp>
 #include <tollgate/pipeline/page_maker.hpp>
+#include <tollgate/pipeline/page_sign_in.hpp>
 #include <tollgate/pipeline/page_site.hpp>
 #include <tollgate/pipeline/page_text.hpp>
 #include <tollgate/pipeline/path_parameter.hpp>

@@ -3851,6 +3851,13 @@ struct message_words {
     std::string_view explanation;
 };
 
+/// The words with `value` in place of their first `{}`. Plain text, to be escaped as a whole.
+[[nodiscard]] inline std::string fill_in(std::string_view words, std::string_view value) {
+    std::string filled{words};
+    if (const auto place = filled.find("{}"); place != std::string::npos) filled.replace(place, 2, value);
+    return filled;
+}
+
 }  // namespace tollgate
 
 // <tollgate/contract/consent_words.hpp>
@@ -3873,13 +3880,16 @@ struct consent_words {
     message_words no_client{"Which application?",
                             "The link that led here does not say which application it belongs to. Go back to the "
                             "application, and tell its makers if this happens again."};
-    message_words unknown_client{"An unknown application",
-                                 "The link that led here belongs to no application that is registered. Nothing was shared."};
-    message_words wrong_redirect{"Not where this application lives",
-                                 "The link that led here asks to send you on to an address that its application did not "
-                                 "register. That may be a mistake, or an attempt to deceive you. Nothing was shared."};
-    message_words answered{"You have answered this",
-                           "The application has been told already. Go back to it, and begin there if you need to again."};
+    message_words unknown_client{
+        "An unknown application",
+        "The link that led here belongs to no application that is registered. Nothing was shared."};
+    message_words wrong_redirect{
+        "Not where this application lives",
+        "The link that led here asks to send you on to an address that its application did not "
+        "register. That may be a mistake, or an attempt to deceive you. Nothing was shared."};
+    message_words answered{
+        "You have answered this",
+        "The application has been told already. Go back to it, and begin there if you need to again."};
 };
 
 }  // namespace tollgate
@@ -4957,12 +4967,12 @@ outcome<std::optional<caller>> bearer_token::identify(std::string_view credentia
 
 namespace tollgate {
 
-/// How many failed sign-ins there may be within a window. OWASP's and NIST's (SP 800-63B section 5.2.2) advice is to slow
-/// guessing down without letting a stranger lock a person out; so what counts most is one login at one address.
+/// How many failed sign-ins there may be within a window. OWASP's and NIST's (SP 800-63B section 5.2.2) advice is to
+/// slow guessing down without letting a stranger lock a person out; so what counts most is one login at one address.
 struct sign_in_bounds {
     quota login_at_address{10, std::chrono::minutes{15}};
     quota address{100, std::chrono::minutes{15}};  ///< whatever the logins: one password tried on many
-    quota login{1000, std::chrono::hours{1}};      ///< whatever the addresses: what a network of rented machines may try
+    quota login{1000, std::chrono::hours{1}};      ///< whatever the addresses: what rented machines may try together
 };
 
 /// How many of each are remembered; rounded up to powers of two, 24 bytes each: 384 KiB for each of the defaults.
@@ -4974,31 +4984,33 @@ struct sign_in_capacity {
 
 /// Where somebody tries to sign in, and as whom.
 struct sign_in_place {
-    std::string_view login;  ///< as typed, whether there is such a user or not; the case of ASCII letters makes no difference
-    ip_address client;       ///< an IPv6 address counts by its /64
+    /// As typed, whether there is such a user or not; the case of ASCII letters makes no difference.
+    std::string_view login;
+    ip_address client;  ///< an IPv6 address counts by its /64
 };
 
 /// Counts failed sign-ins and says when there were too many, in fixed windows that begin with a first failure.
 ///
-/// An attempt counts as a failure from `begin` on, until `succeed` or `forgive` says otherwise, so that guesses made at the
-/// same time are no more than guesses made one after another.
+/// An attempt counts as a failure from `begin` on, until `succeed` or `forgive` says otherwise, so that guesses made at
+/// the same time are no more than guesses made one after another.
 ///
-/// **Memory** is bounded and never grows; where it is full, what has the fewest failures is forgotten, which admits too much,
-/// never too little. **Threads**: any number; one lock, held for some dozen instructions: what comes behind it, a slow hash,
-/// takes a hundred thousand times as long.
+/// **Memory** is bounded and never grows; where it is full, what has the fewest failures is forgotten, which admits too
+/// much, never too little. **Threads**: any number; one lock, held for some dozen instructions: what comes behind it, a
+/// slow hash, takes a hundred thousand times as long.
 class sign_in_throttle {
 public:
     /// A seed that OpenSSL gives. Throws std::runtime_error when it gives none.
     TOLLGATE_DECL explicit sign_in_throttle(const sign_in_bounds& bounds = {}, const sign_in_capacity& capacity = {});
     /// `seed` is what strangers must not know; a fixed one is for tests.
-    TOLLGATE_DECL sign_in_throttle(const sign_in_bounds& bounds, const sign_in_capacity& capacity, const siphash_key& seed);
+    TOLLGATE_DECL sign_in_throttle(const sign_in_bounds& bounds, const sign_in_capacity& capacity,
+                                   const siphash_key& seed);
     TOLLGATE_DECL ~sign_in_throttle();
 
-    /// None: the attempt may be made, and is counted. Otherwise how long there is no use in trying, at least one second, and
-    /// nothing is counted.
+    /// None: the attempt may be made, and is counted. Otherwise how long there is no use in trying, at least one
+    /// second, and nothing is counted.
     [[nodiscard]] TOLLGATE_DECL std::optional<seconds> begin(const sign_in_place& where, instant now) noexcept;
-    /// The attempt was right: this login's failures at this address are forgotten; those of others there are not, or whoever
-    /// has one login could guess at all.
+    /// The attempt was right: this login's failures at this address are forgotten; those of others there are not, or
+    /// whoever has one login could guess at all.
     TOLLGATE_DECL void succeed(const sign_in_place& where, instant now) noexcept;
     /// The attempt was neither, because nobody could look: it is as if there had been none.
     TOLLGATE_DECL void forgive(const sign_in_place& where, instant now) noexcept;
@@ -5032,25 +5044,28 @@ namespace tollgate {
 
 /// What `cookie_sessions` has to be told.
 struct session_settings {
-    std::string auth_url;  ///< as for the pages. https: the cookie is `Secure`, and `__Host-` keeps neighbours from setting it
+    /// As for the pages. https: the cookie is `Secure`, and `__Host-` keeps neighbours from setting it.
+    std::string auth_url;
     std::string cookie_name = "tollgate_session";  ///< a token, without `__Host-`
 
-    seconds idle_lifetime{std::chrono::hours{12}};  ///< a working day: nobody signs in twice on one
-    seconds lifetime{std::chrono::days{7}};         ///< however much it is used (OWASP: an absolute time-out)
+    seconds idle_lifetime{std::chrono::hours{12}};    ///< a working day: nobody signs in twice on one
+    seconds lifetime{std::chrono::days{7}};           ///< however much it is used (OWASP: an absolute time-out)
     seconds touch_interval{std::chrono::minutes{5}};  ///< a use is written down no more often: reading stays reading
 
     sign_in_bounds throttle = {};
     sign_in_capacity throttle_capacity = {};
 };
 
-/// The query parameter of the sign-in page that says where a person wants to be afterwards: a path and query of this site.
+/// The query parameter of the sign-in page that says where a person wants to be afterwards: a path and query of this
+/// site.
 inline constexpr std::string_view return_to_name = "return_to";
 
-/// The cookie of `cookie_sessions`: `tgw_` and 256 random bits. A store knows its SHA-256 alone, so whoever reads the store
-/// is signed in nowhere.
+/// The cookie of `cookie_sessions`: `tgw_` and 256 random bits. A store knows its SHA-256 alone, so whoever reads the
+/// store is signed in nowhere.
 class session_cookie {
 public:
-    /// Throws std::invalid_argument for an auth_url that is no absolute http or https URL, and for a name that is no token.
+    /// Throws std::invalid_argument for an auth_url that is no absolute http or https URL, and for a name that is no
+    /// token.
     TOLLGATE_DECL explicit session_cookie(const session_settings& with);
 
     /// What this request came with; none for anything that could be no cookie of ours. A view of the request.
@@ -5062,8 +5077,8 @@ public:
     /// `{path of auth_url}/en/user/sign_in/?return_to=...`
     [[nodiscard]] TOLLGATE_DECL std::string sign_in_url(std::string_view return_to) const;
 
-    /// What the pages make form tokens from. It follows from the cookie and leads nowhere back: not to the cookie, and not
-    /// from what the store keeps.
+    /// What the pages make form tokens from. It follows from the cookie and leads nowhere back: not to the cookie, and
+    /// not from what the store keeps.
     [[nodiscard]] static TOLLGATE_DECL std::string session_secret_of(std::string_view cookie);
 
 private:
@@ -5072,10 +5087,11 @@ private:
     bool secure_ = true;
 };
 
-/// Sessions of our own: a random cookie, and rows in a store. New with each sign-in, so that a cookie somebody was made to
-/// carry is worth nothing (session fixation); over after a time unused and after a time whatever happens.
+/// Sessions of our own: a random cookie, and rows in a store. New with each sign-in, so that a cookie somebody was made
+/// to carry is worth nothing (session fixation); over after a time unused and after a time whatever happens.
 ///
-/// Store and passwords must outlive it. Thread rule: any thread. Blocking: as the store does; `sign_in` as the passwords do.
+/// Store and passwords must outlive it. Thread rule: any thread. Blocking: as the store does; `sign_in` as the
+/// passwords do.
 template <session_store Store, password_source Passwords, random_source Random = system_random>
 class cookie_sessions {
 public:
@@ -5099,13 +5115,14 @@ public:
         if (!*found || is_over(**found, now)) return std::optional<session>{};
         // Who cannot be written down as seen is let in all the same: the session only ends sooner.
         if (now - (*found)->last_seen_at >= settings_.touch_interval) (void)store_->touch_session(key, now);
-        return std::optional{session{(*found)->user, std::move((*found)->login), session_cookie::session_secret_of(*shown)}};
+        return std::optional{
+            session{(*found)->user, std::move((*found)->login), session_cookie::session_secret_of(*shown)}};
     }
 
     [[nodiscard]] std::string sign_in_url(std::string_view return_to) const { return cookie_.sign_in_url(return_to); }
 
-    [[nodiscard]] outcome<sign_in_answer> sign_in(const http::request& asked, const sign_in_attempt& attempt, instant now,
-                                                  http::response& out) {
+    [[nodiscard]] outcome<sign_in_answer> sign_in(const http::request& asked, const sign_in_attempt& attempt,
+                                                  instant now, http::response& out) {
         const sign_in_place where{attempt.login, attempt.client};
         if (const auto wait = throttle_.begin(where, now))
             return sign_in_answer{sign_in_result::throttled, std::nullopt, *wait};
@@ -5130,7 +5147,8 @@ public:
     }
 
 private:
-    static constexpr std::size_t swept_at_once = 4;  // more than is added, so that a store stays as small as its sessions
+    // More than is added, so that a store stays as small as its sessions.
+    static constexpr std::size_t swept_at_once = 4;
 
     [[nodiscard]] bool is_over(const stored_session& found, instant now) const noexcept {
         return now - found.created_at >= settings_.lifetime || now - found.last_seen_at >= settings_.idle_lifetime;
@@ -6858,13 +6876,24 @@ struct page_site {
 /// nobody's cookies are on it.
 [[nodiscard]] TOLLGATE_DECL bool is_cross_site(const http::request& asked, const page_site& site) noexcept;
 
-/// The fields of every page: not to be framed, kept or referred from, and nothing but the site's own style sheet and
-/// images is loaded. `form_targets`: where, besides this site, a form may lead, as the source list of a content
-/// security policy says it (`https://app.example`, or `app:` for a scheme); browsers apply it to redirects too.
-TOLLGATE_DECL void add_page_fields(http::response& out, const page_site& site, std::string_view form_targets = {});
+/// Where a page's forms lead in the end.
+enum class page_reach : std::uint8_t {
+    here,    ///< to this site
+    onward,  ///< to an application, with a stop or none: people pass through, perhaps in a window that it opened
+};
 
-/// 303 to a path of this site or to another site's URL. What cannot stand in a field is an internal error: false.
-[[nodiscard]] TOLLGATE_DECL bool answer_see_other(http::response& out, const page_site& site, std::string_view url);
+/// The fields of every page: not to be framed, kept or referred from, and nothing but the site's own style sheet and
+/// images is loaded.
+///
+/// Two of them are for pages that reach no further than `here`. `form-action`, since browsers apply it to all redirects
+/// behind a form, and an application's own may lead to any address. `Cross-Origin-Opener-Policy`, since it would take a
+/// window from the application that opened it, and waits for it to come back.
+TOLLGATE_DECL void add_page_fields(http::response& out, const page_site& site, page_reach reach = page_reach::here);
+
+/// 303 to a path of this site or to another site's URL. An internal error, and no answer, for what cannot stand in a
+/// field.
+[[nodiscard]] TOLLGATE_DECL outcome<void> answer_see_other(http::response& out, const page_site& site,
+                                                           std::string_view url);
 
 }  // namespace tollgate::pipeline
 
@@ -6895,13 +6924,6 @@ private:
     std::vector<entry> entries_;
 };
 
-/// The words with `value` in place of their first `{}`. Plain text, to be escaped as a whole.
-[[nodiscard]] inline std::string fill_in(std::string_view words, std::string_view value) {
-    std::string filled{words};
-    if (const auto place = filled.find("{}"); place != std::string::npos) filled.replace(place, 2, value);
-    return filled;
-}
-
 /// At least as long as it is: `40 seconds`, `3 minutes`, `2 hours`.
 [[nodiscard]] TOLLGATE_DECL std::string duration_text(seconds of, const duration_words& words);
 
@@ -6919,32 +6941,45 @@ TOLLGATE_DECL void write_day(http::html_writer& html, instant at);
 
 namespace tollgate::pipeline {
 
+/// `Theme` if it is one; otherwise one that is, so that a handler's message about it is the only one.
+template <class Theme>
+using fitting_theme = std::conditional_t<page_theme<policy_type<Theme>>, Theme, plain_theme>;
+
+template <class Theme>
+[[nodiscard]] fitting_theme<Theme> fit_theme(Theme theme) {
+    if constexpr (page_theme<policy_type<Theme>>) return theme;
+    else return {};
+}
+
 /// Makes pages of one site in one theme. Nothing in it changes once it is made: any thread.
 template <class Theme>
+    requires page_theme<policy_type<Theme>>
 class page_maker {
-    static_assert(page_theme<policy_type<Theme>>,
-                  "tollgate: this is no page_theme; read tollgate/contract/page_theme.hpp");
-
 public:
-    /// Throws std::invalid_argument for an auth_url that is no absolute http or https URL.
-    page_maker(std::string_view auth_url, const service_catalog& services, Theme theme)
-        : theme_{std::move(theme)}, site_{make_site(auth_url)}, scopes_{list_scopes(services)} {}
+    /// `reach` is that of all pages for which nothing else is said. Throws std::invalid_argument for an auth_url that
+    /// is no absolute http or https URL.
+    page_maker(std::string_view auth_url, const service_catalog& services, Theme theme,
+               page_reach reach = page_reach::here)
+        : theme_{std::move(theme)}, site_{make_site(auth_url)}, scopes_{list_scopes(services)}, reach_{reach} {}
 
     [[nodiscard]] const page_site& site() const noexcept { return site_; }
     [[nodiscard]] const page_words& words() const noexcept { return policy(theme_).words(); }
     [[nodiscard]] const scope_texts& scopes() const noexcept { return scopes_; }
 
-    /// A whole page: `write(html)` writes its content, between what the theme puts around it. `form_targets` as
-    /// `add_page_fields` takes them.
+    /// A whole page: `write(html)` writes its content, between what the theme puts around it.
     template <class Write>
-    void answer(http::response& out, page_frame frame, Write&& write, std::string_view form_targets = {}) const {
+    void answer(http::response& out, page_frame frame, Write&& write) const {
+        answer(out, frame, std::forward<Write>(write), reach_);
+    }
+    template <class Write>
+    void answer(http::response& out, page_frame frame, Write&& write, page_reach reach) const {
         const auto home_url = site_.root + "/";
         frame.style_url = site_.style_url;
         frame.home_url = home_url;
         // Without TLS browsers send no Sec-Fetch-Site, and where nothing is referred their Origin is `null`: of forms
         // that come from here no more could be told than of any other site's.
         if (!site_.secure) frame.referrer_policy = "same-origin";
-        add_page_fields(out, site_, form_targets);
+        add_page_fields(out, site_, reach);
         out.body().clear();
         http::html_writer html{out.body()};
         policy(theme_).begin_page(html, frame);
@@ -6989,7 +7024,28 @@ private:
     Theme theme_;
     page_site site_;
     scope_texts scopes_;
+    page_reach reach_;
 };
+
+}  // namespace tollgate::pipeline
+
+// <tollgate/pipeline/page_sign_in.hpp>
+
+/// What every page has on which people sign in.
+namespace tollgate::pipeline {
+
+inline constexpr std::string_view login_name = "login";
+inline constexpr std::string_view password_name = "password";
+
+/// What is missing of what was typed. Nothing is tried then.
+[[nodiscard]] TOLLGATE_DECL form_faults faults_of(const sign_in_attempt& typed, const sign_in_words& words);
+
+/// Why they were not let in; empty if they were.
+[[nodiscard]] TOLLGATE_DECL form_faults faults_of(const sign_in_answer& answer, const sign_in_words& words);
+
+/// The two fields. `login` is what was typed; a password never comes back.
+TOLLGATE_DECL void write_sign_in_fields(http::html_writer& html, std::string_view login, const form_faults& faults,
+                                        const page_words& words);
 
 }  // namespace tollgate::pipeline
 
@@ -8083,8 +8139,8 @@ enum class error : std::uint8_t {
     return "server_error";
 }
 
-/// Why a step stops: the code for the program, a sentence for the person who writes it. Visible ASCII and spaces without
-/// quote and backslash, which is all that error_description may hold.
+/// Why a step stops: the code for the program, a sentence for the person who writes it. Visible ASCII and spaces
+/// without quote and backslash, which is all that error_description may hold.
 struct failure {
     error code = error::server_error;
     std::string description;
@@ -8101,8 +8157,8 @@ struct failure {
 
 namespace tollgate::oauth {
 
-/// The parameters of an OAuth request, from a query, a form or a JSON object. One sent without a value counts as not sent
-/// (RFC 6749 section 3.1).
+/// The parameters of an OAuth request, from a query, a form or a JSON object. One sent without a value counts as not
+/// sent (RFC 6749 section 3.1).
 class parameters {
 public:
     explicit parameters(const http::form_fields& form) : sent_{form.begin(), form.end()} {}
@@ -8110,8 +8166,8 @@ public:
     /// Whatever the bytes of a query or a form body hold; an invalid_request for bytes that are no form.
     [[nodiscard]] static TOLLGATE_DECL std::variant<parameters, failure> from_form(std::string_view bytes);
 
-    /// A form or a JSON object, as the Content-Type says; in JSON a value is a string or an integer. No body at all is no
-    /// parameters. Everything else, and bytes that are neither, is an invalid_request.
+    /// A form or a JSON object, as the Content-Type says; in JSON a value is a string or an integer. No body at all is
+    /// no parameters. Everything else, and bytes that are neither, is an invalid_request.
     [[nodiscard]] static TOLLGATE_DECL std::variant<parameters, failure> from_body(const http::request& asked);
 
     /// None when it was not sent. Of one that was sent twice, the first: ask `repeated` before trusting it.
@@ -8191,8 +8247,8 @@ struct carried_parameter {
     std::string value;
 };
 
-/// The parameters that say the same again, in one order: what a form of ours carries in hidden fields, and a query brings
-/// back after signing in. A browser's form changes line ends, so a state that holds any goes as `encoded_state`,
+/// The parameters that say the same again, in one order: what a form of ours carries in hidden fields, and a query
+/// brings back after signing in. A browser's form changes line ends, so a state that holds any goes as `encoded_state`,
 /// percent-encoded.
 [[nodiscard]] TOLLGATE_DECL std::vector<carried_parameter> carried_by(const authorization_request& request);
 
@@ -8220,10 +8276,6 @@ struct code_seed {
     std::string_view covered;
 };
 [[nodiscard]] TOLLGATE_DECL secret_text make_code(const code_seed& seed);
-
-/// Where the consent form may lead, as a content security policy says it: the origin of the redirect, or its scheme where
-/// the policy's grammar has no word for the origin.
-[[nodiscard]] TOLLGATE_DECL std::string form_target_of(std::string_view redirect);
 
 /// The part of a consent form where people sign in.
 struct sign_in_part {
@@ -8254,8 +8306,8 @@ TOLLGATE_DECL void write_consent(http::html_writer& html, const consent_view& vi
 
 namespace tollgate::oauth {
 
-/// The parameters of a request to an authorization page, from its query or from a form of ours; or a status for a form that
-/// another site sent (403), and for bytes that are none (400, 413, 415).
+/// The parameters of a request to an authorization page, from its query or from a form of ours; or a status for a form
+/// that another site sent (403), and for bytes that are none (400, 413, 415).
 [[nodiscard]] TOLLGATE_DECL std::variant<parameters, http::status> read_page_request(const http::request& asked,
                                                                                      const pipeline::page_site& site);
 
@@ -8265,10 +8317,6 @@ enum class decision : std::uint8_t { allow, deny, none };
 
 /// What the page says instead of asking.
 [[nodiscard]] TOLLGATE_DECL const message_words& words_for(page_failure why, const consent_words& words) noexcept;
-
-/// What is wrong with what was typed, before it is tried, and after.
-[[nodiscard]] TOLLGATE_DECL pipeline::form_faults faults_of(const sign_in_attempt& typed, const sign_in_words& words);
-[[nodiscard]] TOLLGATE_DECL pipeline::form_faults faults_of(const sign_in_answer& answer, const sign_in_words& words);
 
 /// Whether each of these was granted: as they are named, whatever one covers of another.
 [[nodiscard]] TOLLGATE_DECL bool holds_all(const scope_set& granted, const scope_set& asked) noexcept;
@@ -8304,8 +8352,8 @@ struct oauth_settings {
     std::string auth_url = {};
     /// Whose scopes can be asked for.
     service_catalog services = {};
-    /// Services whose users have an address of their own, `{auth_url}/en/{service}/oauth/`, where they sign in and agree on
-    /// one page.
+    /// Services whose users have an address of their own, `{auth_url}/en/{service}/oauth/`, where they sign in and
+    /// agree on one page.
     std::vector<std::string> one_page_services = {};
 
     seconds code_lifetime{60};  ///< RFC 6749 asks for ten minutes at most; a redirect takes one
@@ -8325,8 +8373,8 @@ struct oauth_settings {
 
 namespace tollgate::oauth {
 
-/// Twice as many rows are looked through for expired ones as were added, so a store stays bounded without a thread of its
-/// own. What was issued is issued: a failure here is the operator's to hear of, and changes no answer.
+/// Twice as many rows are looked through for expired ones as were added, so a store stays bounded without a thread of
+/// its own. What was issued is issued: a failure here is the operator's to hear of, and changes no answer.
 template <grant_store Grants, observer Observer>
 void sweep(Grants& grants, const Observer& watching, instant now, std::size_t rows_added) noexcept {
     try {
@@ -8357,8 +8405,8 @@ struct refresh_exchange {
 
 using exchange_request = std::variant<code_exchange, refresh_exchange, failure>;
 
-/// What a client wants of the token endpoint (RFC 6749 section 3.2). A code or token that is none of ours is refused without
-/// asking the store.
+/// What a client wants of the token endpoint (RFC 6749 section 3.2). A code or token that is none of ours is refused
+/// without asking the store.
 [[nodiscard]] TOLLGATE_DECL exchange_request read_exchange(const parameters& sent);
 
 /// One answer to all that can be wrong with a code: which one it was is of use to nobody but whoever stole it.
@@ -8448,8 +8496,7 @@ template <grant_store Grants, random_source Random>
         case refresh_result::too_wide:
             return judged_exchange{failure{error::invalid_scope, "scope asks for more than was granted."}};
     }
-    return judged_exchange{
-        token_response{*access, lifetimes.access_token_lifetime, refreshed->scopes, std::nullopt}};
+    return judged_exchange{token_response{*access, lifetimes.access_token_lifetime, refreshed->scopes, std::nullopt}};
 }
 
 /// Whatever grant_type says (RFC 6749 section 3.2).
@@ -8548,7 +8595,8 @@ struct authorization_page {
     static constexpr bool signs_in = sign_in_source<Sessions>;
 
     void answer(const http::request& asked, visit& now, http::response& out) const {
-        if (asked.method != http::method::get && asked.method != http::method::head && asked.method != http::method::post) {
+        if (asked.method != http::method::get && asked.method != http::method::head &&
+            asked.method != http::method::post) {
             out.add("Allow", "GET, HEAD, POST, OPTIONS");
             if (asked.method == http::method::options) return out.set_status(http::status::no_content);
             return pages.answer_status(out, http::status::method_not_allowed);
@@ -8620,7 +8668,7 @@ private:
 
     void take_answer(const call& to) const {
         if constexpr (signs_in)
-            if (to.on_one_page() && to.sent.holds("login")) return take_sign_in(to);
+            if (to.on_one_page() && to.sent.holds(pipeline::login_name)) return take_sign_in(to);
 
         // Whoever shows nothing at all is no reader of ours, signed in or not.
         const auto shown = to.sent.find(pipeline::form_token_name);
@@ -8646,9 +8694,7 @@ private:
         }
     }
 
-    void deny(const call& to) const {
-        answer_failure(to, {error::access_denied, "The application was not let in."});
-    }
+    void deny(const call& to) const { answer_failure(to, {error::access_denied, "The application was not let in."}); }
 
     [[nodiscard]] std::string sign_in_url(const call& to) const {
         if constexpr (signs_in)
@@ -8664,20 +8710,20 @@ private:
         if (decided == decision::none) return pages.answer_status(to.out, http::status::bad_request);
         if (decided == decision::deny) return deny(to);
 
-        const auto login = to.sent.find("login").value_or("");
-        auto password = to.sent.find("password").value_or("");
+        const auto login = to.sent.find(pipeline::login_name).value_or("");
+        auto password = to.sent.find(pipeline::password_name).value_or("");
         const sign_in_attempt typed{.login = login, .password = password, .client = to.now.client};
         const auto& words = pages.words().sign_in;
-        if (const auto faults = faults_of(typed, words); !faults.empty())
+        if (const auto faults = pipeline::faults_of(typed, words); !faults.empty())
             return show_sign_in(to, login, faults, http::status::unprocessable_content);
         const auto tried = sessions.sign_in(to.asked, typed, to.now.now, to.out);
         secure_wipe(password);
         if (!tried) return answer_broken(tried.error(), to.out);
         if (tried->result == sign_in_result::throttled) {
             to.out.add("Retry-After", static_cast<std::uint64_t>(tried->retry_after.count()));
-            return show_sign_in(to, login, faults_of(*tried, words), http::status::too_many_requests);
+            return show_sign_in(to, login, pipeline::faults_of(*tried, words), http::status::too_many_requests);
         }
-        if (!tried->who) return show_sign_in(to, login, faults_of(*tried, words), http::status::unprocessable_content);
+        if (!tried->who) return show_sign_in(to, login, pipeline::faults_of(*tried, words), http::status::unprocessable_content);
 
         const auto user = tried->who->user;
         to.now.who = caller{user, {}, credential_kind::other, {}};
@@ -8718,9 +8764,7 @@ private:
         const auto title = consent_title(view);
         frame.title = title;
         frame.shape = page_shape::narrow;
-        pages.answer(
-            to.out, frame, [&](http::html_writer& html) { write_consent(html, view); },
-            form_target_of(to.request.redirect));
+        pages.answer(to.out, frame, [&](http::html_writer& html) { write_consent(html, view); });
     }
 
     void give_code(const call& to, user_id user, const secret_text& code) const {
@@ -8762,13 +8806,11 @@ private:
         policy(policies.observer).on_problem(why);
         const bool unavailable = why.kind == problem_kind::unavailable;
         if (unavailable) out.add("Retry-After", pipeline::retry_after_unavailable_seconds);
-        pages.answer_status(
-            out, unavailable ? http::status::service_unavailable : http::status::internal_server_error);
+        pages.answer_status(out, unavailable ? http::status::service_unavailable : http::status::internal_server_error);
     }
 
     void answer_url(std::string_view url, http::response& out) const {
-        if (!pipeline::answer_see_other(out, pages.site(), url))
-            answer_broken(internal_error("a redirect that cannot stand in Location"), out);
+        if (const auto led = pipeline::answer_see_other(out, pages.site(), url); !led) answer_broken(led.error(), out);
     }
 };
 
@@ -8786,8 +8828,8 @@ struct client_credentials {
     friend bool operator==(const client_credentials&, const client_credentials&) = default;
 };
 
-/// Takes the credentials from the Authorization field, where both parts are form-encoded, or from the body. Both at once
-/// are fine if they say the same. Where there are none, or none that can be read, both texts are empty.
+/// Takes the credentials from the Authorization field, where both parts are form-encoded, or from the body. Both at
+/// once are fine if they say the same. Where there are none, or none that can be read, both texts are empty.
 [[nodiscard]] TOLLGATE_DECL std::variant<client_credentials, failure> read_credentials(const http::request& asked,
                                                                                        const parameters& sent);
 
@@ -8800,7 +8842,8 @@ template <application_store Applications>
                                                                       Applications& applications) {
     if (!could_be_good(shown)) return std::optional<application>{};
     auto found = applications.find_application(shown.client_id);
-    if (found && *found && (*found)->secret_digest != digest_of(shown.client_secret)) return std::optional<application>{};
+    if (found && *found && (*found)->secret_digest != digest_of(shown.client_secret))
+        return std::optional<application>{};
     return found;
 }
 
@@ -8893,7 +8936,7 @@ struct client_endpoints {
         if (is_well_formed(secret_kind::access_token, *token) || is_well_formed(secret_kind::refresh_token, *token))
             if (auto done = store.revoke_oauth_token(read->client.id, digest_of(*token)); !done)
                 return answer_problem(done.error(), out);
-        // Nobody reads the content (section 2.2), but there are clients that take an answer for a failure unless it is JSON.
+        // Nobody reads the content (section 2.2), but some clients take an answer for a failure unless it is JSON.
         out.add("Content-Type", "application/json");
         out.add("Cache-Control", "no-store");
         out.body() = "{}";
@@ -8959,16 +9002,16 @@ TOLLGATE_DECL void answer_metadata(const http::request& asked, std::string_view 
 
 namespace tollgate {
 
-/// OAuth 2.0 at `{auth_url}` (RFC 6749, the authorization code grant): the authorization page, the token endpoint, revocation
-/// (RFC 7009), metadata (RFC 8414). A handler, to be hosted by `server` or by any other HTTP server.
+/// OAuth 2.0 at `{auth_url}` (RFC 6749, the authorization code grant): the authorization page, the token endpoint,
+/// revocation (RFC 7009), metadata (RFC 8414). A handler, to be hosted by `server` or by any other HTTP server.
 ///
 ///     authorization_server oauth{settings, sessions, store};
-///     authorization_server oauth{settings, sessions, store, default_policies().with_limiter(std::ref(limiter)), theme};
+///     authorization_server oauth{settings, sessions, store, default_policies().with_limiter(std::ref(limiter))};
 ///     http::site site{http::mounted("/v1", api), http::mounted(oauth), http::mounted(pages)};
 ///
-/// The limiter counts wrong client secrets against the client's address: give it the API's by `std::ref`. Sessions and store
-/// are the integrator's and must outlive it. Thread rule: `handle` may be called from many threads at once. Blocking: exactly
-/// if the sessions, the store or the limiter block, and while a password is checked.
+/// The limiter counts wrong client secrets against the client's address: give it the API's by `std::ref`. Sessions and
+/// store are the integrator's and must outlive it. Thread rule: `handle` may be called from many threads at once.
+/// Blocking: exactly if the sessions, the store or the limiter block, and while a password is checked.
 template <class Sessions, class Store, class Policies = decltype(default_policies()), class Theme = plain_theme>
 class authorization_server {
     static constexpr bool sessions_fit = session_source<Sessions>;
@@ -8985,15 +9028,16 @@ class authorization_server {
 public:
     static constexpr bool blocking = always_blocks || sign_in_source<Sessions>;
 
-    /// Throws std::invalid_argument for an auth_url that is no absolute URL, and std::runtime_error when there are no random
-    /// bytes.
-    authorization_server(oauth_settings settings, Sessions& sessions, Store& store, Policies policies = default_policies(),
-                         Theme theme = {})
+    /// Throws std::invalid_argument for an auth_url that is no absolute URL, and std::runtime_error when there are no
+    /// random bytes.
+    authorization_server(oauth_settings settings, Sessions& sessions, Store& store,
+                         Policies policies = default_policies(), Theme theme = {})
         : settings_{std::move(settings)},
           sessions_{sessions},
           store_{store},
           policies_{std::move(policies)},
-          pages_{settings_.auth_url, settings_.services, std::move(theme)},
+          pages_{settings_.auth_url, settings_.services, pipeline::fit_theme(std::move(theme)),
+                 pipeline::page_reach::onward},
           places_{settings_, pages_.site().root} {
         while (settings_.auth_url.ends_with('/')) settings_.auth_url.pop_back();
         docs_url_ = settings_.auth_url + "/docs/";
@@ -9026,8 +9070,8 @@ public:
 
     /// A password takes time, and is only ever sent to the page where people sign in and agree at once.
     [[nodiscard]] bool may_block(const http::request& asked) const noexcept {
-        return always_blocks || (asked.method == http::method::post &&
-                                 places_.find(asked.target.path) == oauth::place::one_page);
+        return always_blocks ||
+               (asked.method == http::method::post && places_.find(asked.target.path) == oauth::place::one_page);
     }
 
     [[nodiscard]] const oauth_settings& settings() const noexcept { return settings_; }
@@ -9036,7 +9080,8 @@ private:
     void answer(const http::request& asked, oauth::visit& now, http::response& out);
     void answer_place(const http::request& asked, oauth::visit& now, http::response& out);
     void answer_nowhere(const http::request& asked, http::response& out) const;
-    void answer_thrown(std::string_view what, const http::request& asked, oauth::visit& now, http::response& out) noexcept;
+    void answer_thrown(std::string_view what, const http::request& asked, oauth::visit& now,
+                       http::response& out) noexcept;
     void finish(const http::request& asked, const oauth::visit& now, http::response& out);
 
     /// Whether a person is looking: then there is a page, and no limit fields.
@@ -9049,7 +9094,7 @@ private:
     Sessions& sessions_;
     Store& store_;
     Policies policies_;
-    pipeline::page_maker<Theme> pages_;
+    pipeline::page_maker<pipeline::fitting_theme<Theme>> pages_;
     oauth::places places_;
     std::string docs_url_;
     std::string metadata_;
@@ -9077,8 +9122,9 @@ template <class Sessions, class Store, class Policies, class Theme>
 void authorization_server<Sessions, Store, Policies, Theme>::answer_place(const http::request& asked, oauth::visit& now,
                                                                           http::response& out) {
     const oauth::client_endpoints<Store, Policies> endpoints{settings_, store_, policies_, docs_url_};
-    const oauth::authorization_page<Sessions, Store, Policies, Theme> page{settings_, sessions_, store_,
-                                                                           policies_, pages_,    form_key_};
+    const oauth::authorization_page<Sessions, Store, Policies, pipeline::fitting_theme<Theme>> page{
+        .settings = settings_, .sessions = sessions_, .store = store_,
+        .policies = policies_, .pages = pages_, .form_key = form_key_};
     switch (now.where) {
         case oauth::place::token: return endpoints.answer_token(asked, now, out);
         case oauth::place::revocation: return endpoints.answer_revocation(asked, now, out);
@@ -9108,8 +9154,10 @@ void authorization_server<Sessions, Store, Policies, Theme>::finish(const http::
 }
 
 template <class Sessions, class Store, class Policies, class Theme>
-void authorization_server<Sessions, Store, Policies, Theme>::answer_thrown(std::string_view what, const http::request& asked,
-                                                                           oauth::visit& now, http::response& out) noexcept {
+void authorization_server<Sessions, Store, Policies, Theme>::answer_thrown(std::string_view what,
+                                                                           const http::request& asked,
+                                                                           oauth::visit& now,
+                                                                           http::response& out) noexcept {
     try {
         const auto why = internal_error(std::string{"thrown: "}.append(what));
         policy(policies_.observer).on_problem(why);
@@ -9144,9 +9192,9 @@ void authorization_server<Sessions, Store, Policies, Theme>::handle(const http::
                                                                     http::response& out) noexcept {
     if constexpr (fits) {
         try {
-            const auto window = policy(policies_.limiter)
-                                    .peek(limit_key::of(refused.peer), settings_.anonymous_quota,
-                                          policy(policies_.clock).now());
+            const auto window =
+                policy(policies_.limiter)
+                    .peek(limit_key::of(refused.peer), settings_.anonymous_quota, policy(policies_.clock).now());
             if (refused.status == http::status::service_unavailable)
                 out.add("Retry-After", pipeline::retry_after_unavailable_seconds);
             pipeline::write_error(out, refused.status, refused.reason, docs_url_, pipeline::to_topic(refused.status));
@@ -9177,13 +9225,16 @@ inline constexpr std::string_view challenge_method = "S256";
 /// 43 to 128 unreserved characters (section 4.1).
 [[nodiscard]] constexpr bool is_code_verifier(std::string_view text) noexcept {
     if (text.size() < 43 || text.size() > 128) return false;
-    for (char c : text)
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_' || c == '~'))
-            return false;
+    for (char c : text) {
+        const bool letter_or_digit = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (!letter_or_digit && c != '-' && c != '.' && c != '_' && c != '~') return false;
+    }
     return true;
 }
 
-[[nodiscard]] inline std::string challenge_of(std::string_view verifier) { return base64url_encode(sha256(verifier).raw()); }
+[[nodiscard]] inline std::string challenge_of(std::string_view verifier) {
+    return base64url_encode(sha256(verifier).raw());
+}
 
 }  // namespace tollgate::oauth
 
@@ -9192,16 +9243,17 @@ inline constexpr std::string_view challenge_method = "S256";
 namespace tollgate::oauth {
 
 /// Whether `redirect_uri` is the registered one: byte for byte (RFC 6749 section 3.1.2.3, RFC 9700 section 2.1), except
-/// that the port of `http://127.0.0.1` and `http://[::1]` may be any (RFC 8252 section 7.3): a program on a person's machine
-/// takes the one that is free.
+/// that the port of `http://127.0.0.1` and `http://[::1]` may be any (RFC 8252 section 7.3): a program on a person's
+/// machine takes the one that is free.
 [[nodiscard]] TOLLGATE_DECL bool matches_registered(std::string_view registered, std::string_view redirect_uri);
 
-/// Whether `redirect_uri` may be used by an application that registered none: an absolute URL without user info and fragment, with
-/// the origin of the application's website.
+/// Whether `redirect_uri` may be used by an application that registered none: an absolute URL without user info and
+/// fragment, with the origin of the application's website.
 [[nodiscard]] TOLLGATE_DECL bool matches_website(std::string_view website, std::string_view redirect_uri);
 
-/// Where the browser goes back to, if that can be told safely: what the request asks for where the application allows it, or
-/// the registered URL where the request asks for nothing. None: the person is shown a page, and not sent anywhere.
+/// Where the browser goes back to, if that can be told safely: what the request asks for where the application allows
+/// it, or the registered URL where the request asks for nothing. None: the person is shown a page, and not sent
+/// anywhere.
 [[nodiscard]] TOLLGATE_DECL std::optional<std::string> choose_redirect(const application& client,
                                                                        const std::optional<std::string>& redirect_uri);
 
@@ -9293,7 +9345,7 @@ template <class Call>
         return show_applications(call, typed, faults);
     }
     if (!made) return made.error();
-    show_client(call, {pipeline::fill_in(words.made_title, typed.name), made->client_id, made->client_secret});
+    show_client(call, {fill_in(words.made_title, typed.name), made->client_id, made->client_secret});
     return {};
 }
 
@@ -9313,7 +9365,7 @@ template <class Call>
     if (!replaced) return replaced.error();
     if (!*replaced) return not_found();
     show_client(call,
-                {pipeline::fill_in(call.words().applications.renewed_title, found->name), found->client_id, *secret});
+                {fill_in(call.words().applications.renewed_title, found->name), found->client_id, *secret});
     return {};
 }
 
@@ -9430,6 +9482,15 @@ struct found_room {
 
 namespace tollgate::pages {
 
+/// A request for a room, before it is known whose it is.
+struct caller_at_door {
+    room where;
+    const http::request& asked;
+    http::form_fields form;   ///< what was posted; empty otherwise
+    http::form_fields query;  ///< behind the `?` of the address
+    instant now;
+};
+
 /// A request of somebody who is signed in.
 struct page_visit {
     room where;
@@ -9476,9 +9537,7 @@ public:
 
     /// After something was done: so that loading the page again does not do it again.
     [[nodiscard]] outcome<void> back_to_list() const {
-        if (!pipeline::answer_see_other(out_, pages_.maker().site(), url_ + "?done=1"))
-            return internal_error("no address: " + url_);
-        return {};
+        return pipeline::answer_see_other(out_, pages_.maker().site(), url_ + "?done=1");
     }
 
 private:
@@ -9516,18 +9575,10 @@ namespace tollgate::pages {
 /// What was typed, but for the password, and where to go afterwards.
 struct sign_in_form {
     std::string login = {};
-    std::string return_to = {};  ///< empty: to the settings
+    std::string return_to = {};  ///< a target of this site; empty: to the settings
+
+    [[nodiscard]] static TOLLGATE_DECL sign_in_form read(const http::form_fields& fields);
 };
-
-/// A target that is not this site's own is none.
-[[nodiscard]] TOLLGATE_DECL std::string read_return_to(const http::form_fields& fields);
-
-/// Fields that are empty.
-[[nodiscard]] TOLLGATE_DECL pipeline::form_faults faults_of(const sign_in_form& typed, std::string_view password,
-                                                            const sign_in_words& words);
-
-/// Why they were not let in.
-[[nodiscard]] TOLLGATE_DECL pipeline::form_faults faults_of(const sign_in_answer& answer, const sign_in_words& words);
 
 struct sign_in_view {
     const page_words& words;
@@ -9547,6 +9598,69 @@ struct sign_out_view {
 
 /// For those who follow a link: only a form signs out.
 TOLLGATE_DECL void write_sign_out(http::html_writer& html, const sign_out_view& view);
+
+/// A request to the sign-in page, whoever sends it.
+struct sign_in_visit {
+    const http::request& asked;
+    const http::form_fields& sent;  ///< what was posted, or the query
+    instant now;
+};
+
+template <class Pages>
+[[nodiscard]] outcome<void> leave_sign_in(const Pages& pages, const sign_in_form& typed, http::response& out) {
+    const auto settings = pages.url_of(room::tokens);
+    return pipeline::answer_see_other(out, pages.maker().site(),
+                                      typed.return_to.empty() ? settings : typed.return_to);
+}
+
+template <class Pages>
+void answer_sign_in(const Pages& pages, const sign_in_view& view, const sign_in_form& typed,
+                    const pipeline::form_faults& faults, http::response& out) {
+    // What people come back to may lead them on to an application at once.
+    const auto reach = typed.return_to.empty() ? pipeline::page_reach::here : pipeline::page_reach::onward;
+    pages.maker().answer(
+        out, {.title = view.words.sign_in.title, .faulty = !faults.empty(), .shape = page_shape::narrow},
+        [&](http::html_writer& html) { write_sign_in(html, view, typed, faults); }, reach);
+}
+
+/// The form; whoever is signed in already is led on.
+template <class Pages>
+[[nodiscard]] outcome<void> show_sign_in(Pages& pages, const sign_in_visit& visit, http::response& out) {
+    const auto who = pages.sessions().session_of(visit.asked, visit.now);
+    if (!who) return who.error();
+    const sign_in_form fresh{.return_to = sign_in_form::read(visit.sent).return_to};
+    if (*who) return leave_sign_in(pages, fresh, out);
+    const auto url = pages.url_of(room::sign_in);
+    answer_sign_in(pages, {pages.maker().words(), url, visit.sent.value_of("signed_out") == "1"}, fresh, {}, out);
+    return {};
+}
+
+template <class Pages>
+[[nodiscard]] outcome<void> post_to_sign_in(Pages& pages, const sign_in_visit& visit, http::response& out) {
+    const page_words& words = pages.maker().words();
+    const auto url = pages.url_of(room::sign_in);
+    const auto typed = sign_in_form::read(visit.sent);
+    const sign_in_attempt attempt{
+        .login = typed.login,
+        .password = visit.sent.value_of(pipeline::password_name),
+        .client = http::client_address(visit.asked, pages.settings().trusted_proxies),
+    };
+    if (const auto faults = pipeline::faults_of(attempt, words.sign_in); !faults.empty()) {
+        out.set_status(http::status::unprocessable_content);
+        answer_sign_in(pages, {words, url}, typed, faults, out);
+        return {};
+    }
+    const auto tried = pages.sessions().sign_in(visit.asked, attempt, visit.now, out);
+    if (!tried) return tried.error();
+    if (tried->result == sign_in_result::signed_in) return leave_sign_in(pages, typed, out);
+
+    const bool throttled = tried->result == sign_in_result::throttled;
+    out.set_status(throttled ? http::status::too_many_requests : http::status::unprocessable_content);
+    if (throttled)
+        out.add("Retry-After", static_cast<std::uint64_t>((std::max)(tried->retry_after.count(), seconds::rep{1})));
+    answer_sign_in(pages, {words, url}, typed, pipeline::faults_of(*tried, words.sign_in), out);
+    return {};
+}
 
 }  // namespace tollgate::pages
 
@@ -9748,7 +9862,7 @@ template <class Call>
         return show_hooks(call, std::move(*list), typed, faults);
     }
     if (!made) return made.error();
-    const shown_hook_secret shown{words.made_title, pipeline::fill_in(words.made_about, typed.target_url),
+    const shown_hook_secret shown{words.made_title, fill_in(words.made_about, typed.target_url),
                                   made->secret};
     call.page(words.made_title, {},
               [&](http::html_writer& html) { write_shown_hook_secret(html, call.view(), shown); });
@@ -9835,13 +9949,7 @@ class account_pages {
     static_assert(theme_fits, "tollgate: this is no page_theme; read tollgate/contract/page_theme.hpp");
     static constexpr bool fits = users_fit && sessions_fit && store_fits && theme_fits;
 
-    // In place of a theme that is none, so that the message above is the only one.
-    using fitting_theme = std::conditional_t<theme_fits, Theme, plain_theme>;
-    [[nodiscard]] static fitting_theme fit(Theme theme) {
-        if constexpr (theme_fits) return theme;
-        else return {};
-    }
-
+    using maker_type = pipeline::page_maker<pipeline::fitting_theme<Theme>>;
     using call = pages::page_call<account_pages>;
     using room = pages::room;
 
@@ -9876,10 +9984,14 @@ public:
     [[nodiscard]] std::vector<std::string> mounts() const;
 
     [[nodiscard]] Users& users() noexcept { return users_; }
+    [[nodiscard]] Sessions& sessions() noexcept { return sessions_; }
     [[nodiscard]] Store& store() noexcept { return store_; }
     [[nodiscard]] Policies& policies() noexcept { return policies_; }
     [[nodiscard]] const page_settings& settings() const noexcept { return settings_; }
-    [[nodiscard]] const pipeline::page_maker<fitting_theme>& maker() const noexcept { return maker_; }
+    [[nodiscard]] const maker_type& maker() const noexcept { return maker_; }
+    [[nodiscard]] std::string url_of(room where) const {
+        return maker_.site().root + std::string{pages::path_of(where)};
+    }
 
     /// A page of the settings, with what all of them have around their content.
     template <class Write>
@@ -9889,32 +10001,32 @@ private:
     /// The forms of all these pages share a purpose: each belongs to whoever is signed in.
     [[nodiscard]] static pipeline::form_seal seal_of(const session& who) noexcept { return {who, "account pages"}; }
 
+    /// One that cannot be read says nothing.
+    [[nodiscard]] static http::form_fields query_of(const http::request& asked) {
+        auto query = http::parse_form(asked.target.query);
+        return query ? std::move(*query) : http::form_fields{{}};
+    }
+
     [[nodiscard]] bool is_here(room where) const noexcept {
         return where != room::none && (signs_in || (where != room::sign_in && where != room::sign_out));
-    }
-    [[nodiscard]] std::string url_of(room where) const {
-        return maker_.site().root + std::string{pages::path_of(where)};
     }
 
     void answer(const http::request& asked, http::response& out, instant now);
     void answer_thrown(std::string_view what, const http::request& asked, http::response& out, instant now) noexcept;
     void answer_problem(http::response& out, const problem& why) const;
-    [[nodiscard]] outcome<void> enter(room where, const http::request& asked, const http::form_fields& form,
-                                      http::response& out, instant now);
+    [[nodiscard]] outcome<void> enter(const pages::caller_at_door& at, http::response& out);
     [[nodiscard]] outcome<void> enter_settings(const pages::page_visit& visit, http::response& out);
-    [[nodiscard]] outcome<void> sign_in(const http::request& asked, const http::form_fields& form, http::response& out,
-                                        instant now);
     [[nodiscard]] outcome<void> sign_out(const pages::page_visit& visit, http::response& out);
-    void answer_sign_in(http::response& out, const pages::sign_in_form& typed, const pipeline::form_faults& faults,
-                        bool signed_out) const;
-    [[nodiscard]] outcome<void> go(http::response& out, std::string_view url) const;
+    [[nodiscard]] outcome<void> go(http::response& out, std::string_view url) const {
+        return pipeline::answer_see_other(out, maker_.site(), url);
+    }
 
     page_settings settings_;
     Users& users_;
     Sessions& sessions_;
     Store& store_;
     Policies policies_;
-    pipeline::page_maker<fitting_theme> maker_;
+    maker_type maker_;
 };
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
@@ -9926,7 +10038,9 @@ account_pages<Users, Sessions, Store, Policies, Theme>::account_pages(page_setti
       sessions_{sessions},
       store_{store},
       policies_{std::move(policies)},
-      maker_{settings_.auth_url, settings_.services, fit(std::move(theme))} {}
+      // Where people sign in elsewhere, a form of somebody who is not signed in any more leads there.
+      maker_{settings_.auth_url, settings_.services, pipeline::fit_theme(std::move(theme)),
+             signs_in ? pipeline::page_reach::here : pipeline::page_reach::onward} {}
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
 bool account_pages<Users, Sessions, Store, Policies, Theme>::may_block(const http::request& asked) const noexcept {
@@ -9998,13 +10112,6 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-outcome<void> account_pages<Users, Sessions, Store, Policies, Theme>::go(http::response& out,
-                                                                         std::string_view url) const {
-    if (!pipeline::answer_see_other(out, maker_.site(), url)) return internal_error("no address: " + std::string{url});
-    return {};
-}
-
-template <class Users, class Sessions, class Store, class Policies, class Theme>
 void account_pages<Users, Sessions, Store, Policies, Theme>::answer_problem(http::response& out,
                                                                             const problem& why) const {
     const auto status = pipeline::to_status(why.kind);
@@ -10038,7 +10145,7 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::answer(const http::
             if (asked.target.has_query) url.append("?").append(asked.target.query);
             return go(out, url);
         }
-        if (reads) return enter(found.where, asked, http::form_fields{{}}, out, now);
+        if (reads) return enter({found.where, asked, http::form_fields{{}}, query_of(asked), now}, out);
         if (pipeline::is_cross_site(asked, maker_.site())) {
             maker_.answer_status(out, http::status::forbidden);
             return {};
@@ -10048,30 +10155,30 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::answer(const http::
             maker_.answer_status(out, *refused);
             return {};
         }
-        return enter(found.where, asked, std::get<http::form_fields>(form), out, now);
+        return enter({found.where, asked, std::get<http::form_fields>(std::move(form)), query_of(asked), now}, out);
     }();
     if (!done) answer_problem(out, done.error());
 }
 
 /// Finds out who asks, and whether a form is theirs.
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-outcome<void> account_pages<Users, Sessions, Store, Policies, Theme>::enter(room where, const http::request& asked,
-                                                                            const http::form_fields& form,
-                                                                            http::response& out, instant now) {
+outcome<void> account_pages<Users, Sessions, Store, Policies, Theme>::enter(const pages::caller_at_door& at,
+                                                                            http::response& out) {
+    const bool posted = at.asked.method == http::method::post;
     if constexpr (signs_in)
-        if (where == room::sign_in) return sign_in(asked, form, out, now);
+        if (at.where == room::sign_in)
+            return posted ? pages::post_to_sign_in(*this, {at.asked, at.form, at.now}, out)
+                          : pages::show_sign_in(*this, {at.asked, at.query, at.now}, out);
 
-    const auto who = sessions_.session_of(asked, now);
+    const auto who = sessions_.session_of(at.asked, at.now);
     if (!who) return who.error();
     if (!*who) {
-        if (where == room::sign_out) return go(out, url_of(room::sign_in));
-        auto return_to = url_of(where);
-        if (asked.method != http::method::post && asked.target.has_query)
-            return_to.append("?").append(asked.target.query);
+        if (at.where == room::sign_out) return go(out, url_of(room::sign_in));
+        auto return_to = url_of(at.where);
+        if (!posted && at.asked.target.has_query) return_to.append("?").append(at.asked.target.query);
         return go(out, sessions_.sign_in_url(return_to));
     }
-    if (asked.method == http::method::post &&
-        !pipeline::check_form_token(seal_of(**who), form.value_of(pipeline::form_token_name))) {
+    if (posted && !pipeline::check_form_token(seal_of(**who), at.form.value_of(pipeline::form_token_name))) {
         maker_.answer_status(out, http::status::forbidden);
         return {};
     }
@@ -10080,10 +10187,7 @@ outcome<void> account_pages<Users, Sessions, Store, Policies, Theme>::enter(room
     if ((*who)->secret.empty() || !policy(policies_.random).fill(nonce))
         return internal_error("the session has no secret, or the random source gave nothing");
     const auto token = pipeline::make_form_token(seal_of(**who), nonce);
-    // A query that cannot be read says nothing.
-    auto query = http::parse_form(asked.target.query);
-    const auto queried = query ? std::move(*query) : http::form_fields{{}};
-    return enter_settings({where, asked, **who, token, form, queried, now}, out);
+    return enter_settings({at.where, at.asked, **who, token, at.form, at.query, at.now}, out);
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
@@ -10105,55 +10209,6 @@ outcome<void> account_pages<Users, Sessions, Store, Policies, Theme>::enter_sett
         case room::none: break;
     }
     return not_found();
-}
-
-template <class Users, class Sessions, class Store, class Policies, class Theme>
-outcome<void> account_pages<Users, Sessions, Store, Policies, Theme>::sign_in(const http::request& asked,
-                                                                              const http::form_fields& form,
-                                                                              http::response& out, instant now) {
-    const auto& words = maker_.words().sign_in;
-    if (asked.method != http::method::post) {
-        auto query = http::parse_form(asked.target.query);
-        const auto queried = query ? std::move(*query) : http::form_fields{{}};
-        const pages::sign_in_form fresh{.return_to = pages::read_return_to(queried)};
-        const auto who = sessions_.session_of(asked, now);
-        if (!who) return who.error();
-        if (*who) return go(out, fresh.return_to.empty() ? url_of(room::tokens) : fresh.return_to);
-        answer_sign_in(out, fresh, {}, queried.value_of("signed_out") == "1");
-        return {};
-    }
-
-    const pages::sign_in_form typed{std::string{form.value_of("login")}, pages::read_return_to(form)};
-    const auto password = form.value_of("password");
-    if (auto faults = pages::faults_of(typed, password, words); !faults.empty()) {
-        out.set_status(http::status::unprocessable_content);
-        answer_sign_in(out, typed, faults, false);
-        return {};
-    }
-    const auto client = http::client_address(asked, settings_.trusted_proxies);
-    const auto answered = sessions_.sign_in(asked, {typed.login, password, client}, now, out);
-    if (!answered) return answered.error();
-    if (answered->result == sign_in_result::signed_in)
-        return go(out, typed.return_to.empty() ? url_of(room::tokens) : typed.return_to);
-
-    const bool throttled = answered->result == sign_in_result::throttled;
-    out.set_status(throttled ? http::status::too_many_requests : http::status::unprocessable_content);
-    if (throttled)
-        out.add("Retry-After", static_cast<std::uint64_t>((std::max)(answered->retry_after.count(), seconds::rep{1})));
-    answer_sign_in(out, typed, pages::faults_of(*answered, words), false);
-    return {};
-}
-
-template <class Users, class Sessions, class Store, class Policies, class Theme>
-void account_pages<Users, Sessions, Store, Policies, Theme>::answer_sign_in(http::response& out,
-                                                                            const pages::sign_in_form& typed,
-                                                                            const pipeline::form_faults& faults,
-                                                                            bool signed_out) const {
-    const auto url = url_of(room::sign_in);
-    maker_.answer(out, {.title = maker_.words().sign_in.title, .faulty = !faults.empty(), .shape = page_shape::narrow},
-                  [&](http::html_writer& html) {
-                      pages::write_sign_in(html, {maker_.words(), url, signed_out}, typed, faults);
-                  });
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
@@ -15214,21 +15269,11 @@ TOLLGATE_DECL std::size_t window_limiter::memory_bytes() const noexcept {
 
 namespace tollgate {
 
-namespace detail {
-
-[[nodiscard]] inline std::string fill_words(std::string_view words, std::string_view value) {
-    std::string filled{words};
-    if (const auto place = filled.find("{}"); place != std::string::npos) filled.replace(place, 2, value);
-    return filled;
-}
-
-}  // namespace detail
-
 TOLLGATE_DECL std::string plain_theme::scope_text(std::string_view scope, const service_catalog& services) const {
     if (scope == balance_scope) return std::string{said.scopes.balance};
     for (const service& each : services.services()) {
-        if (scope == each.read_scope) return detail::fill_words(said.scopes.read, each.name);
-        if (scope == each.write_scope) return detail::fill_words(said.scopes.write, each.name);
+        if (scope == each.read_scope) return fill_in(said.scopes.read, each.name);
+        if (scope == each.write_scope) return fill_in(said.scopes.write, each.name);
     }
     return std::string{scope};
 }
@@ -15237,7 +15282,7 @@ TOLLGATE_DECL std::string plain_theme::style_sheet() const { return std::string{
 
 TOLLGATE_DECL void plain_theme::begin_page(http::html_writer& html, const page_frame& frame) const {
     const frame_words& words = said.frame;
-    const auto title = frame.faulty ? detail::fill_words(words.faulty_title, frame.title) : std::string{frame.title};
+    const auto title = frame.faulty ? fill_in(words.faulty_title, frame.title) : std::string{frame.title};
     html.add(R"(<!doctype html>
 <html lang="{}">
 <head>
@@ -15256,7 +15301,7 @@ TOLLGATE_DECL void plain_theme::begin_page(http::html_writer& html, const page_f
 )",
              frame.shape == page_shape::narrow ? "narrow" : "wide", words.skip, frame.home_url, words.site_name);
     if (!frame.login.empty()) {
-        html.add("<div class=\"who\"><span>{}</span>", detail::fill_words(words.signed_in_as, frame.login));
+        html.add("<div class=\"who\"><span>{}</span>", fill_in(words.signed_in_as, frame.login));
         if (!frame.sign_out_url.empty())
             html.add(R"(<form method="post" action="{}"><input type="hidden" name="form_token" value="{}">)"
                      R"(<button class="quiet">{}</button></form>)",
@@ -15574,34 +15619,36 @@ TOLLGATE_DECL bool is_cross_site(const http::request& asked, const page_site& si
     return false;
 }
 
-TOLLGATE_DECL void add_page_fields(http::response& out, const page_site& site, std::string_view form_targets) {
+TOLLGATE_DECL void add_page_fields(http::response& out, const page_site& site, page_reach reach) {
     out.add_prepared_lines(
         "Content-Type: text/html; charset=utf-8\r\n"
         "Cache-Control: no-store\r\n"
         "X-Frame-Options: DENY\r\n"
         "X-Content-Type-Options: nosniff\r\n"
-        "Referrer-Policy: no-referrer\r\n"
-        "Cross-Origin-Opener-Policy: same-origin\r\n");
-    std::string policy{"default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'"};
-    // A `;` would begin another directive, a `,` another policy.
-    const bool only_sources = form_targets.find_first_of(";,") == std::string_view::npos;
-    if (!form_targets.empty() && only_sources && http::field_value::from(form_targets))
-        policy.append(" ").append(form_targets);
-    policy.append("; base-uri 'none'; frame-ancestors 'none'");
-    if (const auto value = http::field_value::from(policy)) out.add("Content-Security-Policy", *value);
+        "Referrer-Policy: no-referrer\r\n");
+    if (reach == page_reach::here)
+        out.add_prepared_lines(
+            "Content-Security-Policy: default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; "
+            "base-uri 'none'; frame-ancestors 'none'\r\n"
+            "Cross-Origin-Opener-Policy: same-origin\r\n");
+    else
+        out.add_prepared_lines(
+            "Content-Security-Policy: default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; "
+            "frame-ancestors 'none'\r\n");
     if (site.secure) out.add("Strict-Transport-Security", "max-age=31536000");
 }
 
-TOLLGATE_DECL bool answer_see_other(http::response& out, const page_site& site, std::string_view url) {
+TOLLGATE_DECL outcome<void> answer_see_other(http::response& out, const page_site& site, std::string_view url) {
     const auto location = http::field_value::from(url);
-    if (!location || url.empty()) return false;
+    // The address may hold a code, so it is not in the message.
+    if (!location || url.empty()) return internal_error("a redirect to what cannot stand in Location");
     out.set_status(http::status::see_other);
     out.add("Location", *location);
     out.add_prepared_lines(
         "Cache-Control: no-store\r\n"
         "Referrer-Policy: no-referrer\r\n");
     if (site.secure) out.add("Strict-Transport-Security", "max-age=31536000");
-    return true;
+    return {};
 }
 
 }  // namespace tollgate::pipeline
@@ -15643,6 +15690,44 @@ TOLLGATE_DECL void write_day(http::html_writer& html, instant at) {
     const auto civil = tollgate::detail::to_civil(at);
     html.add("<time datetime=\"{}\">{} {} {}</time>", to_iso8601(at).view(), civil.day,
              months.substr(static_cast<std::size_t>(civil.month - 1) * 3, 3), civil.year);
+}
+
+}  // namespace tollgate::pipeline
+
+// <tollgate/pipeline/page_sign_in.ipp>
+
+namespace tollgate::pipeline {
+
+TOLLGATE_DECL form_faults faults_of(const sign_in_attempt& typed, const sign_in_words& words) {
+    form_faults found;
+    if (typed.login.empty()) found.add(login_name, words.login_missing);
+    if (typed.password.empty()) found.add(password_name, words.password_missing);
+    return found;
+}
+
+TOLLGATE_DECL form_faults faults_of(const sign_in_answer& answer, const sign_in_words& words) {
+    form_faults found;
+    if (answer.result == sign_in_result::refused) found.add(password_name, words.refused);
+    if (answer.result == sign_in_result::throttled)
+        found.add(password_name, fill_in(words.throttled, duration_text(answer.retry_after, words.durations)));
+    return found;
+}
+
+TOLLGATE_DECL void write_sign_in_fields(http::html_writer& html, std::string_view login, const form_faults& faults,
+                                        const page_words& words) {
+    write_text_field(html,
+                     {.name = login_name,
+                      .label = words.sign_in.login,
+                      .value = login,
+                      .autocomplete = "username",
+                      .focused = true},
+                     faults, words.forms);
+    write_text_field(html,
+                     {.name = password_name,
+                      .label = words.sign_in.password,
+                      .type = "password",
+                      .autocomplete = "current-password"},
+                     faults, words.forms);
 }
 
 }  // namespace tollgate::pipeline
@@ -16788,7 +16873,7 @@ inline std::optional<std::string> state_of(const parameters& sent) {
 
 inline std::optional<failure> find_fault(const parameters& sent, const std::optional<std::string>& state) {
     if (auto repeated = sent.repeated()) return repeated;
-    // Visible ASCII is what RFC 6749 (appendix A.5) asks for; a zero ends the text in too many programs to send it back.
+    // RFC 6749 (appendix A.5) asks for visible ASCII. A zero ends the text in too many programs to be sent back.
     if (state && state->find('\0') != std::string::npos)
         return failure{error::invalid_request, "state holds a zero byte."};
     const auto response_type = sent.find("response_type");
@@ -16829,8 +16914,8 @@ TOLLGATE_DECL judged_request judge_request_of(application client, const paramete
     const auto scopes = scope_set::parse(*sent.find("scope"));
     const auto exists = [&](std::string_view scope) { return services.has_scope(scope); };
     if (!scopes || scopes->empty() || !scopes->for_each(exists))
-        return redirect_failure{std::move(*redirect), {error::invalid_scope, "scope names one that there is not."},
-                                std::move(state)};
+        return redirect_failure{
+            std::move(*redirect), {error::invalid_scope, "scope names one that there is not."}, std::move(state)};
     return authorization_request{.client = std::move(client),
                                  .redirect = std::move(*redirect),
                                  .redirect_uri = std::move(redirect_uri),
@@ -16878,22 +16963,6 @@ inline std::string place_of(std::string_view redirect) {
     return std::string{redirect.substr(0, redirect.find_first_of("?/"))};
 }
 
-inline void write_sign_in(http::html_writer& html, const consent_view& view) {
-    const auto& words = view.words.sign_in;
-    html.add("<h2>{}</h2>\n", view.words.consent.sign_in);
-    pipeline::write_text_field(html,
-                               {.name = "login",
-                                .label = words.login,
-                                .value = view.sign_in->login,
-                                .autocomplete = "username",
-                                .focused = true},
-                               view.sign_in->faults, view.words.forms);
-    pipeline::write_text_field(
-        html,
-        {.name = "password", .label = words.password, .type = "password", .autocomplete = "current-password"},
-        view.sign_in->faults, view.words.forms);
-}
-
 }  // namespace detail
 
 TOLLGATE_DECL std::string covered_by(const authorization_request& request) {
@@ -16910,15 +16979,8 @@ TOLLGATE_DECL secret_text make_code(const code_seed& seed) {
     return make_secret(secret_kind::authorization_code, bytes);
 }
 
-TOLLGATE_DECL std::string form_target_of(std::string_view redirect) {
-    const auto scheme = std::string{redirect.substr(0, redirect.find(':') + 1)};
-    const auto url = http::url::parse(redirect);
-    const bool is_v6 = url && url->address && !url->address->is_v4();
-    return url && !is_v6 ? url->origin() : scheme;
-}
-
 TOLLGATE_DECL std::string consent_title(const consent_view& view) {
-    return pipeline::fill_in(view.words.consent.title, view.request.client.name);
+    return fill_in(view.words.consent.title, view.request.client.name);
 }
 
 TOLLGATE_DECL void write_consent(http::html_writer& html, const consent_view& view) {
@@ -16926,21 +16988,24 @@ TOLLGATE_DECL void write_consent(http::html_writer& html, const consent_view& vi
     const auto& client = view.request.client;
     html.add("<h1>{}</h1>\n", consent_title(view));
     if (view.sign_in != nullptr) pipeline::write_faults(html, view.sign_in->faults, view.words.forms);
-    html.add("<p>{}</p>\n", pipeline::fill_in(words.asks, client.name));
+    html.add("<p>{}</p>\n", fill_in(words.asks, client.name));
     if (!client.description.empty()) html.add("<blockquote>{}</blockquote>\n", client.description);
     html.add("<p>{}</p>\n<ul>\n", words.scopes);
     view.request.scopes.for_each([&](std::string_view scope) {
         html.add("<li>{} <code>{}</code></li>\n", view.scopes.find(scope), scope);
         return true;
     });
-    html.add("</ul>\n<p class=\"hint\">{}</p>\n", pipeline::fill_in(words.website, client.website));
+    html.add("</ul>\n<p class=\"hint\">{}</p>\n", fill_in(words.website, client.website));
 
     const auto carried = carried_by(view.request);
     pipeline::form_target to{.url = view.url, .form_token = view.form_token, .hidden = {}};
     for (const auto& [name, value] : carried) to.hidden.emplace_back(name, value);
     if (view.sign_in != nullptr) to.hidden.emplace_back(nonce_name, view.sign_in->nonce);
     pipeline::begin_form(html, to);
-    if (view.sign_in != nullptr) detail::write_sign_in(html, view);
+    if (view.sign_in != nullptr) {
+        html.add("<h2>{}</h2>\n", words.sign_in);
+        pipeline::write_sign_in_fields(html, view.sign_in->login, view.sign_in->faults, view.words);
+    }
     // Whoever refuses need not sign in for it.
     html.add(R"(<p class="buttons"><button name="{}" value="allow">{}</button>
 <button class="quiet" name="{}" value="deny" formnovalidate>{}</button></p>
@@ -16948,7 +17013,7 @@ TOLLGATE_DECL void write_consent(http::html_writer& html, const consent_view& vi
 <p class="hint">{}</p>
 )",
              decision_name, words.allow, decision_name, words.deny,
-             pipeline::fill_in(words.leads_to, detail::place_of(view.request.redirect)));
+             fill_in(words.leads_to, detail::place_of(view.request.redirect)));
 }
 
 }  // namespace tollgate::oauth
@@ -16983,22 +17048,6 @@ TOLLGATE_DECL const message_words& words_for(page_failure why, const consent_wor
         case page_failure::wrong_redirect: break;
     }
     return words.wrong_redirect;
-}
-
-TOLLGATE_DECL pipeline::form_faults faults_of(const sign_in_attempt& typed, const sign_in_words& words) {
-    pipeline::form_faults found;
-    if (typed.login.empty()) found.add("login", words.login_missing);
-    if (typed.password.empty()) found.add("password", words.password_missing);
-    return found;
-}
-
-TOLLGATE_DECL pipeline::form_faults faults_of(const sign_in_answer& answer, const sign_in_words& words) {
-    pipeline::form_faults found;
-    if (answer.result == sign_in_result::refused) found.add("password", words.refused);
-    if (answer.result == sign_in_result::throttled)
-        found.add("password",
-                  pipeline::fill_in(words.throttled, pipeline::duration_text(answer.retry_after, words.durations)));
-    return found;
 }
 
 TOLLGATE_DECL bool holds_all(const scope_set& granted, const scope_set& asked) noexcept {
@@ -17251,8 +17300,9 @@ TOLLGATE_DECL void answer_bad_client(const http::request& asked, const visit& no
                                      std::string_view docs_url) {
     if (!now.window->admitted) {
         out.add("Retry-After", pipeline::seconds_until(now.window->resets_at, now.now));
-        const failure why{error::invalid_client, "API rate limit exceeded by requests with a wrong client_id or "
-                                                 "client_secret. Wait until the time in X-RateLimit-Reset."};
+        const failure why{error::invalid_client,
+                          "API rate limit exceeded by requests with a wrong client_id or "
+                          "client_secret. Wait until the time in X-RateLimit-Reset."};
         return write_failure(out, {.status = http::status::too_many_requests,
                                    .why = why,
                                    .docs_url = docs_url,
@@ -17335,7 +17385,7 @@ inline std::optional<std::string> without_loopback_port(std::string_view text) {
     return std::nullopt;
 }
 
-/// What can stand in `Location` and have a query put behind it: visible ASCII without a fragment (RFC 6749 section 3.1.2).
+/// What can stand in `Location` with a query behind it: visible ASCII without a fragment (RFC 6749 section 3.1.2).
 inline bool can_be_sent_to(std::string_view url) noexcept {
     for (char c : url)
         if (c <= ' ' || c > '~' || c == '#') return false;
@@ -17441,7 +17491,7 @@ inline void write_application_row(http::html_writer& html, const page_view& view
     pipeline::write_confirmation(html,
                                  {.label = words.renew,
                                   .about = of.name,
-                                  .warning = pipeline::fill_in(words.renew_warning, of.name),
+                                  .warning = fill_in(words.renew_warning, of.name),
                                   .button = words.renew_button},
                                  {.url = view.url,
                                   .form_token = view.form_token,
@@ -17450,7 +17500,7 @@ inline void write_application_row(http::html_writer& html, const page_view& view
         html,
         {.label = words.remove,
          .about = of.name,
-         .warning = pipeline::fill_in(words.remove_warning, of.name),
+         .warning = fill_in(words.remove_warning, of.name),
          .button = words.remove_button},
         {.url = view.url, .form_token = view.form_token, .hidden = {{action_name, "delete"}, {"application", number}}});
     end_row(html);
@@ -17557,7 +17607,7 @@ TOLLGATE_DECL void write_authorizations(http::html_writer& html, const page_view
             html,
             {.label = words.revoke,
              .about = each.application_name,
-             .warning = pipeline::fill_in(words.revoke_warning, each.application_name),
+             .warning = fill_in(words.revoke_warning, each.application_name),
              .button = words.revoke_button},
             {.url = view.url,
              .form_token = view.form_token,
@@ -17597,26 +17647,10 @@ TOLLGATE_DECL bool is_local_target(std::string_view text) noexcept {
 
 namespace tollgate::pages {
 
-TOLLGATE_DECL std::string read_return_to(const http::form_fields& fields) {
-    const auto wanted = fields.value_of("return_to");
-    return is_local_target(wanted) ? std::string{wanted} : std::string{};
-}
-
-TOLLGATE_DECL pipeline::form_faults faults_of(const sign_in_form& typed, std::string_view password,
-                                              const sign_in_words& words) {
-    pipeline::form_faults found;
-    if (typed.login.empty()) found.add("login", words.login_missing);
-    if (password.empty()) found.add("password", words.password_missing);
-    return found;
-}
-
-TOLLGATE_DECL pipeline::form_faults faults_of(const sign_in_answer& answer, const sign_in_words& words) {
-    pipeline::form_faults found;
-    if (answer.result == sign_in_result::refused) found.add("password", words.refused);
-    if (answer.result == sign_in_result::throttled)
-        found.add("password",
-                  pipeline::fill_in(words.throttled, pipeline::duration_text(answer.retry_after, words.durations)));
-    return found;
+TOLLGATE_DECL sign_in_form sign_in_form::read(const http::form_fields& fields) {
+    sign_in_form made{.login = std::string{fields.value_of(pipeline::login_name)}};
+    if (const auto wanted = fields.value_of("return_to"); is_local_target(wanted)) made.return_to = wanted;
+    return made;
 }
 
 TOLLGATE_DECL void write_sign_in(http::html_writer& html, const sign_in_view& view, const sign_in_form& typed,
@@ -17628,19 +17662,13 @@ TOLLGATE_DECL void write_sign_in(http::html_writer& html, const sign_in_view& vi
     pipeline::begin_form(html, {.url = view.url, .form_token = {}, .hidden = {}});
     if (!typed.return_to.empty())
         html.add("<input type=\"hidden\" name=\"return_to\" value=\"{}\">\n", typed.return_to);
-    pipeline::write_text_field(
-        html,
-        {.name = "login", .label = words.login, .value = typed.login, .autocomplete = "username", .focused = true},
-        faults, view.words.forms);
-    pipeline::write_text_field(
-        html, {.name = "password", .label = words.password, .type = "password", .autocomplete = "current-password"},
-        faults, view.words.forms);
+    pipeline::write_sign_in_fields(html, typed.login, faults, view.words);
     html.add("<button>{}</button>\n</form>\n", words.button);
 }
 
 TOLLGATE_DECL void write_sign_out(http::html_writer& html, const sign_out_view& view) {
     const sign_in_words& words = view.words.sign_in;
-    html.add("<h1>{}</h1>\n<p>{}</p>\n", words.out_title, pipeline::fill_in(words.out_about, view.login));
+    html.add("<h1>{}</h1>\n<p>{}</p>\n", words.out_title, fill_in(words.out_about, view.login));
     pipeline::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
     html.add("<button>{}</button>\n</form>\n", words.out_title);
 }
@@ -17700,7 +17728,7 @@ inline void write_token_row(http::html_writer& html, const page_view& view, cons
     pipeline::write_confirmation(html,
                                  {.label = words.revoke,
                                   .about = token.description,
-                                  .warning = pipeline::fill_in(words.revoke_warning, token.description),
+                                  .warning = fill_in(words.revoke_warning, token.description),
                                   .button = words.revoke_button},
                                  {.url = view.url,
                                   .form_token = view.form_token,
@@ -17800,7 +17828,7 @@ TOLLGATE_DECL pipeline::form_faults hook_form::faults(const hook_list& list, con
         const bool elsewhere = std::any_of(services.services().begin(), services.services().end(),
                                            [&](const service& each) { return each.has_event(event); });
         if (at != nullptr && elsewhere)
-            found.add("event", pipeline::fill_in(words.webhooks.event_of_other_service, at->name));
+            found.add("event", fill_in(words.webhooks.event_of_other_service, at->name));
         else found.add("event", words.forms.unknown_choice, words.webhooks.event);
     }
     const typed_line target{"target_url", words.webhooks.target_url, target_url, limits::target_url_bytes_max,
@@ -17835,7 +17863,7 @@ inline void write_hook_row(http::html_writer& html, const page_view& view, const
     pipeline::write_confirmation(html,
                                  {.label = words.renew,
                                   .about = about,
-                                  .warning = pipeline::fill_in(words.renew_warning, of.event),
+                                  .warning = fill_in(words.renew_warning, of.event),
                                   .button = words.renew_button},
                                  {.url = view.url,
                                   .form_token = view.form_token,
@@ -17843,7 +17871,7 @@ inline void write_hook_row(http::html_writer& html, const page_view& view, const
     pipeline::write_confirmation(html,
                                  {.label = words.remove,
                                   .about = about,
-                                  .warning = pipeline::fill_in(words.remove_warning, of.target_url),
+                                  .warning = fill_in(words.remove_warning, of.target_url),
                                   .button = words.remove_button},
                                  {.url = view.url,
                                   .form_token = view.form_token,
@@ -17976,7 +18004,7 @@ TOLLGATE_DECL void judge_line(pipeline::form_faults& found, const typed_line& ty
     if (typed.text.empty()) {
         if (!typed.missing.empty()) found.add(typed.name, typed.missing);
     } else if (typed.text.size() > typed.bytes_max) {
-        found.add(typed.name, pipeline::fill_in(words.too_long, std::to_string(typed.bytes_max)), typed.label);
+        found.add(typed.name, fill_in(words.too_long, std::to_string(typed.bytes_max)), typed.label);
     } else if (!is_visible_line(typed.text, typed.bytes_max)) {
         const bool blank = typed.text.find_first_not_of(' ') == std::string_view::npos;
         if (blank && !typed.missing.empty()) found.add(typed.name, typed.missing);
@@ -18054,7 +18082,10 @@ TOLLGATE_DECL void write_day_or_never(http::html_writer& html, const std::option
 }
 
 TOLLGATE_DECL void write_web_link(http::html_writer& html, std::string_view url, std::string_view text) {
-    if (http::url::parse(url)) html.add("<a href=\"{}\" rel=\"external noopener noreferrer\">{}</a>", url, text);
+    const auto leads_to = http::url::parse(url);
+    // With user information an address looks as if it led to another host than it does.
+    if (leads_to && !leads_to->has_user_info)
+        html.add("<a href=\"{}\" rel=\"external noopener noreferrer\">{}</a>", url, text);
     else html.add("{}", text);
 }
 

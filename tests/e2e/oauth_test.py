@@ -338,11 +338,11 @@ class Consent(OAuthCase):
         self.assertNotIn("<script", page.body)
         self.assertIn("<script>alert(1)</script>\"'&", page.text)
 
-    def test_the_form_may_lead_to_the_redirect_and_nowhere_else(self):
+    def test_no_field_of_the_page_stands_in_the_way_of_the_redirect(self):
+        """Chromium applies `form-action` to every redirect behind a form, those of the application's own site among them."""
         page = Application(self.server, 1).ask(self.visitor)
-        policy = page.answer.get("Content-Security-Policy")
-        directive, = [each for each in policy.split("; ") if each.startswith("form-action")]
-        self.assertEqual({"form-action", "'self'", "https://app.example"}, set(directive.split()))
+        self.assertNotIn("form-action", page.answer.get("Content-Security-Policy"))
+        self.assertIsNone(page.answer.get("Cross-Origin-Opener-Policy"))
 
 
 class OnePage(OAuthCase):

@@ -22,13 +22,16 @@ struct consent_words {
     message_words no_client{"Which application?",
                             "The link that led here does not say which application it belongs to. Go back to the "
                             "application, and tell its makers if this happens again."};
-    message_words unknown_client{"An unknown application",
-                                 "The link that led here belongs to no application that is registered. Nothing was shared."};
-    message_words wrong_redirect{"Not where this application lives",
-                                 "The link that led here asks to send you on to an address that its application did not "
-                                 "register. That may be a mistake, or an attempt to deceive you. Nothing was shared."};
-    message_words answered{"You have answered this",
-                           "The application has been told already. Go back to it, and begin there if you need to again."};
+    message_words unknown_client{
+        "An unknown application",
+        "The link that led here belongs to no application that is registered. Nothing was shared."};
+    message_words wrong_redirect{
+        "Not where this application lives",
+        "The link that led here asks to send you on to an address that its application did not "
+        "register. That may be a mistake, or an attempt to deceive you. Nothing was shared."};
+    message_words answered{
+        "You have answered this",
+        "The application has been told already. Go back to it, and begin there if you need to again."};
 };
 
 }  // namespace tollgate

@@ -52,6 +52,7 @@
 #include <tollgate/pages/webhooks_page.ipp>
 #include <tollgate/pipeline/form_token.ipp>
 #include <tollgate/pipeline/page_form.ipp>
+#include <tollgate/pipeline/page_sign_in.ipp>
 #include <tollgate/pipeline/page_site.ipp>
 #include <tollgate/pipeline/page_text.ipp>
 #include <tollgate/pipeline/read_form.ipp>

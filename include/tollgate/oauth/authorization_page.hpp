@@ -13,6 +13,7 @@
 #include <tollgate/pipeline/answer.hpp>
 #include <tollgate/pipeline/form_token.hpp>
 #include <tollgate/pipeline/page_maker.hpp>
+#include <tollgate/pipeline/page_sign_in.hpp>
 #include <tollgate/policy/policy_set.hpp>
 
 #include <optional>
@@ -40,7 +41,8 @@ struct authorization_page {
     static constexpr bool signs_in = sign_in_source<Sessions>;
 
     void answer(const http::request& asked, visit& now, http::response& out) const {
-        if (asked.method != http::method::get && asked.method != http::method::head && asked.method != http::method::post) {
+        if (asked.method != http::method::get && asked.method != http::method::head &&
+            asked.method != http::method::post) {
             out.add("Allow", "GET, HEAD, POST, OPTIONS");
             if (asked.method == http::method::options) return out.set_status(http::status::no_content);
             return pages.answer_status(out, http::status::method_not_allowed);
@@ -112,7 +114,7 @@ private:
 
     void take_answer(const call& to) const {
         if constexpr (signs_in)
-            if (to.on_one_page() && to.sent.holds("login")) return take_sign_in(to);
+            if (to.on_one_page() && to.sent.holds(pipeline::login_name)) return take_sign_in(to);
 
         // Whoever shows nothing at all is no reader of ours, signed in or not.
         const auto shown = to.sent.find(pipeline::form_token_name);
@@ -138,9 +140,7 @@ private:
         }
     }
 
-    void deny(const call& to) const {
-        answer_failure(to, {error::access_denied, "The application was not let in."});
-    }
+    void deny(const call& to) const { answer_failure(to, {error::access_denied, "The application was not let in."}); }
 
     [[nodiscard]] std::string sign_in_url(const call& to) const {
         if constexpr (signs_in)
@@ -156,20 +156,20 @@ private:
         if (decided == decision::none) return pages.answer_status(to.out, http::status::bad_request);
         if (decided == decision::deny) return deny(to);
 
-        const auto login = to.sent.find("login").value_or("");
-        auto password = to.sent.find("password").value_or("");
+        const auto login = to.sent.find(pipeline::login_name).value_or("");
+        auto password = to.sent.find(pipeline::password_name).value_or("");
         const sign_in_attempt typed{.login = login, .password = password, .client = to.now.client};
         const auto& words = pages.words().sign_in;
-        if (const auto faults = faults_of(typed, words); !faults.empty())
+        if (const auto faults = pipeline::faults_of(typed, words); !faults.empty())
             return show_sign_in(to, login, faults, http::status::unprocessable_content);
         const auto tried = sessions.sign_in(to.asked, typed, to.now.now, to.out);
         secure_wipe(password);
         if (!tried) return answer_broken(tried.error(), to.out);
         if (tried->result == sign_in_result::throttled) {
             to.out.add("Retry-After", static_cast<std::uint64_t>(tried->retry_after.count()));
-            return show_sign_in(to, login, faults_of(*tried, words), http::status::too_many_requests);
+            return show_sign_in(to, login, pipeline::faults_of(*tried, words), http::status::too_many_requests);
         }
-        if (!tried->who) return show_sign_in(to, login, faults_of(*tried, words), http::status::unprocessable_content);
+        if (!tried->who) return show_sign_in(to, login, pipeline::faults_of(*tried, words), http::status::unprocessable_content);
 
         const auto user = tried->who->user;
         to.now.who = caller{user, {}, credential_kind::other, {}};
@@ -210,9 +210,7 @@ private:
         const auto title = consent_title(view);
         frame.title = title;
         frame.shape = page_shape::narrow;
-        pages.answer(
-            to.out, frame, [&](http::html_writer& html) { write_consent(html, view); },
-            form_target_of(to.request.redirect));
+        pages.answer(to.out, frame, [&](http::html_writer& html) { write_consent(html, view); });
     }
 
     void give_code(const call& to, user_id user, const secret_text& code) const {
@@ -254,13 +252,11 @@ private:
         policy(policies.observer).on_problem(why);
         const bool unavailable = why.kind == problem_kind::unavailable;
         if (unavailable) out.add("Retry-After", pipeline::retry_after_unavailable_seconds);
-        pages.answer_status(
-            out, unavailable ? http::status::service_unavailable : http::status::internal_server_error);
+        pages.answer_status(out, unavailable ? http::status::service_unavailable : http::status::internal_server_error);
     }
 
     void answer_url(std::string_view url, http::response& out) const {
-        if (!pipeline::answer_see_other(out, pages.site(), url))
-            answer_broken(internal_error("a redirect that cannot stand in Location"), out);
+        if (const auto led = pipeline::answer_see_other(out, pages.site(), url); !led) answer_broken(led.error(), out);
     }
 };
 

@@ -66,8 +66,8 @@ struct carried_parameter {
     std::string value;
 };
 
-/// The parameters that say the same again, in one order: what a form of ours carries in hidden fields, and a query brings
-/// back after signing in. A browser's form changes line ends, so a state that holds any goes as `encoded_state`,
+/// The parameters that say the same again, in one order: what a form of ours carries in hidden fields, and a query
+/// brings back after signing in. A browser's form changes line ends, so a state that holds any goes as `encoded_state`,
 /// percent-encoded.
 [[nodiscard]] TOLLGATE_DECL std::vector<carried_parameter> carried_by(const authorization_request& request);
 

@@ -25,7 +25,7 @@ inline std::optional<std::string> state_of(const parameters& sent) {
 
 inline std::optional<failure> find_fault(const parameters& sent, const std::optional<std::string>& state) {
     if (auto repeated = sent.repeated()) return repeated;
-    // Visible ASCII is what RFC 6749 (appendix A.5) asks for; a zero ends the text in too many programs to send it back.
+    // RFC 6749 (appendix A.5) asks for visible ASCII. A zero ends the text in too many programs to be sent back.
     if (state && state->find('\0') != std::string::npos)
         return failure{error::invalid_request, "state holds a zero byte."};
     const auto response_type = sent.find("response_type");
@@ -66,8 +66,8 @@ TOLLGATE_DECL judged_request judge_request_of(application client, const paramete
     const auto scopes = scope_set::parse(*sent.find("scope"));
     const auto exists = [&](std::string_view scope) { return services.has_scope(scope); };
     if (!scopes || scopes->empty() || !scopes->for_each(exists))
-        return redirect_failure{std::move(*redirect), {error::invalid_scope, "scope names one that there is not."},
-                                std::move(state)};
+        return redirect_failure{
+            std::move(*redirect), {error::invalid_scope, "scope names one that there is not."}, std::move(state)};
     return authorization_request{.client = std::move(client),
                                  .redirect = std::move(*redirect),
                                  .redirect_uri = std::move(redirect_uri),

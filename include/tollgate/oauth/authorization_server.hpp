@@ -23,16 +23,16 @@
 
 namespace tollgate {
 
-/// OAuth 2.0 at `{auth_url}` (RFC 6749, the authorization code grant): the authorization page, the token endpoint, revocation
-/// (RFC 7009), metadata (RFC 8414). A handler, to be hosted by `server` or by any other HTTP server.
+/// OAuth 2.0 at `{auth_url}` (RFC 6749, the authorization code grant): the authorization page, the token endpoint,
+/// revocation (RFC 7009), metadata (RFC 8414). A handler, to be hosted by `server` or by any other HTTP server.
 ///
 ///     authorization_server oauth{settings, sessions, store};
-///     authorization_server oauth{settings, sessions, store, default_policies().with_limiter(std::ref(limiter)), theme};
+///     authorization_server oauth{settings, sessions, store, default_policies().with_limiter(std::ref(limiter))};
 ///     http::site site{http::mounted("/v1", api), http::mounted(oauth), http::mounted(pages)};
 ///
-/// The limiter counts wrong client secrets against the client's address: give it the API's by `std::ref`. Sessions and store
-/// are the integrator's and must outlive it. Thread rule: `handle` may be called from many threads at once. Blocking: exactly
-/// if the sessions, the store or the limiter block, and while a password is checked.
+/// The limiter counts wrong client secrets against the client's address: give it the API's by `std::ref`. Sessions and
+/// store are the integrator's and must outlive it. Thread rule: `handle` may be called from many threads at once.
+/// Blocking: exactly if the sessions, the store or the limiter block, and while a password is checked.
 template <class Sessions, class Store, class Policies = decltype(default_policies()), class Theme = plain_theme>
 class authorization_server {
     static constexpr bool sessions_fit = session_source<Sessions>;
@@ -49,15 +49,16 @@ class authorization_server {
 public:
     static constexpr bool blocking = always_blocks || sign_in_source<Sessions>;
 
-    /// Throws std::invalid_argument for an auth_url that is no absolute URL, and std::runtime_error when there are no random
-    /// bytes.
-    authorization_server(oauth_settings settings, Sessions& sessions, Store& store, Policies policies = default_policies(),
-                         Theme theme = {})
+    /// Throws std::invalid_argument for an auth_url that is no absolute URL, and std::runtime_error when there are no
+    /// random bytes.
+    authorization_server(oauth_settings settings, Sessions& sessions, Store& store,
+                         Policies policies = default_policies(), Theme theme = {})
         : settings_{std::move(settings)},
           sessions_{sessions},
           store_{store},
           policies_{std::move(policies)},
-          pages_{settings_.auth_url, settings_.services, std::move(theme)},
+          pages_{settings_.auth_url, settings_.services, pipeline::fit_theme(std::move(theme)),
+                 pipeline::page_reach::onward},
           places_{settings_, pages_.site().root} {
         while (settings_.auth_url.ends_with('/')) settings_.auth_url.pop_back();
         docs_url_ = settings_.auth_url + "/docs/";
@@ -90,8 +91,8 @@ public:
 
     /// A password takes time, and is only ever sent to the page where people sign in and agree at once.
     [[nodiscard]] bool may_block(const http::request& asked) const noexcept {
-        return always_blocks || (asked.method == http::method::post &&
-                                 places_.find(asked.target.path) == oauth::place::one_page);
+        return always_blocks ||
+               (asked.method == http::method::post && places_.find(asked.target.path) == oauth::place::one_page);
     }
 
     [[nodiscard]] const oauth_settings& settings() const noexcept { return settings_; }
@@ -100,7 +101,8 @@ private:
     void answer(const http::request& asked, oauth::visit& now, http::response& out);
     void answer_place(const http::request& asked, oauth::visit& now, http::response& out);
     void answer_nowhere(const http::request& asked, http::response& out) const;
-    void answer_thrown(std::string_view what, const http::request& asked, oauth::visit& now, http::response& out) noexcept;
+    void answer_thrown(std::string_view what, const http::request& asked, oauth::visit& now,
+                       http::response& out) noexcept;
     void finish(const http::request& asked, const oauth::visit& now, http::response& out);
 
     /// Whether a person is looking: then there is a page, and no limit fields.
@@ -113,7 +115,7 @@ private:
     Sessions& sessions_;
     Store& store_;
     Policies policies_;
-    pipeline::page_maker<Theme> pages_;
+    pipeline::page_maker<pipeline::fitting_theme<Theme>> pages_;
     oauth::places places_;
     std::string docs_url_;
     std::string metadata_;
@@ -141,8 +143,9 @@ template <class Sessions, class Store, class Policies, class Theme>
 void authorization_server<Sessions, Store, Policies, Theme>::answer_place(const http::request& asked, oauth::visit& now,
                                                                           http::response& out) {
     const oauth::client_endpoints<Store, Policies> endpoints{settings_, store_, policies_, docs_url_};
-    const oauth::authorization_page<Sessions, Store, Policies, Theme> page{settings_, sessions_, store_,
-                                                                           policies_, pages_,    form_key_};
+    const oauth::authorization_page<Sessions, Store, Policies, pipeline::fitting_theme<Theme>> page{
+        .settings = settings_, .sessions = sessions_, .store = store_,
+        .policies = policies_, .pages = pages_, .form_key = form_key_};
     switch (now.where) {
         case oauth::place::token: return endpoints.answer_token(asked, now, out);
         case oauth::place::revocation: return endpoints.answer_revocation(asked, now, out);
@@ -172,8 +175,10 @@ void authorization_server<Sessions, Store, Policies, Theme>::finish(const http::
 }
 
 template <class Sessions, class Store, class Policies, class Theme>
-void authorization_server<Sessions, Store, Policies, Theme>::answer_thrown(std::string_view what, const http::request& asked,
-                                                                           oauth::visit& now, http::response& out) noexcept {
+void authorization_server<Sessions, Store, Policies, Theme>::answer_thrown(std::string_view what,
+                                                                           const http::request& asked,
+                                                                           oauth::visit& now,
+                                                                           http::response& out) noexcept {
     try {
         const auto why = internal_error(std::string{"thrown: "}.append(what));
         policy(policies_.observer).on_problem(why);
@@ -208,9 +213,9 @@ void authorization_server<Sessions, Store, Policies, Theme>::handle(const http::
                                                                     http::response& out) noexcept {
     if constexpr (fits) {
         try {
-            const auto window = policy(policies_.limiter)
-                                    .peek(limit_key::of(refused.peer), settings_.anonymous_quota,
-                                          policy(policies_.clock).now());
+            const auto window =
+                policy(policies_.limiter)
+                    .peek(limit_key::of(refused.peer), settings_.anonymous_quota, policy(policies_.clock).now());
             if (refused.status == http::status::service_unavailable)
                 out.add("Retry-After", pipeline::retry_after_unavailable_seconds);
             pipeline::write_error(out, refused.status, refused.reason, docs_url_, pipeline::to_topic(refused.status));

@@ -21,8 +21,8 @@ struct client_credentials {
     friend bool operator==(const client_credentials&, const client_credentials&) = default;
 };
 
-/// Takes the credentials from the Authorization field, where both parts are form-encoded, or from the body. Both at once
-/// are fine if they say the same. Where there are none, or none that can be read, both texts are empty.
+/// Takes the credentials from the Authorization field, where both parts are form-encoded, or from the body. Both at
+/// once are fine if they say the same. Where there are none, or none that can be read, both texts are empty.
 [[nodiscard]] TOLLGATE_DECL std::variant<client_credentials, failure> read_credentials(const http::request& asked,
                                                                                        const parameters& sent);
 
@@ -35,7 +35,8 @@ template <application_store Applications>
                                                                       Applications& applications) {
     if (!could_be_good(shown)) return std::optional<application>{};
     auto found = applications.find_application(shown.client_id);
-    if (found && *found && (*found)->secret_digest != digest_of(shown.client_secret)) return std::optional<application>{};
+    if (found && *found && (*found)->secret_digest != digest_of(shown.client_secret))
+        return std::optional<application>{};
     return found;
 }
 

@@ -66,7 +66,7 @@ struct client_endpoints {
         if (is_well_formed(secret_kind::access_token, *token) || is_well_formed(secret_kind::refresh_token, *token))
             if (auto done = store.revoke_oauth_token(read->client.id, digest_of(*token)); !done)
                 return answer_problem(done.error(), out);
-        // Nobody reads the content (section 2.2), but there are clients that take an answer for a failure unless it is JSON.
+        // Nobody reads the content (section 2.2), but some clients take an answer for a failure unless it is JSON.
         out.add("Content-Type", "application/json");
         out.add("Cache-Control", "no-store");
         out.body() = "{}";

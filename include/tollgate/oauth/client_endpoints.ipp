@@ -21,8 +21,9 @@ TOLLGATE_DECL void answer_bad_client(const http::request& asked, const visit& no
                                      std::string_view docs_url) {
     if (!now.window->admitted) {
         out.add("Retry-After", pipeline::seconds_until(now.window->resets_at, now.now));
-        const failure why{error::invalid_client, "API rate limit exceeded by requests with a wrong client_id or "
-                                                 "client_secret. Wait until the time in X-RateLimit-Reset."};
+        const failure why{error::invalid_client,
+                          "API rate limit exceeded by requests with a wrong client_id or "
+                          "client_secret. Wait until the time in X-RateLimit-Reset."};
         return write_failure(out, {.status = http::status::too_many_requests,
                                    .why = why,
                                    .docs_url = docs_url,

@@ -29,10 +29,6 @@ struct code_seed {
 };
 [[nodiscard]] TOLLGATE_DECL secret_text make_code(const code_seed& seed);
 
-/// Where the consent form may lead, as a content security policy says it: the origin of the redirect, or its scheme where
-/// the policy's grammar has no word for the origin.
-[[nodiscard]] TOLLGATE_DECL std::string form_target_of(std::string_view redirect);
-
 /// The part of a consent form where people sign in.
 struct sign_in_part {
     std::string_view nonce;

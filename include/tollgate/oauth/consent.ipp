@@ -3,6 +3,7 @@
 #include <tollgate/base/digest.hpp>
 #include <tollgate/http/url.hpp>
 #include <tollgate/oauth/consent.hpp>
+#include <tollgate/pipeline/page_sign_in.hpp>
 
 #include <array>
 #include <cstring>
@@ -15,22 +16,6 @@ namespace detail {
 inline std::string place_of(std::string_view redirect) {
     if (const auto url = http::url::parse(redirect)) return url->authority();
     return std::string{redirect.substr(0, redirect.find_first_of("?/"))};
-}
-
-inline void write_sign_in(http::html_writer& html, const consent_view& view) {
-    const auto& words = view.words.sign_in;
-    html.add("<h2>{}</h2>\n", view.words.consent.sign_in);
-    pipeline::write_text_field(html,
-                               {.name = "login",
-                                .label = words.login,
-                                .value = view.sign_in->login,
-                                .autocomplete = "username",
-                                .focused = true},
-                               view.sign_in->faults, view.words.forms);
-    pipeline::write_text_field(
-        html,
-        {.name = "password", .label = words.password, .type = "password", .autocomplete = "current-password"},
-        view.sign_in->faults, view.words.forms);
 }
 
 }  // namespace detail
@@ -49,15 +34,8 @@ TOLLGATE_DECL secret_text make_code(const code_seed& seed) {
     return make_secret(secret_kind::authorization_code, bytes);
 }
 
-TOLLGATE_DECL std::string form_target_of(std::string_view redirect) {
-    const auto scheme = std::string{redirect.substr(0, redirect.find(':') + 1)};
-    const auto url = http::url::parse(redirect);
-    const bool is_v6 = url && url->address && !url->address->is_v4();
-    return url && !is_v6 ? url->origin() : scheme;
-}
-
 TOLLGATE_DECL std::string consent_title(const consent_view& view) {
-    return pipeline::fill_in(view.words.consent.title, view.request.client.name);
+    return fill_in(view.words.consent.title, view.request.client.name);
 }
 
 TOLLGATE_DECL void write_consent(http::html_writer& html, const consent_view& view) {
@@ -65,21 +43,24 @@ TOLLGATE_DECL void write_consent(http::html_writer& html, const consent_view& vi
     const auto& client = view.request.client;
     html.add("<h1>{}</h1>\n", consent_title(view));
     if (view.sign_in != nullptr) pipeline::write_faults(html, view.sign_in->faults, view.words.forms);
-    html.add("<p>{}</p>\n", pipeline::fill_in(words.asks, client.name));
+    html.add("<p>{}</p>\n", fill_in(words.asks, client.name));
     if (!client.description.empty()) html.add("<blockquote>{}</blockquote>\n", client.description);
     html.add("<p>{}</p>\n<ul>\n", words.scopes);
     view.request.scopes.for_each([&](std::string_view scope) {
         html.add("<li>{} <code>{}</code></li>\n", view.scopes.find(scope), scope);
         return true;
     });
-    html.add("</ul>\n<p class=\"hint\">{}</p>\n", pipeline::fill_in(words.website, client.website));
+    html.add("</ul>\n<p class=\"hint\">{}</p>\n", fill_in(words.website, client.website));
 
     const auto carried = carried_by(view.request);
     pipeline::form_target to{.url = view.url, .form_token = view.form_token, .hidden = {}};
     for (const auto& [name, value] : carried) to.hidden.emplace_back(name, value);
     if (view.sign_in != nullptr) to.hidden.emplace_back(nonce_name, view.sign_in->nonce);
     pipeline::begin_form(html, to);
-    if (view.sign_in != nullptr) detail::write_sign_in(html, view);
+    if (view.sign_in != nullptr) {
+        html.add("<h2>{}</h2>\n", words.sign_in);
+        pipeline::write_sign_in_fields(html, view.sign_in->login, view.sign_in->faults, view.words);
+    }
     // Whoever refuses need not sign in for it.
     html.add(R"(<p class="buttons"><button name="{}" value="allow">{}</button>
 <button class="quiet" name="{}" value="deny" formnovalidate>{}</button></p>
@@ -87,7 +68,7 @@ TOLLGATE_DECL void write_consent(http::html_writer& html, const consent_view& vi
 <p class="hint">{}</p>
 )",
              decision_name, words.allow, decision_name, words.deny,
-             pipeline::fill_in(words.leads_to, detail::place_of(view.request.redirect)));
+             fill_in(words.leads_to, detail::place_of(view.request.redirect)));
 }
 
 }  // namespace tollgate::oauth

@@ -26,8 +26,8 @@ struct refresh_exchange {
 
 using exchange_request = std::variant<code_exchange, refresh_exchange, failure>;
 
-/// What a client wants of the token endpoint (RFC 6749 section 3.2). A code or token that is none of ours is refused without
-/// asking the store.
+/// What a client wants of the token endpoint (RFC 6749 section 3.2). A code or token that is none of ours is refused
+/// without asking the store.
 [[nodiscard]] TOLLGATE_DECL exchange_request read_exchange(const parameters& sent);
 
 /// One answer to all that can be wrong with a code: which one it was is of use to nobody but whoever stole it.

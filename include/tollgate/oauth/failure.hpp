@@ -38,8 +38,8 @@ enum class error : std::uint8_t {
     return "server_error";
 }
 
-/// Why a step stops: the code for the program, a sentence for the person who writes it. Visible ASCII and spaces without
-/// quote and backslash, which is all that error_description may hold.
+/// Why a step stops: the code for the program, a sentence for the person who writes it. Visible ASCII and spaces
+/// without quote and backslash, which is all that error_description may hold.
 struct failure {
     error code = error::server_error;
     std::string description;

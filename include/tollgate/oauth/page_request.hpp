@@ -2,21 +2,18 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/contract/page_words.hpp>
-#include <tollgate/contract/session_source.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/status.hpp>
 #include <tollgate/oauth/authorization_request.hpp>
-#include <tollgate/pipeline/page_form.hpp>
 #include <tollgate/pipeline/page_site.hpp>
 
 #include <cstdint>
 #include <variant>
-#include <variant>
 
 namespace tollgate::oauth {
 
-/// The parameters of a request to an authorization page, from its query or from a form of ours; or a status for a form that
-/// another site sent (403), and for bytes that are none (400, 413, 415).
+/// The parameters of a request to an authorization page, from its query or from a form of ours; or a status for a form
+/// that another site sent (403), and for bytes that are none (400, 413, 415).
 [[nodiscard]] TOLLGATE_DECL std::variant<parameters, http::status> read_page_request(const http::request& asked,
                                                                                      const pipeline::page_site& site);
 
@@ -26,10 +23,6 @@ enum class decision : std::uint8_t { allow, deny, none };
 
 /// What the page says instead of asking.
 [[nodiscard]] TOLLGATE_DECL const message_words& words_for(page_failure why, const consent_words& words) noexcept;
-
-/// What is wrong with what was typed, before it is tried, and after.
-[[nodiscard]] TOLLGATE_DECL pipeline::form_faults faults_of(const sign_in_attempt& typed, const sign_in_words& words);
-[[nodiscard]] TOLLGATE_DECL pipeline::form_faults faults_of(const sign_in_answer& answer, const sign_in_words& words);
 
 /// Whether each of these was granted: as they are named, whatever one covers of another.
 [[nodiscard]] TOLLGATE_DECL bool holds_all(const scope_set& granted, const scope_set& asked) noexcept;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <tollgate/oauth/page_request.hpp>
-#include <tollgate/pipeline/page_text.hpp>
 #include <tollgate/pipeline/read_form.hpp>
 
 namespace tollgate::oauth {
@@ -32,22 +31,6 @@ TOLLGATE_DECL const message_words& words_for(page_failure why, const consent_wor
         case page_failure::wrong_redirect: break;
     }
     return words.wrong_redirect;
-}
-
-TOLLGATE_DECL pipeline::form_faults faults_of(const sign_in_attempt& typed, const sign_in_words& words) {
-    pipeline::form_faults found;
-    if (typed.login.empty()) found.add("login", words.login_missing);
-    if (typed.password.empty()) found.add("password", words.password_missing);
-    return found;
-}
-
-TOLLGATE_DECL pipeline::form_faults faults_of(const sign_in_answer& answer, const sign_in_words& words) {
-    pipeline::form_faults found;
-    if (answer.result == sign_in_result::refused) found.add("password", words.refused);
-    if (answer.result == sign_in_result::throttled)
-        found.add("password",
-                  pipeline::fill_in(words.throttled, pipeline::duration_text(answer.retry_after, words.durations)));
-    return found;
 }
 
 TOLLGATE_DECL bool holds_all(const scope_set& granted, const scope_set& asked) noexcept {

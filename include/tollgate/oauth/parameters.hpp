@@ -15,8 +15,8 @@
 
 namespace tollgate::oauth {
 
-/// The parameters of an OAuth request, from a query, a form or a JSON object. One sent without a value counts as not sent
-/// (RFC 6749 section 3.1).
+/// The parameters of an OAuth request, from a query, a form or a JSON object. One sent without a value counts as not
+/// sent (RFC 6749 section 3.1).
 class parameters {
 public:
     explicit parameters(const http::form_fields& form) : sent_{form.begin(), form.end()} {}
@@ -24,8 +24,8 @@ public:
     /// Whatever the bytes of a query or a form body hold; an invalid_request for bytes that are no form.
     [[nodiscard]] static TOLLGATE_DECL std::variant<parameters, failure> from_form(std::string_view bytes);
 
-    /// A form or a JSON object, as the Content-Type says; in JSON a value is a string or an integer. No body at all is no
-    /// parameters. Everything else, and bytes that are neither, is an invalid_request.
+    /// A form or a JSON object, as the Content-Type says; in JSON a value is a string or an integer. No body at all is
+    /// no parameters. Everything else, and bytes that are neither, is an invalid_request.
     [[nodiscard]] static TOLLGATE_DECL std::variant<parameters, failure> from_body(const http::request& asked);
 
     /// None when it was not sent. Of one that was sent twice, the first: ask `repeated` before trusting it.

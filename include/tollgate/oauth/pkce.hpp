@@ -20,12 +20,15 @@ inline constexpr std::string_view challenge_method = "S256";
 /// 43 to 128 unreserved characters (section 4.1).
 [[nodiscard]] constexpr bool is_code_verifier(std::string_view text) noexcept {
     if (text.size() < 43 || text.size() > 128) return false;
-    for (char c : text)
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_' || c == '~'))
-            return false;
+    for (char c : text) {
+        const bool letter_or_digit = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (!letter_or_digit && c != '-' && c != '.' && c != '_' && c != '~') return false;
+    }
     return true;
 }
 
-[[nodiscard]] inline std::string challenge_of(std::string_view verifier) { return base64url_encode(sha256(verifier).raw()); }
+[[nodiscard]] inline std::string challenge_of(std::string_view verifier) {
+    return base64url_encode(sha256(verifier).raw());
+}
 
 }  // namespace tollgate::oauth

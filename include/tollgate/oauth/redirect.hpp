@@ -11,16 +11,17 @@
 namespace tollgate::oauth {
 
 /// Whether `redirect_uri` is the registered one: byte for byte (RFC 6749 section 3.1.2.3, RFC 9700 section 2.1), except
-/// that the port of `http://127.0.0.1` and `http://[::1]` may be any (RFC 8252 section 7.3): a program on a person's machine
-/// takes the one that is free.
+/// that the port of `http://127.0.0.1` and `http://[::1]` may be any (RFC 8252 section 7.3): a program on a person's
+/// machine takes the one that is free.
 [[nodiscard]] TOLLGATE_DECL bool matches_registered(std::string_view registered, std::string_view redirect_uri);
 
-/// Whether `redirect_uri` may be used by an application that registered none: an absolute URL without user info and fragment, with
-/// the origin of the application's website.
+/// Whether `redirect_uri` may be used by an application that registered none: an absolute URL without user info and
+/// fragment, with the origin of the application's website.
 [[nodiscard]] TOLLGATE_DECL bool matches_website(std::string_view website, std::string_view redirect_uri);
 
-/// Where the browser goes back to, if that can be told safely: what the request asks for where the application allows it, or
-/// the registered URL where the request asks for nothing. None: the person is shown a page, and not sent anywhere.
+/// Where the browser goes back to, if that can be told safely: what the request asks for where the application allows
+/// it, or the registered URL where the request asks for nothing. None: the person is shown a page, and not sent
+/// anywhere.
 [[nodiscard]] TOLLGATE_DECL std::optional<std::string> choose_redirect(const application& client,
                                                                        const std::optional<std::string>& redirect_uri);
 

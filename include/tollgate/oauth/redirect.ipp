@@ -25,7 +25,7 @@ inline std::optional<std::string> without_loopback_port(std::string_view text) {
     return std::nullopt;
 }
 
-/// What can stand in `Location` and have a query put behind it: visible ASCII without a fragment (RFC 6749 section 3.1.2).
+/// What can stand in `Location` with a query behind it: visible ASCII without a fragment (RFC 6749 section 3.1.2).
 inline bool can_be_sent_to(std::string_view url) noexcept {
     for (char c : url)
         if (c <= ' ' || c > '~' || c == '#') return false;

@@ -16,8 +16,8 @@ struct oauth_settings {
     std::string auth_url = {};
     /// Whose scopes can be asked for.
     service_catalog services = {};
-    /// Services whose users have an address of their own, `{auth_url}/en/{service}/oauth/`, where they sign in and agree on
-    /// one page.
+    /// Services whose users have an address of their own, `{auth_url}/en/{service}/oauth/`, where they sign in and
+    /// agree on one page.
     std::vector<std::string> one_page_services = {};
 
     seconds code_lifetime{60};  ///< RFC 6749 asks for ten minutes at most; a redirect takes one

@@ -8,8 +8,8 @@
 
 namespace tollgate::oauth {
 
-/// Twice as many rows are looked through for expired ones as were added, so a store stays bounded without a thread of its
-/// own. What was issued is issued: a failure here is the operator's to hear of, and changes no answer.
+/// Twice as many rows are looked through for expired ones as were added, so a store stays bounded without a thread of
+/// its own. What was issued is issued: a failure here is the operator's to hear of, and changes no answer.
 template <grant_store Grants, observer Observer>
 void sweep(Grants& grants, const Observer& watching, instant now, std::size_t rows_added) noexcept {
     try {

@@ -92,8 +92,7 @@ template <grant_store Grants, random_source Random>
         case refresh_result::too_wide:
             return judged_exchange{failure{error::invalid_scope, "scope asks for more than was granted."}};
     }
-    return judged_exchange{
-        token_response{*access, lifetimes.access_token_lifetime, refreshed->scopes, std::nullopt}};
+    return judged_exchange{token_response{*access, lifetimes.access_token_lifetime, refreshed->scopes, std::nullopt}};
 }
 
 /// Whatever grant_type says (RFC 6749 section 3.2).

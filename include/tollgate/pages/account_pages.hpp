@@ -59,13 +59,7 @@ class account_pages {
     static_assert(theme_fits, "tollgate: this is no page_theme; read tollgate/contract/page_theme.hpp");
     static constexpr bool fits = users_fit && sessions_fit && store_fits && theme_fits;
 
-    // In place of a theme that is none, so that the message above is the only one.
-    using fitting_theme = std::conditional_t<theme_fits, Theme, plain_theme>;
-    [[nodiscard]] static fitting_theme fit(Theme theme) {
-        if constexpr (theme_fits) return theme;
-        else return {};
-    }
-
+    using maker_type = pipeline::page_maker<pipeline::fitting_theme<Theme>>;
     using call = pages::page_call<account_pages>;
     using room = pages::room;
 
@@ -100,10 +94,14 @@ public:
     [[nodiscard]] std::vector<std::string> mounts() const;
 
     [[nodiscard]] Users& users() noexcept { return users_; }
+    [[nodiscard]] Sessions& sessions() noexcept { return sessions_; }
     [[nodiscard]] Store& store() noexcept { return store_; }
     [[nodiscard]] Policies& policies() noexcept { return policies_; }
     [[nodiscard]] const page_settings& settings() const noexcept { return settings_; }
-    [[nodiscard]] const pipeline::page_maker<fitting_theme>& maker() const noexcept { return maker_; }
+    [[nodiscard]] const maker_type& maker() const noexcept { return maker_; }
+    [[nodiscard]] std::string url_of(room where) const {
+        return maker_.site().root + std::string{pages::path_of(where)};
+    }
 
     /// A page of the settings, with what all of them have around their content.
     template <class Write>
@@ -113,32 +111,32 @@ private:
     /// The forms of all these pages share a purpose: each belongs to whoever is signed in.
     [[nodiscard]] static pipeline::form_seal seal_of(const session& who) noexcept { return {who, "account pages"}; }
 
+    /// One that cannot be read says nothing.
+    [[nodiscard]] static http::form_fields query_of(const http::request& asked) {
+        auto query = http::parse_form(asked.target.query);
+        return query ? std::move(*query) : http::form_fields{{}};
+    }
+
     [[nodiscard]] bool is_here(room where) const noexcept {
         return where != room::none && (signs_in || (where != room::sign_in && where != room::sign_out));
-    }
-    [[nodiscard]] std::string url_of(room where) const {
-        return maker_.site().root + std::string{pages::path_of(where)};
     }
 
     void answer(const http::request& asked, http::response& out, instant now);
     void answer_thrown(std::string_view what, const http::request& asked, http::response& out, instant now) noexcept;
     void answer_problem(http::response& out, const problem& why) const;
-    [[nodiscard]] outcome<void> enter(room where, const http::request& asked, const http::form_fields& form,
-                                      http::response& out, instant now);
+    [[nodiscard]] outcome<void> enter(const pages::caller_at_door& at, http::response& out);
     [[nodiscard]] outcome<void> enter_settings(const pages::page_visit& visit, http::response& out);
-    [[nodiscard]] outcome<void> sign_in(const http::request& asked, const http::form_fields& form, http::response& out,
-                                        instant now);
     [[nodiscard]] outcome<void> sign_out(const pages::page_visit& visit, http::response& out);
-    void answer_sign_in(http::response& out, const pages::sign_in_form& typed, const pipeline::form_faults& faults,
-                        bool signed_out) const;
-    [[nodiscard]] outcome<void> go(http::response& out, std::string_view url) const;
+    [[nodiscard]] outcome<void> go(http::response& out, std::string_view url) const {
+        return pipeline::answer_see_other(out, maker_.site(), url);
+    }
 
     page_settings settings_;
     Users& users_;
     Sessions& sessions_;
     Store& store_;
     Policies policies_;
-    pipeline::page_maker<fitting_theme> maker_;
+    maker_type maker_;
 };
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
@@ -150,7 +148,9 @@ account_pages<Users, Sessions, Store, Policies, Theme>::account_pages(page_setti
       sessions_{sessions},
       store_{store},
       policies_{std::move(policies)},
-      maker_{settings_.auth_url, settings_.services, fit(std::move(theme))} {}
+      // Where people sign in elsewhere, a form of somebody who is not signed in any more leads there.
+      maker_{settings_.auth_url, settings_.services, pipeline::fit_theme(std::move(theme)),
+             signs_in ? pipeline::page_reach::here : pipeline::page_reach::onward} {}
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
 bool account_pages<Users, Sessions, Store, Policies, Theme>::may_block(const http::request& asked) const noexcept {
@@ -222,13 +222,6 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-outcome<void> account_pages<Users, Sessions, Store, Policies, Theme>::go(http::response& out,
-                                                                         std::string_view url) const {
-    if (!pipeline::answer_see_other(out, maker_.site(), url)) return internal_error("no address: " + std::string{url});
-    return {};
-}
-
-template <class Users, class Sessions, class Store, class Policies, class Theme>
 void account_pages<Users, Sessions, Store, Policies, Theme>::answer_problem(http::response& out,
                                                                             const problem& why) const {
     const auto status = pipeline::to_status(why.kind);
@@ -262,7 +255,7 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::answer(const http::
             if (asked.target.has_query) url.append("?").append(asked.target.query);
             return go(out, url);
         }
-        if (reads) return enter(found.where, asked, http::form_fields{{}}, out, now);
+        if (reads) return enter({found.where, asked, http::form_fields{{}}, query_of(asked), now}, out);
         if (pipeline::is_cross_site(asked, maker_.site())) {
             maker_.answer_status(out, http::status::forbidden);
             return {};
@@ -272,30 +265,30 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::answer(const http::
             maker_.answer_status(out, *refused);
             return {};
         }
-        return enter(found.where, asked, std::get<http::form_fields>(form), out, now);
+        return enter({found.where, asked, std::get<http::form_fields>(std::move(form)), query_of(asked), now}, out);
     }();
     if (!done) answer_problem(out, done.error());
 }
 
 /// Finds out who asks, and whether a form is theirs.
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-outcome<void> account_pages<Users, Sessions, Store, Policies, Theme>::enter(room where, const http::request& asked,
-                                                                            const http::form_fields& form,
-                                                                            http::response& out, instant now) {
+outcome<void> account_pages<Users, Sessions, Store, Policies, Theme>::enter(const pages::caller_at_door& at,
+                                                                            http::response& out) {
+    const bool posted = at.asked.method == http::method::post;
     if constexpr (signs_in)
-        if (where == room::sign_in) return sign_in(asked, form, out, now);
+        if (at.where == room::sign_in)
+            return posted ? pages::post_to_sign_in(*this, {at.asked, at.form, at.now}, out)
+                          : pages::show_sign_in(*this, {at.asked, at.query, at.now}, out);
 
-    const auto who = sessions_.session_of(asked, now);
+    const auto who = sessions_.session_of(at.asked, at.now);
     if (!who) return who.error();
     if (!*who) {
-        if (where == room::sign_out) return go(out, url_of(room::sign_in));
-        auto return_to = url_of(where);
-        if (asked.method != http::method::post && asked.target.has_query)
-            return_to.append("?").append(asked.target.query);
+        if (at.where == room::sign_out) return go(out, url_of(room::sign_in));
+        auto return_to = url_of(at.where);
+        if (!posted && at.asked.target.has_query) return_to.append("?").append(at.asked.target.query);
         return go(out, sessions_.sign_in_url(return_to));
     }
-    if (asked.method == http::method::post &&
-        !pipeline::check_form_token(seal_of(**who), form.value_of(pipeline::form_token_name))) {
+    if (posted && !pipeline::check_form_token(seal_of(**who), at.form.value_of(pipeline::form_token_name))) {
         maker_.answer_status(out, http::status::forbidden);
         return {};
     }
@@ -304,10 +297,7 @@ outcome<void> account_pages<Users, Sessions, Store, Policies, Theme>::enter(room
     if ((*who)->secret.empty() || !policy(policies_.random).fill(nonce))
         return internal_error("the session has no secret, or the random source gave nothing");
     const auto token = pipeline::make_form_token(seal_of(**who), nonce);
-    // A query that cannot be read says nothing.
-    auto query = http::parse_form(asked.target.query);
-    const auto queried = query ? std::move(*query) : http::form_fields{{}};
-    return enter_settings({where, asked, **who, token, form, queried, now}, out);
+    return enter_settings({at.where, at.asked, **who, token, at.form, at.query, at.now}, out);
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
@@ -329,55 +319,6 @@ outcome<void> account_pages<Users, Sessions, Store, Policies, Theme>::enter_sett
         case room::none: break;
     }
     return not_found();
-}
-
-template <class Users, class Sessions, class Store, class Policies, class Theme>
-outcome<void> account_pages<Users, Sessions, Store, Policies, Theme>::sign_in(const http::request& asked,
-                                                                              const http::form_fields& form,
-                                                                              http::response& out, instant now) {
-    const auto& words = maker_.words().sign_in;
-    if (asked.method != http::method::post) {
-        auto query = http::parse_form(asked.target.query);
-        const auto queried = query ? std::move(*query) : http::form_fields{{}};
-        const pages::sign_in_form fresh{.return_to = pages::read_return_to(queried)};
-        const auto who = sessions_.session_of(asked, now);
-        if (!who) return who.error();
-        if (*who) return go(out, fresh.return_to.empty() ? url_of(room::tokens) : fresh.return_to);
-        answer_sign_in(out, fresh, {}, queried.value_of("signed_out") == "1");
-        return {};
-    }
-
-    const pages::sign_in_form typed{std::string{form.value_of("login")}, pages::read_return_to(form)};
-    const auto password = form.value_of("password");
-    if (auto faults = pages::faults_of(typed, password, words); !faults.empty()) {
-        out.set_status(http::status::unprocessable_content);
-        answer_sign_in(out, typed, faults, false);
-        return {};
-    }
-    const auto client = http::client_address(asked, settings_.trusted_proxies);
-    const auto answered = sessions_.sign_in(asked, {typed.login, password, client}, now, out);
-    if (!answered) return answered.error();
-    if (answered->result == sign_in_result::signed_in)
-        return go(out, typed.return_to.empty() ? url_of(room::tokens) : typed.return_to);
-
-    const bool throttled = answered->result == sign_in_result::throttled;
-    out.set_status(throttled ? http::status::too_many_requests : http::status::unprocessable_content);
-    if (throttled)
-        out.add("Retry-After", static_cast<std::uint64_t>((std::max)(answered->retry_after.count(), seconds::rep{1})));
-    answer_sign_in(out, typed, pages::faults_of(*answered, words), false);
-    return {};
-}
-
-template <class Users, class Sessions, class Store, class Policies, class Theme>
-void account_pages<Users, Sessions, Store, Policies, Theme>::answer_sign_in(http::response& out,
-                                                                            const pages::sign_in_form& typed,
-                                                                            const pipeline::form_faults& faults,
-                                                                            bool signed_out) const {
-    const auto url = url_of(room::sign_in);
-    maker_.answer(out, {.title = maker_.words().sign_in.title, .faulty = !faults.empty(), .shape = page_shape::narrow},
-                  [&](http::html_writer& html) {
-                      pages::write_sign_in(html, {maker_.words(), url, signed_out}, typed, faults);
-                  });
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>

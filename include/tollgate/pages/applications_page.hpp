@@ -69,7 +69,7 @@ template <class Call>
         return show_applications(call, typed, faults);
     }
     if (!made) return made.error();
-    show_client(call, {pipeline::fill_in(words.made_title, typed.name), made->client_id, made->client_secret});
+    show_client(call, {fill_in(words.made_title, typed.name), made->client_id, made->client_secret});
     return {};
 }
 
@@ -89,7 +89,7 @@ template <class Call>
     if (!replaced) return replaced.error();
     if (!*replaced) return not_found();
     show_client(call,
-                {pipeline::fill_in(call.words().applications.renewed_title, found->name), found->client_id, *secret});
+                {fill_in(call.words().applications.renewed_title, found->name), found->client_id, *secret});
     return {};
 }
 

@@ -63,7 +63,7 @@ inline void write_application_row(http::html_writer& html, const page_view& view
     pipeline::write_confirmation(html,
                                  {.label = words.renew,
                                   .about = of.name,
-                                  .warning = pipeline::fill_in(words.renew_warning, of.name),
+                                  .warning = fill_in(words.renew_warning, of.name),
                                   .button = words.renew_button},
                                  {.url = view.url,
                                   .form_token = view.form_token,
@@ -72,7 +72,7 @@ inline void write_application_row(http::html_writer& html, const page_view& view
         html,
         {.label = words.remove,
          .about = of.name,
-         .warning = pipeline::fill_in(words.remove_warning, of.name),
+         .warning = fill_in(words.remove_warning, of.name),
          .button = words.remove_button},
         {.url = view.url, .form_token = view.form_token, .hidden = {{action_name, "delete"}, {"application", number}}});
     end_row(html);

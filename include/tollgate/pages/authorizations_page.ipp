@@ -28,7 +28,7 @@ TOLLGATE_DECL void write_authorizations(http::html_writer& html, const page_view
             html,
             {.label = words.revoke,
              .about = each.application_name,
-             .warning = pipeline::fill_in(words.revoke_warning, each.application_name),
+             .warning = fill_in(words.revoke_warning, each.application_name),
              .button = words.revoke_button},
             {.url = view.url,
              .form_token = view.form_token,

@@ -12,7 +12,7 @@ TOLLGATE_DECL void judge_line(pipeline::form_faults& found, const typed_line& ty
     if (typed.text.empty()) {
         if (!typed.missing.empty()) found.add(typed.name, typed.missing);
     } else if (typed.text.size() > typed.bytes_max) {
-        found.add(typed.name, pipeline::fill_in(words.too_long, std::to_string(typed.bytes_max)), typed.label);
+        found.add(typed.name, fill_in(words.too_long, std::to_string(typed.bytes_max)), typed.label);
     } else if (!is_visible_line(typed.text, typed.bytes_max)) {
         const bool blank = typed.text.find_first_not_of(' ') == std::string_view::npos;
         if (blank && !typed.missing.empty()) found.add(typed.name, typed.missing);
@@ -90,7 +90,10 @@ TOLLGATE_DECL void write_day_or_never(http::html_writer& html, const std::option
 }
 
 TOLLGATE_DECL void write_web_link(http::html_writer& html, std::string_view url, std::string_view text) {
-    if (http::url::parse(url)) html.add("<a href=\"{}\" rel=\"external noopener noreferrer\">{}</a>", url, text);
+    const auto leads_to = http::url::parse(url);
+    // With user information an address looks as if it led to another host than it does.
+    if (leads_to && !leads_to->has_user_info)
+        html.add("<a href=\"{}\" rel=\"external noopener noreferrer\">{}</a>", url, text);
     else html.add("{}", text);
 }
 

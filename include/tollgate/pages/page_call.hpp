@@ -18,6 +18,15 @@
 
 namespace tollgate::pages {
 
+/// A request for a room, before it is known whose it is.
+struct caller_at_door {
+    room where;
+    const http::request& asked;
+    http::form_fields form;   ///< what was posted; empty otherwise
+    http::form_fields query;  ///< behind the `?` of the address
+    instant now;
+};
+
 /// A request of somebody who is signed in.
 struct page_visit {
     room where;
@@ -64,9 +73,7 @@ public:
 
     /// After something was done: so that loading the page again does not do it again.
     [[nodiscard]] outcome<void> back_to_list() const {
-        if (!pipeline::answer_see_other(out_, pages_.maker().site(), url_ + "?done=1"))
-            return internal_error("no address: " + url_);
-        return {};
+        return pipeline::answer_see_other(out_, pages_.maker().site(), url_ + "?done=1");
     }
 
 private:

@@ -55,7 +55,7 @@ inline void write_token_row(http::html_writer& html, const page_view& view, cons
     pipeline::write_confirmation(html,
                                  {.label = words.revoke,
                                   .about = token.description,
-                                  .warning = pipeline::fill_in(words.revoke_warning, token.description),
+                                  .warning = fill_in(words.revoke_warning, token.description),
                                   .button = words.revoke_button},
                                  {.url = view.url,
                                   .form_token = view.form_token,

@@ -39,7 +39,7 @@ TOLLGATE_DECL pipeline::form_faults hook_form::faults(const hook_list& list, con
         const bool elsewhere = std::any_of(services.services().begin(), services.services().end(),
                                            [&](const service& each) { return each.has_event(event); });
         if (at != nullptr && elsewhere)
-            found.add("event", pipeline::fill_in(words.webhooks.event_of_other_service, at->name));
+            found.add("event", fill_in(words.webhooks.event_of_other_service, at->name));
         else found.add("event", words.forms.unknown_choice, words.webhooks.event);
     }
     const typed_line target{"target_url", words.webhooks.target_url, target_url, limits::target_url_bytes_max,
@@ -74,7 +74,7 @@ inline void write_hook_row(http::html_writer& html, const page_view& view, const
     pipeline::write_confirmation(html,
                                  {.label = words.renew,
                                   .about = about,
-                                  .warning = pipeline::fill_in(words.renew_warning, of.event),
+                                  .warning = fill_in(words.renew_warning, of.event),
                                   .button = words.renew_button},
                                  {.url = view.url,
                                   .form_token = view.form_token,
@@ -82,7 +82,7 @@ inline void write_hook_row(http::html_writer& html, const page_view& view, const
     pipeline::write_confirmation(html,
                                  {.label = words.remove,
                                   .about = about,
-                                  .warning = pipeline::fill_in(words.remove_warning, of.target_url),
+                                  .warning = fill_in(words.remove_warning, of.target_url),
                                   .button = words.remove_button},
                                  {.url = view.url,
                                   .form_token = view.form_token,

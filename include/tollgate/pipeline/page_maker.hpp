@@ -6,41 +6,56 @@
 #include <tollgate/http/response.hpp>
 #include <tollgate/pipeline/page_site.hpp>
 #include <tollgate/pipeline/page_text.hpp>
+#include <tollgate/policy/plain_theme.hpp>
 #include <tollgate/policy/policy_set.hpp>
 
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace tollgate::pipeline {
 
+/// `Theme` if it is one; otherwise one that is, so that a handler's message about it is the only one.
+template <class Theme>
+using fitting_theme = std::conditional_t<page_theme<policy_type<Theme>>, Theme, plain_theme>;
+
+template <class Theme>
+[[nodiscard]] fitting_theme<Theme> fit_theme(Theme theme) {
+    if constexpr (page_theme<policy_type<Theme>>) return theme;
+    else return {};
+}
+
 /// Makes pages of one site in one theme. Nothing in it changes once it is made: any thread.
 template <class Theme>
+    requires page_theme<policy_type<Theme>>
 class page_maker {
-    static_assert(page_theme<policy_type<Theme>>,
-                  "tollgate: this is no page_theme; read tollgate/contract/page_theme.hpp");
-
 public:
-    /// Throws std::invalid_argument for an auth_url that is no absolute http or https URL.
-    page_maker(std::string_view auth_url, const service_catalog& services, Theme theme)
-        : theme_{std::move(theme)}, site_{make_site(auth_url)}, scopes_{list_scopes(services)} {}
+    /// `reach` is that of all pages for which nothing else is said. Throws std::invalid_argument for an auth_url that
+    /// is no absolute http or https URL.
+    page_maker(std::string_view auth_url, const service_catalog& services, Theme theme,
+               page_reach reach = page_reach::here)
+        : theme_{std::move(theme)}, site_{make_site(auth_url)}, scopes_{list_scopes(services)}, reach_{reach} {}
 
     [[nodiscard]] const page_site& site() const noexcept { return site_; }
     [[nodiscard]] const page_words& words() const noexcept { return policy(theme_).words(); }
     [[nodiscard]] const scope_texts& scopes() const noexcept { return scopes_; }
 
-    /// A whole page: `write(html)` writes its content, between what the theme puts around it. `form_targets` as
-    /// `add_page_fields` takes them.
+    /// A whole page: `write(html)` writes its content, between what the theme puts around it.
     template <class Write>
-    void answer(http::response& out, page_frame frame, Write&& write, std::string_view form_targets = {}) const {
+    void answer(http::response& out, page_frame frame, Write&& write) const {
+        answer(out, frame, std::forward<Write>(write), reach_);
+    }
+    template <class Write>
+    void answer(http::response& out, page_frame frame, Write&& write, page_reach reach) const {
         const auto home_url = site_.root + "/";
         frame.style_url = site_.style_url;
         frame.home_url = home_url;
         // Without TLS browsers send no Sec-Fetch-Site, and where nothing is referred their Origin is `null`: of forms
         // that come from here no more could be told than of any other site's.
         if (!site_.secure) frame.referrer_policy = "same-origin";
-        add_page_fields(out, site_, form_targets);
+        add_page_fields(out, site_, reach);
         out.body().clear();
         http::html_writer html{out.body()};
         policy(theme_).begin_page(html, frame);
@@ -85,6 +100,7 @@ private:
     Theme theme_;
     page_site site_;
     scope_texts scopes_;
+    page_reach reach_;
 };
 
 }  // namespace tollgate::pipeline

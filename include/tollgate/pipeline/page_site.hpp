@@ -1,9 +1,11 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/base/outcome.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,13 +33,24 @@ struct page_site {
 /// nobody's cookies are on it.
 [[nodiscard]] TOLLGATE_DECL bool is_cross_site(const http::request& asked, const page_site& site) noexcept;
 
-/// The fields of every page: not to be framed, kept or referred from, and nothing but the site's own style sheet and
-/// images is loaded. `form_targets`: where, besides this site, a form may lead, as the source list of a content
-/// security policy says it (`https://app.example`, or `app:` for a scheme); browsers apply it to redirects too.
-TOLLGATE_DECL void add_page_fields(http::response& out, const page_site& site, std::string_view form_targets = {});
+/// Where a page's forms lead in the end.
+enum class page_reach : std::uint8_t {
+    here,    ///< to this site
+    onward,  ///< to an application, with a stop or none: people pass through, perhaps in a window that it opened
+};
 
-/// 303 to a path of this site or to another site's URL. What cannot stand in a field is an internal error: false.
-[[nodiscard]] TOLLGATE_DECL bool answer_see_other(http::response& out, const page_site& site, std::string_view url);
+/// The fields of every page: not to be framed, kept or referred from, and nothing but the site's own style sheet and
+/// images is loaded.
+///
+/// Two of them are for pages that reach no further than `here`. `form-action`, since browsers apply it to all redirects
+/// behind a form, and an application's own may lead to any address. `Cross-Origin-Opener-Policy`, since it would take a
+/// window from the application that opened it, and waits for it to come back.
+TOLLGATE_DECL void add_page_fields(http::response& out, const page_site& site, page_reach reach = page_reach::here);
+
+/// 303 to a path of this site or to another site's URL. An internal error, and no answer, for what cannot stand in a
+/// field.
+[[nodiscard]] TOLLGATE_DECL outcome<void> answer_see_other(http::response& out, const page_site& site,
+                                                           std::string_view url);
 
 }  // namespace tollgate::pipeline
 

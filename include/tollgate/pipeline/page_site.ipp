@@ -51,34 +51,36 @@ TOLLGATE_DECL bool is_cross_site(const http::request& asked, const page_site& si
     return false;
 }
 
-TOLLGATE_DECL void add_page_fields(http::response& out, const page_site& site, std::string_view form_targets) {
+TOLLGATE_DECL void add_page_fields(http::response& out, const page_site& site, page_reach reach) {
     out.add_prepared_lines(
         "Content-Type: text/html; charset=utf-8\r\n"
         "Cache-Control: no-store\r\n"
         "X-Frame-Options: DENY\r\n"
         "X-Content-Type-Options: nosniff\r\n"
-        "Referrer-Policy: no-referrer\r\n"
-        "Cross-Origin-Opener-Policy: same-origin\r\n");
-    std::string policy{"default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'"};
-    // A `;` would begin another directive, a `,` another policy.
-    const bool only_sources = form_targets.find_first_of(";,") == std::string_view::npos;
-    if (!form_targets.empty() && only_sources && http::field_value::from(form_targets))
-        policy.append(" ").append(form_targets);
-    policy.append("; base-uri 'none'; frame-ancestors 'none'");
-    if (const auto value = http::field_value::from(policy)) out.add("Content-Security-Policy", *value);
+        "Referrer-Policy: no-referrer\r\n");
+    if (reach == page_reach::here)
+        out.add_prepared_lines(
+            "Content-Security-Policy: default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; "
+            "base-uri 'none'; frame-ancestors 'none'\r\n"
+            "Cross-Origin-Opener-Policy: same-origin\r\n");
+    else
+        out.add_prepared_lines(
+            "Content-Security-Policy: default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; "
+            "frame-ancestors 'none'\r\n");
     if (site.secure) out.add("Strict-Transport-Security", "max-age=31536000");
 }
 
-TOLLGATE_DECL bool answer_see_other(http::response& out, const page_site& site, std::string_view url) {
+TOLLGATE_DECL outcome<void> answer_see_other(http::response& out, const page_site& site, std::string_view url) {
     const auto location = http::field_value::from(url);
-    if (!location || url.empty()) return false;
+    // The address may hold a code, so it is not in the message.
+    if (!location || url.empty()) return internal_error("a redirect to what cannot stand in Location");
     out.set_status(http::status::see_other);
     out.add("Location", *location);
     out.add_prepared_lines(
         "Cache-Control: no-store\r\n"
         "Referrer-Policy: no-referrer\r\n");
     if (site.secure) out.add("Strict-Transport-Security", "max-age=31536000");
-    return true;
+    return {};
 }
 
 }  // namespace tollgate::pipeline

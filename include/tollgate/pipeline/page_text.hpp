@@ -36,13 +36,6 @@ private:
     std::vector<entry> entries_;
 };
 
-/// The words with `value` in place of their first `{}`. Plain text, to be escaped as a whole.
-[[nodiscard]] inline std::string fill_in(std::string_view words, std::string_view value) {
-    std::string filled{words};
-    if (const auto place = filled.find("{}"); place != std::string::npos) filled.replace(place, 2, value);
-    return filled;
-}
-
 /// At least as long as it is: `40 seconds`, `3 minutes`, `2 hours`.
 [[nodiscard]] TOLLGATE_DECL std::string duration_text(seconds of, const duration_words& words);
 

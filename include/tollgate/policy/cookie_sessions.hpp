@@ -23,25 +23,28 @@ namespace tollgate {
 
 /// What `cookie_sessions` has to be told.
 struct session_settings {
-    std::string auth_url;  ///< as for the pages. https: the cookie is `Secure`, and `__Host-` keeps neighbours from setting it
+    /// As for the pages. https: the cookie is `Secure`, and `__Host-` keeps neighbours from setting it.
+    std::string auth_url;
     std::string cookie_name = "tollgate_session";  ///< a token, without `__Host-`
 
-    seconds idle_lifetime{std::chrono::hours{12}};  ///< a working day: nobody signs in twice on one
-    seconds lifetime{std::chrono::days{7}};         ///< however much it is used (OWASP: an absolute time-out)
+    seconds idle_lifetime{std::chrono::hours{12}};    ///< a working day: nobody signs in twice on one
+    seconds lifetime{std::chrono::days{7}};           ///< however much it is used (OWASP: an absolute time-out)
     seconds touch_interval{std::chrono::minutes{5}};  ///< a use is written down no more often: reading stays reading
 
     sign_in_bounds throttle = {};
     sign_in_capacity throttle_capacity = {};
 };
 
-/// The query parameter of the sign-in page that says where a person wants to be afterwards: a path and query of this site.
+/// The query parameter of the sign-in page that says where a person wants to be afterwards: a path and query of this
+/// site.
 inline constexpr std::string_view return_to_name = "return_to";
 
-/// The cookie of `cookie_sessions`: `tgw_` and 256 random bits. A store knows its SHA-256 alone, so whoever reads the store
-/// is signed in nowhere.
+/// The cookie of `cookie_sessions`: `tgw_` and 256 random bits. A store knows its SHA-256 alone, so whoever reads the
+/// store is signed in nowhere.
 class session_cookie {
 public:
-    /// Throws std::invalid_argument for an auth_url that is no absolute http or https URL, and for a name that is no token.
+    /// Throws std::invalid_argument for an auth_url that is no absolute http or https URL, and for a name that is no
+    /// token.
     TOLLGATE_DECL explicit session_cookie(const session_settings& with);
 
     /// What this request came with; none for anything that could be no cookie of ours. A view of the request.
@@ -53,8 +56,8 @@ public:
     /// `{path of auth_url}/en/user/sign_in/?return_to=...`
     [[nodiscard]] TOLLGATE_DECL std::string sign_in_url(std::string_view return_to) const;
 
-    /// What the pages make form tokens from. It follows from the cookie and leads nowhere back: not to the cookie, and not
-    /// from what the store keeps.
+    /// What the pages make form tokens from. It follows from the cookie and leads nowhere back: not to the cookie, and
+    /// not from what the store keeps.
     [[nodiscard]] static TOLLGATE_DECL std::string session_secret_of(std::string_view cookie);
 
 private:
@@ -63,10 +66,11 @@ private:
     bool secure_ = true;
 };
 
-/// Sessions of our own: a random cookie, and rows in a store. New with each sign-in, so that a cookie somebody was made to
-/// carry is worth nothing (session fixation); over after a time unused and after a time whatever happens.
+/// Sessions of our own: a random cookie, and rows in a store. New with each sign-in, so that a cookie somebody was made
+/// to carry is worth nothing (session fixation); over after a time unused and after a time whatever happens.
 ///
-/// Store and passwords must outlive it. Thread rule: any thread. Blocking: as the store does; `sign_in` as the passwords do.
+/// Store and passwords must outlive it. Thread rule: any thread. Blocking: as the store does; `sign_in` as the
+/// passwords do.
 template <session_store Store, password_source Passwords, random_source Random = system_random>
 class cookie_sessions {
 public:
@@ -90,13 +94,14 @@ public:
         if (!*found || is_over(**found, now)) return std::optional<session>{};
         // Who cannot be written down as seen is let in all the same: the session only ends sooner.
         if (now - (*found)->last_seen_at >= settings_.touch_interval) (void)store_->touch_session(key, now);
-        return std::optional{session{(*found)->user, std::move((*found)->login), session_cookie::session_secret_of(*shown)}};
+        return std::optional{
+            session{(*found)->user, std::move((*found)->login), session_cookie::session_secret_of(*shown)}};
     }
 
     [[nodiscard]] std::string sign_in_url(std::string_view return_to) const { return cookie_.sign_in_url(return_to); }
 
-    [[nodiscard]] outcome<sign_in_answer> sign_in(const http::request& asked, const sign_in_attempt& attempt, instant now,
-                                                  http::response& out) {
+    [[nodiscard]] outcome<sign_in_answer> sign_in(const http::request& asked, const sign_in_attempt& attempt,
+                                                  instant now, http::response& out) {
         const sign_in_place where{attempt.login, attempt.client};
         if (const auto wait = throttle_.begin(where, now))
             return sign_in_answer{sign_in_result::throttled, std::nullopt, *wait};
@@ -121,7 +126,8 @@ public:
     }
 
 private:
-    static constexpr std::size_t swept_at_once = 4;  // more than is added, so that a store stays as small as its sessions
+    // More than is added, so that a store stays as small as its sessions.
+    static constexpr std::size_t swept_at_once = 4;
 
     [[nodiscard]] bool is_over(const stored_session& found, instant now) const noexcept {
         return now - found.created_at >= settings_.lifetime || now - found.last_seen_at >= settings_.idle_lifetime;

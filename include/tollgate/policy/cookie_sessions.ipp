@@ -1,11 +1,10 @@
 #pragma once
 
-#include <tollgate/policy/cookie_sessions.hpp>
-
 #include <tollgate/base/ascii.hpp>
 #include <tollgate/base/encoding.hpp>
 #include <tollgate/http/cookies.hpp>
 #include <tollgate/http/url.hpp>
+#include <tollgate/policy/cookie_sessions.hpp>
 
 #include <algorithm>
 #include <stdexcept>

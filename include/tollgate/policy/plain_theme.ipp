@@ -5,21 +5,11 @@
 
 namespace tollgate {
 
-namespace detail {
-
-[[nodiscard]] inline std::string fill_words(std::string_view words, std::string_view value) {
-    std::string filled{words};
-    if (const auto place = filled.find("{}"); place != std::string::npos) filled.replace(place, 2, value);
-    return filled;
-}
-
-}  // namespace detail
-
 TOLLGATE_DECL std::string plain_theme::scope_text(std::string_view scope, const service_catalog& services) const {
     if (scope == balance_scope) return std::string{said.scopes.balance};
     for (const service& each : services.services()) {
-        if (scope == each.read_scope) return detail::fill_words(said.scopes.read, each.name);
-        if (scope == each.write_scope) return detail::fill_words(said.scopes.write, each.name);
+        if (scope == each.read_scope) return fill_in(said.scopes.read, each.name);
+        if (scope == each.write_scope) return fill_in(said.scopes.write, each.name);
     }
     return std::string{scope};
 }
@@ -28,7 +18,7 @@ TOLLGATE_DECL std::string plain_theme::style_sheet() const { return std::string{
 
 TOLLGATE_DECL void plain_theme::begin_page(http::html_writer& html, const page_frame& frame) const {
     const frame_words& words = said.frame;
-    const auto title = frame.faulty ? detail::fill_words(words.faulty_title, frame.title) : std::string{frame.title};
+    const auto title = frame.faulty ? fill_in(words.faulty_title, frame.title) : std::string{frame.title};
     html.add(R"(<!doctype html>
 <html lang="{}">
 <head>
@@ -47,7 +37,7 @@ TOLLGATE_DECL void plain_theme::begin_page(http::html_writer& html, const page_f
 )",
              frame.shape == page_shape::narrow ? "narrow" : "wide", words.skip, frame.home_url, words.site_name);
     if (!frame.login.empty()) {
-        html.add("<div class=\"who\"><span>{}</span>", detail::fill_words(words.signed_in_as, frame.login));
+        html.add("<div class=\"who\"><span>{}</span>", fill_in(words.signed_in_as, frame.login));
         if (!frame.sign_out_url.empty())
             html.add(R"(<form method="post" action="{}"><input type="hidden" name="form_token" value="{}">)"
                      R"(<button class="quiet">{}</button></form>)",

@@ -1,9 +1,8 @@
 #pragma once
 
-#include <tollgate/policy/sign_in_throttle.hpp>
-
 #include <tollgate/base/ascii.hpp>
 #include <tollgate/base/limits.hpp>
+#include <tollgate/policy/sign_in_throttle.hpp>
 #include <tollgate/policy/window_set.hpp>
 
 #include <algorithm>

@@ -20,11 +20,3 @@ TEST_CASE("one form makes one code, every other another", "[oauth][consent]") {
                                                            {"key", "", user_id{1}, "noncescope=a"}})
         CHECK_FALSE(oauth::make_code(other) == code);
 }
-
-TEST_CASE("a form may lead to the origin of the redirect alone", "[oauth][consent]") {
-    CHECK(oauth::form_target_of("https://app.example/cb?x=;,") == "https://app.example");
-    CHECK(oauth::form_target_of("https://app.example:8443/cb") == "https://app.example:8443");
-    CHECK(oauth::form_target_of("http://127.0.0.1:49152/cb") == "http://127.0.0.1:49152");
-    CHECK(oauth::form_target_of("http://[::1]:49152/cb") == "http:");
-    CHECK(oauth::form_target_of("com.example.app:/cb") == "com.example.app:");
-}

@@ -55,6 +55,8 @@ TEST_CASE("every page of the settings greets whoever is signed in") {
         const auto page = shop.get(path);
         CHECK(to_number(page.status()) == 200);
         check_page_fields(page);
+        CHECK(page.find("Content-Security-Policy").find("form-action 'self'") != std::string_view::npos);
+        CHECK(page.find("Cross-Origin-Opener-Policy") == "same-origin");
         CHECK(has(page, "Signed in as ann"));
         CHECK(has(page, "<a href=\"" + path + "\" aria-current=\"page\">"));
         CHECK(has(page, "action=\"/en/user/sign_out/\""));
@@ -289,6 +291,8 @@ TEST_CASE("where people sign in elsewhere there is no sign-in page") {
     CHECK(to_number(page.status()) == 200);
     CHECK(has(page, "Signed in as ann"));
     CHECK_FALSE(has(page, "Sign out"));
+    // Chromium would not follow a form there otherwise, once its session is over.
+    CHECK(page.find("Content-Security-Policy").find("form-action") == std::string_view::npos);
     CHECK(to_number(shop.get("/en/user/sign_in/", "").status()) == 404);
     CHECK(to_number(shop.post("/en/user/sign_out/", "").status()) == 404);
 }

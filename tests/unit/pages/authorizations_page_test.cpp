@@ -61,6 +61,12 @@ TEST_CASE("what is no web address is no link") {
     const auto page = shop.get(path);
     CHECK(has(page, "javascript:alert(1)"));
     CHECK_FALSE(has(page, "href=\"javascript"));
+
+    // A reader would take it for the bank's.
+    let_in(shop, ann, add_application(shop, "Odder", "https://bank.example@evil.example/"), "user:balance");
+    const auto both = shop.get(path);
+    CHECK(has(both, "https://bank.example@evil.example/"));
+    CHECK_FALSE(has(both, "href=\"https://bank.example@"));
 }
 
 TEST_CASE("a scope that there is no longer stands as it is") {

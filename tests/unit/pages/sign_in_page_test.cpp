@@ -52,6 +52,22 @@ TEST_CASE("signing in leads back, on this site alone") {
     CHECK(to_number(shop.get(path + "?return_to=%zz", "").status()) == 200);
 }
 
+TEST_CASE("a sign-in on the way to an application holds up neither its redirects nor its window") {
+    page_shop shop;
+    const auto reaches_here = [](const http::response& page) {
+        const bool here = page.find("Cross-Origin-Opener-Policy") == "same-origin";
+        CHECK(here == (page.find("Content-Security-Policy").find("form-action 'self'") != std::string_view::npos));
+        CHECK(page.find("X-Frame-Options") == "DENY");
+        return here;
+    };
+    CHECK(reaches_here(shop.get(path, "")));
+    CHECK_FALSE(reaches_here(shop.get(path + "?return_to=/en/user/oauth/?client_id%3Dx", "")));
+    CHECK(reaches_here(shop.get(path + "?return_to=https://evil.example/", "")));
+    CHECK_FALSE(reaches_here(sign_in(shop, "login=ann&password=x&return_to=/en/user/oauth/")));
+    CHECK_FALSE(reaches_here(sign_in(shop, "login=&password=x&return_to=/en/user/oauth/")));
+    CHECK(reaches_here(sign_in(shop, "login=ann&password=x")));
+}
+
 TEST_CASE("whoever is signed in already is led on") {
     page_shop shop;
     CHECK(shop.get(path).find("Location") == tokens);

@@ -7,14 +7,6 @@
 using namespace tollgate;
 using namespace tollgate::pipeline;
 
-TEST_CASE("a value takes its place, and is no place itself") {
-    CHECK(fill_in("a {} b", "x") == "a x b");
-    CHECK(fill_in("{}", "{}{}") == "{}{}");
-    CHECK(fill_in("nothing", "x") == "nothing");
-    CHECK(fill_in("{} and {}", "x") == "x and {}");
-    CHECK(fill_in("", "x").empty());
-}
-
 TEST_CASE("how long to wait is never said too short") {
     const duration_words words;
     CHECK(duration_text(seconds{0}, words) == "one second");
