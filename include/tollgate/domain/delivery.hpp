@@ -45,7 +45,7 @@ struct attempt {
     milliseconds duration{};
     attempt_end end = attempt_end::answered;
     unsigned status = 0;      ///< of the answer; 0 where there was none
-    std::string answer;       ///< the beginning of its body as it came, at most limits::attempt_answer_bytes_max
+    std::string answer{};     ///< the beginning of its body as it came, at most limits::attempt_answer_bytes_max
 
     friend bool operator==(const attempt&, const attempt&) = default;
 };
@@ -97,7 +97,8 @@ struct due_delivery {
     unsigned attempts_made = 0;   ///< before this one, since it was made or last sent again by hand
 };
 
-/// What a worker is ready to take.
+/// What a worker is ready to take. All workers of one outbox have the same bounds for a host: one that has as many leases
+/// as somebody's terms say may not be looked at again before one of them ends.
 struct claim_terms {
     instant now;
     instant lease_until;  ///< later than the attempt can possibly end; whoever has not settled by then may lose it

@@ -4,6 +4,7 @@
 #include <tollgate/store/suite/applications.hpp>
 #include <tollgate/store/suite/grants.hpp>
 #include <tollgate/store/suite/hooks.hpp>
+#include <tollgate/store/suite/outbox.hpp>
 #include <tollgate/store/suite/personal_tokens.hpp>
 #include <tollgate/store/suite/sessions.hpp>
 #include <tollgate/store/suite/test_case.hpp>
@@ -39,8 +40,8 @@
 namespace tollgate::store_suite {
 
 /// All rules for what the store is: a token_store, a hook_store, an oauth_store, a session_store, or several of these;
-/// and a use_recorder, if it is one. That tokens let their holders in, and when they do not any more, shows where an
-/// oauth_store is a credential_source, too. `reopen` gives what `make` gives.
+/// an outbox, if it keeps hooks, too; and a use_recorder, if it is one. That tokens let their holders in, and when they
+/// do not any more, shows where an oauth_store is a credential_source, too. `reopen` gives what `make` gives.
 template <class Make>
 [[nodiscard]] auto cases(Make make, std::function<std::invoke_result_t<Make&>()> reopen = {}) {
     using given = std::invoke_result_t<Make&>;
@@ -56,6 +57,7 @@ template <class Make>
         add_access_token_cases(all, source);
     }
     if constexpr (hook_store<store>) add_hook_cases(all, source);
+    if constexpr (hook_store<store> && outbox<store>) add_outbox_cases(all, source);
     if constexpr (application_store<store>) add_application_cases(all, source);
     if constexpr (oauth_store<store>) add_grant_cases(all, source);
     if constexpr (session_store<store>) add_session_cases(all, source);

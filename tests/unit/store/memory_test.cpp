@@ -1,5 +1,6 @@
 #include <tollgate/store/memory.hpp>
 
+#include <tollgate/store/suite/delivering.hpp>
 #include <tollgate/store/suite/samples.hpp>
 
 #include <support/run_store_suite.hpp>
@@ -107,4 +108,44 @@ TEST_CASE("in a full memory store access tokens that have expired make room") {
     next.created_at = noon + seconds{3600};
     value_of(store.create_access_token(next));
     CHECK_FALSE(value_of(store.find_access_token(sample_access_token(1).token_digest)));
+}
+
+TEST_CASE("a memory store's outbox has a bound of bytes: what ended makes room, what is still to be sent does not") {
+    using namespace tollgate::store_suite::detail;
+    memory_settings settings;
+    settings.outbox_bytes_max = 20'000;
+    memory_store store{settings};
+    const auto account = sample_account();
+    const auto hook = listen(store, account);
+    const auto append = [&] { return store.append_event(sample_event(account), sample_seed(1), noon); };
+    std::size_t room = 0;
+    while (append()) REQUIRE(++room < 100);
+    CHECK(room > 10);
+    const auto refused = append();
+    expect_problem(refused, problem_kind::unavailable);
+    CHECK_THAT(refused.error().cause, Catch::EndsWith("(memory_settings::outbox_bytes_max)."));
+    CHECK(deliveries(store, account, hook).size() == room);
+
+    // There is no room for answers either, but that there was an attempt is told.
+    const auto sent = claim_at(store, noon);
+    auto again = settled(sent.at(0), delivery_verdict::again);
+    again.made.answer.assign(4096, 'a');
+    expect_settled(store, again, settle_result::done);
+    const auto attempts = value_of(store.attempts_of(account, hook, 10));
+    REQUIRE(attempts.size() == 1);
+    CHECK(attempts[0].made.status == 503);
+    CHECK(attempts[0].made.answer.empty());
+    expect_problem(append(), problem_kind::unavailable);
+
+    for (std::size_t i = 1; i < 6; ++i)
+        expect_settled(store, settled(sent.at(i), delivery_verdict::delivered), settle_result::done,
+                       noon + seconds{static_cast<int>(i)});
+    CHECK(value_of(append()) == 1);
+    const auto left = deliveries(store, account, hook);
+    CHECK(left.size() < room + 1);
+    for (const delivery& each : left) CHECK(each.id != sent[1].lease.delivery);  // ended first, went first
+    value_of(store.delete_hook(account, hook));
+    listen(store, account);
+    for (std::size_t i = 0; i < room; ++i) value_of(append());  // all the room is there again
+    expect_problem(append(), problem_kind::unavailable);
 }

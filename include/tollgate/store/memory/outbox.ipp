@@ -46,7 +46,11 @@ TOLLGATE_DECL outcome<std::size_t> outbox::append(const event& happened, const m
 
 TOLLGATE_DECL void outbox::add(std::int64_t id, hook_id to, const std::shared_ptr<stored_event>& of, instant now) {
     host& where = host_of(hooks_.find(to)->made.target_url);
+    undo_unless_kept met{[&]() noexcept { forget_unless_used(where); }};
     hook_history& history = histories_[to];
+    undo_unless_kept begun{[&]() noexcept {
+        if (history.deliveries.empty()) histories_.erase(to);
+    }};
     rows_.emplace(id, row{.hook = to, .to = &where, .of = of, .message_id = message_id_of(of->seed, to),
                           .created_at = now, .kept_in = &where.waiting, .at = now});
     undo_unless_kept there{[&]() noexcept { rows_.erase(id); }};
@@ -55,6 +59,8 @@ TOLLGATE_DECL void outbox::add(std::int64_t id, hook_id to, const std::shared_pt
     where.waiting.insert({now, id});
     there.keep();
     listed.keep();
+    begun.keep();
+    met.keep();
     ++where.deliveries;
     ++of->deliveries;
     bytes_ += detail::delivery_bytes;
@@ -84,12 +90,16 @@ TOLLGATE_DECL void outbox::remove(std::int64_t id) noexcept {
     if (history->second.deliveries.empty()) histories_.erase(history);
     bytes_ -= detail::delivery_bytes;
     if (--gone.of->deliveries == 0) bytes_ -= detail::event_bytes + gone.of->what.data.size();
-    if (--gone.to->deliveries == 0) {
-        gone.to->stands_in->erase(gone.to->place);
-        const auto named = hosts_.find(gone.to->name);  // not by name: it dies with the host
-        hosts_.erase(named);
-    }
+    --gone.to->deliveries;
+    forget_unless_used(*gone.to);
     rows_.erase(found);
+}
+
+TOLLGATE_DECL void outbox::forget_unless_used(host& which) noexcept {
+    if (which.deliveries != 0) return;
+    which.stands_in->erase(which.place);
+    const auto named = hosts_.find(which.name);  // not by name: it dies with the host
+    hosts_.erase(named);
 }
 
 TOLLGATE_DECL void outbox::forget(hook_id deleted) noexcept {
@@ -158,12 +168,11 @@ TOLLGATE_DECL claimed_deliveries outbox::claim(const claim_terms& terms) {
     }};
     const std::size_t slow_max = (std::min)(terms.slow_deliveries_max, terms.deliveries_max);
     claim_in(slow_line_, terms, slow_max, claimed.deliveries, data_bytes);
-    const bool takes_slow = claimed.deliveries.size() < slow_max;
     claim_in(quick_line_, terms, terms.deliveries_max, claimed.deliveries, data_bytes);
     leased.keep();
 
     if (!quick_line_.empty()) claimed.next_at = quick_line_.begin()->ready_at;
-    if (takes_slow && !slow_line_.empty() && (!claimed.next_at || slow_line_.begin()->ready_at < *claimed.next_at))
+    if (slow_max != 0 && !slow_line_.empty() && (!claimed.next_at || slow_line_.begin()->ready_at < *claimed.next_at))
         claimed.next_at = slow_line_.begin()->ready_at;
     return claimed;
 }
@@ -269,6 +278,7 @@ TOLLGATE_DECL settle_result outbox::settle_one(const settlement& ended, instant 
     const auto found = rows_.find(id);
     if (found == rows_.end()) return settle_result::too_late;
     row& which = found->second;
+    forget_attempts_beyond(which, limits::attempts_per_delivery_max);
     if (!which.lease_open || which.lease_number != ended.lease.number) return settle_result::too_late;
 
     kept_hook& to = *hooks_.find(which.hook);
@@ -348,7 +358,6 @@ TOLLGATE_DECL outcome<bool> outbox::resend(const account_ref& account, delivery_
     if (to->disabled) return hook_is_disabled();
     const bool being_sent = which.kept_in == &which.to->leased && which.at > now;
     if (being_sent) return true;
-    forget_attempts_beyond(which, limits::attempts_per_delivery_max);
     make_due(id.value(), which, now);
     return true;
 }
@@ -356,12 +365,17 @@ TOLLGATE_DECL outcome<bool> outbox::resend(const account_ref& account, delivery_
 TOLLGATE_DECL bool outbox::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
     kept_hook* const which = hooks_.find(account, id);
     if (which == nullptr) return false;
+    const bool was_disabled = which->disabled.has_value();
     which->disabled.reset();
     which->failing_since.reset();
     const auto history = histories_.find(id);
     if (history == histories_.end()) return true;
-    for (const std::int64_t each : history->second.deliveries)
-        if (row& one = rows_.find(each)->second; one.state == delivery_state::held) make_due(each, one, now);
+    for (const std::int64_t each : history->second.deliveries) {
+        row& one = rows_.find(each)->second;
+        // Held, too, though nobody has claimed since: what was being sent by a worker that died.
+        const bool lease_over = was_disabled && one.kept_in == &one.to->leased && one.at <= now;
+        if (one.state == delivery_state::held || lease_over) make_due(each, one, now);
+    }
     return true;
 }
 

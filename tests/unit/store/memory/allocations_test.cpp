@@ -1,5 +1,6 @@
 #include <tollgate/store/memory.hpp>
 
+#include <tollgate/store/suite/delivering.hpp>
 #include <tollgate/store/suite/expect.hpp>
 #include <tollgate/store/suite/samples.hpp>
 
@@ -211,6 +212,73 @@ TEST_CASE("a memory store that runs out of memory in the middle of a session's v
     CHECK((touched && ended && *ended && swept && *swept == 1 && rest));
     for (std::uint64_t seed = 1; seed <= 3; ++seed)
         CHECK_FALSE(value_of(store.find_session(sample_session(seed).cookie_digest)));
+}
+
+TEST_CASE("a memory store that runs out of memory in the middle of an outbox's verb has done nothing of it") {
+    using namespace tollgate::store_suite::detail;
+    using enum delivery_verdict;
+    memory_store store;
+    const auto account = sample_account();
+    const auto hook = listen(store, account), other = listen_at(store, account, "https://other.example/");
+    const auto count_of = [&](hook_id of) { return deliveries(store, account, of).size(); };
+    const auto happened = sample_event(account);
+    for (std::size_t count = 0; count < 5; ++count) {
+        fail_each_allocation([&] { return store.append_event(happened, sample_seed(count), noon); },
+                             [&] {
+                                 CHECK(count_of(hook) == count);
+                                 CHECK(count_of(other) == count);
+                                 CHECK(claim_at(store, noon - seconds{1}).empty());
+                             });
+        CHECK(count_of(other) == count + 1);
+    }
+    // A host and a hook that were never heard of, and are gone again without having been used.
+    const auto unused = sample_account("sitesmaker", 43);
+    const auto unused_hook = listen_at(store, unused, "https://unused.example/");
+    const auto unused_event = sample_event(unused);
+    fail_each_allocation([&] { return store.append_event(unused_event, sample_seed(9), noon); },
+                         [&] { CHECK(deliveries(store, unused, unused_hook).empty()); });
+    value_of(store.delete_hook(unused, unused_hook));
+
+    auto terms = sample_terms(noon);
+    terms.deliveries_max = 6;
+    std::optional<outcome<claimed_deliveries>> claimed;
+    fail_each_allocation([&] {
+                             claimed.emplace(store.claim_due(terms));
+                             return claimed->has_value() ? outcome<void>{} : outcome<void>{claimed->error()};
+                         },
+                         [&] {
+                             for (const hook_id of : {hook, other})
+                                 for (const delivery& each : deliveries(store, account, of))
+                                     CHECK(each.next_attempt_at == noon);
+                         });
+    const auto& sent = (*claimed)->deliveries;
+    REQUIRE(sent.size() == 6);
+
+    std::vector<settlement> ended;
+    for (const due_delivery& each : sent) ended.push_back(settled(each, ended.empty() ? delivered : again));
+    for (settlement& each : ended) each.made.answer = std::string(100, 'a');
+    fail_each_allocation([&] { return store.settle(ended, noon); },
+                         [&] {
+                             for (const hook_id of : {hook, other}) {
+                                 CHECK(value_of(store.attempts_of(account, of, 100)).empty());
+                                 for (const delivery& each : deliveries(store, account, of)) CHECK(each.attempts_made == 0);
+                             }
+                         });
+    CHECK(value_of(store.attempts_of(account, hook, 100)).size() + value_of(store.attempts_of(account, other, 100)).size() == 6);
+    fail_each_allocation([&] { return store.deliveries_of(account, hook, 100); }, [] {});
+    fail_each_allocation([&] { return store.attempts_of(account, hook, 100); }, [] {});
+
+    // What needs no memory.
+    const delivery_id first = sent[0].lease.delivery;
+    allocations_left = 0;
+    const auto resent = store.resend(account, first, noon + seconds{1});
+    const auto enabled = store.enable_hook(account, other, noon);
+    const auto swept = store.sweep_deliveries(noon + seconds{60}, 100);
+    const auto deleted = store.delete_hook(account, hook);
+    const auto deleted_other = store.delete_hook(account, other);
+    allocations_left.reset();
+    CHECK((resent && *resent && enabled && *enabled && swept && deleted && *deleted && deleted_other && *deleted_other));
+    CHECK(claim_at(store, noon + seconds{86'400}).empty());
 }
 
 #endif

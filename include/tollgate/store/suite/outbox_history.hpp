@@ -1,0 +1,377 @@
+#pragma once
+
+#include <tollgate/store/suite/delivering.hpp>
+#include <tollgate/store/suite/test_case.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tollgate::store_suite {
+
+/// The rules for what is told of deliveries, for hooks that are disabled, and for what is forgotten.
+template <class Given>
+void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const store_source<Given>>& source) {
+    using namespace detail;
+    using enum delivery_verdict;
+    const auto add = [&](std::string_view name, auto body) {
+        to.emplace_back(name, [source, body] {
+            auto made = source->make();
+            body(store_of(made));
+        });
+    };
+
+    add("history: a hook's deliveries, newest first, its own account's alone", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen(store, account), other = listen(store, account);
+        expect(deliveries(store, account, hook).empty(), "at first there are none");
+        for (std::uint64_t i = 0; i < 5; ++i)  // later ones say they are older: the order is that of creation
+            value_of(store.append_event(sample_event(account), sample_seed(i), noon - seconds{static_cast<int>(i)}));
+        const auto listed = deliveries(store, account, hook);
+        expect(listed.size() == 5, "one for each event");
+        for (std::size_t i = 0; i < 5; ++i) {
+            const delivery& each = listed[i];
+            const std::uint64_t number = 4 - i;
+            expect(each.message_id == message_id_of(sample_seed(number), hook), "newest first, with its message's id");
+            expect(each.hook == hook && each.event == sample_event(account).name, "of that hook and event");
+            expect(each.created_at == noon - seconds{static_cast<int>(number)}, "with the moment of the report");
+            expect(each.state == delivery_state::waiting && each.attempts_made == 0, "none was sent");
+            expect(each.next_attempt_at == each.created_at, "and is due since it was reported");
+        }
+        const auto some = value_of(store.deliveries_of(account, hook, 2));
+        expect(some.size() == 2 && some[0].id == listed[0].id && some[1].id == listed[1].id, "not more than asked for");
+        expect(value_of(store.deliveries_of(account, hook, 0)).empty(), "not even one");
+        expect(deliveries(store, account, other).size() == 5, "the other hook has its own");
+        expect(deliveries(store, sample_account("sitesmaker", 43), hook).empty(), "the hook is another account's");
+        expect(deliveries(store, sample_account("itemplatform"), hook).empty(), "the hook is another service's");
+        expect(deliveries(store, account, hook_id{hook.value() + 100}).empty(), "there is no such hook");
+    });
+
+    add("history: what is being sent waits until its lease is over", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen(store, account);
+        report(store, account);
+        claim_one(store, noon);
+        const auto listed = only_delivery(store, account, hook);
+        expect(listed.state == delivery_state::waiting && listed.attempts_made == 0, "it waits for its attempt's end");
+        expect(listed.next_attempt_at == sample_terms(noon).lease_until, "or for its lease's");
+    });
+
+    add("attempt: all that is known of it is on record, the last first", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen(store, account);
+        expect(value_of(store.attempts_of(account, hook, 100)).empty(), "at first there are none");
+        report(store, account, 2);
+        const auto claimed = claim_at(store, noon);
+        using enum attempt_end;
+        std::vector<recorded_attempt> made;
+        std::vector<settlement> ended;
+        std::string bytes;
+        for (int i = 0; i < 256; ++i) bytes += static_cast<char>(i);
+        while (bytes.size() < limits::attempt_answer_bytes_max) bytes += bytes;
+        for (const attempt_end end :
+             {answered, no_address, refused_address, no_connection, no_tls, timed_out, broken_off, bad_answer}) {
+            const due_delivery& sent = claimed.at(made.size() % 2);
+            const auto number = static_cast<unsigned>(made.size());
+            // Later ones say they are older: the order is that in which they were settled.
+            attempt one{.at = noon - milliseconds{number}, .duration = milliseconds{number * 2000}, .end = end};
+            one.status = end == answered ? 599 : 0;
+            one.answer = bytes.substr(0, end == answered ? bytes.size() : number);
+            made.push_back({sent.lease.delivery, sample_event(account).name, sent.message_id, one});
+            ended.push_back(settled(sent, again));  // all but two of them are too late
+            ended.back().made = one;
+        }
+        value_of(store.settle(std::span{ended}.first(3), noon));
+        value_of(store.settle(std::span{ended}.subspan(3), noon));
+
+        const auto listed = value_of(store.attempts_of(account, hook, 100));
+        expect(listed.size() == made.size(), "all are on record, those that were too late, too");
+        for (std::size_t i = 0; i < listed.size(); ++i) {
+            const recorded_attempt& kept = made[made.size() - 1 - i];
+            expect(listed[i].delivery == kept.delivery && listed[i].message_id == kept.message_id,
+                   "the last comes first");
+            expect(listed[i].event == kept.event, "with its event");
+            expect(listed[i].made.at == kept.made.at && listed[i].made.duration == kept.made.duration,
+                   "with its time and duration, to the millisecond");
+            expect(listed[i].made.end == kept.made.end && listed[i].made.status == kept.made.status,
+                   "and how it ended");
+            expect(listed[i].made.answer == kept.made.answer, "and the answer, byte for byte");
+        }
+        const auto some = value_of(store.attempts_of(account, hook, 3));
+        expect(some.size() == 3 && some[2].made == listed[2].made, "not more than asked for");
+        expect(value_of(store.attempts_of(account, hook, 0)).empty(), "not even one");
+        expect(value_of(store.attempts_of(sample_account("sitesmaker", 43), hook, 9)).empty(),
+               "it is another account's");
+        expect(value_of(store.attempts_of(sample_account("itemplatform"), hook, 9)).empty(), "it is another service's");
+        expect(value_of(store.attempts_of(account, listen(store, account), 9)).empty(), "another hook has its own");
+    });
+
+    add("attempt: of one delivery the last are kept, as many as there must be", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen(store, account);
+        report(store, account);
+        const auto send = [&](std::size_t number, delivery_verdict verdict) {
+            auto ended = settled(claim_one(store, noon), verdict);
+            ended.made.duration = milliseconds{number};
+            ended.again_at = noon;
+            expect_settled(store, ended, settle_result::done);
+        };
+        constexpr std::size_t kept = limits::attempts_per_delivery_max, made = kept + 20;
+        for (std::size_t i = 0; i < made - 1; ++i) send(i, again);
+        send(made - 1, delivered);
+        value_of(store.resend(account, only_delivery(store, account, hook).id, noon));
+        send(made, again);
+        const auto listed = value_of(store.attempts_of(account, hook, 10 * kept));
+        expect(listed.size() >= kept && listed.size() <= made + 1, "the last are kept");
+        for (std::size_t i = 0; i < kept; ++i)
+            expect(listed[i].made.duration == milliseconds{made - i}, "the last first, and none is missing");
+    });
+
+    add("hook: failing since its first failure, until the first success", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen(store, account), other = listen(store, account);
+        report(store, account, 6);
+        std::vector<due_delivery> due;
+        for (const due_delivery& each : claim_at(store, noon))
+            if (each.hook == hook) due.push_back(each);
+        const auto expect_since = [&](std::optional<instant> since) {
+            expect(listed_hook(store, account, hook).failing_since == since, "since when it has been failing");
+            expect(!listed_hook(store, account, hook).disabled, "it is not disabled");
+            expect(!listed_hook(store, account, other).failing_since, "the other hook is not failing");
+        };
+        expect_since(std::nullopt);
+        const auto settle = [&](std::size_t which, delivery_verdict verdict, int second) {
+            expect_settled(store, settled(due.at(which), verdict, noon + seconds{second}), settle_result::done,
+                           noon + seconds{second + 1});
+        };
+        settle(0, delivered, 1);
+        expect_since(std::nullopt);
+        settle(1, again, 2);
+        expect_since(noon + seconds{2});
+        settle(2, given_up, 3);
+        expect_since(noon + seconds{2});
+        settle(3, delivered, 4);
+        expect_since(std::nullopt);
+        settle(4, given_up, 5);
+        expect_since(noon + seconds{5});
+    });
+
+    add("hook: disabled when it has been failing for too long, by a failure alone", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen(store, account);
+        report(store, account, 4);
+        const auto due = claim_at(store, noon);
+        const auto settle = [&](std::size_t which, delivery_verdict verdict, settle_result result, instant bound) {
+            auto ended = settled(due.at(which), verdict, noon + seconds{static_cast<int>(which)});
+            ended.disable_if_failing_since = bound;
+            expect_settled(store, ended, result, noon + seconds{60});
+        };
+        settle(0, again, settle_result::done, noon - milliseconds{1});
+        settle(1, again, settle_result::done, noon - milliseconds{1});
+        expect(!listed_hook(store, account, hook).disabled, "it has not been failing for that long");
+        settle(2, again, settle_result::hook_disabled, noon);
+        const auto disabled = listed_hook(store, account, hook);
+        expect(disabled.disabled == hook_disablement{noon + seconds{60}, disable_reason::failing},
+               "since when, and why");
+        expect(disabled.failing_since == noon, "and since when it has been failing");
+        settle(3, delivered, settle_result::done, noon + seconds{99});
+        expect(listed_hook(store, account, hook).disabled == disabled.disabled, "a late success does not enable it");
+        expect(!listed_hook(store, account, hook).failing_since, "but ends the failures");
+
+        const auto healthy = listen(store, sample_account("sitesmaker", 43));
+        report(store, sample_account("sitesmaker", 43));
+        auto ended = settled(claim_one(store, noon), delivered);
+        ended.disable_if_failing_since = noon + seconds{99};
+        expect_settled(store, ended, settle_result::done);
+        expect(!listed_hook(store, sample_account("sitesmaker", 43), healthy).disabled, "a success disables nothing");
+    });
+
+    add("hook: disabled at once when its target is gone, and gets no event", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen(store, account), other = listen(store, account);
+        report(store, account);
+        for (const due_delivery& each : claim_at(store, noon))
+            if (each.hook == hook)
+                expect_settled(store, settled(each, gone), settle_result::hook_disabled, noon + seconds{1});
+        expect_state(store, account, hook, delivery_state::given_up);
+        expect(listed_hook(store, account, hook).disabled == hook_disablement{noon + seconds{1}, disable_reason::gone},
+               "since when, and why");
+        expect(!listed_hook(store, account, other).disabled, "the other hook is not disabled");
+        expect(value_of(store.append_event(sample_event(account), sample_seed(1), noon)) == 1, "one hook is left");
+        expect(deliveries(store, account, hook).size() == 1, "a disabled hook gets no event");
+        expect(claim_one(store, noon).hook == other, "the other hook does");
+    });
+
+    add("hook: a disabled one holds its deliveries until somebody enables it", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen(store, account);
+        report(store, account, 5);
+        auto terms = sample_terms(noon);
+        terms.deliveries_max = 4;
+        const auto sent = claim(store, terms);
+        expect_settled(store, settled(sent.at(0), again), settle_result::done);
+        expect_settled(store, settled(sent.at(1), gone), settle_result::hook_disabled);
+        expect_settled(store, settled(sent.at(2), again), settle_result::done);
+        // The fourth was being sent by a worker that died; its lease is over now.
+        expect_none_due(store, noon + seconds{86'400});
+        std::size_t held = 0;
+        for (const delivery& each : deliveries(store, account, hook)) {
+            const bool ended = each.id == sent[1].lease.delivery;
+            expect(each.state == (ended ? delivery_state::given_up : delivery_state::held), "all else is held");
+            expect(!each.next_attempt_at, "and is not due at any time");
+            if (!ended) ++held;
+        }
+        expect(held == 4, "waiting, to be sent again, or being sent");
+        expect_problem(store.resend(account, sent[0].lease.delivery, noon), problem_kind::conflict);
+        expect_problem(store.resend(account, sent[1].lease.delivery, noon), problem_kind::conflict);
+
+        const instant later = noon + seconds{2 * 86'400};
+        expect(!value_of(store.enable_hook(sample_account("sitesmaker", 43), hook, later)), "it is another account's");
+        expect(!value_of(store.enable_hook(sample_account("itemplatform"), hook, later)), "it is another service's");
+        expect(!value_of(store.enable_hook(account, hook_id{hook.value() + 100}, later)), "there is no such hook");
+        expect_none_due(store, later);
+        expect(value_of(store.enable_hook(account, hook, later)), "there is such a hook");
+        const auto enabled = listed_hook(store, account, hook);
+        expect(!enabled.disabled && !enabled.failing_since, "it is neither disabled nor failing");
+        const auto due = claim_at(store, later);
+        expect(due.size() == 4, "what was held is due at once");
+        for (const due_delivery& each : due) expect(each.attempts_made == 0, "with its schedule from the start");
+        expect_settled(store, settled(sent[3], again), settle_result::too_late);
+        expect(value_of(store.append_event(sample_event(account), sample_seed(9), later)) == 1, "events come again");
+    });
+
+    add("hook: enabled, what waits for its time goes on waiting", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen(store, account);
+        report(store, account, 2);
+        const auto sent = claim_at(store, noon);
+        expect_settled(store, settled(sent.at(0), again), settle_result::done);
+        expect(value_of(store.enable_hook(account, hook, noon)), "there is such a hook");
+        expect_none_due(store, noon + seconds{29});
+        expect(!listed_hook(store, account, hook).failing_since, "it is not failing any more");
+        expect_settled(store, settled(sent.at(1), delivered), settle_result::done);
+        expect(claim_one(store, noon + seconds{60}).attempts_made == 1, "with its schedule as it was");
+    });
+
+    add("resend: due at once, whatever it was, under the same name", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen(store, account);
+        report(store, account, 4);
+        const auto sent = claim_at(store, noon);
+        const std::array ended{settled(sent.at(0), delivered), settled(sent.at(1), again),
+                               settled(sent.at(2), given_up)};
+        value_of(store.settle(ended, noon));
+        for (const due_delivery& each : sent)
+            expect(value_of(store.resend(account, each.lease.delivery, noon + seconds{1})), "there is such a delivery");
+        const auto due = claim_at(store, noon + seconds{1});
+        expect(due.size() == 3, "all but the one that is being sent");
+        for (const due_delivery& each : due) {
+            const auto before = std::find_if(sent.begin(), sent.end(), [&](const due_delivery& one) {
+                return one.lease.delivery == each.lease.delivery;
+            });
+            expect(before != sent.end() && before->message_id == each.message_id, "it is the same message");
+            expect(each.attempts_made == 0, "with its schedule from the start");
+            expect(before->lease != each.lease, "and a lease of its own");
+            expect_settled(store, settled(*before, delivered), settle_result::too_late);
+        }
+        expect_settled(store, settled(sent[3], delivered), settle_result::done);
+        expect(value_of(store.attempts_of(account, hook, 100)).size() == 7, "what was on record stays on record");
+
+        expect(!value_of(store.resend(sample_account("sitesmaker", 43), sent[0].lease.delivery, noon)),
+               "another account's");
+        expect(!value_of(store.resend(sample_account("itemplatform"), sent[0].lease.delivery, noon)),
+               "another service's");
+        const delivery_id unknown{(std::numeric_limits<std::int64_t>::max)()};
+        expect(!value_of(store.resend(account, unknown, noon)), "there is no such delivery");
+
+        // One whose worker died is not being sent any more.
+        const instant over = sample_terms(noon + seconds{1}).lease_until;
+        expect(value_of(store.resend(account, due[0].lease.delivery, over)), "there is such a delivery");
+        expect(only_of(deliveries(store, account, hook), due[0].lease.delivery).next_attempt_at == over, "due at once");
+        expect_settled(store, settled(due[0], delivered), settle_result::too_late);
+    });
+
+    add("sweep: what ended before the moment is forgotten, not at it, a few at a time", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen(store, account), lasting = listen(store, account);
+        report(store, account, 6);
+        std::vector<due_delivery> sent;
+        for (const due_delivery& each : claim_at(store, noon))
+            if (each.hook == hook) sent.push_back(each);
+        const auto settle = [&](std::size_t which, delivery_verdict verdict, instant now) {
+            settle_one(store, settled(sent.at(which), verdict), now);
+        };
+        settle(0, delivered, noon + seconds{1});
+        settle(1, given_up, noon + seconds{2});
+        settle(2, delivered, noon + seconds{4});
+        const auto sweep = [&](int second, std::size_t rows_max) {
+            return value_of(store.sweep_deliveries(noon + seconds{second}, rows_max));
+        };
+        expect(sweep(1, 100) == 0, "none ended before that");
+        expect(sweep(4, 0) == 0, "none is swept where none may be");
+        expect(sweep(4, 1) == 1, "one is swept where one may be");
+        expect(sweep(4, 100) == 1, "two had ended");
+        expect(sweep(4, 100) == 0, "and are gone");
+        auto left = deliveries(store, account, hook);
+        expect(left.size() == 4, "what waits, and what ended at the moment, is still there");
+        for (const delivery& each : left)
+            expect(each.id != sent[0].lease.delivery && each.id != sent[1].lease.delivery, "the others are not");
+        for (const recorded_attempt& each : value_of(store.attempts_of(account, hook, 100)))
+            expect(each.delivery == sent[2].lease.delivery, "attempts go with their deliveries");
+        expect(!value_of(store.resend(account, sent[0].lease.delivery, noon)), "there is no such delivery any more");
+        expect_settled(store, settled(sent[0], delivered), settle_result::too_late);
+
+        // Held since the hook was disabled; sent again it has not ended at all.
+        expect(value_of(store.resend(account, sent[2].lease.delivery, noon + seconds{4})), "there is such a delivery");
+        settle(3, gone, noon + seconds{6});
+        settle(4, again, noon + seconds{7});
+        expect(sweep(6, 100) == 0, "nothing ended before that");
+        expect(sweep(7, 100) == 2, "one was given up, one held");
+        expect(sweep(8, 100) == 1, "one more was held");
+        left = deliveries(store, account, hook);
+        expect(left.size() == 1 && left[0].id == sent[5].lease.delivery, "what is being sent stays");
+        expect(deliveries(store, account, lasting).size() == 6, "the other hook's are as they were");
+        for (const due_delivery& each : claim_at(store, noon + seconds{60}))
+            expect(each.what->data == sample_event(account).data, "and so are their events");
+    });
+
+    if (source->reopen)
+        to.emplace_back("outbox: all outlives the store", [source] {
+            const auto account = sample_account();
+            std::optional<hook_id> failing, dead;
+            std::optional<due_delivery> lent;
+            {
+                auto given = source->make();
+                auto& store = store_of(given);
+                failing = listen(store, account);
+                dead = listen_at(store, account, "https://dead.example/");
+                report(store, account, 3);
+                for (const due_delivery& each : claim_at(store, noon)) {
+                    if (each.hook == *dead) settle_one(store, settled(each, gone));
+                    else if (lent) expect_settled(store, settled(each, again), settle_result::done);
+                    else lent = each;
+                }
+            }
+            auto again_given = source->reopen();
+            auto& store = store_of(again_given);
+            expect(listed_hook(store, account, *dead).disabled == hook_disablement{noon, disable_reason::gone},
+                   "what was disabled is disabled");
+            expect(listed_hook(store, account, *failing).failing_since == noon, "what was failing is failing");
+            expect(deliveries(store, account, *failing).size() == 3 && deliveries(store, account, *dead).size() == 3,
+                   "deliveries are there");
+            expect(value_of(store.attempts_of(account, *failing, 9)).size() == 2, "and attempts");
+            expect_none_due(store, noon + seconds{29});
+            const auto claimed = claim_one(store, noon + seconds{30});
+            expect(claimed.lease.delivery == lent->lease.delivery, "a dead worker's delivery comes back");
+            expect_settled(store, settled(*lent, delivered), settle_result::too_late);
+            expect(claim_at(store, noon + seconds{60}).size() == 3, "and what waits is due at its time");
+        });
+}
+
+}  // namespace tollgate::store_suite
