@@ -273,7 +273,8 @@ bool parse(CLI::App& app, int count, const char* const* words) {
 
 std::optional<invocation> read_command_line(int count, const char* const* words,
                                             const tollgate::service_catalog& services) {
-    CLI::App app{"Serves a complete account API: personal tokens, OAuth 2.0, scopes, rate limits, webhooks, and pages for people."};
+    CLI::App app{
+        "Serves a complete account API: personal tokens, OAuth 2.0, scopes, rate limits, webhooks, pages for people."};
     app.name("tollgate-server");
     app.set_version_flag("--version", "tollgate-server " TOLLGATE_VERSION);
     app.require_subcommand(1);

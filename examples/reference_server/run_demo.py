@@ -35,8 +35,9 @@ def main():
         ready = json.loads(line)
         for what, command in curl_lines(ready):
             print(f"\n# {what}\n{command}")
-        print(f"\n# The API's documentation, for a browser: {ready['auth']}/docs/\n# Ctrl-C stops the server.",
-              flush=True)
+        print(f"\n# For a browser: the account's pages, {ready['auth']}/ (sign in as {ready['demo']['login']}, "
+              f"{ready['demo']['password']}), and the documentation, {ready['auth']}/docs/")
+        print("# Ctrl-C stops the server.", flush=True)
     sys.exit(server.wait())
 
 

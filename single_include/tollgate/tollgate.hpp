@@ -16122,13 +16122,15 @@ where none was: then any address of the website's scheme, host and port</td></tr
 <tr><td><code>code_challenge_method</code></td><td>no</td><td><code>S256</code>, with a challenge</td></tr>
 )");
     end_table(html);
-    html.add(R"(<p>A registered redirect to <code>http://127.0.0.1</code> or <code>http://[::1]</code> may be asked for with
+    html.add(R"(<p>A registered redirect to <code>http://127.0.0.1</code> or <code>http://[::1]</code> may be asked
+for with
 any port, for programs that listen on whichever is free.</p>
 <p>The user signs in, reads who asks for what, and allows or denies it. Whoever has allowed all of these scopes to the
 application before is not asked again.</p>
 )");
     for (const auto& service : facts.one_page_services)
-        html.add(R"(<p>For users of {} there is a faster address, <code>{}/en/{}/oauth/</code>, with the same parameters:
+        html.add(R"(<p>For users of {} there is a faster address, <code>{}/en/{}/oauth/</code>, with the same
+parameters:
 sign-in and consent are one page there, and the user is asked each time.</p>
 )",
                  service, settings.auth_url, service);
@@ -16137,13 +16139,16 @@ sign-in and consent are one page there, and the user is asked each time.</p>
 )");
     begin_table(html, {"Parameter", "Value"});
     html.add(R"(<tr><td><code>code</code></td><td>Where the user allowed it: good once, for {}</td></tr>
-<tr><td><code>error</code>, <code>error_description</code></td><td>Where there is no code: <a href="#errors">why</a></td></tr>
-<tr><td><code>state</code></td><td>As you sent it. Stop if it is not the one you kept: somebody else began this</td></tr>
+<tr><td><code>error</code>, <code>error_description</code></td><td>Where there is no code: <a
+href="#errors">why</a></td></tr>
+<tr><td><code>state</code></td><td>As you sent it. Stop if it is not the one you kept: somebody else began
+this</td></tr>
 <tr><td><code>iss</code></td><td><code>{}</code>. An application of several servers compares it (RFC 9207)</td></tr>
 )",
              describe_duration(facts.code_lifetime), settings.auth_url);
     end_table(html);
-    html.add(R"(<p>An unknown <code>client_id</code>, or a <code>redirect_uri</code> that is not the registered one, gets a page
+    html.add(R"(<p>An unknown <code>client_id</code>, or a <code>redirect_uri</code> that is not the registered one,
+gets a page
 that says so, and no redirect.</p>
 )");
 }
@@ -16165,7 +16170,8 @@ exchanged for.</p>
 <pre tabindex="0"><code>curl {}/user/oauth_token/ \
   -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" \
   -d grant_type=refresh_token -d refresh_token="$REFRESH_TOKEN"</code></pre>
-<p>The answer is the same without a <code>refresh_token</code>: yours stays good. <code>scope</code> may be added to get a
+<p>The answer is the same without a <code>refresh_token</code>: yours stays good. <code>scope</code> may be added to
+get a
 token that can do less.</p>
 )",
              settings.auth_url, facts.access_token_lifetime.count(), balance_scope, settings.auth_url);
@@ -16185,13 +16191,15 @@ deleted.</p>
 
 inline void write_more(http::html_writer& html, const api_settings& settings) {
     html.add(R"(<h2 id="pkce">PKCE</h2>
-<p>Send the base64url of a SHA-256 of a random text as <code>code_challenge</code> with the authorization request, and the
+<p>Send the base64url of a SHA-256 of a random text as <code>code_challenge</code> with the authorization request,
+and the
 text itself as <code>code_verifier</code> with the exchange (RFC 7636). A code that was asked for with a challenge is
 worth nothing without the verifier, and one without a challenge is not exchanged with a verifier.</p>
 <h2 id="revocation">Revocation</h2>
 <pre tabindex="0"><code>curl {}/user/oauth_revoke/ \
   -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" -d token="$REFRESH_TOKEN"</code></pre>
-<p>Takes back a token of the application (RFC 7009). A refresh token takes along the access tokens that came with it. The
+<p>Takes back a token of the application (RFC 7009). A refresh token takes along the access tokens that came with it.
+The
 answer is 200 and <code>&#123;&#125;</code> whether there was such a token or not.</p>
 )",
              settings.auth_url);
@@ -16217,7 +16225,8 @@ inline void write_failures(http::html_writer& html, std::string_view auth_url) {
         {"unsupported_response_type", "redirect", "Only code is supported."},
         {"invalid_client", "401", "No application has this client_id and client_secret."},
         {"invalid_grant", "400", "A code or refresh token that is unknown, expired, used, revoked or another's; "
-                                 "or another redirect_uri or code_verifier. Send the user to the authorization page again."},
+                                 "or another redirect_uri or code_verifier. Send the user to the authorization page "
+                                 "again."},
         {"unsupported_grant_type", "400", "Only authorization_code and refresh_token are supported."},
         {"temporarily_unavailable", "both, 503", "Try again in a moment."},
         {"server_error", "both, 500", "A mistake on our side."},
@@ -16228,10 +16237,12 @@ inline void write_failures(http::html_writer& html, std::string_view auth_url) {
 )",
                  each.code, each.code, each.where, each.meaning);
     end_table(html);
-    html.add(R"(<p>Redirects and the token endpoint share codes where the table says both; without another status they are
+    html.add(R"(<p>Redirects and the token endpoint share codes where the table says both; without another status
+they are
 <strong>400</strong> at the token endpoint.</p>
 <h2 id="limits">Limits</h2>
-<p>Exchanges and refreshes are not counted. Wrong client credentials are, in the <a href="../rate-limits/">window</a> of the
+<p>Exchanges and refreshes are not counted. Wrong client credentials are, in the <a href="../rate-limits/">window</a>
+of the
 client's address: where it is empty, more of them are a <strong>429</strong>, and right ones still get through.</p>
 )");
 }
@@ -16249,7 +16260,8 @@ code grant of RFC 6749.</p>
 <dt>For machines</dt><dd><a href="{}/.well-known/oauth-authorization-server">Metadata, RFC 8414</a></dd>
 </dl>
 <h2 id="register">Register the application</h2>
-<p>In your account's settings, under <a href="{}/en/user/settings/applications/">Applications</a>. A name and a website are
+<p>In your account's settings, under <a href="{}/en/user/settings/applications/">Applications</a>. A name and a
+website are
 required, a redirect URL is wise. You get a client id and a client secret; the secret is shown once, and belongs on a
 server, not into a program that others can read.</p>
 )",

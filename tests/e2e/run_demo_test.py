@@ -3,6 +3,7 @@
 
 import json
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -26,14 +27,21 @@ class RunDemo(Case):
             with self.subTest(flags=flags), temporary_directory() as data:
                 started = self.start(data, *flags)
                 self.assertTrue(json.loads(started.stdout.readline())["ready"])
-                answers = []
+                answers, signed_in_at = [], None
                 for line in started.stdout:
+                    if "sign in as" in line:
+                        url, login, password = re.search(r"(http\S+) \(sign in as (\w+), (\w+)\)", line).groups()
+                        signed_in_at = subprocess.run(
+                            ["curl", "-sk", "-o", "/dev/null", "-w", "%{redirect_url}", "-d", f"login={login}",
+                             "-d", f"password={password}", f"{url}en/user/sign_in/"],
+                            capture_output=True, text=True, timeout=DEADLINE_SECONDS, check=True).stdout
                     if line.startswith("curl "):
                         pasted = subprocess.run(["bash", "-c", line], capture_output=True, text=True,
                                                 timeout=DEADLINE_SECONDS, check=True)
                         answers.append(json.loads(pasted.stdout))
                     if "Ctrl-C" in line:
                         break
+                self.assertTrue(signed_in_at.endswith("/en/user/settings/tokens/"), signed_in_at)
                 balance, accounts, made, hooks = answers
                 self.assertEqual(1234.56, balance["balance"])
                 self.assertEqual(1, len(accounts))
