@@ -5778,6 +5778,14 @@ input.copied:not([type=checkbox]) { font-family: ui-monospace, "SF Mono", "Casca
 .chooser label { font-weight: 600; }
 .chooser select { width: auto; max-width: 100%; }
 
+.narrow main > ul { margin: 0 0 1.25rem; padding-left: 1.25rem; }
+.narrow li + li { margin-top: .5rem; }
+.narrow li code { display: block; color: var(--quiet); }
+.narrow form h2 { margin-top: 2rem; }
+.buttons { display: flex; flex-wrap: wrap; gap: .6rem; margin: 1.75rem 0 1rem; }
+blockquote { margin: 0 0 1rem; padding: .1rem 0 .1rem 1rem; border-left: .2rem solid var(--line); color: var(--quiet);
+  overflow-wrap: anywhere; }
+
 .account { font-size: 1.1rem; margin: 2.25rem 0 .75rem; }
 table { width: 100%; border-collapse: collapse; margin-bottom: 2.5rem; font-size: .95rem; line-height: 1.5; }
 th, td { text-align: left; vertical-align: top; padding: .85rem 1.25rem .85rem 0; border-bottom: 1px solid var(--line); }
@@ -5809,6 +5817,7 @@ summary::-webkit-details-marker { display: none; }
   td[data-label]::before { content: attr(data-label); color: var(--quiet); }
   .actions { text-align: left; white-space: normal; padding: .6rem 0 0; }
   .confirm[open] { display: block; margin: .5rem 0; }
+  .confirm[open] + .confirm { margin-left: 0; }
   .confirm > div { position: static; width: auto; max-width: none; margin-top: .6rem; box-shadow: none; }
 }
 @media (max-width: 30rem) {

@@ -31,6 +31,18 @@ export class Mouse {
 
 const stops_max = 120 // more than any page has
 
+/// Runs in the page: whether the focus is where it was to go, and what has it if that cannot be seen.
+function look_at_focus(wanted) {
+    const element = document.activeElement
+    const reached = element === wanted
+    if (element === document.body || element === document.documentElement) return { reached } // around, past the last one
+    const style = getComputedStyle(element)
+    const box = element.getBoundingClientRect()
+    const ringed = style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2
+    const inside = box.width > 0 && box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth
+    return { reached, unseen: ringed && inside ? '' : element.outerHTML.slice(0, 120) }
+}
+
 export class Keyboard {
     constructor(page) {
         this.page = page
@@ -40,26 +52,12 @@ export class Keyboard {
     async reach(what) {
         const wanted = await what.elementHandle()
         for (let stops = 0; stops <= stops_max; stops++) {
-            if (await wanted.evaluate((element) => element === document.activeElement)) return this.check_focus()
+            const { reached, unseen } = await wanted.evaluate(look_at_focus)
+            check(!unseen, `the focus is seen: ${unseen}`)
+            if (reached) return
             await this.page.keyboard.press('Tab')
-            await this.check_focus()
         }
         throw new Error(`${what} is not reached by Tab`)
-    }
-
-    async check_focus() {
-        const seen = await this.page.evaluate(() => {
-            const element = document.activeElement
-            if (element === document.body || element === document.documentElement) return null // around, past the last one
-            const style = getComputedStyle(element)
-            const box = element.getBoundingClientRect()
-            return {
-                tag: element.outerHTML.slice(0, 120),
-                ringed: style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2,
-                inside: box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth && box.width > 0,
-            }
-        })
-        if (seen) check(seen.ringed && seen.inside, `the focus is seen: ${JSON.stringify(seen)}`)
     }
 
     async fill(where, text) {
