@@ -5220,6 +5220,7 @@ template <class T> struct target_rule_slot { T target_rule; };
 template <class T> struct clock_slot { T clock; };
 template <class T> struct random_slot { T random; };
 template <class T> struct observer_slot { T observer; };
+template <class T> struct format_slot { T format; };
 
 /// A policy as it is used: a set holds it by value, or behind `std::ref` where several handlers share one.
 template <class T>
@@ -5304,6 +5305,13 @@ public:
         constexpr bool fits = tollgate::observer<policy_type<T>>;
         static_assert(fits, "tollgate: this is no observer; read tollgate/contract/observer.hpp");
         return std::move(*this).template replace<observer_slot, fits>(std::move(replacement));
+    }
+
+    template <class T>
+    constexpr auto with_format(T replacement) && {
+        constexpr bool fits = tollgate::payload_format<policy_type<T>>;
+        static_assert(fits, "tollgate: this is no payload_format; read tollgate/contract/payload_format.hpp");
+        return std::move(*this).template replace<format_slot, fits>(std::move(replacement));
     }
 
 private:
@@ -5422,6 +5430,24 @@ static_assert(router<segment_router>);
 
 }  // namespace tollgate
 
+// <tollgate/policy/standard_webhook.hpp>
+
+namespace tollgate {
+
+/// The Standard Webhooks specification (https://www.standardwebhooks.com): a JSON body
+/// `{"type": event, "timestamp": ISO 8601, "service": name, "account": id, "data": {...}}`, and `webhook-id`,
+/// `webhook-timestamp` and `webhook-signature`. While a secret that was replaced is valid, both sign.
+///
+/// The timestamp in the body is the event's, the one in the header the attempt's.
+struct standard_webhook {
+    TOLLGATE_DECL outcome<void> write(const due_delivery& sent, instant now, http::field_block& fields,
+                                      std::string& body) const;
+};
+
+static_assert(payload_format<standard_webhook>);
+
+}  // namespace tollgate
+
 // <tollgate/policy/system_clock.hpp>
 
 namespace tollgate {
@@ -5505,7 +5531,8 @@ namespace tollgate {
                       target_rule_slot<public_targets>{},
                       clock_slot<system_clock>{},
                       random_slot<system_random>{},
-                      observer_slot<no_observer>{}};
+                      observer_slot<no_observer>{},
+                      format_slot<standard_webhook>{}};
 }
 
 }  // namespace tollgate
@@ -5903,24 +5930,6 @@ template <application_store Store, random_source Random>
     if (!id) return id.error();
     return registered_application{*id, client_id, *secret};
 }
-
-}  // namespace tollgate
-
-// <tollgate/policy/standard_webhook.hpp>
-
-namespace tollgate {
-
-/// The Standard Webhooks specification (https://www.standardwebhooks.com): a JSON body
-/// `{"type": event, "timestamp": ISO 8601, "service": name, "account": id, "data": {...}}`, and `webhook-id`,
-/// `webhook-timestamp` and `webhook-signature`. While a secret that was replaced is valid, both sign.
-///
-/// The timestamp in the body is the event's, the one in the header the attempt's.
-struct standard_webhook {
-    TOLLGATE_DECL outcome<void> write(const due_delivery& sent, instant now, http::field_block& fields,
-                                      std::string& body) const;
-};
-
-static_assert(payload_format<standard_webhook>);
 
 }  // namespace tollgate
 
@@ -15165,6 +15174,47 @@ TOLLGATE_DECL route_match segment_router::find(http::method m, std::string_view 
 
 }  // namespace tollgate
 
+// <tollgate/policy/standard_webhook.ipp>
+
+namespace tollgate {
+
+TOLLGATE_DECL outcome<void> standard_webhook::write(const due_delivery& sent, instant now, http::field_block& fields,
+                                                    std::string& body) const {
+    const event& what = *sent.what;
+    constexpr std::size_t around_data_bytes = 256;
+    body.reserve(what.data.size() + around_data_bytes);
+    http::json_writer{body}
+        .begin_object()
+        .member("type").string(what.name)
+        .member("timestamp").string(to_iso8601(what.at).view())
+        .member("service").string(what.account.service)
+        .member("account").integer(what.account.account.value())
+        .member("data").value(what.data)
+        .end_object();
+
+    const signed_webhook signed_parts{sent.message_id, to_unix_seconds(now), body};
+    auto signatures = sign_webhook(sent.secret, signed_parts);
+    if (!signatures) return std::move(signatures).error();
+    if (!sent.previous_secret.empty()) {
+        const auto older = sign_webhook(sent.previous_secret, signed_parts);
+        if (!older) return older.error();
+        signatures->append(1, ' ').append(*older);
+    }
+
+    const std::string timestamp = std::to_string(signed_parts.timestamp);
+    const auto id_value = http::field_value::from(sent.message_id);
+    const auto timestamp_value = http::field_value::from(timestamp);
+    const auto signature_value = http::field_value::from(*signatures);
+    if (!id_value || !timestamp_value || !signature_value) return internal_error("A webhook-id holds an odd character.");
+    fields.add("Content-Type", "application/json");
+    fields.add("webhook-id", *id_value);
+    fields.add("webhook-timestamp", *timestamp_value);
+    fields.add("webhook-signature", *signature_value);
+    return {};
+}
+
+}  // namespace tollgate
+
 // <tollgate/policy/window_limiter.ipp>
 
 namespace tollgate {
@@ -15370,47 +15420,6 @@ TOLLGATE_DECL std::vector<field_fault> faults_of(const application_request& want
             faults.push_back({"redirect_url", "redirect_url must not have a fragment (#)."});
     }
     return faults;
-}
-
-}  // namespace tollgate
-
-// <tollgate/policy/standard_webhook.ipp>
-
-namespace tollgate {
-
-TOLLGATE_DECL outcome<void> standard_webhook::write(const due_delivery& sent, instant now, http::field_block& fields,
-                                                    std::string& body) const {
-    const event& what = *sent.what;
-    constexpr std::size_t around_data_bytes = 256;
-    body.reserve(what.data.size() + around_data_bytes);
-    http::json_writer{body}
-        .begin_object()
-        .member("type").string(what.name)
-        .member("timestamp").string(to_iso8601(what.at).view())
-        .member("service").string(what.account.service)
-        .member("account").integer(what.account.account.value())
-        .member("data").value(what.data)
-        .end_object();
-
-    const signed_webhook signed_parts{sent.message_id, to_unix_seconds(now), body};
-    auto signatures = sign_webhook(sent.secret, signed_parts);
-    if (!signatures) return std::move(signatures).error();
-    if (!sent.previous_secret.empty()) {
-        const auto older = sign_webhook(sent.previous_secret, signed_parts);
-        if (!older) return older.error();
-        signatures->append(1, ' ').append(*older);
-    }
-
-    const std::string timestamp = std::to_string(signed_parts.timestamp);
-    const auto id_value = http::field_value::from(sent.message_id);
-    const auto timestamp_value = http::field_value::from(timestamp);
-    const auto signature_value = http::field_value::from(*signatures);
-    if (!id_value || !timestamp_value || !signature_value) return internal_error("A webhook-id holds an odd character.");
-    fields.add("Content-Type", "application/json");
-    fields.add("webhook-id", *id_value);
-    fields.add("webhook-timestamp", *timestamp_value);
-    fields.add("webhook-signature", *signature_value);
-    return {};
 }
 
 }  // namespace tollgate

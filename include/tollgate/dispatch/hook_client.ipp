@@ -49,6 +49,7 @@ TOLLGATE_DECL void hook_client::send(std::vector<outgoing> requests) {
 }
 
 TOLLGATE_DECL void hook_client::abort() {
+    names_.stop();  // at once: its threads may outlive the executor
     asio::post(strand_, [self = shared_from_this()] {
         self->aborted_ = true;
         while (!self->under_way_.empty()) {

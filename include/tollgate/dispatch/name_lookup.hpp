@@ -33,9 +33,12 @@ public:
     lookup_pool& operator=(const lookup_pool&) = delete;
     TOLLGATE_DECL ~lookup_pool();
 
-    /// Calls `tell` once on one of the threads, unless the pool goes before. Several who ask for one name at the same time
-    /// get one answer.
+    /// Calls `tell` once on one of the threads, unless the pool stops before. Several who ask for one name at the same time
+    /// get one answer. It is called under a lock of the pool's: it does next to nothing, and asks nothing of the pool.
     TOLLGATE_DECL void ask(const std::string& host, on_answer tell);
+
+    /// When it has returned, nobody is told anything any more.
+    TOLLGATE_DECL void stop() noexcept;
 
 private:
     class state;

@@ -59,6 +59,7 @@ public:
 
     void ask(const std::string& host, on_answer tell) {
         const std::lock_guard hold{mutex_};
+        if (stopping_) return;
         const auto [place, is_new] = asked_.try_emplace(host);
         place->second.push_back(std::move(tell));
         if (!is_new) return;  // somebody is asking, or about to
@@ -75,7 +76,7 @@ public:
         }
     }
 
-    void stop() {
+    void stop() noexcept {
         const std::lock_guard hold{mutex_};
         stopping_ = true;
         asked_.clear();
@@ -122,12 +123,9 @@ private:
             if (!was_slow) slow_names_.erase(host);
             else if (slow_names_.size() < slow_names_max) slow_names_.insert(host);
             if (stopping_) return;
-            const auto asking = asked_.extract(host);
             if (slow) came_.notify_one();
-            hold.unlock();
-            if (asking)
+            if (const auto asking = asked_.extract(host))
                 for (const on_answer& each : asking.mapped()) each(found);
-            hold.lock();
         }
     }
 
@@ -148,6 +146,8 @@ TOLLGATE_DECL lookup_pool::lookup_pool(name_lookup look_up, std::size_t threads_
     : state_{std::make_shared<state>(look_up ? std::move(look_up) : name_lookup{&system_lookup}, threads_max)} {}
 
 TOLLGATE_DECL lookup_pool::~lookup_pool() { state_->stop(); }
+
+TOLLGATE_DECL void lookup_pool::stop() noexcept { state_->stop(); }
 
 TOLLGATE_DECL void lookup_pool::ask(const std::string& host, on_answer tell) { state_->ask(host, std::move(tell)); }
 

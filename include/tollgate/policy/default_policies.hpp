@@ -8,6 +8,7 @@
 #include <tollgate/policy/public_targets.hpp>
 #include <tollgate/policy/require_agent.hpp>
 #include <tollgate/policy/segment_router.hpp>
+#include <tollgate/policy/standard_webhook.hpp>
 #include <tollgate/policy/system_clock.hpp>
 #include <tollgate/policy/system_random.hpp>
 #include <tollgate/policy/window_limiter.hpp>
@@ -26,7 +27,8 @@ namespace tollgate {
                       target_rule_slot<public_targets>{},
                       clock_slot<system_clock>{},
                       random_slot<system_random>{},
-                      observer_slot<no_observer>{}};
+                      observer_slot<no_observer>{},
+                      format_slot<standard_webhook>{}};
 }
 
 }  // namespace tollgate

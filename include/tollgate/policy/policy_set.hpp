@@ -4,6 +4,7 @@
 #include <tollgate/contract/authenticator.hpp>
 #include <tollgate/contract/clock.hpp>
 #include <tollgate/contract/observer.hpp>
+#include <tollgate/contract/payload_format.hpp>
 #include <tollgate/contract/random_source.hpp>
 #include <tollgate/contract/rate_limiter.hpp>
 #include <tollgate/contract/router.hpp>
@@ -27,6 +28,7 @@ template <class T> struct target_rule_slot { T target_rule; };
 template <class T> struct clock_slot { T clock; };
 template <class T> struct random_slot { T random; };
 template <class T> struct observer_slot { T observer; };
+template <class T> struct format_slot { T format; };
 
 /// A policy as it is used: a set holds it by value, or behind `std::ref` where several handlers share one.
 template <class T>
@@ -111,6 +113,13 @@ public:
         constexpr bool fits = tollgate::observer<policy_type<T>>;
         static_assert(fits, "tollgate: this is no observer; read tollgate/contract/observer.hpp");
         return std::move(*this).template replace<observer_slot, fits>(std::move(replacement));
+    }
+
+    template <class T>
+    constexpr auto with_format(T replacement) && {
+        constexpr bool fits = tollgate::payload_format<policy_type<T>>;
+        static_assert(fits, "tollgate: this is no payload_format; read tollgate/contract/payload_format.hpp");
+        return std::move(*this).template replace<format_slot, fits>(std::move(replacement));
     }
 
 private:

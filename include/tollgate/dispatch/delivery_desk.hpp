@@ -1,0 +1,77 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/outcome.hpp>
+#include <tollgate/base/time.hpp>
+#include <tollgate/contract/delivery_observer.hpp>
+#include <tollgate/dispatch/settings.hpp>
+#include <tollgate/domain/delivery.hpp>
+#include <tollgate/http/field_block.hpp>
+#include <tollgate/http/url.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace asio {
+class any_io_executor;
+}
+
+namespace tollgate::dispatching {
+
+/// The store and the policies, as a desk sees them. Nothing throws. `allows` is called by whoever runs the client, the others
+/// by the desk's own thread.
+class desk_back {
+public:
+    desk_back() = default;
+    desk_back(const desk_back&) = delete;
+    desk_back& operator=(const desk_back&) = delete;
+
+    virtual outcome<claimed_deliveries> claim_due(const claim_terms& terms) noexcept = 0;
+    virtual outcome<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now) noexcept = 0;
+    virtual outcome<std::size_t> sweep(instant ended_before, std::size_t rows_max) noexcept = 0;
+    /// Whether somebody may have appended since it was asked last.
+    virtual bool may_have_more() noexcept = 0;
+
+    virtual outcome<void> write(const due_delivery& sent, instant now, http::field_block& fields,
+                                std::string& body) noexcept = 0;
+    virtual outcome<void> check(const http::url& target) noexcept = 0;
+    virtual bool allows(const ip_address& address) noexcept = 0;
+    virtual instant now() noexcept = 0;
+    virtual std::uint32_t chance() noexcept = 0;
+    virtual void on_attempt(const delivery_record& record) noexcept = 0;
+    virtual void on_problem(const problem& why) noexcept = 0;
+
+protected:
+    ~desk_back() = default;
+};
+
+/// Takes deliveries out of the store as there are hands for them, has the client send them, and records what came of each.
+///
+/// One thread of its own talks to the store, which may block; sockets belong to the client's executor, where nothing blocks.
+/// What has ended is settled in batches: all that came while the one before was being settled.
+class delivery_desk {
+public:
+    /// `guest_of` null: a thread of its own for sockets, too.
+    TOLLGATE_DECL delivery_desk(desk_back& back, hook_dispatch_settings settings, const asio::any_io_executor* guest_of);
+    delivery_desk(const delivery_desk&) = delete;
+    delivery_desk& operator=(const delivery_desk&) = delete;
+    TOLLGATE_DECL ~delivery_desk();
+
+    TOLLGATE_DECL outcome<void> start();
+    TOLLGATE_DECL void stop(milliseconds deadline);
+    TOLLGATE_DECL void wake() noexcept;
+
+private:
+    class core;
+    std::unique_ptr<core> core_;
+};
+
+}  // namespace tollgate::dispatching
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/dispatch/delivery_desk.ipp>
+#endif
