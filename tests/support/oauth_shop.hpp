@@ -347,3 +347,8 @@ std::string oauth_shop<Sessions>::consent(const parameter_list& asked, std::stri
 }
 
 }  // namespace tollgate::test
+
+#if defined(TOLLGATE_TEST_SHARED_SHOPS)  // compiled once for all tests, in shops.cpp
+extern template class tollgate::authorization_server<tollgate::test::site_sessions, tollgate::test::faulty_store,
+                                                     tollgate::test::oauth_shop<>::policies>;
+#endif

@@ -118,11 +118,9 @@ public:
         return std::string{text.substr(0, text.find(after))};
     }
 
-    account_pages<shop_directory, Sessions, memory_store,
-                  decltype(default_policies()
-                               .with_clock(std::declval<fake_clock>())
-                               .with_random(std::declval<counting_random>()))>
-        pages;
+    using policies =
+        decltype(default_policies().with_clock(std::declval<fake_clock>()).with_random(std::declval<counting_random>()));
+    account_pages<shop_directory, Sessions, memory_store, policies> pages;
 };
 
 using page_shop = basic_page_shop<>;
@@ -132,3 +130,8 @@ using page_shop = basic_page_shop<>;
 }
 
 }  // namespace tollgate::test
+
+#if defined(TOLLGATE_TEST_SHARED_SHOPS)  // compiled once for all tests, in shops.cpp
+extern template class tollgate::account_pages<tollgate::test::shop_directory, tollgate::test::shop_sessions,
+                                              tollgate::memory_store, tollgate::test::page_shop::policies>;
+#endif

@@ -117,6 +117,8 @@ private:
     http::request asked_;
 };
 
+inline constexpr auto keep_policies = [](auto all) { return all; };
+
 /// A whole shop: two users, a store, a stopped clock, and the API over them.
 template <class MakePolicies>
 class basic_shop {
@@ -177,9 +179,12 @@ public:
     account_api<shop_directory, memory_store, policies> api;
 };
 
-inline auto make_shop(api_settings settings = shop_settings()) {
-    const auto keep = [](auto all) { return all; };
-    return basic_shop<decltype(keep)>{keep, std::move(settings)};
-}
+using shop = basic_shop<decltype(keep_policies)>;
+
+inline shop make_shop(api_settings settings = shop_settings()) { return shop{keep_policies, std::move(settings)}; }
 
 }  // namespace tollgate::test
+
+#if defined(TOLLGATE_TEST_SHARED_SHOPS)  // compiled once for all tests, in shops.cpp
+extern template class tollgate::account_api<tollgate::test::shop_directory, tollgate::memory_store, tollgate::test::shop::policies>;
+#endif
