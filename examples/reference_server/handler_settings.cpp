@@ -70,6 +70,12 @@ page_settings to_page_settings(const api_settings& api) {
             .hooks_per_event_max = api.hooks_per_event_max};
 }
 
+hook_dispatch_settings to_dispatch_settings(const settings& with) {
+    hook_dispatch_settings made;
+    made.retry.waits = with.webhook_retry;
+    return made;
+}
+
 session_settings to_session_settings(const api_settings& api) { return {.auth_url = api.auth_url}; }
 
 }  // namespace reference

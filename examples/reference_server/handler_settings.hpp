@@ -3,6 +3,7 @@
 #include "settings.hpp"
 
 #include <tollgate/api/settings.hpp>
+#include <tollgate/dispatch/settings.hpp>
 #include <tollgate/domain/service_catalog.hpp>
 #include <tollgate/oauth/settings.hpp>
 #include <tollgate/pages/settings.hpp>
@@ -22,6 +23,7 @@ namespace reference {
                                                      std::uint16_t port);
 [[nodiscard]] tollgate::oauth_settings to_oauth_settings(const settings& with, const tollgate::api_settings& api);
 [[nodiscard]] tollgate::page_settings to_page_settings(const tollgate::api_settings& api);
+[[nodiscard]] tollgate::hook_dispatch_settings to_dispatch_settings(const settings& with);
 [[nodiscard]] tollgate::session_settings to_session_settings(const tollgate::api_settings& api);
 
 }  // namespace reference

@@ -94,6 +94,13 @@ void request_log::on_problem(const problem& why) const noexcept {
     }
 }
 
+void request_log::on_attempt(const delivery_record& told) const noexcept {
+    try {
+        if (const auto line = deliveries_.line(told, form_); !line.empty()) out_.write(line);
+    } catch (...) {
+    }
+}
+
 void request_log::write(const entry& told) const {
     thread_local std::string line;  // keeps its memory from request to request
     line.clear();

@@ -1,9 +1,10 @@
 #pragma once
 
+#include "delivery_lines.hpp"
 #include "log_writer.hpp"
 #include "settings.hpp"
 
-#include <tollgate/contract/observer.hpp>
+#include <tollgate/contract/delivery_observer.hpp>
 
 #include <string>
 
@@ -20,6 +21,7 @@ public:
     void on_request(const tollgate::request_record& record) const noexcept;
     void on_refusal(const tollgate::http::refusal& refused) const noexcept;
     void on_problem(const tollgate::problem& why) const noexcept;
+    void on_attempt(const tollgate::delivery_record& told) const noexcept;
 
 private:
     struct entry;
@@ -28,9 +30,10 @@ private:
     static void append_json(const entry& told, std::string& line);
 
     log_form form_;
+    mutable delivery_lines deliveries_;
     mutable log_writer out_;  // safe to write to from any thread
 };
 
-static_assert(tollgate::observer<request_log>);
+static_assert(tollgate::delivery_observer<request_log>);
 
 }  // namespace reference

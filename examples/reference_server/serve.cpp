@@ -5,6 +5,7 @@
 #include "demo.hpp"
 #include "handler_settings.hpp"
 #include "handlers.hpp"
+#include "hook_worker.hpp"
 #include "late_handler.hpp"
 #include "memory_directory.hpp"
 #include "output.hpp"
@@ -25,6 +26,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <thread>
 
 namespace reference {
 
@@ -34,8 +36,8 @@ namespace {
 
 constexpr seconds stop_patience{10};
 
-/// Descriptors beside those of connections: listeners, the store's files, the log.
-constexpr rlim_t other_descriptors = 256;
+/// Descriptors beside those of connections: webhooks on their way, listeners, the store's files, the log.
+constexpr rlim_t other_descriptors = 4096 + 256;
 
 void allow_descriptors(std::size_t connections) {
     rlimit allowed{};
@@ -78,13 +80,16 @@ void reload_certificates(server& running, const settings& with) {
     }
 }
 
-void serve_until_told(server& running, const settings& with, const signals& told) {
+template <class Store>
+void serve_until_told(server& running, hook_worker<Store>& hooks, const settings& with, const signals& told) {
     while (told.wait() == SIGHUP) {
         if (with.plain) continue;
         reload_certificates(running, with);
     }
     told.let_the_next_one_end_the_process();
+    std::thread delivering{[&hooks] { hooks.stop(stop_patience); }};  // beside the requests: the patience is for both
     running.stop(stop_patience);
+    delivering.join();
 }
 
 template <class Directory, class Store>
@@ -103,8 +108,10 @@ void serve_from(Directory& users, Store& store, const std::optional<demo>& shown
     if (port != 0) make_handlers(port);
     expect_started(running.start(), with);
     if (port == 0) make_handlers(running.port());
+    hook_worker<Store> hooks{store, with, log};
+    hooks.start();
     print_ready(made->settings_told(), shown);
-    serve_until_told(running, with, told);
+    serve_until_told(running, hooks, with, told);
 }
 
 std::optional<demo> memory_demo(memory_directory& users, memory_store& store, const service_catalog& services,

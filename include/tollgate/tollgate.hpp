@@ -1,7 +1,8 @@
 #pragma once
 
-/// Everything but what needs a library of its own: databases, and being a guest on an Asio executor. Those come when
-/// their macro is defined (`TOLLGATE_WITH_SQLITE`, `TOLLGATE_WITH_ASIO`).
+/// Everything but what needs a library of its own: databases, and what includes Asio, that is being a guest on an
+/// executor and delivering webhooks. Those come when their macro is defined (`TOLLGATE_WITH_SQLITE`,
+/// `TOLLGATE_WITH_ASIO`, `TOLLGATE_WITH_DISPATCHER`).
 ///
 /// With `TOLLGATE_SEPARATE_COMPILATION` defined everywhere, one translation unit defines `TOLLGATE_SOURCE`
 /// too and gets all bodies; this holds for the single header as well.
@@ -233,6 +234,19 @@
 #include <tollgate/server/guest.hpp>
 #include <tollgate/server/guest_lane.hpp>
 #include <tollgate/server/guest_lanes.hpp>
+#endif
+
+#if defined(TOLLGATE_WITH_DISPATCHER)
+#include <tollgate/dispatch/attempt_run.hpp>
+#include <tollgate/dispatch/client_settings.hpp>
+#include <tollgate/dispatch/connection.hpp>
+#include <tollgate/dispatch/connection_pool.hpp>
+#include <tollgate/dispatch/delivery_desk.hpp>
+#include <tollgate/dispatch/hook_client.hpp>
+#include <tollgate/dispatch/hook_dispatcher.hpp>
+#include <tollgate/dispatch/name_lookup.hpp>
+#include <tollgate/dispatch/outgoing.hpp>
+#include <tollgate/dispatch/settings.hpp>
 #endif
 
 #if defined(TOLLGATE_WITH_SQLITE)

@@ -21341,6 +21341,1534 @@ TOLLGATE_DECL server::server(const asio::any_io_executor& executor, http::handle
 
 #endif  // TOLLGATE_WITH_ASIO
 
+#if defined(TOLLGATE_WITH_DISPATCHER)
+
+#include <asio/any_io_executor.hpp>
+#include <asio/basic_stream_socket.hpp>
+#include <asio/basic_waitable_timer.hpp>
+#include <asio/ip/tcp.hpp>
+#include <asio/ssl/context.hpp>
+#include <asio/ssl/stream.hpp>
+#include <asio/strand.hpp>
+#include <asio/write.hpp>
+#include <list>
+#include <system_error>
+
+// <tollgate/dispatch/connection.hpp>
+
+namespace tollgate::dispatching {
+
+using client_executor = asio::strand<asio::any_io_executor>;
+using client_socket = asio::basic_stream_socket<asio::ip::tcp, client_executor>;
+
+/// TLS 1.2 and 1.3 that believe the system's authorities, or those of a PEM file; problem when that cannot be read.
+[[nodiscard]] TOLLGATE_DECL outcome<std::shared_ptr<asio::ssl::context>> make_client_tls(const std::string& authorities_file);
+
+[[nodiscard]] TOLLGATE_DECL asio::ip::tcp::endpoint to_endpoint(const ip_address& address, std::uint16_t port);
+
+/// One connection to a host, with or without TLS. Belongs to the client's strand. Whatever is pending holds a reference, so
+/// closing one is enough to be rid of it.
+class hook_connection {
+public:
+    explicit hook_connection(const client_executor& executor) : socket_{executor} {}
+    hook_connection(const hook_connection&) = delete;
+    hook_connection& operator=(const hook_connection&) = delete;
+
+    [[nodiscard]] client_socket& socket() noexcept { return socket_; }
+
+    /// Readies TLS for this host: its name is asked for (SNI) and must be the certificate's. False when memory is short.
+    [[nodiscard]] TOLLGATE_DECL bool use_tls(asio::ssl::context& with, const http::url& host);
+    /// Why the certificate was not believed, or OpenSSL's words.
+    [[nodiscard]] TOLLGATE_DECL std::string tls_fault(const std::error_code& failed) const;
+
+    template <class Handler>
+    void shake_hands(Handler&& handler) {
+        tls_->async_handshake(asio::ssl::stream_base::client, std::forward<Handler>(handler));
+    }
+    template <class Handler>
+    void write(std::string_view bytes, Handler&& handler) {
+        const asio::const_buffer all{bytes.data(), bytes.size()};
+        if (tls_) asio::async_write(*tls_, all, std::forward<Handler>(handler));
+        else asio::async_write(socket_, all, std::forward<Handler>(handler));
+    }
+    template <class Handler>
+    void read_some(asio::mutable_buffer into, Handler&& handler) {
+        if (tls_) tls_->async_read_some(into, std::forward<Handler>(handler));
+        else socket_.async_read_some(into, std::forward<Handler>(handler));
+    }
+
+    /// Whether nothing has come since the last answer, neither bytes nor an end: only then can it carry another request.
+    [[nodiscard]] TOLLGATE_DECL bool is_quiet() noexcept;
+    TOLLGATE_DECL void close() noexcept;
+
+    ip_address peer{};
+    std::chrono::steady_clock::time_point made_at{};
+    std::chrono::steady_clock::time_point idle_since{};
+
+private:
+    client_socket socket_;
+    std::unique_ptr<asio::ssl::stream<client_socket&>> tls_;
+};
+
+}  // namespace tollgate::dispatching
+
+// <tollgate/dispatch/outgoing.hpp>
+
+namespace tollgate::dispatching {
+
+/// A request that is to be sent. `number` is its sender's name for it.
+struct outgoing {
+    std::uint64_t number = 0;
+    http::url target;
+    std::string fields;  ///< lines, each with its CRLF, but those that are the client's
+    std::string body;
+};
+
+/// What came of it.
+struct incoming {
+    std::uint64_t number = 0;
+    bool tried = true;  ///< false: this machine could not (no descriptor, no port), or was told to stop
+    attempt_end end = attempt_end::answered;
+    unsigned status = 0;
+    std::string answer{};
+    std::string retry_after{};
+    std::string why{};  ///< for the operator
+    milliseconds duration{};
+};
+
+/// Whom the client works for. Called on the client's executor; after `hook_client::abort` has returned it may still be,
+/// until the executor has run what is left.
+class client_owner {
+public:
+    client_owner() = default;
+    client_owner(const client_owner&) = delete;
+    client_owner& operator=(const client_owner&) = delete;
+
+    /// Whether a connection may be made to this address.
+    [[nodiscard]] virtual bool allows(const ip_address& address) noexcept = 0;
+    virtual void on_ended(std::vector<incoming> ended) noexcept = 0;
+
+protected:
+    ~client_owner() = default;
+};
+
+}  // namespace tollgate::dispatching
+
+// <tollgate/dispatch/attempt_run.hpp>
+
+namespace tollgate::dispatching {
+
+class hook_client;
+
+/// One attempt: looks up, connects, shakes hands, sends and reads, each within its time and all within the attempt's. Belongs
+/// to its client's strand. What is pending holds a reference; after the end all of that comes to nothing.
+class attempt_run : public std::enable_shared_from_this<attempt_run> {
+public:
+    TOLLGATE_DECL attempt_run(std::shared_ptr<hook_client> home, outgoing request);
+
+    TOLLGATE_DECL void begin();
+    /// Ends it as not tried.
+    TOLLGATE_DECL void cut_off();
+
+private:
+    using clock = std::chrono::steady_clock;
+
+    TOLLGATE_DECL void allow(milliseconds time);
+    TOLLGATE_DECL void on_time_out();
+
+    TOLLGATE_DECL void connect_anew();
+    TOLLGATE_DECL void on_addresses(const std::vector<ip_address>& found);
+    TOLLGATE_DECL void connect_next();
+    TOLLGATE_DECL void on_connected(const std::error_code& failed);
+    TOLLGATE_DECL void shake_hands();
+    TOLLGATE_DECL void send();
+    TOLLGATE_DECL void read();
+    TOLLGATE_DECL void on_read(const std::error_code& failed, std::size_t bytes);
+    TOLLGATE_DECL void on_lost(std::string why);
+
+    TOLLGATE_DECL void end_as(attempt_end end, std::string why);
+    TOLLGATE_DECL void end(incoming what);
+
+    const std::shared_ptr<hook_client> home_;
+    outgoing request_;
+    const std::string origin_;
+    std::string message_;  // head and body
+    const clock::time_point began_ = clock::now();
+    clock::time_point ends_at_;
+    asio::basic_waitable_timer<clock, asio::wait_traits<clock>, client_executor> timer_;
+    std::uint64_t timer_round_ = 0;
+
+    std::vector<ip_address> addresses_;
+    std::size_t next_address_ = 0;
+    std::shared_ptr<hook_connection> line_;
+    bool connecting_ = false;
+    bool used_before_ = false;   // the connection
+    bool written_ = false;
+    bool over_ = false;
+    std::string last_fault_;
+    http::response_parser parser_;
+    std::array<char, 4096> input_;
+};
+
+}  // namespace tollgate::dispatching
+
+// <tollgate/dispatch/name_lookup.hpp>
+
+namespace tollgate {
+
+/// Says at which addresses a host is; none when its name leads nowhere. May block, and is called from several threads at
+/// once, perhaps even after a dispatcher has stopped: it owns all that it needs. May throw, which is as if it gave none.
+using name_lookup = std::function<std::vector<ip_address>(const std::string& host)>;
+
+/// The system's own resolver (`getaddrinfo`).
+[[nodiscard]] TOLLGATE_DECL std::vector<ip_address> system_lookup(const std::string& host);
+
+namespace dispatching {
+
+/// Looks names up on threads of its own, since the system's resolver blocks. Threads come with the need for them, up to a
+/// bound, and go when the pool does: whoever waits for a server of names cannot be interrupted, so they are not waited for.
+/// A name that took long may have half of the threads together with all others like it: dead domains keep nobody from
+/// looking up live ones.
+class lookup_pool {
+public:
+    using on_answer = std::function<void(const std::vector<ip_address>&)>;
+
+    TOLLGATE_DECL lookup_pool(name_lookup look_up, std::size_t threads_max);
+    lookup_pool(const lookup_pool&) = delete;
+    lookup_pool& operator=(const lookup_pool&) = delete;
+    TOLLGATE_DECL ~lookup_pool();
+
+    /// Calls `tell` once on one of the threads, unless the pool stops before. Several who ask for one name at the same time
+    /// get one answer. It is called under a lock of the pool's: it does next to nothing, and asks nothing of the pool.
+    TOLLGATE_DECL void ask(const std::string& host, on_answer tell);
+
+    /// When it has returned, nobody is told anything any more.
+    TOLLGATE_DECL void stop() noexcept;
+
+private:
+    class state;
+    const std::shared_ptr<state> state_;
+};
+
+}  // namespace dispatching
+}  // namespace tollgate
+
+// <tollgate/dispatch/client_settings.hpp>
+
+namespace tollgate {
+
+/// What the client that posts webhooks asks of its integrator. Each default stands with its reason.
+struct hook_client_settings {
+    std::string user_agent = "Tollgate/" TOLLGATE_VERSION;  ///< some receivers refuse requests without one
+
+    milliseconds attempt_timeout = seconds{15};  ///< for all of an attempt: Standard Webhooks asks for 15 to 30 s
+    milliseconds lookup_timeout = seconds{5};    ///< for the name: the system's resolver asks a second server after 5 s
+    milliseconds connect_timeout = seconds{5};   ///< for a connection, at whichever of the addresses
+    milliseconds handshake_timeout = seconds{5};  ///< for TLS: two round trips
+
+    /// PEM of the certificate authorities that are believed; empty: the system's own.
+    std::string authorities_file = {};
+    name_lookup look_up = {};              ///< empty: `system_lookup`
+    std::size_t lookup_threads_max = 16;   ///< names that are looked up at the same time
+    std::size_t addresses_max = 8;         ///< of a host, that are tried: no endless list
+
+    std::size_t idle_connections_max = 256;  ///< kept for the next delivery; 16 MB if all of them speak TLS
+    std::size_t idle_per_host_max = 8;       ///< as many as there are attempts at the same time
+    milliseconds idle_timeout = seconds{30};  ///< many receivers close after 60 s, some proxies earlier
+    milliseconds connection_age_max = std::chrono::minutes{5};  ///< then the name is looked up again
+
+    http::response_settings answer = {};  ///< the bounds of an answer; the status is what counts
+};
+
+}  // namespace tollgate
+
+// <tollgate/dispatch/connection_pool.hpp>
+
+namespace tollgate::dispatching {
+
+/// Connections that wait for the next request to their host, a bounded number. Belongs to the client's strand.
+class connection_pool {
+public:
+    struct bounds {
+        std::size_t connections_max = 0;
+        std::size_t per_host_max = 0;
+        milliseconds idle_timeout{};
+        milliseconds age_max{};
+    };
+
+    explicit connection_pool(const bounds& within) : within_{within} {}
+    connection_pool(const connection_pool&) = delete;
+    connection_pool& operator=(const connection_pool&) = delete;
+
+    /// The one that was used last for this origin (`http::url::origin`) and is still good; null when there is none.
+    [[nodiscard]] TOLLGATE_DECL std::shared_ptr<hook_connection> take(const std::string& origin);
+    /// Keeps it, or closes it where there is no room. Of all, the one that was idle for longest makes room.
+    TOLLGATE_DECL void put(const std::string& origin, std::shared_ptr<hook_connection> one);
+    TOLLGATE_DECL void close();
+
+    using clock = std::chrono::steady_clock;
+    /// Closes those whose time is over; when to come again, while there are some.
+    TOLLGATE_DECL std::optional<clock::time_point> sweep();
+
+private:
+    struct entry {
+        std::string origin;
+        std::shared_ptr<hook_connection> kept;
+    };
+    using entries = std::list<entry>;  // the last used first
+
+    TOLLGATE_DECL void drop(entries::iterator which);
+
+    const bounds within_;
+    entries all_;
+    std::unordered_map<std::string, std::list<entries::iterator>> by_origin_;  // the last used first
+};
+
+}  // namespace tollgate::dispatching
+
+// <tollgate/dispatch/settings.hpp>
+
+namespace tollgate {
+
+/// What a dispatcher asks of its integrator. Each default stands with its reason; every bound is per dispatcher.
+struct hook_dispatch_settings {
+    retry_schedule retry = {};
+    hook_client_settings client = {};
+
+    /// At the same time; a socket and a few KB each. Never more than half of the descriptors that the process may have.
+    std::size_t attempts_max = 2048;
+    std::size_t slow_attempts_max = 1024;  ///< of these, to hosts whose last attempt was slow: the others find a hand free
+    std::size_t per_host_max = 8;          ///< at the same time to one host, by all dispatchers of the store
+    std::size_t per_slow_host_max = 2;     ///< the same for one that is slow, or that nothing is known of yet
+    std::size_t data_bytes_max = 64 * 1024 * 1024;  ///< of all bodies that are on their way
+    std::size_t claim_max = 256;           ///< with one call of the store: the first of them leave before the last is claimed
+
+    /// How much longer than an attempt can take a delivery is leased: time to record what came of it. When a process dies,
+    /// another one, or its successor, sends again what it had leased once this is over.
+    milliseconds lease_margin = seconds{5};
+    /// How often to look for what another process may have appended. What this process appends through the dispatcher is
+    /// sent at once.
+    milliseconds look_interval = seconds{1};
+    /// For how long deliveries that have ended, and their attempts, can be looked at.
+    milliseconds history = std::chrono::hours{24 * 30};
+};
+
+}  // namespace tollgate
+
+// <tollgate/dispatch/delivery_desk.hpp>
+
+namespace asio {
+class any_io_executor;
+}
+
+namespace tollgate::dispatching {
+
+/// The store and the policies, as a desk sees them. Nothing throws. `allows` is called by whoever runs the client, the others
+/// by the desk's own thread.
+class desk_back {
+public:
+    desk_back() = default;
+    desk_back(const desk_back&) = delete;
+    desk_back& operator=(const desk_back&) = delete;
+
+    virtual outcome<claimed_deliveries> claim_due(const claim_terms& terms) noexcept = 0;
+    virtual outcome<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now) noexcept = 0;
+    virtual outcome<std::size_t> sweep(instant ended_before, std::size_t rows_max) noexcept = 0;
+    /// Whether somebody may have appended since it was asked last.
+    virtual bool may_have_more() noexcept = 0;
+
+    virtual outcome<void> write(const due_delivery& sent, instant now, http::field_block& fields,
+                                std::string& body) noexcept = 0;
+    virtual outcome<void> check(const http::url& target) noexcept = 0;
+    virtual bool allows(const ip_address& address) noexcept = 0;
+    virtual instant now() noexcept = 0;
+    virtual std::uint32_t chance() noexcept = 0;
+    virtual void on_attempt(const delivery_record& record) noexcept = 0;
+    virtual void on_problem(const problem& why) noexcept = 0;
+
+protected:
+    ~desk_back() = default;
+};
+
+/// Takes deliveries out of the store as there are hands for them, has the client send them, and records what came of each.
+///
+/// One thread of its own talks to the store, which may block; sockets belong to the client's executor, where nothing blocks.
+/// What has ended is settled in batches: all that came while the one before was being settled.
+class delivery_desk {
+public:
+    /// `guest_of` null: a thread of its own for sockets, too.
+    TOLLGATE_DECL delivery_desk(desk_back& back, hook_dispatch_settings settings, const asio::any_io_executor* guest_of);
+    delivery_desk(const delivery_desk&) = delete;
+    delivery_desk& operator=(const delivery_desk&) = delete;
+    TOLLGATE_DECL ~delivery_desk();
+
+    TOLLGATE_DECL outcome<void> start();
+    TOLLGATE_DECL void stop(milliseconds deadline);
+    TOLLGATE_DECL void wake() noexcept;
+
+private:
+    class core;
+    std::unique_ptr<core> core_;
+};
+
+}  // namespace tollgate::dispatching
+
+// <tollgate/dispatch/hook_client.hpp>
+
+namespace tollgate::dispatching {
+
+class attempt_run;
+
+/// Posts webhooks over HTTP/1.1, with or without TLS; many at the same time, each within its own time, none waiting for
+/// another. Connections are used again. Redirects are answers like any other, and no proxy is asked for: whoever could
+/// name one could lead requests inside.
+///
+/// All state belongs to a strand of the executor, so it does not matter how many threads run that. `send` and `abort` may be
+/// called from any thread.
+class hook_client : public std::enable_shared_from_this<hook_client> {
+public:
+    /// A problem when the certificate authorities or the user agent will not do.
+    [[nodiscard]] static TOLLGATE_DECL outcome<std::shared_ptr<hook_client>> make(const asio::any_io_executor& executor,
+                                                                                  hook_client_settings settings,
+                                                                                  std::shared_ptr<client_owner> owner);
+
+    TOLLGATE_DECL hook_client(const asio::any_io_executor& executor, hook_client_settings settings,
+                              std::shared_ptr<client_owner> owner, std::shared_ptr<asio::ssl::context> tls);
+    TOLLGATE_DECL ~hook_client();
+
+    /// Begins an attempt for each; `client_owner::on_ended` says what came of it. How many there are at the same time is its
+    /// caller's concern.
+    TOLLGATE_DECL void send(std::vector<outgoing> requests);
+
+    /// Cuts off what is under way, which ends as not tried, and closes all connections.
+    TOLLGATE_DECL void abort();
+
+private:
+    friend attempt_run;
+
+    TOLLGATE_DECL void end(incoming what);
+    TOLLGATE_DECL void tell();
+    /// Keeps a connection for the next request to its host.
+    TOLLGATE_DECL void keep(const std::string& origin, std::shared_ptr<hook_connection> one);
+    TOLLGATE_DECL void sweep();
+
+    const client_executor strand_;
+    const hook_client_settings settings_;
+    const std::shared_ptr<client_owner> owner_;
+    const std::shared_ptr<asio::ssl::context> tls_;
+    lookup_pool names_;
+    connection_pool idle_;
+    asio::basic_waitable_timer<connection_pool::clock, asio::wait_traits<connection_pool::clock>, client_executor> sweep_timer_;
+    bool sweeping_ = false;
+    std::unordered_map<std::uint64_t, std::shared_ptr<attempt_run>> under_way_;
+    std::vector<incoming> ended_;  // that the owner will be told of, as many at once as came together
+    bool aborted_ = false;
+};
+
+}  // namespace tollgate::dispatching
+
+// <tollgate/dispatch/hook_dispatcher.hpp>
+
+namespace tollgate {
+
+/// Delivers webhooks: takes due deliveries out of the store's outbox, posts them, and records what came of each.
+///
+///     tollgate::hook_dispatcher dispatcher{store};
+///     if (const auto started = dispatcher.start(); !started) ...
+///     tollgate::publish(dispatcher, ...);   // an event that is sent at once
+///     dispatcher.stop();
+///
+/// Of the policies it uses the format, the target rule, the clock, the random source, and the observer, which hears of each
+/// attempt if it is a `delivery_observer`. Store and policies must outlive it.
+///
+/// It has two threads, or is a guest on an Asio executor and has one: the store, which may block, is always talked to by a
+/// thread of its own. Names are looked up on a few more. Several dispatchers, of several processes too, may work on one
+/// store. Everything but construction and destruction may be called from any thread at any time; a policy that it calls may
+/// stop it, but not destroy it.
+template <outbox Store, class Policies = decltype(default_policies())>
+class hook_dispatcher {
+public:
+    /// An event sink blocks as its store does.
+    static constexpr bool blocking = [] {
+        if constexpr (requires { Store::blocking; }) return static_cast<bool>(Store::blocking);
+        else return false;
+    }();
+
+    explicit hook_dispatcher(Store& store, hook_dispatch_settings settings = {}, Policies policies = default_policies())
+        : back_{store, std::move(policies)}, desk_{back_, std::move(settings), nullptr} {}
+
+    /// A guest on `executor`, which any number of threads may run, and whose context must outlive the dispatcher.
+    hook_dispatcher(const asio::any_io_executor& executor, Store& store, hook_dispatch_settings settings = {},
+                    Policies policies = default_policies())
+        : back_{store, std::move(policies)}, desk_{back_, std::move(settings), &executor} {}
+
+    hook_dispatcher(const hook_dispatcher&) = delete;
+    hook_dispatcher& operator=(const hook_dispatcher&) = delete;
+
+    /// Stops without waiting for attempts, but for a call of the store that is under way.
+    ~hook_dispatcher() = default;
+
+    /// Begins. A problem says which setting will not do. It starts once, and not after it was stopped.
+    outcome<void> start() { return desk_.start(); }
+
+    /// Claims nothing more, lets attempts that are under way end and records them, and returns; after `deadline` cuts off
+    /// what is left: that is sent again when its lease is over, by whoever works on the store then. The default is as long
+    /// as an attempt may take. From within a policy it begins all this and returns at once. To stop again does no harm.
+    void stop(milliseconds deadline = seconds{15}) { desk_.stop(deadline); }
+
+    /// There may be something to deliver: look at once.
+    void wake() noexcept { desk_.wake(); }
+
+    /// The store's verb, and `wake`: who reports events to a dispatcher need not wait for it to look.
+    outcome<std::size_t> append_event(const event& happened, const message_seed& seed, instant now) {
+        auto appended = back_.store.append_event(happened, seed, now);
+        if (appended && *appended != 0) wake();
+        return appended;
+    }
+
+private:
+    class back final : public dispatching::desk_back {
+    public:
+        back(Store& of, Policies all) : store{of}, policies_{std::move(all)} {}
+
+        outcome<claimed_deliveries> claim_due(const claim_terms& terms) noexcept override {
+            return guarded<claimed_deliveries>([&] { return store.claim_due(terms); });
+        }
+        outcome<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now) noexcept override {
+            return guarded<std::vector<settle_result>>([&] { return store.settle(ended, now); });
+        }
+        outcome<std::size_t> sweep(instant ended_before, std::size_t rows_max) noexcept override {
+            return guarded<std::size_t>([&] { return store.sweep_deliveries(ended_before, rows_max); });
+        }
+        bool may_have_more() noexcept override { return true; }
+
+        outcome<void> write(const due_delivery& sent, instant at, http::field_block& fields,
+                            std::string& body) noexcept override {
+            return guarded<void>([&] { return policy(policies_.format).write(sent, at, fields, body); });
+        }
+        outcome<void> check(const http::url& target) noexcept override {
+            return guarded<void>([&] { return policy(policies_.target_rule).check(target); });
+        }
+        bool allows(const ip_address& address) noexcept override { return policy(policies_.target_rule).allows(address); }
+        instant now() noexcept override { return policy(policies_.clock).now(); }
+        std::uint32_t chance() noexcept override {
+            std::array<std::byte, sizeof(std::uint32_t)> bytes;
+            std::uint32_t made = 0x8000'0000;  // without randomness there is no jitter
+            if (!policy(policies_.random).fill(bytes)) return made;
+            std::memcpy(&made, bytes.data(), sizeof made);
+            return made;
+        }
+        void on_attempt(const delivery_record& record) noexcept override {
+            if constexpr (delivery_observer<policy_type<decltype(policies_.observer)>>)
+                policy(policies_.observer).on_attempt(record);
+        }
+        void on_problem(const problem& why) noexcept override { policy(policies_.observer).on_problem(why); }
+
+        Store& store;
+
+    private:
+        template <class T, class Call>
+        static outcome<T> guarded(Call call) noexcept {
+            try {
+                return call();
+            } catch (const std::exception& thrown) {
+                return internal_error(std::string{"thrown at the dispatcher: "} + thrown.what());
+            } catch (...) {
+                return internal_error("something was thrown at the dispatcher");
+            }
+        }
+
+        Policies policies_;
+    };
+
+    back back_;
+    dispatching::delivery_desk desk_;
+};
+
+}  // namespace tollgate
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION) || defined(TOLLGATE_SOURCE)
+
+#include <asio/buffer.hpp>
+#include <asio/error.hpp>
+#include <asio/executor_work_guard.hpp>
+#include <asio/io_context.hpp>
+#include <asio/post.hpp>
+#include <netdb.h>
+#include <openssl/x509_vfy.h>
+#include <openssl/x509v3.h>
+#include <sys/resource.h>
+#include <deque>
+#include <unordered_set>
+
+// <tollgate/dispatch/connection.ipp>
+
+namespace tollgate::dispatching {
+
+TOLLGATE_DECL outcome<std::shared_ptr<asio::ssl::context>> make_client_tls(const std::string& authorities_file) {
+    try {
+        auto made = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_client);
+        SSL_CTX* const native = made->native_handle();
+        SSL_CTX_set_min_proto_version(native, TLS1_2_VERSION);
+        SSL_CTX_set_options(native, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
+        SSL_CTX_set_mode(native, SSL_MODE_RELEASE_BUFFERS);
+        SSL_CTX_set_session_cache_mode(native, SSL_SESS_CACHE_OFF);
+        SSL_CTX_set_verify(native, SSL_VERIFY_PEER, nullptr);
+        // A receiver that speaks HTTP/2 as well must not choose it.
+        static constexpr unsigned char protocols[] = "\x08http/1.1";
+        SSL_CTX_set_alpn_protos(native, protocols, sizeof protocols - 1);
+        std::error_code failed;
+        if (authorities_file.empty()) made->set_default_verify_paths(failed);
+        else made->load_verify_file(authorities_file, failed);
+        if (failed)
+            return invalid("The certificate authorities (" + (authorities_file.empty() ? "the system's" : authorities_file) +
+                           ") cannot be used: " + failed.message() + ".");
+        return made;
+    } catch (const std::exception& failed) {
+        return internal_error(std::string{"no TLS context: "} + failed.what());
+    }
+}
+
+TOLLGATE_DECL asio::ip::tcp::endpoint to_endpoint(const ip_address& address, std::uint16_t port) {
+    const auto& bytes = address.bytes();
+    if (address.is_v4()) return {asio::ip::address_v4{{bytes[12], bytes[13], bytes[14], bytes[15]}}, port};
+    asio::ip::address_v6::bytes_type all;
+    std::copy(bytes.begin(), bytes.end(), all.begin());
+    return {asio::ip::address_v6{all}, port};
+}
+
+TOLLGATE_DECL bool hook_connection::use_tls(asio::ssl::context& with, const http::url& host) {
+    tls_ = std::make_unique<asio::ssl::stream<client_socket&>>(socket_, with);
+    SSL* const native = tls_->native_handle();
+    X509_VERIFY_PARAM* const wanted = SSL_get0_param(native);
+    if (host.address) return X509_VERIFY_PARAM_set1_ip_asc(wanted, host.host.c_str()) == 1;  // RFC 6066: no SNI for addresses
+    X509_VERIFY_PARAM_set_hostflags(wanted, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
+    return X509_VERIFY_PARAM_set1_host(wanted, host.host.data(), host.host.size()) == 1 &&
+           SSL_set_tlsext_host_name(native, host.host.c_str()) == 1;
+}
+
+TOLLGATE_DECL std::string hook_connection::tls_fault(const std::error_code& failed) const {
+    const long verdict = tls_ ? SSL_get_verify_result(tls_->native_handle()) : X509_V_OK;
+    return verdict == X509_V_OK ? failed.message() : X509_verify_cert_error_string(verdict);
+}
+
+TOLLGATE_DECL bool hook_connection::is_quiet() noexcept {
+    char byte = 0;
+    const auto got = ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
+TOLLGATE_DECL void hook_connection::close() noexcept {
+    std::error_code ignored;
+    socket_.close(ignored);
+}
+
+}  // namespace tollgate::dispatching
+
+// <tollgate/dispatch/attempt_run.ipp>
+
+namespace tollgate::dispatching {
+
+namespace detail {
+
+/// What this machine has run out of, which says nothing of the other one.
+inline bool is_shortage(const std::error_code& failed) noexcept {
+    for (const auto each : {std::errc::too_many_files_open, std::errc::too_many_files_open_in_system,
+                            std::errc::no_buffer_space, std::errc::not_enough_memory})
+        if (failed == each) return true;
+    return false;
+}
+
+inline std::string message_head(const outgoing& request, const std::string& user_agent) {
+    std::string made;
+    constexpr std::size_t around_bytes = 128;
+    made.reserve(around_bytes + request.target.path.size() + request.target.query.size() + request.fields.size() +
+                 request.body.size());
+    made.append("POST ").append(request.target.request_target()).append(" HTTP/1.1\r\nHost: ");
+    made.append(request.target.authority()).append("\r\nUser-Agent: ").append(user_agent).append("\r\n");
+    made.append(request.fields).append("Content-Length: ").append(std::to_string(request.body.size())).append("\r\n\r\n");
+    return made;
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL attempt_run::attempt_run(std::shared_ptr<hook_client> home, outgoing request)
+    : home_{std::move(home)},
+      request_{std::move(request)},
+      origin_{request_.target.origin()},
+      message_{detail::message_head(request_, home_->settings_.user_agent)},
+      ends_at_{began_ + home_->settings_.attempt_timeout},
+      timer_{home_->strand_},
+      parser_{home_->settings_.answer} {
+    message_ += request_.body;
+    request_.body = {};
+    request_.fields = {};
+}
+
+TOLLGATE_DECL void attempt_run::begin() {
+    while (auto kept = home_->idle_.take(origin_)) {
+        if (!home_->owner_->allows(kept->peer)) {  // what may be reached can change
+            kept->close();
+            continue;
+        }
+        line_ = std::move(kept);
+        used_before_ = true;
+        return send();
+    }
+    connect_anew();
+}
+
+TOLLGATE_DECL void attempt_run::cut_off() {
+    if (!over_) end({.number = request_.number, .tried = false});
+}
+
+/// From now on there is so much time for the next step, and never more than is left of all.
+TOLLGATE_DECL void attempt_run::allow(milliseconds time) {
+    const std::uint64_t round = ++timer_round_;
+    timer_.expires_at((std::min)(clock::now() + time, ends_at_));
+    timer_.async_wait([self = shared_from_this(), round](const std::error_code& cancelled) {
+        if (!cancelled && !self->over_ && round == self->timer_round_) self->on_time_out();
+    });
+}
+
+TOLLGATE_DECL void attempt_run::on_time_out() {
+    if (connecting_) {
+        last_fault_ = "no answer to the attempt to connect";
+        if (clock::now() < ends_at_ && next_address_ < addresses_.size()) return connect_next();
+    }
+    end_as(attempt_end::timed_out, last_fault_);
+}
+
+TOLLGATE_DECL void attempt_run::connect_anew() {
+    if (request_.target.address) return on_addresses({*request_.target.address});
+    allow(home_->settings_.lookup_timeout);
+    last_fault_ = "the name was not found in time";
+    // Weak: a server of names that never answers must not keep what has timed out.
+    home_->names_.ask(request_.target.host, [waiting = weak_from_this(), strand = home_->strand_](const auto& found) {
+        asio::post(strand, [waiting, found] {
+            if (const auto self = waiting.lock(); self && !self->over_) self->on_addresses(found);
+        });
+    });
+}
+
+/// The rule is asked here, of the very addresses that are connected to: a name that was harmless when the hook was made, or
+/// a moment ago, cannot lead inside.
+TOLLGATE_DECL void attempt_run::on_addresses(const std::vector<ip_address>& found) {
+    if (found.empty()) return end_as(attempt_end::no_address, "no such host");
+    addresses_.clear();
+    next_address_ = 0;
+    for (const ip_address& each : found)
+        if (addresses_.size() < home_->settings_.addresses_max && home_->owner_->allows(each)) addresses_.push_back(each);
+    if (addresses_.empty()) return end_as(attempt_end::refused_address, found.front().to_text());
+    connect_next();
+}
+
+TOLLGATE_DECL void attempt_run::connect_next() {
+    const auto left = static_cast<milliseconds::rep>(addresses_.size() - next_address_);
+    const ip_address address = addresses_[next_address_++];
+    if (line_) line_->close();
+    line_ = std::make_shared<hook_connection>(home_->strand_);
+    line_->peer = address;
+    line_->made_at = clock::now();
+    used_before_ = false;
+    connecting_ = true;
+    // An address that is dead leaves time for those behind it.
+    allow(home_->settings_.connect_timeout / left);
+    line_->socket().async_connect(to_endpoint(address, request_.target.port),
+                                  [self = shared_from_this(), line = line_](const std::error_code& failed) {
+                                      if (!self->over_ && line == self->line_ && self->connecting_) self->on_connected(failed);
+                                  });
+}
+
+TOLLGATE_DECL void attempt_run::on_connected(const std::error_code& failed) {
+    if (failed) {
+        last_fault_ = failed.message();
+        if (detail::is_shortage(failed)) return end({.number = request_.number, .tried = false, .why = last_fault_});
+        if (next_address_ < addresses_.size()) return connect_next();
+        return end_as(failed == std::errc::timed_out ? attempt_end::timed_out : attempt_end::no_connection, last_fault_);
+    }
+    connecting_ = false;
+    std::error_code ignored;
+    line_->socket().set_option(asio::ip::tcp::no_delay{true}, ignored);  // one message, one answer: nothing to gather
+    if (request_.target.scheme == http::url_scheme::https) return shake_hands();
+    send();
+}
+
+TOLLGATE_DECL void attempt_run::shake_hands() {
+    if (!line_->use_tls(*home_->tls_, request_.target)) return end_as(attempt_end::no_tls, "no memory for TLS");
+    last_fault_ = "no answer to the TLS handshake";
+    allow(home_->settings_.handshake_timeout);
+    line_->shake_hands([self = shared_from_this(), line = line_](const std::error_code& failed) {
+        if (self->over_) return;
+        if (failed) return self->end_as(attempt_end::no_tls, line->tls_fault(failed));
+        self->send();
+    });
+}
+
+/// Reads while it writes: a receiver may refuse a request before it has all of it, and go.
+TOLLGATE_DECL void attempt_run::send() {
+    last_fault_ = "no answer to the request";
+    allow(home_->settings_.attempt_timeout);
+    parser_.start();
+    written_ = false;
+    line_->write(message_, [self = shared_from_this(), line = line_](const std::error_code& failed, std::size_t) {
+        // Where writing failed, reading says more: an answer perhaps, or why there is none.
+        if (!self->over_ && line == self->line_ && !failed) self->written_ = true;
+    });
+    read();
+}
+
+TOLLGATE_DECL void attempt_run::read() {
+    line_->read_some(asio::buffer(input_), [self = shared_from_this(), line = line_](const std::error_code& failed,
+                                                                                     std::size_t bytes) {
+        if (!self->over_ && line == self->line_) self->on_read(failed, bytes);
+    });
+}
+
+TOLLGATE_DECL void attempt_run::on_read(const std::error_code& failed, std::size_t bytes) {
+    const bool ended = failed == asio::error::eof || failed == asio::ssl::error::stream_truncated;
+    if (failed && !ended) return on_lost(failed.message());
+
+    const auto step = ended ? parser_.finish() : parser_.step({input_.data(), bytes});
+    if (step == http::response_step::needs_more) return read();
+    if (step == http::response_step::refused) {
+        if (ended) return on_lost(std::string{parser_.refused_reason()});
+        return end_as(attempt_end::bad_answer, std::string{parser_.refused_reason()});
+    }
+    if (!ended && written_ && parser_.keep_alive() && parser_.consumed() == bytes) home_->keep(origin_, std::move(line_));
+    end_as(attempt_end::answered, {});
+}
+
+/// A connection that was used before may end at any time; its host may not even have seen the request. So it is sent once
+/// more, on a new connection, if not a byte of an answer has come. RFC 9110 section 9.2.2 allows that for a POST whose client
+/// knows that it does no harm: the `webhook-id` is the same, and a receiver must expect to see one twice anyway.
+TOLLGATE_DECL void attempt_run::on_lost(std::string why) {
+    if (!used_before_ || parser_.begun()) return end_as(attempt_end::broken_off, std::move(why));
+    line_->close();
+    line_.reset();
+    used_before_ = false;
+    connect_anew();
+}
+
+TOLLGATE_DECL void attempt_run::end_as(attempt_end how, std::string why) {
+    incoming made{.number = request_.number, .end = how, .why = std::move(why)};
+    if (parser_.head_complete()) {
+        made.status = parser_.status();
+        made.answer = parser_.body();
+        made.retry_after = parser_.retry_after();
+    }
+    end(std::move(made));
+}
+
+TOLLGATE_DECL void attempt_run::end(incoming what) {
+    over_ = true;
+    timer_.cancel();
+    if (line_) line_->close();
+    line_.reset();
+    what.duration = std::chrono::ceil<milliseconds>(clock::now() - began_);
+    home_->end(std::move(what));
+}
+
+}  // namespace tollgate::dispatching
+
+// <tollgate/dispatch/name_lookup.ipp>
+
+namespace tollgate {
+
+TOLLGATE_DECL std::vector<ip_address> system_lookup(const std::string& host) {
+    addrinfo wanted{};
+    wanted.ai_family = AF_UNSPEC;
+    wanted.ai_socktype = SOCK_STREAM;
+    addrinfo* first = nullptr;
+    if (::getaddrinfo(host.c_str(), nullptr, &wanted, &first) != 0) return {};
+    const std::unique_ptr<addrinfo, void (*)(addrinfo*)> all{first, ::freeaddrinfo};
+
+    std::vector<ip_address> found;
+    for (const addrinfo* each = first; each != nullptr; each = each->ai_next) {
+        if (each->ai_family == AF_INET) {
+            sockaddr_in one{};
+            std::memcpy(&one, each->ai_addr, sizeof one);
+            std::array<std::uint8_t, 4> bytes{};
+            std::memcpy(bytes.data(), &one.sin_addr, bytes.size());
+            found.push_back(ip_address::v4(bytes[0], bytes[1], bytes[2], bytes[3]));
+        } else if (each->ai_family == AF_INET6) {
+            sockaddr_in6 one{};
+            std::memcpy(&one, each->ai_addr, sizeof one);
+            std::array<std::uint8_t, 16> bytes{};
+            std::memcpy(bytes.data(), &one.sin6_addr, bytes.size());
+            found.push_back(ip_address::from_bytes(bytes));
+        }
+    }
+    return found;
+}
+
+namespace dispatching {
+
+/// Shared by the threads, which may outlive the pool.
+class lookup_pool::state : public std::enable_shared_from_this<state> {
+public:
+    state(name_lookup look_up, std::size_t threads_max)
+        : look_up_{std::move(look_up)}, threads_max_{(std::max)(threads_max, std::size_t{2})} {}
+
+    void ask(const std::string& host, on_answer tell) {
+        const std::lock_guard hold{mutex_};
+        if (stopping_) return;
+        const auto [place, is_new] = asked_.try_emplace(host);
+        place->second.push_back(std::move(tell));
+        if (!is_new) return;  // somebody is asking, or about to
+        waiting_.push_back(host);
+        if (idle_ >= waiting_.size() || threads_ == threads_max_) {
+            came_.notify_one();
+            return;
+        }
+        try {
+            std::thread{[self = shared_from_this()] { self->run(); }}.detach();
+            ++threads_;
+        } catch (const std::system_error&) {  // those that are there will come to it
+            if (threads_ == 0) asked_.erase(host), waiting_.pop_back();
+        }
+    }
+
+    void stop() noexcept {
+        const std::lock_guard hold{mutex_};
+        stopping_ = true;
+        asked_.clear();
+        waiting_.clear();
+        came_.notify_all();
+    }
+
+private:
+    using clock = std::chrono::steady_clock;
+    static constexpr std::chrono::seconds long_time{1};
+    static constexpr std::size_t slow_names_max = 4096;
+
+    /// The name to look up next, if there is one that this thread may.
+    [[nodiscard]] std::deque<std::string>::iterator next() {
+        if (slow_running_ < threads_max_ / 2) return waiting_.begin();
+        return std::find_if(waiting_.begin(), waiting_.end(),
+                            [this](const std::string& each) { return !slow_names_.contains(each); });
+    }
+
+    void run() {
+        std::unique_lock hold{mutex_};
+        for (;;) {
+            ++idle_;
+            came_.wait(hold, [this] { return stopping_ || next() != waiting_.end(); });
+            --idle_;
+            if (stopping_) return;
+            const auto place = next();
+            const std::string host = std::move(*place);
+            waiting_.erase(place);
+            const bool slow = slow_names_.contains(host);
+            slow_running_ += slow ? 1 : 0;
+            hold.unlock();
+
+            const auto began = clock::now();
+            std::vector<ip_address> found;
+            try {
+                found = look_up_(host);
+            } catch (...) {  // as if the name led nowhere
+            }
+            const bool was_slow = clock::now() - began >= long_time;
+
+            hold.lock();
+            slow_running_ -= slow ? 1 : 0;
+            if (!was_slow) slow_names_.erase(host);
+            else if (slow_names_.size() < slow_names_max) slow_names_.insert(host);
+            if (stopping_) return;
+            if (slow) came_.notify_one();
+            if (const auto asking = asked_.extract(host))
+                for (const on_answer& each : asking.mapped()) each(found);
+        }
+    }
+
+    const name_lookup look_up_;
+    const std::size_t threads_max_;
+    std::mutex mutex_;
+    std::condition_variable came_;
+    std::unordered_map<std::string, std::vector<on_answer>> asked_;
+    std::deque<std::string> waiting_;
+    std::unordered_set<std::string> slow_names_;
+    std::size_t slow_running_ = 0;
+    std::size_t threads_ = 0;
+    std::size_t idle_ = 0;
+    bool stopping_ = false;
+};
+
+TOLLGATE_DECL lookup_pool::lookup_pool(name_lookup look_up, std::size_t threads_max)
+    : state_{std::make_shared<state>(look_up ? std::move(look_up) : name_lookup{&system_lookup}, threads_max)} {}
+
+TOLLGATE_DECL lookup_pool::~lookup_pool() { state_->stop(); }
+
+TOLLGATE_DECL void lookup_pool::stop() noexcept { state_->stop(); }
+
+TOLLGATE_DECL void lookup_pool::ask(const std::string& host, on_answer tell) { state_->ask(host, std::move(tell)); }
+
+}  // namespace dispatching
+}  // namespace tollgate
+
+// <tollgate/dispatch/connection_pool.ipp>
+
+namespace tollgate::dispatching {
+
+TOLLGATE_DECL std::shared_ptr<hook_connection> connection_pool::take(const std::string& origin) {
+    const auto now = clock::now();
+    for (auto found = by_origin_.find(origin); found != by_origin_.end(); found = by_origin_.find(origin)) {
+        const auto place = found->second.front();
+        auto one = place->kept;
+        drop(place);
+        if (now - one->idle_since < within_.idle_timeout && now - one->made_at < within_.age_max && one->is_quiet()) return one;
+        one->close();
+    }
+    return nullptr;
+}
+
+TOLLGATE_DECL void connection_pool::put(const std::string& origin, std::shared_ptr<hook_connection> one) {
+    one->idle_since = clock::now();
+    const auto same = by_origin_.find(origin);
+    if (within_.connections_max == 0 || (same != by_origin_.end() && same->second.size() >= within_.per_host_max) ||
+        within_.per_host_max == 0)
+        return one->close();
+    if (all_.size() >= within_.connections_max) {
+        all_.back().kept->close();
+        drop(std::prev(all_.end()));
+    }
+    all_.push_front({origin, std::move(one)});
+    by_origin_[origin].push_front(all_.begin());
+}
+
+TOLLGATE_DECL void connection_pool::drop(entries::iterator which) {
+    const auto same = by_origin_.find(which->origin);
+    same->second.remove(which);
+    if (same->second.empty()) by_origin_.erase(same);
+    all_.erase(which);
+}
+
+TOLLGATE_DECL auto connection_pool::sweep() -> std::optional<clock::time_point> {
+    const auto now = clock::now();
+    while (!all_.empty() && now - all_.back().kept->idle_since >= within_.idle_timeout) {
+        all_.back().kept->close();
+        drop(std::prev(all_.end()));
+    }
+    if (all_.empty()) return std::nullopt;
+    return all_.back().kept->idle_since + within_.idle_timeout;
+}
+
+TOLLGATE_DECL void connection_pool::close() {
+    for (const entry& each : all_) each.kept->close();
+    all_.clear();
+    by_origin_.clear();
+}
+
+}  // namespace tollgate::dispatching
+
+// <tollgate/dispatch/delivery_desk.ipp>
+
+namespace tollgate::dispatching {
+
+namespace detail {
+
+/// Whose call this thread is inside of: code of the integrator's may stop the dispatcher that calls it.
+inline thread_local const void* inside_of = nullptr;
+
+class inside {
+public:
+    explicit inside(const void* whose) noexcept : before_{std::exchange(inside_of, whose)} {}
+    inside(const inside&) = delete;
+    inside& operator=(const inside&) = delete;
+    ~inside() { inside_of = before_; }
+
+private:
+    const void* const before_;
+};
+
+/// At most `wanted`, and at most half of the descriptors that the process may have: the other half is its host's.
+inline std::size_t affordable_attempts(std::size_t wanted) noexcept {
+    rlimit allowed{};
+    if (::getrlimit(RLIMIT_NOFILE, &allowed) != 0 || allowed.rlim_cur == RLIM_INFINITY) return wanted;
+    return (std::max)(std::size_t{1}, (std::min)(wanted, static_cast<std::size_t>(allowed.rlim_cur / 2)));
+}
+
+}  // namespace detail
+
+class delivery_desk::core {
+public:
+    core(desk_back& back, hook_dispatch_settings settings, const asio::any_io_executor* guest_of)
+        : back_{back}, settings_{std::move(settings)} {
+        if (guest_of != nullptr) executor_ = *guest_of;
+        settings_.attempts_max = detail::affordable_attempts(settings_.attempts_max);
+        // A host that is slow must leave a hand for one that is not.
+        settings_.slow_attempts_max =
+            (std::min)(settings_.slow_attempts_max, (std::max)(settings_.attempts_max / 2, std::size_t{1}));
+    }
+    TOLLGATE_DECL ~core();
+
+    TOLLGATE_DECL outcome<void> start();
+    TOLLGATE_DECL void stop(milliseconds deadline);
+    TOLLGATE_DECL void wake() noexcept;
+
+private:
+    using clock = std::chrono::steady_clock;
+    enum class state { fresh, running, stopping, stopped };
+
+    /// Stands between the client and a desk that may be gone while a guest's executor still runs what is left.
+    class mailbox final : public client_owner {
+    public:
+        explicit mailbox(core& of) : of_{&of} {}
+        bool allows(const ip_address& address) noexcept override {
+            const std::lock_guard hold{mutex_};
+            if (of_ == nullptr) return false;
+            const detail::inside mark{of_};
+            return of_->back_.allows(address);
+        }
+        void on_ended(std::vector<incoming> ended) noexcept override {
+            const std::lock_guard hold{mutex_};
+            if (of_ != nullptr) of_->take(std::move(ended));
+        }
+        void close() noexcept {
+            const std::lock_guard hold{mutex_};
+            of_ = nullptr;
+        }
+
+    private:
+        std::mutex mutex_;
+        core* of_;
+    };
+
+    /// What is on its way, or has come back and is not settled yet.
+    struct flight {
+        due_delivery sent;
+        instant began;
+        clock::time_point lease_over;
+        std::size_t bytes = 0;
+        bool unsendable = false;
+    };
+
+    TOLLGATE_DECL void take(std::vector<incoming> ended) noexcept;
+    TOLLGATE_DECL void run() noexcept;
+    TOLLGATE_DECL void work(std::vector<incoming> ended, bool claims);
+    TOLLGATE_DECL void judge(std::vector<incoming> ended);
+    TOLLGATE_DECL void settle();
+    TOLLGATE_DECL void forget_overdue();
+    TOLLGATE_DECL void claim();
+    TOLLGATE_DECL void send(std::vector<due_delivery> claimed, instant now);
+    TOLLGATE_DECL void sweep();
+    TOLLGATE_DECL void come_back_after(milliseconds wait);
+    TOLLGATE_DECL void land(flight& over) noexcept;
+    TOLLGATE_DECL void finish() noexcept;
+    [[nodiscard]] std::size_t under_way() const noexcept { return flights_.size() + settled_next_.size(); }
+
+    desk_back& back_;
+    hook_dispatch_settings settings_;
+    std::unique_ptr<asio::io_context> own_context_;
+    std::optional<asio::executor_work_guard<asio::io_context::executor_type>> own_context_stays_;
+    asio::any_io_executor executor_;
+    std::shared_ptr<mailbox> mail_;
+    std::shared_ptr<hook_client> client_;
+    std::thread own_thread_;
+    std::thread desk_thread_;
+
+    std::mutex mutex_;  // guards these, and no call of the integrator's code
+    std::condition_variable changed_;
+    state state_ = state::fresh;
+    clock::time_point stop_at_ = (clock::time_point::max)();
+    bool woken_ = false;
+    std::vector<incoming> ended_;
+
+    std::mutex join_mutex_;  // of several threads that stop, one joins
+
+    // The desk thread's own.
+    std::uint64_t last_number_ = 0;
+    std::unordered_map<std::uint64_t, flight> flights_;
+    std::vector<settlement> settled_next_;
+    std::vector<std::pair<flight, std::string>> settled_flights_;  // of each settlement, and why it failed
+    std::vector<incoming> ended_here_;  // without ever having left
+    std::size_t slow_under_way_ = 0;
+    std::size_t bytes_under_way_ = 0;
+    bool hands_came_free_ = false;
+    clock::time_point next_claim_{}, next_look_{}, next_settle_{}, next_sweep_{};
+    milliseconds store_pause_{0};  // after failures of the store
+    clock::time_point next_shortage_told_{};
+    http::field_block fields_;
+
+    static constexpr milliseconds first_pause{100}, longest_pause = seconds{5};
+    static constexpr std::size_t sweep_rows_max = 1000;  // a few ms of a database
+    static constexpr milliseconds sweep_interval = seconds{60}, sweep_pause{100};
+};
+
+TOLLGATE_DECL delivery_desk::core::~core() {
+    stop(milliseconds{0});
+    if (desk_thread_.joinable()) desk_thread_.join();
+}
+
+TOLLGATE_DECL outcome<void> delivery_desk::core::start() {
+    const std::lock_guard hold{mutex_};
+    if (state_ != state::fresh) return unavailable("a dispatcher starts once, and not after it was stopped");
+    try {
+        asio::any_io_executor where = executor_;
+        if (!where) {
+            own_context_ = std::make_unique<asio::io_context>(1);
+            own_context_stays_.emplace(own_context_->get_executor());
+            where = own_context_->get_executor();
+        }
+        mail_ = std::make_shared<mailbox>(*this);
+        auto made = hook_client::make(where, settings_.client, mail_);
+        if (!made) {
+            state_ = state::stopped;
+            return std::move(made).error();
+        }
+        client_ = *std::move(made);
+        if (own_context_) own_thread_ = std::thread{[this] { own_context_->run(); }};
+        desk_thread_ = std::thread{[this] { run(); }};
+        state_ = state::running;
+        return {};
+    } catch (const std::exception& failed) {
+        if (own_thread_.joinable()) {
+            own_context_stays_.reset();
+            own_thread_.join();
+        }
+        state_ = state::stopped;
+        return internal_error(std::string{"the dispatcher could not start: "} + failed.what());
+    }
+}
+
+TOLLGATE_DECL void delivery_desk::core::stop(milliseconds deadline) {
+    {
+        const std::lock_guard hold{mutex_};
+        if (state_ == state::fresh) state_ = state::stopped;
+        if (state_ == state::running || state_ == state::stopping) {
+            state_ = state::stopping;
+            constexpr milliseconds longest = std::chrono::hours{24};
+            stop_at_ = (std::min)(stop_at_, clock::now() + (std::min)(deadline, longest));
+            changed_.notify_all();
+        }
+        if (detail::inside_of == this) return;
+    }
+    const std::lock_guard joining{join_mutex_};
+    if (desk_thread_.joinable() && desk_thread_.get_id() != std::this_thread::get_id()) desk_thread_.join();
+}
+
+TOLLGATE_DECL void delivery_desk::core::wake() noexcept {
+    const std::lock_guard hold{mutex_};
+    if (woken_) return;
+    woken_ = true;
+    changed_.notify_all();
+}
+
+TOLLGATE_DECL void delivery_desk::core::take(std::vector<incoming> ended) noexcept {
+    const std::lock_guard hold{mutex_};
+    const bool first = ended_.empty();
+    if (first) std::swap(ended_, ended);
+    else ended_.insert(ended_.end(), std::make_move_iterator(ended.begin()), std::make_move_iterator(ended.end()));
+    if (first) changed_.notify_all();
+}
+
+TOLLGATE_DECL void delivery_desk::core::run() noexcept {
+    const detail::inside mark{this};
+    std::unique_lock hold{mutex_};
+    for (;;) {
+        const bool stopping = state_ == state::stopping;
+        if (stopping && (under_way() == 0 || clock::now() >= stop_at_)) break;
+        const auto stop_at = stop_at_;
+        auto until = stopping ? stop_at : (std::min)({next_claim_, next_look_, next_sweep_});
+        if (!settled_next_.empty()) until = (std::min)(until, next_settle_);
+        changed_.wait_until(hold, until, [&] {
+            return !ended_.empty() || !ended_here_.empty() || (woken_ && !stopping) || stop_at_ != stop_at;
+        });
+
+        const bool stops = state_ == state::stopping;
+        auto ended = std::exchange(ended_, {});
+        if (std::exchange(woken_, false)) next_claim_ = clock::now();
+        hold.unlock();
+        try {
+            work(std::move(ended), !stops);
+        } catch (const std::exception& failed) {  // memory is short: what was lost of it comes back when its lease is over
+            back_.on_problem(internal_error(std::string{"the dispatcher: "} + failed.what()));
+            come_back_after(first_pause);
+        }
+        hold.lock();
+    }
+    hold.unlock();
+    finish();
+    hold.lock();
+    state_ = state::stopped;
+}
+
+/// Ends what is left, when the time for it is over. What had come back by then is settled; the rest comes back when its
+/// lease is over.
+TOLLGATE_DECL void delivery_desk::core::finish() noexcept {
+    client_->abort();
+    if (own_thread_.joinable()) {
+        own_context_stays_.reset();
+        own_thread_.join();
+    }
+    mail_->close();
+    try {
+        next_settle_ = {};
+        work(std::exchange(ended_, {}), false);
+    } catch (const std::exception&) {  // as if they had not come back
+    }
+    client_.reset();
+}
+
+TOLLGATE_DECL void delivery_desk::core::work(std::vector<incoming> ended, bool claims) {
+    for (incoming& each : std::exchange(ended_here_, {})) ended.push_back(std::move(each));
+    judge(std::move(ended));
+    settle();
+    if (!claims) return;
+    const auto now = clock::now();
+    bool looks = now >= next_claim_ || hands_came_free_;
+    if (now >= next_look_) {
+        next_look_ = now + settings_.look_interval;
+        looks = back_.may_have_more() || looks;
+    }
+    if (looks) claim();
+    if (now >= next_sweep_) sweep();
+}
+
+TOLLGATE_DECL void delivery_desk::core::judge(std::vector<incoming> ended) {
+    const instant now = back_.now();
+    for (incoming& each : ended) {
+        auto found = flights_.extract(each.number);
+        if (!found) continue;
+        flight& one = found.mapped();
+        if (!each.tried) {
+            // Not a failure of the receiver's: the delivery is left to its lease.
+            land(one);
+            if (!each.why.empty() && clock::now() >= next_shortage_told_) {
+                next_shortage_told_ = clock::now() + longest_pause;
+                back_.on_problem(unavailable("webhooks wait, for this machine cannot connect: " + each.why));
+            }
+            continue;
+        }
+        attempt made{.at = one.began, .duration = each.duration, .end = each.end, .status = each.status,
+                     .answer = std::move(each.answer)};
+        settled_next_.push_back(
+            judge_attempt(settings_.retry, one.sent, {std::move(made), each.retry_after}, now, back_.chance()));
+        if (one.unsendable) settled_next_.back().verdict = delivery_verdict::given_up;
+        settled_flights_.emplace_back(std::move(one), std::move(each.why));
+    }
+}
+
+TOLLGATE_DECL void delivery_desk::core::land(flight& over) noexcept {
+    if (over.sent.slow) --slow_under_way_;
+    bytes_under_way_ -= over.bytes;
+    hands_came_free_ = true;
+}
+
+TOLLGATE_DECL void delivery_desk::core::settle() {
+    if (settled_next_.empty() || clock::now() < next_settle_) return;
+    const auto results = back_.settle(settled_next_, back_.now());
+    if (!results) {
+        back_.on_problem(results.error());
+        store_pause_ = (std::clamp)(2 * store_pause_, first_pause, longest_pause);
+        next_settle_ = clock::now() + store_pause_;
+        return forget_overdue();
+    }
+    store_pause_ = {};
+    for (std::size_t i = 0; i < settled_next_.size(); ++i) {
+        auto& [one, why] = settled_flights_[i];
+        land(one);
+        back_.on_attempt({one.sent, settled_next_[i], i < results->size() ? (*results)[i] : settle_result::too_late, why});
+    }
+    settled_next_.clear();
+    settled_flights_.clear();
+}
+
+/// What the store would not take until its lease was over is sent again anyway: no use in holding it.
+TOLLGATE_DECL void delivery_desk::core::forget_overdue() {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < settled_next_.size(); ++i) {
+        if (clock::now() >= settled_flights_[i].first.lease_over) {
+            land(settled_flights_[i].first);
+            continue;
+        }
+        if (kept != i) {
+            settled_next_[kept] = std::move(settled_next_[i]);
+            settled_flights_[kept] = std::move(settled_flights_[i]);
+        }
+        ++kept;
+    }
+    settled_next_.erase(settled_next_.begin() + static_cast<std::ptrdiff_t>(kept), settled_next_.end());
+    settled_flights_.erase(settled_flights_.begin() + static_cast<std::ptrdiff_t>(kept), settled_flights_.end());
+}
+
+TOLLGATE_DECL void delivery_desk::core::come_back_after(milliseconds wait) {
+    next_claim_ = clock::now() + wait;
+    next_look_ = (std::max)(next_look_, next_claim_);
+}
+
+TOLLGATE_DECL void delivery_desk::core::claim() {
+    hands_came_free_ = false;
+    const std::size_t hands = settings_.attempts_max - (std::min)(under_way(), settings_.attempts_max);
+    if (hands == 0 || bytes_under_way_ >= settings_.data_bytes_max) {
+        next_claim_ = clock::now() + settings_.look_interval;  // or as soon as one comes free
+        return;
+    }
+    const instant now = back_.now();
+    const auto lease = settings_.client.attempt_timeout + settings_.lease_margin;
+    claim_terms terms{.now = now, .lease_until = now + lease};
+    terms.deliveries_max = (std::min)(hands, settings_.claim_max);
+    terms.slow_deliveries_max =
+        (std::min)(terms.deliveries_max, settings_.slow_attempts_max - (std::min)(slow_under_way_, settings_.slow_attempts_max));
+    terms.per_host_max = settings_.per_host_max;
+    terms.per_slow_host_max = settings_.per_slow_host_max;
+    terms.data_bytes_max = settings_.data_bytes_max - bytes_under_way_;
+    auto claimed = back_.claim_due(terms);
+    if (!claimed) {
+        back_.on_problem(claimed.error());
+        store_pause_ = (std::clamp)(2 * store_pause_, first_pause, longest_pause);
+        return come_back_after(store_pause_);
+    }
+    store_pause_ = {};
+    const bool got_some = !claimed->deliveries.empty();
+    if (got_some) send(std::move(claimed->deliveries), now);
+
+    const auto present = clock::now();
+    if (!claimed->next_at) next_claim_ = present + settings_.look_interval;
+    // A store that promises more, and gives none, is not asked without a pause.
+    else if (*claimed->next_at <= now) next_claim_ = got_some ? present : present + milliseconds{10};
+    else next_claim_ = present + (std::min)(*claimed->next_at - now, settings_.look_interval);
+}
+
+TOLLGATE_DECL void delivery_desk::core::send(std::vector<due_delivery> claimed, instant now) {
+    const auto lease_over = clock::now() + settings_.client.attempt_timeout + settings_.lease_margin;
+    std::vector<outgoing> requests;
+    requests.reserve(claimed.size());
+    for (due_delivery& each : claimed) {
+        const std::uint64_t number = ++last_number_;
+        flight& one = flights_.emplace(number, flight{std::move(each), now, lease_over}).first->second;
+        if (one.sent.slow) ++slow_under_way_;
+        auto target = http::url::parse(one.sent.target_url);
+        if (!target) {
+            ended_here_.push_back({.number = number, .end = attempt_end::no_address, .why = "the target is no URL"});
+            continue;
+        }
+        // Once more, as it was when the hook was made: the rule may have become stricter.
+        if (const auto checked = back_.check(*target); !checked) {
+            ended_here_.push_back({.number = number, .end = attempt_end::refused_address, .why = checked.error().message});
+            continue;
+        }
+        fields_.clear();
+        std::string body;
+        if (const auto written = back_.write(one.sent, now, fields_, body); !written) {
+            back_.on_problem(written.error());
+            one.unsendable = true;
+            ended_here_.push_back({.number = number, .end = attempt_end::no_connection, .why = "it cannot be put into its format"});
+            continue;
+        }
+        one.bytes = body.size();
+        bytes_under_way_ += one.bytes;
+        requests.push_back({number, *std::move(target), std::string{fields_.view()}, std::move(body)});
+    }
+    if (!requests.empty()) client_->send(std::move(requests));
+}
+
+TOLLGATE_DECL void delivery_desk::core::sweep() {
+    const auto swept = back_.sweep(back_.now() - settings_.history, sweep_rows_max);
+    if (!swept) back_.on_problem(swept.error());
+    next_sweep_ = clock::now() + (swept && *swept == sweep_rows_max ? sweep_pause : sweep_interval);
+}
+
+TOLLGATE_DECL delivery_desk::delivery_desk(desk_back& back, hook_dispatch_settings settings,
+                                           const asio::any_io_executor* guest_of)
+    : core_{std::make_unique<core>(back, std::move(settings), guest_of)} {}
+
+TOLLGATE_DECL delivery_desk::~delivery_desk() = default;
+
+TOLLGATE_DECL outcome<void> delivery_desk::start() { return core_->start(); }
+TOLLGATE_DECL void delivery_desk::stop(milliseconds deadline) { core_->stop(deadline); }
+TOLLGATE_DECL void delivery_desk::wake() noexcept { core_->wake(); }
+
+}  // namespace tollgate::dispatching
+
+// <tollgate/dispatch/hook_client.ipp>
+
+namespace tollgate::dispatching {
+
+TOLLGATE_DECL outcome<std::shared_ptr<hook_client>> hook_client::make(const asio::any_io_executor& executor,
+                                                                      hook_client_settings settings,
+                                                                      std::shared_ptr<client_owner> owner) {
+    if (!http::field_value::from(settings.user_agent) || settings.user_agent.empty())
+        return invalid("The user agent is not one line of text.");
+    auto tls = make_client_tls(settings.authorities_file);
+    if (!tls) return std::move(tls).error();
+    return std::make_shared<hook_client>(executor, std::move(settings), std::move(owner), *std::move(tls));
+}
+
+TOLLGATE_DECL hook_client::hook_client(const asio::any_io_executor& executor, hook_client_settings settings,
+                                       std::shared_ptr<client_owner> owner, std::shared_ptr<asio::ssl::context> tls)
+    : strand_{executor},
+      settings_{std::move(settings)},
+      owner_{std::move(owner)},
+      tls_{std::move(tls)},
+      names_{settings_.look_up, settings_.lookup_threads_max},
+      idle_{{settings_.idle_connections_max, settings_.idle_per_host_max, settings_.idle_timeout,
+             settings_.connection_age_max}},
+      sweep_timer_{strand_} {}
+
+TOLLGATE_DECL hook_client::~hook_client() = default;
+
+TOLLGATE_DECL void hook_client::send(std::vector<outgoing> requests) {
+    asio::post(strand_, [self = shared_from_this(), requests = std::move(requests)]() mutable {
+        for (outgoing& each : requests) {
+            const std::uint64_t number = each.number;
+            if (self->aborted_) {
+                self->end({.number = number, .tried = false});
+                continue;
+            }
+            const auto run = std::make_shared<attempt_run>(self, std::move(each));
+            self->under_way_.emplace(number, run);
+            run->begin();
+        }
+    });
+}
+
+TOLLGATE_DECL void hook_client::abort() {
+    names_.stop();  // at once: its threads may outlive the executor
+    asio::post(strand_, [self = shared_from_this()] {
+        self->aborted_ = true;
+        while (!self->under_way_.empty()) {
+            const auto run = self->under_way_.begin()->second;
+            run->cut_off();
+        }
+        self->idle_.close();
+        self->sweep_timer_.cancel();
+    });
+}
+
+TOLLGATE_DECL void hook_client::end(incoming what) {
+    under_way_.erase(what.number);
+    ended_.push_back(std::move(what));
+    if (ended_.size() != 1) return;
+    asio::post(strand_, [self = shared_from_this()] { self->tell(); });
+}
+
+TOLLGATE_DECL void hook_client::keep(const std::string& origin, std::shared_ptr<hook_connection> one) {
+    if (aborted_) return one->close();
+    idle_.put(origin, std::move(one));
+    if (!sweeping_) sweep();
+}
+
+TOLLGATE_DECL void hook_client::sweep() {
+    const auto again_at = idle_.sweep();
+    sweeping_ = again_at.has_value();
+    if (!sweeping_) return;
+    sweep_timer_.expires_at(*again_at);
+    // Weak: it must not keep the client for as long as connections are idle.
+    sweep_timer_.async_wait([waiting = weak_from_this()](const std::error_code& cancelled) {
+        if (const auto self = waiting.lock(); self && !cancelled) self->sweep();
+    });
+}
+
+TOLLGATE_DECL void hook_client::tell() { owner_->on_ended(std::exchange(ended_, {})); }
+
+}  // namespace tollgate::dispatching
+
+#endif  // bodies
+
+#endif  // TOLLGATE_WITH_DISPATCHER
+
 #if defined(TOLLGATE_WITH_SQLITE)
 
 #include <new>

@@ -92,6 +92,10 @@
 #include <tollgate/impl/src_asio.hpp>
 #endif
 
+#if defined(TOLLGATE_WITH_DISPATCHER)
+#include <tollgate/impl/src_dispatcher.hpp>
+#endif
+
 #if defined(TOLLGATE_WITH_SQLITE)
 #include <tollgate/impl/src_sqlite.hpp>
 #endif

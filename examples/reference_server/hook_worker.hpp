@@ -1,0 +1,48 @@
+#pragma once
+
+#include "expect.hpp"
+#include "handler_settings.hpp"
+#include "request_log.hpp"
+
+#include <tollgate/contract/outbox.hpp>
+#include <tollgate/dispatch/hook_dispatcher.hpp>
+#include <tollgate/policy/default_policies.hpp>
+
+#include <functional>
+#include <utility>
+
+namespace reference {
+
+/// Delivers the webhooks of a store for as long as the server runs.
+template <class Store>
+class hook_worker {
+    static auto make_policies(const settings& with, request_log& log) {
+        return tollgate::default_policies()
+            .with_observer(std::ref(log))
+            .with_target_rule(tollgate::public_targets{.private_allowed = with.allow_private_targets});
+    }
+    using policies = decltype(make_policies(std::declval<settings>(), std::declval<request_log&>()));
+
+public:
+    hook_worker(Store& store, const settings& with, request_log& log)
+        : dispatcher_{store, to_dispatch_settings(with), make_policies(with, log)} {}
+
+    /// Throws `run_error`.
+    void start() { expect(dispatcher_.start(), "cannot deliver webhooks"); }
+    void stop(tollgate::milliseconds patience) { dispatcher_.stop(patience); }
+
+private:
+    tollgate::hook_dispatcher<Store, policies> dispatcher_;
+};
+
+/// For a store that keeps no events yet.
+template <class Store>
+    requires(!tollgate::outbox<Store>)
+class hook_worker<Store> {
+public:
+    hook_worker(Store&, const settings&, request_log&) {}
+    void start() {}
+    void stop(tollgate::milliseconds) {}
+};
+
+}  // namespace reference
