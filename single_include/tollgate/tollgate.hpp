@@ -8307,6 +8307,9 @@ struct sign_in_part {
 inline constexpr std::string_view decision_name = "decision";
 inline constexpr std::string_view nonce_name = "form_nonce";
 
+/// Whether `text` is what a form to sign in on carries as its nonce, and so may come from one.
+[[nodiscard]] TOLLGATE_DECL bool is_nonce(std::string_view text);
+
 struct consent_view {
     const page_words& words;
     const pipeline::scope_texts& scopes;
@@ -8623,6 +8626,9 @@ struct authorization_page {
         auto read = read_page_request(asked, pages.site());
         if (const auto* status = std::get_if<http::status>(&read)) return pages.answer_status(out, *status);
         const auto& sent = std::get<parameters>(read);
+        // Whoever shows nothing at all is no reader of ours, whatever else was sent.
+        if (asked.method == http::method::post && !shows_a_form(sent, now.where))
+            return pages.answer_status(out, http::status::forbidden);
 
         auto judged = judge_request(sent, store, settings.services);
         if (!judged) return answer_broken(judged.error(), out);
@@ -8651,6 +8657,12 @@ private:
             return std::string{asked.target.path}.append("?").append(to_query(request));
         }
     };
+
+    [[nodiscard]] static bool shows_a_form(const parameters& sent, place where) {
+        if (signs_in && where == place::one_page && sent.holds(pipeline::login_name))
+            return is_nonce(sent.find(nonce_name).value_or(""));
+        return sent.holds(pipeline::form_token_name);
+    }
 
     /// The session, if somebody is signed in; none, too, once a failure to find out was answered.
     [[nodiscard]] std::optional<session> look_for_session(const call& to, bool& answered) const {
@@ -8689,15 +8701,13 @@ private:
         if constexpr (signs_in)
             if (to.on_one_page() && to.sent.holds(pipeline::login_name)) return take_sign_in(to);
 
-        // Whoever shows nothing at all is no reader of ours, signed in or not.
-        const auto shown = to.sent.find(pipeline::form_token_name);
-        if (!shown) return pages.answer_status(to.out, http::status::forbidden);
         bool answered = false;
         const auto who = look_for_session(to, answered);
         if (answered) return;
         if (!who) return answer_url(sign_in_url(to), to.out);
         const auto covered = covered_by(to.request);
-        const auto nonce = pipeline::check_form_token({*who, consent_purpose, covered}, *shown);
+        const auto shown = to.sent.find(pipeline::form_token_name).value_or("");
+        const auto nonce = pipeline::check_form_token({*who, consent_purpose, covered}, shown);
         if (!nonce) return pages.answer_status(to.out, http::status::forbidden);
         take_decision(to, {.key = who->secret,
                            .nonce = {reinterpret_cast<const char*>(nonce->data()), nonce->size()},
@@ -9782,6 +9792,8 @@ struct hook_list {
     std::optional<account_ref> chosen = std::nullopt;  ///< the only one whose hooks are listed; none: as many as fit
 
     [[nodiscard]] TOLLGATE_DECL const account_hooks* find(const account_ref& of) const noexcept;
+    /// The account that `text` means: `service/id`, or the id alone if only one of the user's accounts has it.
+    [[nodiscard]] TOLLGATE_DECL std::optional<account_ref> named(std::string_view text) const;
 };
 
 /// What was typed into the form of a new hook.
@@ -9827,8 +9839,7 @@ template <class Call>
 /// Adds the hooks of the account that the address names, or of as many as fit.
 template <class Call>
 [[nodiscard]] outcome<void> add_hooks(Call& call, hook_list& list) {
-    if (const auto chosen = parse_account(call.query().value_of("account")); chosen && list.find(*chosen) != nullptr)
-        list.chosen = chosen;
+    list.chosen = list.named(call.query().value_of("account"));
     std::size_t shown = 0;
     for (account_hooks& each : list.accounts) {
         if (list.chosen && each.of != *list.chosen) continue;
@@ -9861,9 +9872,10 @@ template <class Call>
 template <class Call>
 [[nodiscard]] outcome<void> create_hook(Call& call) {
     const webhook_words& words = call.words().webhooks;
-    const auto typed = hook_form::read(call.form());
+    auto typed = hook_form::read(call.form());
     auto list = list_accounts(call);
     if (!list) return std::move(list).error();
+    if (const auto of = list->named(typed.account)) typed.account = account_text(*of);
     auto faults = typed.faults(*list, call.settings().services, call.words());
     if (faults.find("target_url") == nullptr)
         if (const auto allowed = check_hook_target(call.target_rule(), typed.target_url); !allowed)
@@ -17001,6 +17013,11 @@ TOLLGATE_DECL std::string covered_by(const authorization_request& request) {
     return to_query(request) + "\n" + request.redirect;
 }
 
+TOLLGATE_DECL bool is_nonce(std::string_view text) {
+    const auto bytes = base64url_decode(text);
+    return bytes && bytes->size() == pipeline::form_nonce{}.size();
+}
+
 TOLLGATE_DECL secret_text make_code(const code_seed& seed) {
     // The nonce is the only part that could hold a line end, and the number before it says where it stops.
     std::string message = "authorization code\n" + std::to_string(seed.user.value()) + "\n";
@@ -17843,6 +17860,14 @@ TOLLGATE_DECL const account_hooks* hook_list::find(const account_ref& of) const 
     for (const account_hooks& each : accounts)
         if (each.of == of) return &each;
     return nullptr;
+}
+
+TOLLGATE_DECL std::optional<account_ref> hook_list::named(std::string_view text) const {
+    if (const auto whole = parse_account(text)) return find(*whole) != nullptr ? whole : std::nullopt;
+    const auto id = account_id::parse(text);
+    const auto has_id = [&](const account_hooks& each) { return id && each.of.account == *id; };
+    if (std::count_if(accounts.begin(), accounts.end(), has_id) != 1) return std::nullopt;
+    return std::find_if(accounts.begin(), accounts.end(), has_id)->of;
 }
 
 TOLLGATE_DECL hook_form hook_form::read(const http::form_fields& fields) {

@@ -110,6 +110,32 @@ class Flow:
             self.assert_error(self.server.ask("GET", "/v1/user/balance", token=value), 401)
         self.assertEqual(401, call(self.server, access.swapcase()).status)
 
+    def test_what_people_see_on_the_way_is_neither_framed_nor_kept(self):
+        """Item 33."""
+        app = self.registered("Looked at closely")
+        consent = app.ask(self.visitor, state="s")
+        broken = app.ask(self.visitor, redirect_uri="https://evil.example/")
+        refused = self.visitor.submit(consent.form_with("decision"), {"form_token": "x"}, ("decision", "allow"), follow=False)
+        sent_back = self.visitor.submit(consent.form_with("decision"), {}, ("decision", "deny"), follow=False)
+        for page, status in ((consent, 200), (broken, 400), (refused, 403), (sent_back, 303)):
+            get = page.answer.get
+            self.assertEqual((status, "no-store", "no-referrer"), (page.status, get("Cache-Control"), get("Referrer-Policy")))
+            self.assertEqual([], [each for each in page.answer.fields if each[0].lower().startswith("x-ratelimit")])
+            if page.body:
+                policy = get("Content-Security-Policy")
+                self.assertTrue({"default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'"} <= set(policy.split("; ")))
+                self.assertNotIn("unsafe", policy)
+                self.assertEqual(("DENY", "nosniff"), (get("X-Frame-Options"), get("X-Content-Type-Options")))
+                self.assertNotIn("<script", page.body)
+
+    def test_both_kinds_of_token_spend_one_quota(self):
+        """Item 3."""
+        access = self.registered("Spends").tokens(self.visitor)["access_token"]
+        left = [int(answer.get("X-RateLimit-Remaining")) for answer in (
+            call(self.server, access), self.server.ask("GET", "/v1/user/balance", token=self.server.demo_token),
+            call(self.server, access))]
+        self.assertEqual([left[0], left[0] - 1, left[0] - 2], left)
+
     def test_the_log_has_neither_codes_nor_tokens(self):
         app = self.registered("Logged")
         page = app.ask(self.visitor, state="secret-state")
@@ -167,6 +193,16 @@ class Requests(OAuthCase):
                     "javascript:alert(1)", "//app.example/back", "/back", " " + BACK, BACK + "\r\nX: y", BACK + "%00"):
             with self.subTest(uri=uri):
                 self.assert_page(self.app.request(redirect_uri=uri))
+
+    def test_what_is_wrong_is_told_before_anybody_signs_in(self):
+        stranger = Visitor(self.server)
+        for asked in ({"client_id": "nobody"}, {"redirect_uri": "https://evil.example/"}):
+            page = stranger.get(self.app.request(**asked), follow=False)
+            self.assertEqual((400, None), (page.status, page.location))
+        page = stranger.get(self.app.request("nothing", state="s"), follow=False)
+        self.assertEqual(("invalid_scope", "s"), (self.failure(page.location)["error"], query_of(page.location)["state"]))
+        page = stranger.get(self.app.request(), follow=False)
+        self.assertTrue(page.location.startswith("/en/user/sign_in/?"), page.location)
 
     def test_a_parameter_that_comes_twice(self):
         for name, value in (("client_id", self.app.id), ("redirect_uri", BACK)):
@@ -292,6 +328,19 @@ class Consent(OAuthCase):
             self.assertEqual(403, page.status)
         self.assertEqual(200, app.ask(self.visitor).status, "nothing was granted")
 
+    def test_no_form_no_consent(self):
+        app = Application(self.server, 1)
+        url = app.request()
+        asked = list(query_of(url).items())
+        token = app.ask(self.visitor).form_with("decision").value("form_token")
+        for visitor in (self.visitor, Visitor(self.server)):
+            for target, pairs in ((AUTHORIZE, []), (url, []), (AUTHORIZE, asked), (url, asked)):
+                page = visitor.post(target, [*pairs, ("decision", "allow")], follow=False)
+                self.assertEqual((403, None), (page.status, page.location), (target, pairs))
+        for more in ("&decision=allow", "&decision=allow&form_token=" + urllib.parse.quote(token)):
+            self.assertEqual(200, self.visitor.get(url + more, follow=False).status, "a link agrees to nothing")
+        self.assertEqual(200, app.ask(self.visitor).status, "nothing was granted")
+
     def test_what_the_form_says_cannot_be_changed(self):
         app = Application(self.server, 1)
         form = app.ask(self.visitor, "user:balance", state="s").form_with("decision")
@@ -394,6 +443,19 @@ class OnePage(OAuthCase):
         visitor = Visitor(self.server)
         done = visitor.submit(form, typed, ("decision", "allow"), follow=False, fields={"Sec-Fetch-Site": "cross-site"})
         self.assertEqual((403, {}), (done.status, visitor.cookies))
+
+    def test_a_form_that_is_not_ours(self):
+        app = Application(self.server, 1)
+        form = app.ask(Visitor(self.server), "itemplatform:read", path=FASTER).form_with("login", "password", "decision")
+        own = {"client_id", "response_type", "scope", "login", "password", "decision"}
+        hidden = {name for name, _ in form.pairs()} - own
+        self.assertTrue(hidden)
+        typed = [("login", self.server.demo["login"]), ("password", self.server.demo["password"]), ("decision", "allow")]
+        asked = [pair for pair in form.pairs() if pair[0] in own - {"login", "password"}]
+        for pairs in ([*asked, *typed], [*asked, *typed, *((name, "x") for name in hidden)], typed):
+            visitor = Visitor(self.server)
+            page = visitor.post(form.url, pairs, follow=False)
+            self.assertEqual((403, None, {}), (page.status, page.location, visitor.cookies))
 
     def test_there_is_none_for_sitesmaker(self):
         self.assertEqual(404, self.visitor.get("/en/sitesmaker/oauth/?client_id=x").status)

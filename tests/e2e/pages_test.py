@@ -205,10 +205,15 @@ class Settings:
         self.assertEqual(["manual"], [each["source"] for each in hooks])
         refused = self.visitor.submit(form, {**typed, "target_url": "http://127.0.0.1/"})
         self.assertEqual(422, refused.status)
+        shown = self.visitor.submit(form, {**typed, "account": str(account), "target_url": target + "&by=id"})
+        self.assertEqual(200, shown.status, "its id says which account it is")
+        refused = self.visitor.submit(form, {**typed, "account": "99999"})
+        self.assertEqual(422, refused.status)
 
-        listed = self.visitor.get(page.url)
-        self.visitor.submit(form_in(listed, target, action="delete"))
-        self.assertNotIn(target, [each["url"] for each in self.server.ask("GET", path, token=self.server.demo_token).json()])
+        for _ in range(2):
+            self.visitor.submit(form_in(self.visitor.get(page.url), target, action="delete"))
+        self.assertEqual([], [each["url"] for each in self.server.ask("GET", path, token=self.server.demo_token).json()
+                              if each["url"].startswith(target)])
 
     def test_the_style_sheet_may_be_kept_for_ever(self):
         page = Visitor(self.server).get("/en/user/sign_in/")

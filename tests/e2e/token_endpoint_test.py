@@ -53,6 +53,22 @@ class Bodies(TokenCase):
                     self.assertEqual(200, refreshed.status, refreshed)
                     self.assertEqual("no-store", refreshed.get("Cache-Control"))
 
+    def test_types_with_parameters_and_in_any_case(self):
+        for kind in ("application/x-www-form-urlencoded; charset=UTF-8", "Application/X-WWW-Form-Urlencoded"):
+            answer = self.app.exchange(self.app.code(self.visitor), fields={"Content-Type": kind})
+            self.assertEqual(200, answer.status, answer)
+        answer = self.app.exchange(self.app.code(self.visitor), as_json=True, fields={"Content-Type": "application/json; charset=utf-8"})
+        self.assertEqual(200, answer.status, answer)
+
+    def test_a_parameter_without_a_value_is_none(self):
+        """RFC 6749 section 3.2."""
+        answer = self.app.exchange(self.app.code(self.visitor), redirect_uri="", state="", code_verifier="")
+        self.assertEqual(200, answer.status, answer)
+        answer = self.app.exchange(self.app.code(self.visitor), redirect_uri=None, state=None, as_json=True)
+        self.assertEqual(200, answer.status, answer)
+        self.assert_failure(self.app.exchange(""), "invalid_request")
+        self.assertEqual(200, self.app.refresh(answer.json()["refresh_token"], scope="").status)
+
     def test_both_and_different_are_refused(self):
         code = self.app.code(self.visitor)
         sent = {"grant_type": "authorization_code", "code": code}
@@ -186,6 +202,18 @@ class Codes(TokenCase):
         code = self.app.code(self.visitor)
         with concurrent.futures.ThreadPoolExecutor(16) as many:
             answers = list(many.map(lambda _: self.app.exchange(code), range(16)))
+        self.assertEqual(1, [each.status for each in answers].count(200), answers)
+        for answer in answers:
+            if answer.status != 200:
+                self.assert_failure(answer, "invalid_grant")
+
+    def test_of_many_at_once_at_two_servers_one_succeeds(self):
+        code = self.app.code(self.visitor)
+        with Server("--demo", *PLENTY, data=self.server.data) as beside:
+            there = object.__new__(Application)
+            there.server, there.id, there.secret = beside, self.app.id, self.app.secret
+            with concurrent.futures.ThreadPoolExecutor(16) as many:
+                answers = list(many.map(lambda i: (self.app, there)[i % 2].exchange(code), range(16)))
         self.assertEqual(1, [each.status for each in answers].count(200), answers)
         for answer in answers:
             if answer.status != 200:
@@ -325,6 +353,19 @@ class Limits(TokenCase):
         self.assertEqual(200, self.app.exchange(self.app.code(self.visitor)).status)
         self.assertEqual(429, self.server.ask("GET", "/v1/testservice/get").status, "it is the address' one window")
         self.assertEqual(200, Visitor(self.server).get("/en/user/sign_in/").status, "pages have none")
+
+
+class LimitsBehindAProxy(TokenCase):
+    flags = ("--anonymous-limit", "2/hour", "--trusted-proxy", "127.0.0.1")
+
+    def test_failures_are_the_clients_own(self):
+        def ask(address, secret="wrong"):
+            return self.app.refresh("x", secret=secret, fields={"X-Forwarded-For": address})
+        self.assertEqual([401, 401, 429], [ask("192.0.2.1").status for _ in range(3)])
+        self.assertEqual([401, 401, 429], [ask("192.0.2.2").status for _ in range(3)])
+        self.assertEqual(400, ask("192.0.2.1", self.app.secret).status, "a right secret is heard")
+        self.assertEqual(429, self.server.ask("GET", "/v1/testservice/get", {"X-Forwarded-For": "192.0.2.1"}).status)
+        self.assertEqual(200, self.server.ask("GET", "/v1/testservice/get", {"X-Forwarded-For": "192.0.2.3"}).status)
 
 
 if __name__ == "__main__":

@@ -50,6 +50,9 @@ struct authorization_page {
         auto read = read_page_request(asked, pages.site());
         if (const auto* status = std::get_if<http::status>(&read)) return pages.answer_status(out, *status);
         const auto& sent = std::get<parameters>(read);
+        // Whoever shows nothing at all is no reader of ours, whatever else was sent.
+        if (asked.method == http::method::post && !shows_a_form(sent, now.where))
+            return pages.answer_status(out, http::status::forbidden);
 
         auto judged = judge_request(sent, store, settings.services);
         if (!judged) return answer_broken(judged.error(), out);
@@ -78,6 +81,12 @@ private:
             return std::string{asked.target.path}.append("?").append(to_query(request));
         }
     };
+
+    [[nodiscard]] static bool shows_a_form(const parameters& sent, place where) {
+        if (signs_in && where == place::one_page && sent.holds(pipeline::login_name))
+            return is_nonce(sent.find(nonce_name).value_or(""));
+        return sent.holds(pipeline::form_token_name);
+    }
 
     /// The session, if somebody is signed in; none, too, once a failure to find out was answered.
     [[nodiscard]] std::optional<session> look_for_session(const call& to, bool& answered) const {
@@ -116,15 +125,13 @@ private:
         if constexpr (signs_in)
             if (to.on_one_page() && to.sent.holds(pipeline::login_name)) return take_sign_in(to);
 
-        // Whoever shows nothing at all is no reader of ours, signed in or not.
-        const auto shown = to.sent.find(pipeline::form_token_name);
-        if (!shown) return pages.answer_status(to.out, http::status::forbidden);
         bool answered = false;
         const auto who = look_for_session(to, answered);
         if (answered) return;
         if (!who) return answer_url(sign_in_url(to), to.out);
         const auto covered = covered_by(to.request);
-        const auto nonce = pipeline::check_form_token({*who, consent_purpose, covered}, *shown);
+        const auto shown = to.sent.find(pipeline::form_token_name).value_or("");
+        const auto nonce = pipeline::check_form_token({*who, consent_purpose, covered}, shown);
         if (!nonce) return pages.answer_status(to.out, http::status::forbidden);
         take_decision(to, {.key = who->secret,
                            .nonce = {reinterpret_cast<const char*>(nonce->data()), nonce->size()},

@@ -40,6 +40,9 @@ struct sign_in_part {
 inline constexpr std::string_view decision_name = "decision";
 inline constexpr std::string_view nonce_name = "form_nonce";
 
+/// Whether `text` is what a form to sign in on carries as its nonce, and so may come from one.
+[[nodiscard]] TOLLGATE_DECL bool is_nonce(std::string_view text);
+
 struct consent_view {
     const page_words& words;
     const pipeline::scope_texts& scopes;

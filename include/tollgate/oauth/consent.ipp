@@ -1,8 +1,10 @@
 #pragma once
 
 #include <tollgate/base/digest.hpp>
+#include <tollgate/base/encoding.hpp>
 #include <tollgate/http/url.hpp>
 #include <tollgate/oauth/consent.hpp>
+#include <tollgate/pipeline/form_token.hpp>
 #include <tollgate/pipeline/page_sign_in.hpp>
 
 #include <array>
@@ -22,6 +24,11 @@ inline std::string place_of(std::string_view redirect) {
 
 TOLLGATE_DECL std::string covered_by(const authorization_request& request) {
     return to_query(request) + "\n" + request.redirect;
+}
+
+TOLLGATE_DECL bool is_nonce(std::string_view text) {
+    const auto bytes = base64url_decode(text);
+    return bytes && bytes->size() == pipeline::form_nonce{}.size();
 }
 
 TOLLGATE_DECL secret_text make_code(const code_seed& seed) {

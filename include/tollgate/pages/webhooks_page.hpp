@@ -39,6 +39,8 @@ struct hook_list {
     std::optional<account_ref> chosen = std::nullopt;  ///< the only one whose hooks are listed; none: as many as fit
 
     [[nodiscard]] TOLLGATE_DECL const account_hooks* find(const account_ref& of) const noexcept;
+    /// The account that `text` means: `service/id`, or the id alone if only one of the user's accounts has it.
+    [[nodiscard]] TOLLGATE_DECL std::optional<account_ref> named(std::string_view text) const;
 };
 
 /// What was typed into the form of a new hook.
@@ -84,8 +86,7 @@ template <class Call>
 /// Adds the hooks of the account that the address names, or of as many as fit.
 template <class Call>
 [[nodiscard]] outcome<void> add_hooks(Call& call, hook_list& list) {
-    if (const auto chosen = parse_account(call.query().value_of("account")); chosen && list.find(*chosen) != nullptr)
-        list.chosen = chosen;
+    list.chosen = list.named(call.query().value_of("account"));
     std::size_t shown = 0;
     for (account_hooks& each : list.accounts) {
         if (list.chosen && each.of != *list.chosen) continue;
@@ -118,9 +119,10 @@ template <class Call>
 template <class Call>
 [[nodiscard]] outcome<void> create_hook(Call& call) {
     const webhook_words& words = call.words().webhooks;
-    const auto typed = hook_form::read(call.form());
+    auto typed = hook_form::read(call.form());
     auto list = list_accounts(call);
     if (!list) return std::move(list).error();
+    if (const auto of = list->named(typed.account)) typed.account = account_text(*of);
     auto faults = typed.faults(*list, call.settings().services, call.words());
     if (faults.find("target_url") == nullptr)
         if (const auto allowed = check_hook_target(call.target_rule(), typed.target_url); !allowed)

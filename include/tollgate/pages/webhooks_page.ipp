@@ -24,6 +24,14 @@ TOLLGATE_DECL const account_hooks* hook_list::find(const account_ref& of) const 
     return nullptr;
 }
 
+TOLLGATE_DECL std::optional<account_ref> hook_list::named(std::string_view text) const {
+    if (const auto whole = parse_account(text)) return find(*whole) != nullptr ? whole : std::nullopt;
+    const auto id = account_id::parse(text);
+    const auto has_id = [&](const account_hooks& each) { return id && each.of.account == *id; };
+    if (std::count_if(accounts.begin(), accounts.end(), has_id) != 1) return std::nullopt;
+    return std::find_if(accounts.begin(), accounts.end(), has_id)->of;
+}
+
 TOLLGATE_DECL hook_form hook_form::read(const http::form_fields& fields) {
     return {std::string{fields.value_of("account")}, std::string{fields.value_of("event")},
             std::string{fields.value_of("target_url")}};

@@ -332,6 +332,10 @@ TEST_CASE("a form that did not come from this person's page is a 403", "[oauth][
             check_page(shop.press(with(with(good, changes), {{"decision", decision}})), status::forbidden);
     }
     check_page(shop.press(with(good, {{"form_token", ""}}), ""), status::forbidden);
+    // What else there is, or is not, is not even looked at.
+    for (const auto& bare : std::vector<parameter_list>{
+             {{"decision", "allow"}}, {{"decision", "allow"}, {"client_id", "nobody"}}, {{"login", "ann"}, {"password", "x"}}})
+        for (const char* who : {"site=ann", ""}) check_page(shop.press(bare, who), status::forbidden);
     check_page(shop.press(good, "site=bob"), status::forbidden);
 
     const auto from = [&](const char* name, const char* value) {

@@ -289,6 +289,19 @@ TEST_CASE("a wrong password is said where it was typed, and nobody is let in", "
     CHECK(throttled.find("Set-Cookie").empty());
 }
 
+TEST_CASE("a sign-in that no page of ours asked for is a 403", "[oauth][one_page][csrf]") {
+    entering_shop shop;
+    const auto page = shop.open(shop.asks(), "", one_page);
+    for (const char* nonce : {"", "x", "AAAAAAAAAAAAAAAAAAAAA", "AAAAAAAAAAAAAAAAAAAAAAA", "AAAAAAAAAAAAAAAAAAAA=="}) {
+        CAPTURE(nonce);
+        for (const char* decision : {"allow", "deny"}) {
+            const auto fields = with(sign_in_with(page, "open sesame", decision), {{"form_nonce", nonce}});
+            CHECK(shop.press(fields, "", one_page).status() == status::forbidden);
+        }
+    }
+    CHECK(shop.sessions.entered == 0);
+}
+
 TEST_CASE("whoever refuses needs no password", "[oauth][one_page]") {
     entering_shop shop;
     const auto page = shop.open(shop.asks(), "", one_page);

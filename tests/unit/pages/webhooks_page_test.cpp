@@ -82,6 +82,20 @@ TEST_CASE("a webhook is made, and its secret shown once") {
     CHECK_FALSE(has(shop.get(path, "bob"), "hooks.ann.example"));
 }
 
+TEST_CASE("an account may be named by its id alone where that says which") {
+    page_shop shop;
+    CHECK(to_number(shop.post(path, wish("3", "site.created", "https://bob.example/"), "bob").status()) == 200);
+    CHECK(hooks_of(shop, bobs_site).size() == 1);
+    // Ann has two of that number, none of the others, and never somebody else's.
+    for (const auto* account : {"1", "3", "99", "03", "0", "-3", " 3"}) {
+        CAPTURE(account);
+        const auto page = shop.post(path, wish(account, "site.created", "https://ann.example/"));
+        CHECK(to_number(page.status()) == 422);
+        CHECK(has(page, "Choose one that is offered."));
+    }
+    CHECK(hooks_of(shop, anns_site).empty());
+}
+
 TEST_CASE("what cannot be a webhook says why at the field, and keeps what was typed") {
     page_shop shop;
     struct row {
