@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/contract/consent_words.hpp>
+#include <tollgate/contract/delivery_words.hpp>
 #include <tollgate/contract/message_words.hpp>
 #include <tollgate/contract/settings_words.hpp>
 
@@ -61,6 +62,7 @@ struct page_words {
     application_words applications;
     authorization_words authorizations;
     webhook_words webhooks;
+    delivery_words deliveries;
 };
 
 }  // namespace tollgate

@@ -128,7 +128,7 @@ TOLLGATE_DECL void write_applications(http::html_writer& html, const page_view& 
     begin_list_page(
         html,
         {.title = words.title, .about = words.about, .add = applications.empty() ? std::string_view{} : words.add});
-    if (view.done) write_notice(html, words.removed);
+    if (view.done == removal_done) write_notice(html, words.removed);
     pipeline::write_faults(html, faults, view.words.forms);
     if (applications.empty()) {
         write_nothing_yet(html, words.none);

@@ -8,7 +8,7 @@ namespace tollgate::pages {
 TOLLGATE_DECL void write_authorizations(http::html_writer& html, const page_view& view, std::span<const grant> grants) {
     const authorization_words& words = view.words.authorizations;
     begin_list_page(html, {.title = words.title, .about = words.about});
-    if (view.done) write_notice(html, words.revoked);
+    if (view.done == removal_done) write_notice(html, words.revoked);
     if (grants.empty()) return write_nothing_yet(html, words.none);
     begin_table(html, words.title, {words.application, words.may, words.since, view.words.forms.last_used},
                 view.words.forms.actions);

@@ -6,9 +6,9 @@
 #include <tollgate/pipeline/page_form.hpp>
 
 #include <cstddef>
-#include <initializer_list>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 /// What the pages of the settings are put together from: a list of things, and a form for one more.
 namespace tollgate::pages {
@@ -40,7 +40,7 @@ TOLLGATE_DECL void write_nothing_yet(http::html_writer& html, std::string_view t
 /// A table that a narrow screen shows as a card a row. It names the roles that tables have by themselves, since
 /// browsers forget those of a table that is laid out in another way.
 TOLLGATE_DECL void begin_table(http::html_writer& html, std::string_view caption,
-                               std::initializer_list<std::string_view> columns, std::string_view actions);
+                               const std::vector<std::string_view>& columns, std::string_view actions);
 TOLLGATE_DECL void end_table(http::html_writer& html);
 /// `name` is what the row is about, and its heading.
 TOLLGATE_DECL void begin_row(http::html_writer& html, std::string_view column, std::string_view name);

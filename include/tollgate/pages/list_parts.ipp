@@ -35,7 +35,7 @@ TOLLGATE_DECL void write_nothing_yet(http::html_writer& html, std::string_view t
 }
 
 TOLLGATE_DECL void begin_table(http::html_writer& html, std::string_view caption,
-                               std::initializer_list<std::string_view> columns, std::string_view actions) {
+                               const std::vector<std::string_view>& columns, std::string_view actions) {
     html.add(
         "<table role=\"table\">\n<caption class=\"unseen\">{}</caption>\n<thead role=\"rowgroup\"><tr role=\"row\">",
         caption);

@@ -61,19 +61,29 @@ public:
     [[nodiscard]] const http::form_fields& query() const noexcept { return visit_.query; }
 
     [[nodiscard]] page_view view() const noexcept {
-        return {words(), pages_.maker().scopes(), url_, visit_.form_token, visit_.query.value_of("done") == "1"};
+        return {words(), pages_.maker().scopes(), url_, visit_.form_token, visit_.query.value_of(done_name)};
     }
 
     /// Answers with a page of this room; 422 if there are faults to correct.
     template <class Write>
     void page(std::string_view title, const pipeline::form_faults& faults, Write&& write) const {
-        if (!faults.empty()) out_.set_status(http::status::unprocessable_content);
-        pages_.answer_room(out_, visit_, {.title = title, .faulty = !faults.empty()}, std::forward<Write>(write));
+        const auto status = faults.empty() ? http::status::ok : http::status::unprocessable_content;
+        page_with_status(title, status, std::forward<Write>(write));
+    }
+    template <class Write>
+    void page_with_status(std::string_view title, http::status status, Write&& write) const {
+        out_.set_status(status);
+        pages_.answer_room(out_, visit_, {.title = title, .faulty = status != http::status::ok},
+                           std::forward<Write>(write));
     }
 
     /// After something was done: so that loading the page again does not do it again.
-    [[nodiscard]] outcome<void> back_to_list() const {
-        return pipeline::answer_see_other(out_, pages_.maker().site(), url_ + "?done=1");
+    [[nodiscard]] outcome<void> back_to_list() const { return back_to({}, removal_done); }
+    /// The same for a part of the room, which `query` names.
+    [[nodiscard]] outcome<void> back_to(std::string_view query, std::string_view done) const {
+        auto url = url_ + "?";
+        if (!query.empty()) url.append(query).append("&");
+        return pipeline::answer_see_other(out_, pages_.maker().site(), url.append(done_name).append("=").append(done));
     }
 
 private:

@@ -13,10 +13,14 @@ struct page_view {
     const pipeline::scope_texts& scopes;
     std::string_view url;  ///< the page's own, where its forms lead
     std::string_view form_token;
-    bool done = false;  ///< the reader comes back from something that was done here
+    std::string_view done = {};  ///< what was done before the reader came back here; empty for nothing
 };
 
-/// The names of hidden fields, which say what a form does.
+/// The name of the hidden field that says what a form does.
 inline constexpr std::string_view action_name = "action";
+
+/// The query parameter that says what was done, and what it says where something was taken from a list.
+inline constexpr std::string_view done_name = "done";
+inline constexpr std::string_view removal_done = "1";
 
 }  // namespace tollgate::pages

@@ -91,7 +91,7 @@ TOLLGATE_DECL void write_tokens(http::html_writer& html, const page_view& view, 
     const token_words& words = view.words.tokens;
     begin_list_page(
         html, {.title = words.title, .about = words.about, .add = tokens.empty() ? std::string_view{} : words.add});
-    if (view.done) write_notice(html, words.revoked);
+    if (view.done == removal_done) write_notice(html, words.revoked);
     pipeline::write_faults(html, faults, view.words.forms);
     if (tokens.empty()) {
         write_nothing_yet(html, words.none);

@@ -4,6 +4,8 @@
 #include <tollgate/contract/hook_store.hpp>
 #include <tollgate/contract/user_directory.hpp>
 #include <tollgate/http/form_body.hpp>
+#include <tollgate/pages/deliveries_page.hpp>
+#include <tollgate/pages/named_hook.hpp>
 #include <tollgate/pages/page_view.hpp>
 #include <tollgate/pipeline/page_form.hpp>
 #include <tollgate/policy/issue_hook.hpp>
@@ -19,10 +21,6 @@
 
 namespace tollgate::pages {
 
-/// An account as forms name it: `service/id`.
-[[nodiscard]] TOLLGATE_DECL std::string account_text(const account_ref& of);
-[[nodiscard]] TOLLGATE_DECL std::optional<account_ref> parse_account(std::string_view text);
-
 /// One of the user's accounts, and its hooks if they are shown.
 struct account_hooks {
     account_ref of;
@@ -37,6 +35,7 @@ inline constexpr std::size_t accounts_shown_max = 100;
 struct hook_list {
     std::vector<account_hooks> accounts = {};
     std::optional<account_ref> chosen = std::nullopt;  ///< the only one whose hooks are listed; none: as many as fit
+    bool has_deliveries = false;                       ///< the store knows what became of what was sent
 
     [[nodiscard]] TOLLGATE_DECL const account_hooks* find(const account_ref& of) const noexcept;
     /// The account that `text` means: `service/id`, or the id alone if only one of the user's accounts has it.
@@ -74,7 +73,7 @@ TOLLGATE_DECL void write_shown_hook_secret(http::html_writer& html, const page_v
 /// The user's accounts of all services, without their hooks.
 template <class Call>
 [[nodiscard]] outcome<hook_list> list_accounts(Call& call) {
-    hook_list made;
+    hook_list made{.has_deliveries = keeps_deliveries<Call>};
     for (const service& at : call.settings().services.services()) {
         auto accounts = call.users().accounts_of(call.who().user, at.name.view());
         if (!accounts) return std::move(accounts).error();
@@ -108,9 +107,10 @@ template <class Call>
     return {};
 }
 
-/// The list, and the form of a new one.
+/// The list, and the form of a new one; or the one whose deliveries are asked for.
 template <class Call>
 [[nodiscard]] outcome<void> show_hooks(Call& call) {
+    if (call.query().find(hook_name) != nullptr) return show_deliveries(call);
     auto list = list_accounts(call);
     if (!list) return std::move(list).error();
     return show_hooks(call, std::move(*list));
@@ -147,25 +147,9 @@ template <class Call>
     return {};
 }
 
-/// Which hook a form is about.
-struct named_hook {
-    account_ref account;
-    hook_id hook;
-};
-
-/// A hook of one of the user's accounts; any other is a 404.
-template <class Call>
-[[nodiscard]] outcome<named_hook> require_hook(Call& call) {
-    const auto of = parse_account(call.form().value_of("account"));
-    const auto which = hook_id::parse(call.form().value_of("hook"));
-    if (!of || !which || call.settings().services.find(of->service) == nullptr) return not_found();
-    if (const auto theirs = require_account(call.users(), call.who().user, *of); !theirs) return theirs.error();
-    return named_hook{*of, *which};
-}
-
 template <class Call>
 [[nodiscard]] outcome<void> delete_hook(Call& call) {
-    const auto named = require_hook(call);
+    const auto named = require_hook(call, call.form());
     if (!named) return named.error();
     const auto deleted = call.store().delete_hook(named->account, named->hook);
     if (!deleted) return deleted.error();
@@ -176,7 +160,7 @@ template <class Call>
 template <class Call>
 [[nodiscard]] outcome<void> renew_secret_of_hook(Call& call) {
     const webhook_words& words = call.words().webhooks;
-    const auto named = require_hook(call);
+    const auto named = require_hook(call, call.form());
     if (!named) return named.error();
     const auto secret = renew_hook_secret(call.store(), call.random(), named->account, named->hook, call.now());
     if (!secret) return secret.error();
@@ -193,6 +177,8 @@ template <class Call>
     if (action.empty()) return create_hook(call);
     if (action == "new_secret") return renew_secret_of_hook(call);
     if (action == "delete") return delete_hook(call);
+    if (action == send_again_action) return send_again(call);
+    if (action == enable_action) return enable_again(call);
     return not_found();
 }
 

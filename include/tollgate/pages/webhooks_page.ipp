@@ -5,19 +5,6 @@
 
 namespace tollgate::pages {
 
-TOLLGATE_DECL std::string account_text(const account_ref& of) {
-    return std::string{of.service.view()} + "/" + std::to_string(of.account.value());
-}
-
-TOLLGATE_DECL std::optional<account_ref> parse_account(std::string_view text) {
-    const auto slash = text.find('/');
-    if (slash == std::string_view::npos) return std::nullopt;
-    const auto service = service_name::from(text.substr(0, slash));
-    const auto account = account_id::parse(text.substr(slash + 1));
-    if (!service || service->empty() || !account) return std::nullopt;
-    return account_ref{*service, *account};
-}
-
 TOLLGATE_DECL const account_hooks* hook_list::find(const account_ref& of) const noexcept {
     for (const account_hooks& each : accounts)
         if (each.of == of) return &each;
@@ -66,7 +53,19 @@ TOLLGATE_DECL std::string target_fault(std::string_view message, const webhook_w
 
 namespace detail {
 
-inline void write_hook_row(http::html_writer& html, const page_view& view, const hook& of) {
+/// What has become of it lately, where that is kept.
+inline void write_state_cell(http::html_writer& html, const page_view& view, const hook& of) {
+    const delivery_words& words = view.words.deliveries;
+    next_cell(html, words.state);
+    html.add("<div class=\"standing\">");
+    write_hook_state(html, of, words);
+    html.add(" <a href=\"{}?{}\">{}<span class=\"unseen\"> {} {}</span></a>", view.url, query_of({of.account, of.id}),
+             words.link, of.event, of.target_url);
+    write_enable(html, view, of);
+    html.add("</div>");
+}
+
+inline void write_hook_row(http::html_writer& html, const page_view& view, const hook& of, bool has_deliveries) {
     const webhook_words& words = view.words.webhooks;
     const auto account = account_text(of.account);
     const auto number = std::to_string(of.id.value());
@@ -74,6 +73,7 @@ inline void write_hook_row(http::html_writer& html, const page_view& view, const
     begin_row(html, words.event, of.event);
     begin_cell(html, words.target_url);
     html.add("<code>{}</code>", of.target_url);
+    if (has_deliveries) write_state_cell(html, view, of);
     next_cell(html, words.source);
     html.add("{}", of.source == hook_source::api ? words.by_api : words.by_hand);
     next_cell(html, view.words.forms.created);
@@ -98,13 +98,16 @@ inline void write_hook_row(http::html_writer& html, const page_view& view, const
     end_row(html);
 }
 
-inline void write_hook_table(http::html_writer& html, const page_view& view, const account_hooks& of) {
+inline void write_hook_table(http::html_writer& html, const page_view& view, const account_hooks& of,
+                             bool has_deliveries) {
     const webhook_words& words = view.words.webhooks;
     html.add("<h2 class=\"account\">{} <span class=\"quiet\">{}</span></h2>\n", of.name, of.of.service.view());
     if (of.hooks.empty()) return write_nothing_yet(html, words.none_here);
-    begin_table(html, of.name, {words.event, words.target_url, words.source, view.words.forms.created},
-                view.words.forms.actions);
-    for (const hook& each : of.hooks) write_hook_row(html, view, each);
+    std::vector<std::string_view> columns{words.event, words.target_url};
+    if (has_deliveries) columns.push_back(view.words.deliveries.state);
+    columns.insert(columns.end(), {words.source, view.words.forms.created});
+    begin_table(html, of.name, columns, view.words.forms.actions);
+    for (const hook& each : of.hooks) write_hook_row(html, view, each, has_deliveries);
     end_table(html);
 }
 
@@ -195,14 +198,15 @@ TOLLGATE_DECL void write_hooks(http::html_writer& html, const page_view& view, c
     const bool any = std::any_of(list.accounts.begin(), list.accounts.end(),
                                  [](const account_hooks& each) { return !each.hooks.empty(); });
     begin_list_page(html, {.title = words.title, .about = words.about, .add = any ? words.add : std::string_view{}});
-    if (view.done) write_notice(html, words.removed);
+    if (view.done == removal_done) write_notice(html, words.removed);
     pipeline::write_faults(html, faults, view.words.forms);
     if (list.accounts.empty()) return write_nothing_yet(html, words.no_accounts);
 
     if (list.accounts.size() > accounts_shown_max) detail::write_account_chooser(html, view, list);
     if (!any && !list.chosen) write_nothing_yet(html, words.none);
     for (const account_hooks& each : list.accounts)
-        if (!each.hooks.empty() || each.of == list.chosen) detail::write_hook_table(html, view, each);
+        if (!each.hooks.empty() || each.of == list.chosen)
+            detail::write_hook_table(html, view, each, list.has_deliveries);
     detail::write_hook_form(html, view, list, services, typed, faults);
 }
 

@@ -47,6 +47,11 @@ TOLLGATE_DECL void write_message(http::html_writer& html, const message_words& s
 /// A day that people read and programs can, too: `<time datetime="2026-11-21T14:05:00Z">21 Nov 2026</time>`.
 TOLLGATE_DECL void write_day(http::html_writer& html, instant at);
 
+/// `21 Nov 2026, 14:05:09 UTC`
+[[nodiscard]] TOLLGATE_DECL std::string moment_text(instant at);
+/// The same in a `<time>`.
+TOLLGATE_DECL void write_moment(http::html_writer& html, instant at);
+
 }  // namespace tollgate::pipeline
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)

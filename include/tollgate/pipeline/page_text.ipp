@@ -34,11 +34,29 @@ TOLLGATE_DECL void write_message(http::html_writer& html, const message_words& s
     html.add("<h1>{}</h1>\n<p>{}</p>\n", said.heading, said.explanation);
 }
 
-TOLLGATE_DECL void write_day(http::html_writer& html, instant at) {
+namespace detail {
+
+[[nodiscard]] inline std::string day_text(instant at) {
     constexpr std::string_view months = "JanFebMarAprMayJunJulAugSepOctNovDec";
     const auto civil = tollgate::detail::to_civil(at);
-    html.add("<time datetime=\"{}\">{} {} {}</time>", to_iso8601(at).view(), civil.day,
-             months.substr(static_cast<std::size_t>(civil.month - 1) * 3, 3), civil.year);
+    const auto month = months.substr(static_cast<std::size_t>(civil.month - 1) * 3, 3);
+    return std::to_string(civil.day).append(" ").append(month).append(" ").append(std::to_string(civil.year));
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL void write_day(http::html_writer& html, instant at) {
+    html.add("<time datetime=\"{}\">{}</time>", to_iso8601(at).view(), detail::day_text(at));
+}
+
+TOLLGATE_DECL std::string moment_text(instant at) {
+    // 2026-11-21T14:05:09Z
+    const auto written = to_iso8601(at);
+    return detail::day_text(at).append(", ").append(written.view().substr(11, 8)).append(" UTC");
+}
+
+TOLLGATE_DECL void write_moment(http::html_writer& html, instant at) {
+    html.add("<time datetime=\"{}\">{}</time>", to_iso8601(at).view(), moment_text(at));
 }
 
 }  // namespace tollgate::pipeline

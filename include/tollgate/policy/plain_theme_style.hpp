@@ -131,6 +131,36 @@ summary::-webkit-details-marker { display: none; }
   background: var(--paper); border: 1px solid var(--edge); border-radius: .6rem; box-shadow: var(--shadow); overflow-wrap: anywhere; }
 .confirm form { margin: 0; }
 
+.state { display: inline-block; font-size: .85rem; font-weight: 600; line-height: 1.4; white-space: nowrap; border-radius: 1rem;
+  padding: .1rem .65rem; border: 1px solid var(--edge); color: var(--quiet); }
+.state.good { border-color: var(--good); color: var(--good); background: var(--good-paper); }
+.state.care { border-color: var(--care); color: var(--care); background: var(--care-paper); }
+.state.bad { border-color: var(--danger); color: var(--danger); background: var(--danger-paper); }
+.standing { display: flex; flex-wrap: wrap; align-items: center; gap: .35rem .75rem; }
+.standing form, .caution form, .deliveries form { margin: 0; }
+.standing button, .deliveries button { padding: .2rem .7rem; font-size: .9rem; }
+.caution.bad { border-color: var(--danger); background: var(--danger-paper); }
+.caution.bad > :last-child, .faults > p { margin: 0; }
+.deliveries { list-style: none; margin: 0; padding: 0; }
+.deliveries > li { border: 1px solid var(--line); border-radius: .75rem; padding: 1rem 1.25rem; margin-bottom: 1rem; }
+.deliveries .heading { margin-bottom: .25rem; }
+.deliveries h2 { display: flex; flex-wrap: wrap; align-items: center; gap: .35rem .75rem; font-size: 1.05rem; margin: 0; }
+.deliveries p { font-size: .925rem; margin: 0; max-width: none; overflow-wrap: anywhere; }
+.attempts { list-style: none; margin: .6rem 0 0; padding: 0; border-top: 1px solid var(--line); }
+.attempts li { padding: .45rem 0; border-bottom: 1px solid var(--line); font-size: .95rem; }
+.attempts li:last-child { border-bottom: 0; padding-bottom: 0; }
+.attempts li > p { font-size: inherit; padding-left: 1.25rem; }
+.attempt > summary { display: list-item; list-style: disclosure-closed outside; margin-left: 1.25rem; padding: 0; border: 0; border-radius: 0;
+  font-size: inherit; font-weight: 400; line-height: 1.6; white-space: normal; background: none; }
+.attempt > summary:hover { background: none; text-decoration: underline; }
+.attempt[open] > summary { list-style-type: disclosure-open; }
+.attempt > summary::-webkit-details-marker { display: revert; }
+.ending { font-weight: 600; }
+.attempt > .hint { margin: .5rem 0 .3rem 1.25rem; }
+pre { font-family: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: .85rem; line-height: 1.5;
+  margin: 0 0 .5rem 1.25rem; padding: .75rem 1rem; border-radius: .5rem; background: var(--panel); white-space: pre-wrap;
+  overflow-wrap: anywhere; }
+
 @media (max-width: 56rem) {
   thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   table, tbody, tr, th, td { display: block; }

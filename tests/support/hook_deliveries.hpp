@@ -1,0 +1,57 @@
+#pragma once
+
+#include <tollgate/contract/hook_store.hpp>
+#include <tollgate/contract/outbox.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tollgate::test {
+
+/// Makes and sends deliveries without sending anything: an outbox' worker that is told what came of each attempt.
+template <class Store>
+struct told_worker {
+    Store& store;
+    instant& now;
+    std::uint8_t events = 0;
+
+    /// How many hooks get it.
+    std::size_t report(const account_ref& account, std::string name) {
+        message_seed seed{};
+        seed[0] = std::byte{++events};
+        const auto appended = store.append_event({account, std::move(name), "{}", now}, seed, now);
+        return appended ? *appended : 0;
+    }
+
+    /// Ends every delivery that is due in this way; how many there were.
+    std::size_t send(attempt made, delivery_verdict verdict, std::optional<instant> disable_if_failing_since = {}) {
+        claim_terms terms{};
+        terms.now = now;
+        terms.lease_until = now + seconds{60};
+        const auto claimed = store.claim_due(terms);
+        if (!claimed) return 0;
+        made.at = now;
+        std::vector<settlement> ended;
+        for (const due_delivery& each : claimed->deliveries)
+            ended.push_back({.lease = each.lease,
+                             .made = made,
+                             .verdict = verdict,
+                             .again_at = now + seconds{300},
+                             .disable_if_failing_since = disable_if_failing_since});
+        return store.settle(ended, now) ? ended.size() : 0;
+    }
+};
+
+inline attempt answered(unsigned status, std::string answer = {}, milliseconds duration = milliseconds{120}) {
+    return {.at = {}, .duration = duration, .end = attempt_end::answered, .status = status, .answer = std::move(answer)};
+}
+
+inline attempt ended(attempt_end end) {
+    return {.at = {}, .duration = milliseconds{2460}, .end = end, .status = 0, .answer = {}};
+}
+
+}  // namespace tollgate::test

@@ -1,0 +1,273 @@
+#include <tollgate/pages/deliveries_page.hpp>
+
+#include <catch2/catch.hpp>
+
+#include "support/hook_deliveries.hpp"
+#include "support/page_shop.hpp"
+#include <string>
+#include <string_view>
+
+using namespace tollgate;
+using namespace tollgate::test;
+
+namespace {
+
+const std::string path = "/en/user/settings/webhooks/";
+const account_ref anns_site{*service_name::from("sitesmaker"), account_id{1}};
+
+/// Ann has a hook, and somebody who sends to it.
+struct hook_shop : page_shop {
+    hook_id hook;
+    told_worker<memory_store> worker{store, now};
+
+    hook_shop() : hook{add_hook(anns_site)} {}
+
+    hook_id add_hook(const account_ref& account) {
+        return issue_hook(store, counting_random{&entropy, &random_works},
+                          {account, "site.created", "https://hooks.ann.example/in?a=b&c", hook_source::api}, now)
+            ->id;
+    }
+    [[nodiscard]] std::string place() const { return path + "?" + pages::query_of({anns_site, hook}); }
+    [[nodiscard]] std::string fields() const { return "account=sitesmaker/1&hook=" + std::to_string(hook.value()); }
+    [[nodiscard]] std::string last_delivery() {
+        return std::to_string(store.deliveries_of(anns_site, hook, 1)->front().id.value());
+    }
+    void disable() {
+        worker.report(anns_site, "site.created");
+        worker.send(answered(410), delivery_verdict::gone);
+    }
+    [[nodiscard]] bool is_disabled() { return store.hooks_of(anns_site)->front().disabled.has_value(); }
+    [[nodiscard]] delivery_state state() { return store.deliveries_of(anns_site, hook, 1)->front().state; }
+};
+
+}  // namespace
+
+TEST_CASE("the list says how each webhook fares, and leads to its deliveries") {
+    hook_shop shop;
+    const auto link = "href=\"" + path + "?account=sitesmaker%2F1&amp;hook=" + std::to_string(shop.hook.value()) + "\"";
+    CHECK(has(shop.get(path), "<span class=\"state good\">Active</span>"));
+    CHECK(has(shop.get(path), link));
+
+    shop.worker.report(anns_site, "site.created");
+    shop.worker.send(answered(500), delivery_verdict::again);
+    CHECK(has(shop.get(path), "<span class=\"state care\">Failing</span>"));
+    CHECK_FALSE(has(shop.get(path), "Enable again"));
+
+    shop.now += seconds{300};
+    shop.worker.send(answered(410), delivery_verdict::gone);
+    CHECK(has(shop.get(path), "<span class=\"state bad\">Disabled</span>"));
+    CHECK(has(shop.get(path), "Enable again"));
+}
+
+TEST_CASE("a webhook that nothing was sent to yet") {
+    hook_shop shop;
+    const auto page = shop.get(shop.place());
+    CHECK(to_number(page.status()) == 200);
+    CHECK(has(page, "<title>Deliveries of site.created"));
+    CHECK(has(page, "https://hooks.ann.example/in?a=b&amp;c"));
+    CHECK(has(page, "The next site.created will stand here"));
+    CHECK_FALSE(has(page, "Send again"));
+}
+
+TEST_CASE("each attempt says when it was, what came of it, how long it took, and what was answered") {
+    hook_shop shop;
+    shop.worker.report(anns_site, "site.created");
+    shop.worker.send(answered(500, "<script>alert(\"&'\")</script>\x1b[2J\xff", milliseconds{340}),
+                     delivery_verdict::again);
+    const auto waiting = shop.get(shop.place());
+    CHECK(has(waiting, "<span class=\"state\">On its way</span>"));
+    CHECK(has(waiting, "The next attempt is due 14 Nov 2023, 22:18:20 UTC."));
+    CHECK(has(waiting, "Answered 500"));
+    CHECK(has(waiting, "<time datetime=\"2023-11-14T22:13:20Z\">14 Nov 2023, 22:13:20 UTC</time>, 340 ms"));
+    CHECK(has(waiting, "<pre>\n&lt;script&gt;alert(&quot;&amp;&#39;&quot;)&lt;/script&gt;\\x1b[2J"));
+    CHECK_FALSE(has(waiting, "<script"));
+    CHECK_FALSE(has(waiting, "\x1b"));
+
+    shop.now += seconds{300};
+    shop.worker.send(answered(204, {}, milliseconds{1960}), delivery_verdict::delivered);
+    const auto done = shop.get(shop.place());
+    CHECK(has(done, "<span class=\"state good\">Delivered</span>"));
+    CHECK(has(done, "Answered 204"));
+    CHECK(has(done, "2.0 s"));
+    CHECK(has(done, "Answered 500"));
+    CHECK(done.body().find("Answered 204") < done.body().find("Answered 500"));
+    CHECK_FALSE(has(done, "The next attempt"));
+    const auto listed = shop.store.deliveries_of(anns_site, shop.hook, 1);
+    CHECK(has(done, std::string{"<code>"} + std::string{listed->front().message_id.view()} + "</code>"));
+    CHECK_FALSE(has(shop.get(shop.place(), "bob"), "Answered"));
+}
+
+TEST_CASE("what went wrong is said in plain words") {
+    const attempt_words words;
+    CHECK(pages::ending_of(answered(200), words) == "Answered 200");
+    CHECK(pages::ending_of(answered(299), words) == "Answered 299");
+    CHECK(pages::ending_of(answered(301), words) == "Answered 301: redirects are not followed");
+    CHECK(pages::ending_of(answered(399), words) == "Answered 399: redirects are not followed");
+    CHECK(pages::ending_of(answered(400), words) == "Answered 400");
+    for (const auto& [end, text] : {std::pair{attempt_end::no_address, words.no_address},
+                                    std::pair{attempt_end::refused_address, words.refused_address},
+                                    std::pair{attempt_end::no_connection, words.no_connection},
+                                    std::pair{attempt_end::no_tls, words.no_tls},
+                                    std::pair{attempt_end::timed_out, words.timed_out},
+                                    std::pair{attempt_end::broken_off, words.broken_off},
+                                    std::pair{attempt_end::bad_answer, words.bad_answer}})
+        CHECK(pages::ending_of(ended(end), words) == text);
+}
+
+TEST_CASE("how long an attempt took is said as exactly as it matters") {
+    const auto text = [](milliseconds duration) { return pages::duration_of(answered(200, {}, duration), {}); };
+    CHECK(text(milliseconds{0}) == "0 ms");
+    CHECK(text(milliseconds{999}) == "999 ms");
+    CHECK(text(milliseconds{1000}) == "1.0 s");
+    CHECK(text(milliseconds{1049}) == "1.0 s");
+    CHECK(text(milliseconds{1050}) == "1.1 s");
+    CHECK(text(milliseconds{15000}) == "15.0 s");
+}
+
+TEST_CASE("a long answer says that there was more") {
+    hook_shop shop;
+    std::string answer(limits::attempt_answer_bytes_max - 1, 'a');
+    answer.push_back('\xc3');  // the first half of a letter
+    shop.worker.report(anns_site, "site.created");
+    shop.worker.send(answered(500, answer), delivery_verdict::given_up);
+    const auto page = shop.get(shop.place());
+    CHECK(has(page, "as far as it was kept"));
+    CHECK(has(page, "aaa</pre>"));
+    CHECK(has(page, "<span class=\"state bad\">Given up</span>"));
+}
+
+TEST_CASE("a delivery is sent again by whoever owns it, and the page says so") {
+    hook_shop shop;
+    shop.worker.report(anns_site, "site.created");
+    shop.worker.send(answered(200), delivery_verdict::delivered);
+    const auto wanted = "action=send_again&" + shop.fields() + "&delivery=" + shop.last_delivery();
+
+    for (const auto* other : {"", "0", "01", "x", "999999"}) {
+        CAPTURE(other);
+        CHECK(to_number(shop.post(path, "action=send_again&" + shop.fields() + "&delivery=" + other).status()) == 404);
+    }
+    CHECK(to_number(shop.post(path, wanted, "bob").status()) == 404);
+    const auto through_bobs = "action=send_again&account=sitesmaker/3&hook=" + std::to_string(shop.hook.value()) +
+                              "&delivery=" + shop.last_delivery();
+    CHECK(to_number(shop.post(path, through_bobs, "bob").status()) == 404);
+    CHECK(to_number(shop.post_as_it_is(path, wanted).status()) == 403);
+    CHECK(shop.state() == delivery_state::delivered);
+
+    CHECK(has(shop.get(shop.place()), "<button class=\"quiet\">Send again"));
+    const auto sent = shop.post(path, wanted);
+    CHECK(to_number(sent.status()) == 303);
+    CHECK(sent.find("Location") == shop.place() + "&done=sent_again");
+    CHECK(shop.state() == delivery_state::waiting);
+    const auto page = shop.get(std::string{sent.find("Location")});
+    CHECK(has(page, "It is on its way again."));
+    CHECK(has(page, "<span class=\"state\">On its way</span>"));
+    CHECK(shop.worker.send(answered(200), delivery_verdict::delivered) == 1);
+    CHECK(shop.state() == delivery_state::delivered);
+}
+
+TEST_CASE("a disabled webhook says why, holds what it has, and is enabled again") {
+    hook_shop shop;
+    shop.worker.report(anns_site, "site.created");
+    shop.worker.send(answered(500), delivery_verdict::again);
+    shop.disable();
+    REQUIRE(shop.is_disabled());
+    const auto page = shop.get(shop.place());
+    CHECK(has(page, "On 14 Nov 2023, 22:13:20 UTC the address answered 410 (gone)"));
+    CHECK(has(page, "<span class=\"state care\">Held</span>"));
+    CHECK(has(page, "Enable again"));
+    CHECK_FALSE(has(page, "Send again"));
+
+    // From a page that was loaded before.
+    const auto refused = shop.post(path, "action=send_again&" + shop.fields() + "&delivery=" + shop.last_delivery());
+    CHECK(to_number(refused.status()) == 409);
+    CHECK(has(refused, "<title>Error: Deliveries of site.created"));
+    CHECK(has(refused, "role=\"alert\"><p>Nothing is sent while the webhook is disabled."));
+
+    CHECK(to_number(shop.post(path, "action=enable&" + shop.fields(), "bob").status()) == 404);
+    CHECK(to_number(shop.post(path, "action=enable&account=sitesmaker/2&hook=" + std::to_string(shop.hook.value())).status()) ==
+          404);
+    CHECK(to_number(shop.post_as_it_is(path, "action=enable&" + shop.fields()).status()) == 403);
+    CHECK(shop.is_disabled());
+
+    const auto enabled = shop.post(path, "action=enable&" + shop.fields());
+    CHECK(enabled.find("Location") == shop.place() + "&done=enabled");
+    CHECK_FALSE(shop.is_disabled());
+    const auto after = shop.get(std::string{enabled.find("Location")});
+    CHECK(has(after, "The webhook is enabled."));
+    CHECK(has(after, "<span class=\"state good\">Active</span>"));
+    CHECK_FALSE(has(after, "Held"));
+}
+
+TEST_CASE("a webhook that fails says since when, and why it was disabled in the end") {
+    hook_shop shop;
+    shop.worker.report(anns_site, "site.created");
+    shop.worker.send(ended(attempt_end::no_connection), delivery_verdict::again);
+    CHECK(has(shop.get(shop.place()), "No attempt has succeeded since 14 Nov 2023, 22:13:20 UTC."));
+    CHECK(has(shop.get(shop.place()), "Nobody listens at the address"));
+    CHECK(has(shop.get(shop.place()), "2.5 s"));
+    const auto since = shop.now;
+    shop.now += seconds{86400};
+    shop.worker.send(ended(attempt_end::timed_out), delivery_verdict::again, since);
+    const auto page = shop.get(shop.place());
+    CHECK(has(page, "It was disabled on 15 Nov 2023, 22:13:20 UTC, because no attempt had succeeded for too long."));
+    // Nobody is told that something was done which was undone again.
+    CHECK_FALSE(has(shop.get(shop.place() + "&done=enabled"), "The webhook is enabled."));
+}
+
+TEST_CASE("no more deliveries are shown than a person looks through") {
+    hook_shop shop;
+    for (std::size_t i = 0; i <= pages::deliveries_shown_max; ++i) shop.worker.report(anns_site, "site.created");
+    const auto page = shop.get(shop.place());
+    CHECK(has(page, "The latest 50, the newest first."));
+    std::size_t shown = 0;
+    for (auto at = page.body().find("No attempt was made yet."); at != std::string::npos;
+         at = page.body().find("No attempt was made yet.", at + 1))
+        ++shown;
+    CHECK(shown == pages::deliveries_shown_max);
+}
+
+TEST_CASE("addresses of no webhook of one's own are a 404") {
+    hook_shop shop;
+    const auto number = std::to_string(shop.hook.value());
+    for (const std::string& query :
+         {"hook=" + number, std::string{"account=sitesmaker%2F1&hook="}, std::string{"account=sitesmaker%2F1&hook=999"},
+          "account=sitesmaker%2F2&hook=" + number, "account=itemplatform%2F1&hook=" + number,
+          "account=sitesmaker%2F3&hook=" + number, "account=nothing%2F1&hook=" + number,
+          "account=sitesmaker%2F1&hook=0" + number}) {
+        CAPTURE(query);
+        CHECK(to_number(shop.get(path + "?" + query).status()) == 404);
+    }
+    CHECK(to_number(shop.get(shop.place(), "bob").status()) == 404);
+    const auto away = shop.get(shop.place(), "");
+    CHECK(away.find("Location") == "/en/user/sign_in/?return_to=" + percent_encode(shop.place()));
+}
+
+TEST_CASE("a store that keeps no deliveries has a page of webhooks all the same") {
+    struct plain_store : memory_store {
+        void append_event() {}  // in place of the outbox' verb
+    };
+    static_assert(hook_store<plain_store> && !outbox<plain_store>);
+    hook_shop shop;
+    plain_store store;
+    account_pages all_pages{page_shop_settings(), shop.users, shop.sessions, store};
+    const auto id = issue_hook(store, system_random{}, {anns_site, "site.created", "https://a.example/", hook_source::api},
+                               shop.now)
+                        ->id;
+    const auto ask = [&](http::method method, std::string target, std::string body) {
+        sent asked{method, std::move(target)};
+        asked.field("Cookie", "who=ann");
+        if (method == http::method::post) asked.body(std::move(body), "application/x-www-form-urlencoded");
+        return all_pages.handle(asked.asked());
+    };
+    const auto list = ask(http::method::get, path, {});
+    CHECK(has(list, "https://a.example/"));
+    CHECK_FALSE(has(list, "Deliveries"));
+    CHECK_FALSE(has(list, "class=\"state"));
+    CHECK(to_number(ask(http::method::get, path + "?" + pages::query_of({anns_site, id}), {}).status()) == 404);
+    const auto token = "&form_token=" + page_shop::token_on(list);
+    for (const auto* action : {"action=enable&", "action=send_again&delivery=1&"})
+        CHECK(to_number(ask(http::method::post, path, action + pages::query_of({anns_site, id}) + token).status()) == 404);
+    CHECK(to_number(
+              ask(http::method::post, path, "action=new_secret&" + pages::query_of({anns_site, id}) + token).status()) ==
+          200);
+}
