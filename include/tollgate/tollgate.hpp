@@ -76,6 +76,7 @@
 #include <tollgate/contract/clock.hpp>
 #include <tollgate/contract/consent_words.hpp>
 #include <tollgate/contract/delivery_observer.hpp>
+#include <tollgate/contract/delivery_words.hpp>
 #include <tollgate/contract/hook_store.hpp>
 #include <tollgate/contract/message_words.hpp>
 #include <tollgate/contract/oauth_store.hpp>
@@ -183,7 +184,9 @@
 #include <tollgate/pages/account_pages.hpp>
 #include <tollgate/pages/applications_page.hpp>
 #include <tollgate/pages/authorizations_page.hpp>
+#include <tollgate/pages/deliveries_page.hpp>
 #include <tollgate/pages/list_parts.hpp>
+#include <tollgate/pages/named_hook.hpp>
 #include <tollgate/pages/page_call.hpp>
 #include <tollgate/pages/page_view.hpp>
 #include <tollgate/pages/room.hpp>

@@ -1162,9 +1162,15 @@ namespace tollgate {
 
 /// Whether `text` is a line that a person sees as it is: 1 to `bytes_max` bytes of UTF-8, not blanks alone, no control
 /// characters, no line or paragraph separators, and none of the invisible characters that turn the direction of what
-/// follows or hide in a name (Unicode's Bidi_Control, zero-width space, word joiner, byte order mark). The joiners that
-/// scripts and emoji need may stand in it.
+/// follows or hide in a name (Unicode's Bidi_Control, zero-width space, word joiner, byte order mark, tags). The joiners
+/// and variation selectors that scripts and emoji need may stand in it.
 [[nodiscard]] TOLLGATE_DECL bool is_visible_line(std::string_view text, std::size_t bytes_max) noexcept;
+
+/// Somebody else's bytes as a person can read them, whatever they are: lines of UTF-8, in which each byte that is none,
+/// each control character and each invisible one that `is_visible_line` refuses is written out, as `\x1b` or `\u202e`.
+/// Line ends become `\n`. It is the beginning of a text that may have been cut: a sequence that is incomplete at its end
+/// is left out.
+[[nodiscard]] TOLLGATE_DECL std::string make_readable(std::string_view bytes);
 
 }  // namespace tollgate
 
@@ -3964,6 +3970,64 @@ concept delivery_observer = observer<O> && requires(const O& o, const delivery_r
 
 }  // namespace tollgate
 
+// <tollgate/contract/delivery_words.hpp>
+
+namespace tollgate {
+
+/// How an attempt ended.
+struct attempt_words {
+    std::string_view answered = "Answered {}";  ///< the status
+    std::string_view redirected = "Answered {}: redirects are not followed";
+    std::string_view no_address = "The name of the host leads nowhere";
+    std::string_view refused_address = "The name of the host leads to an address that webhooks may not go to";
+    std::string_view no_connection = "Nobody listens at the address";
+    std::string_view no_tls = "No secure connection: the certificate may be wrong or out of date";
+    std::string_view timed_out = "There was no whole answer in time";
+    std::string_view broken_off = "The connection ended before the answer did";
+    std::string_view bad_answer = "What came back was no HTTP answer, or too much of one";
+};
+
+/// What the page of a webhook's deliveries says. `{}` is a moment, unless it says otherwise.
+struct delivery_words {
+    std::string_view link = "Deliveries";
+    std::string_view title = "Deliveries of {}";  ///< the event
+    std::string_view back = "All webhooks";
+
+    std::string_view state = "State";
+    std::string_view active = "Active";
+    std::string_view failing = "Failing";
+    std::string_view disabled = "Disabled";
+    std::string_view failing_about =
+        "No attempt has succeeded since {}. There are more to come, further and further apart; where none succeeds for "
+        "too long, the webhook is disabled.";
+    std::string_view gone_about = "On {} the address answered 410 (gone), which asks for nothing more to be sent there.";
+    std::string_view failed_about = "It was disabled on {}, because no attempt had succeeded for too long.";
+    std::string_view disabled_about =
+        "What happens in the meantime is not sent to it later. What was on its way already is held until you enable it.";
+    std::string_view enable = "Enable again";
+    std::string_view enabled = "The webhook is enabled. What was held for it is on its way.";
+
+    std::string_view none = "Nothing was sent yet. The next {} will stand here, and what came of it.";  ///< the event
+    std::string_view some = "The latest {}, the newest first. Older ones are kept for a time, but not shown.";  ///< a number
+    std::string_view waiting = "On its way";
+    std::string_view delivered = "Delivered";
+    std::string_view given_up = "Given up";
+    std::string_view held = "Held";
+    std::string_view next_attempt = "The next attempt is due {}.";
+    std::string_view no_attempt = "No attempt was made yet.";
+    std::string_view send_again = "Send again";
+    std::string_view sent_again = "It is on its way again. Load this page anew in a moment to see what came of it.";
+    std::string_view not_while_disabled = "Nothing is sent while the webhook is disabled. Enable it first, then send again.";
+
+    attempt_words attempts = {};
+    std::string_view milliseconds = "{} ms";  ///< a number
+    std::string_view seconds = "{} s";        ///< a number
+    std::string_view answer = "What it answered";
+    std::string_view answer_cut = "What it answered, as far as it was kept";
+};
+
+}  // namespace tollgate
+
 // <tollgate/contract/hook_store.hpp>
 
 namespace tollgate {
@@ -4362,6 +4426,7 @@ struct page_words {
     application_words applications;
     authorization_words authorizations;
     webhook_words webhooks;
+    delivery_words deliveries;
 };
 
 }  // namespace tollgate
@@ -5834,6 +5899,38 @@ summary::-webkit-details-marker { display: none; }
   background: var(--paper); border: 1px solid var(--edge); border-radius: .6rem; box-shadow: var(--shadow); overflow-wrap: anywhere; }
 .confirm form { margin: 0; }
 
+.state { display: inline-block; font-size: .85rem; font-weight: 600; line-height: 1.4; white-space: nowrap; border-radius: 1rem;
+  padding: .1rem .65rem; border: 1px solid var(--edge); color: var(--quiet); }
+.state.good { border-color: var(--good); color: var(--good); background: var(--good-paper); }
+.state.care { border-color: var(--care); color: var(--care); background: var(--care-paper); }
+.state.bad { border-color: var(--danger); color: var(--danger); background: var(--danger-paper); }
+.standing { display: flex; flex-direction: column; align-items: flex-start; gap: .35rem .75rem; }
+.standing form, .caution form, .deliveries form { margin: 0; }
+.standing button, .deliveries button { padding: .2rem .7rem; font-size: .9rem; white-space: nowrap; }
+.deliveries time { white-space: normal; }
+.caution.bad { border-color: var(--danger); background: var(--danger-paper); }
+.caution.bad > :last-child, .faults > p { margin: 0; }
+.deliveries { list-style: none; margin: 0; padding: 0; }
+.deliveries > li { border: 1px solid var(--line); border-radius: .75rem; padding: 1rem 1.25rem; margin-bottom: 1rem; }
+.deliveries .heading { margin-bottom: .25rem; }
+.lead > .state { margin-left: .25rem; }
+.deliveries h2 { display: flex; flex-wrap: wrap; align-items: center; gap: .35rem .75rem; font-size: 1.05rem; margin: 0; }
+.deliveries p { font-size: .925rem; margin: 0; max-width: none; overflow-wrap: anywhere; }
+.attempts { list-style: none; margin: .6rem 0 0; padding: 0; border-top: 1px solid var(--line); }
+.attempts li { padding: .45rem 0; border-bottom: 1px solid var(--line); font-size: .95rem; }
+.attempts li:last-child { border-bottom: 0; padding-bottom: 0; }
+.attempts li > p { font-size: inherit; padding-left: 1.25rem; }
+.attempt > summary { display: list-item; list-style: disclosure-closed outside; margin-left: 1.25rem; padding: 0; border: 0; border-radius: 0;
+  font-size: inherit; font-weight: 400; line-height: 1.6; white-space: normal; background: none; }
+.attempt > summary:hover { background: none; text-decoration: underline; }
+.attempt[open] > summary { list-style-type: disclosure-open; }
+.attempt > summary::-webkit-details-marker { display: revert; }
+.ending { font-weight: 600; }
+.attempt > .hint { margin: .5rem 0 .3rem 1.25rem; }
+pre { font-family: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: .85rem; line-height: 1.5;
+  margin: 0 0 .5rem 1.25rem; padding: .75rem 1rem; border-radius: .5rem; background: var(--panel); white-space: pre-wrap;
+  overflow-wrap: anywhere; }
+
 @media (max-width: 56rem) {
   thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   table, tbody, tr, th, td { display: block; }
@@ -5842,6 +5939,7 @@ summary::-webkit-details-marker { display: none; }
   tbody th { font-size: 1.05rem; padding-top: 0; }
   td[data-label] { display: grid; grid-template-columns: 8rem minmax(0, 1fr); gap: .75rem; }
   td[data-label]::before { content: attr(data-label); color: var(--quiet); }
+  .standing { flex-flow: row wrap; align-items: center; }
   .actions { text-align: left; white-space: normal; padding: .6rem 0 0; }
   .confirm[open] { display: block; margin: .5rem 0; }
   .confirm[open] + .confirm { margin-left: 0; }
@@ -6953,6 +7051,11 @@ TOLLGATE_DECL void write_message(http::html_writer& html, const message_words& s
 
 /// A day that people read and programs can, too: `<time datetime="2026-11-21T14:05:00Z">21 Nov 2026</time>`.
 TOLLGATE_DECL void write_day(http::html_writer& html, instant at);
+
+/// `21 Nov 2026, 14:05:09 UTC`
+[[nodiscard]] TOLLGATE_DECL std::string moment_text(instant at);
+/// The same in a `<time>`.
+TOLLGATE_DECL void write_moment(http::html_writer& html, instant at);
 
 }  // namespace tollgate::pipeline
 
@@ -8752,7 +8855,8 @@ private:
             to.out.add("Retry-After", static_cast<std::uint64_t>(tried->retry_after.count()));
             return show_sign_in(to, login, pipeline::faults_of(*tried, words), http::status::too_many_requests);
         }
-        if (!tried->who) return show_sign_in(to, login, pipeline::faults_of(*tried, words), http::status::unprocessable_content);
+        if (!tried->who)
+            return show_sign_in(to, login, pipeline::faults_of(*tried, words), http::status::unprocessable_content);
 
         const auto user = tried->who->user;
         to.now.who = caller{user, {}, credential_kind::other, {}};
@@ -9307,11 +9411,15 @@ struct page_view {
     const pipeline::scope_texts& scopes;
     std::string_view url;  ///< the page's own, where its forms lead
     std::string_view form_token;
-    bool done = false;  ///< the reader comes back from something that was done here
+    std::string_view done = {};  ///< what was done before the reader came back here; empty for nothing
 };
 
-/// The names of hidden fields, which say what a form does.
+/// The name of the hidden field that says what a form does.
 inline constexpr std::string_view action_name = "action";
+
+/// The query parameter that says what was done, and what it says where something was taken from a list.
+inline constexpr std::string_view done_name = "done";
+inline constexpr std::string_view removal_done = "1";
 
 }  // namespace tollgate::pages
 
@@ -9393,8 +9501,7 @@ template <class Call>
     const auto replaced = call.store().replace_client_secret(call.who().user, *which, digest_of(*secret));
     if (!replaced) return replaced.error();
     if (!*replaced) return not_found();
-    show_client(call,
-                {fill_in(call.words().applications.renewed_title, found->name), found->client_id, *secret});
+    show_client(call, {fill_in(call.words().applications.renewed_title, found->name), found->client_id, *secret});
     return {};
 }
 
@@ -9554,19 +9661,29 @@ public:
     [[nodiscard]] const http::form_fields& query() const noexcept { return visit_.query; }
 
     [[nodiscard]] page_view view() const noexcept {
-        return {words(), pages_.maker().scopes(), url_, visit_.form_token, visit_.query.value_of("done") == "1"};
+        return {words(), pages_.maker().scopes(), url_, visit_.form_token, visit_.query.value_of(done_name)};
     }
 
     /// Answers with a page of this room; 422 if there are faults to correct.
     template <class Write>
     void page(std::string_view title, const pipeline::form_faults& faults, Write&& write) const {
-        if (!faults.empty()) out_.set_status(http::status::unprocessable_content);
-        pages_.answer_room(out_, visit_, {.title = title, .faulty = !faults.empty()}, std::forward<Write>(write));
+        const auto status = faults.empty() ? http::status::ok : http::status::unprocessable_content;
+        page_with_status(title, status, std::forward<Write>(write));
+    }
+    template <class Write>
+    void page_with_status(std::string_view title, http::status status, Write&& write) const {
+        out_.set_status(status);
+        pages_.answer_room(out_, visit_, {.title = title, .faulty = status != http::status::ok},
+                           std::forward<Write>(write));
     }
 
     /// After something was done: so that loading the page again does not do it again.
-    [[nodiscard]] outcome<void> back_to_list() const {
-        return pipeline::answer_see_other(out_, pages_.maker().site(), url_ + "?done=1");
+    [[nodiscard]] outcome<void> back_to_list() const { return back_to({}, removal_done); }
+    /// The same for a part of the room, which `query` names.
+    [[nodiscard]] outcome<void> back_to(std::string_view query, std::string_view done) const {
+        auto url = url_ + "?";
+        if (!query.empty()) url.append(query).append("&");
+        return pipeline::answer_see_other(out_, pages_.maker().site(), url.append(done_name).append("=").append(done));
     }
 
 private:
@@ -9638,8 +9755,7 @@ struct sign_in_visit {
 template <class Pages>
 [[nodiscard]] outcome<void> leave_sign_in(const Pages& pages, const sign_in_form& typed, http::response& out) {
     const auto settings = pages.url_of(room::tokens);
-    return pipeline::answer_see_other(out, pages.maker().site(),
-                                      typed.return_to.empty() ? settings : typed.return_to);
+    return pipeline::answer_see_other(out, pages.maker().site(), typed.return_to.empty() ? settings : typed.return_to);
 }
 
 template <class Pages>
@@ -9768,13 +9884,153 @@ template <class Call>
 
 }  // namespace tollgate::pages
 
-// <tollgate/pages/webhooks_page.hpp>
+// <tollgate/pages/named_hook.hpp>
 
+/// How forms and addresses say which hook they are about.
 namespace tollgate::pages {
+
+inline constexpr std::string_view account_name = "account";
+inline constexpr std::string_view hook_name = "hook";
 
 /// An account as forms name it: `service/id`.
 [[nodiscard]] TOLLGATE_DECL std::string account_text(const account_ref& of);
 [[nodiscard]] TOLLGATE_DECL std::optional<account_ref> parse_account(std::string_view text);
+
+struct named_hook {
+    account_ref account;
+    hook_id hook;
+};
+
+/// `account=sitesmaker%2F1&hook=5`
+[[nodiscard]] TOLLGATE_DECL std::string query_of(const named_hook& of);
+
+/// What the fields name, if the account is one of the user's; anything else is a 404.
+template <class Call>
+[[nodiscard]] outcome<named_hook> require_hook(Call& call, const http::form_fields& fields) {
+    const auto of = parse_account(fields.value_of(account_name));
+    const auto which = hook_id::parse(fields.value_of(hook_name));
+    if (!of || !which || call.settings().services.find(of->service) == nullptr) return not_found();
+    if (const auto theirs = require_account(call.users(), call.who().user, *of); !theirs) return theirs.error();
+    return named_hook{*of, *which};
+}
+
+}  // namespace tollgate::pages
+
+// <tollgate/pages/deliveries_page.hpp>
+
+/// One webhook, what was sent to it, and what came of it: a part of the page of webhooks, where the store is an outbox.
+namespace tollgate::pages {
+
+inline constexpr std::size_t deliveries_shown_max = 50;  ///< more than a person looks through
+inline constexpr std::size_t attempts_shown_max = 200;   ///< of all of them together: 800 KiB of answers at the most
+
+inline constexpr std::string_view send_again_action = "send_again";
+inline constexpr std::string_view enable_action = "enable";
+inline constexpr std::string_view delivery_name = "delivery";
+
+/// What `done` says after them.
+inline constexpr std::string_view sent_again_done = "sent_again";
+inline constexpr std::string_view enabled_done = "enabled";
+
+template <class Call>
+inline constexpr bool keeps_deliveries = outbox<std::remove_reference_t<decltype(std::declval<Call&>().store())>>;
+
+/// A hook and what the store remembers of it, the newest first.
+struct hook_history {
+    hook of;
+    std::vector<delivery> deliveries = {};
+    std::vector<recorded_attempt> attempts = {};
+};
+
+/// `Active`, `Failing` or `Disabled`.
+TOLLGATE_DECL void write_hook_state(http::html_writer& html, const hook& of, const delivery_words& words);
+/// A form of one button; nothing for a hook that is not disabled.
+TOLLGATE_DECL void write_enable(http::html_writer& html, const page_view& view, const hook& of);
+
+/// How an attempt ended, in plain words.
+[[nodiscard]] TOLLGATE_DECL std::string ending_of(const attempt& made, const attempt_words& words);
+/// `340 ms`, `2.5 s`
+[[nodiscard]] TOLLGATE_DECL std::string duration_of(const attempt& made, const delivery_words& words);
+
+/// `fault`: why what was asked for was not done; empty for nothing.
+TOLLGATE_DECL void write_deliveries(http::html_writer& html, const page_view& view, const hook_history& history,
+                                    std::string_view fault);
+
+template <class Call>
+[[nodiscard]] outcome<hook_history> read_history(Call& call, const named_hook& named) {
+    const auto hooks = call.store().hooks_of(named.account);
+    if (!hooks) return hooks.error();
+    const auto found =
+        std::find_if(hooks->begin(), hooks->end(), [&](const hook& each) { return each.id == named.hook; });
+    if (found == hooks->end()) return not_found();
+    auto deliveries = call.store().deliveries_of(named.account, named.hook, deliveries_shown_max);
+    if (!deliveries) return std::move(deliveries).error();
+    auto attempts = call.store().attempts_of(named.account, named.hook, attempts_shown_max);
+    if (!attempts) return std::move(attempts).error();
+    return hook_history{*found, std::move(*deliveries), std::move(*attempts)};
+}
+
+template <class Call>
+[[nodiscard]] outcome<void> show_deliveries(Call& call, const named_hook& named, std::string_view fault) {
+    const auto history = read_history(call, named);
+    if (!history) return history.error();
+    const auto title = fill_in(call.words().deliveries.title, history->of.event);
+    call.page_with_status(title, fault.empty() ? http::status::ok : http::status::conflict,
+                          [&](http::html_writer& html) { write_deliveries(html, call.view(), *history, fault); });
+    return {};
+}
+
+/// The hook that the address names.
+template <class Call>
+[[nodiscard]] outcome<void> show_deliveries(Call& call) {
+    if constexpr (keeps_deliveries<Call>) {
+        const auto named = require_hook(call, call.query());
+        if (!named) return named.error();
+        return show_deliveries(call, *named, {});
+    } else {
+        return not_found();
+    }
+}
+
+/// A delivery of one of the user's hooks; any other is a 404. It is said plainly where the hook is disabled.
+template <class Call>
+[[nodiscard]] outcome<void> send_again(Call& call) {
+    if constexpr (keeps_deliveries<Call>) {
+        const auto named = require_hook(call, call.form());
+        if (!named) return named.error();
+        const auto which = delivery_id::parse(call.form().value_of(delivery_name));
+        if (!which) return not_found();
+        const auto sent = call.store().resend(named->account, *which, call.now());
+        if (!sent && sent.error().kind == problem_kind::conflict)
+            return show_deliveries(call, *named, call.words().deliveries.not_while_disabled);
+        if (!sent) return sent.error();
+        if (!*sent) return not_found();
+        return call.back_to(query_of(*named), sent_again_done);
+    } else {
+        return not_found();
+    }
+}
+
+/// One of the user's hooks; any other is a 404.
+template <class Call>
+[[nodiscard]] outcome<void> enable_again(Call& call) {
+    if constexpr (keeps_deliveries<Call>) {
+        const auto named = require_hook(call, call.form());
+        if (!named) return named.error();
+        const auto enabled = call.store().enable_hook(named->account, named->hook, call.now());
+        if (!enabled) return enabled.error();
+        if (!*enabled) return not_found();
+        return call.back_to(query_of(*named), enabled_done);
+    } else {
+        return not_found();
+    }
+}
+
+}  // namespace tollgate::pages
+
+// <tollgate/pages/webhooks_page.hpp>
+
+namespace tollgate::pages {
 
 /// One of the user's accounts, and its hooks if they are shown.
 struct account_hooks {
@@ -9790,6 +10046,7 @@ inline constexpr std::size_t accounts_shown_max = 100;
 struct hook_list {
     std::vector<account_hooks> accounts = {};
     std::optional<account_ref> chosen = std::nullopt;  ///< the only one whose hooks are listed; none: as many as fit
+    bool has_deliveries = false;                       ///< the store knows what became of what was sent
 
     [[nodiscard]] TOLLGATE_DECL const account_hooks* find(const account_ref& of) const noexcept;
     /// The account that `text` means: `service/id`, or the id alone if only one of the user's accounts has it.
@@ -9827,7 +10084,7 @@ TOLLGATE_DECL void write_shown_hook_secret(http::html_writer& html, const page_v
 /// The user's accounts of all services, without their hooks.
 template <class Call>
 [[nodiscard]] outcome<hook_list> list_accounts(Call& call) {
-    hook_list made;
+    hook_list made{.has_deliveries = keeps_deliveries<Call>};
     for (const service& at : call.settings().services.services()) {
         auto accounts = call.users().accounts_of(call.who().user, at.name.view());
         if (!accounts) return std::move(accounts).error();
@@ -9861,9 +10118,10 @@ template <class Call>
     return {};
 }
 
-/// The list, and the form of a new one.
+/// The list, and the form of a new one; or the one whose deliveries are asked for.
 template <class Call>
 [[nodiscard]] outcome<void> show_hooks(Call& call) {
+    if (call.query().find(hook_name) != nullptr) return show_deliveries(call);
     auto list = list_accounts(call);
     if (!list) return std::move(list).error();
     return show_hooks(call, std::move(*list));
@@ -9893,32 +10151,15 @@ template <class Call>
         return show_hooks(call, std::move(*list), typed, faults);
     }
     if (!made) return made.error();
-    const shown_hook_secret shown{words.made_title, fill_in(words.made_about, typed.target_url),
-                                  made->secret};
+    const shown_hook_secret shown{words.made_title, fill_in(words.made_about, typed.target_url), made->secret};
     call.page(words.made_title, {},
               [&](http::html_writer& html) { write_shown_hook_secret(html, call.view(), shown); });
     return {};
 }
 
-/// Which hook a form is about.
-struct named_hook {
-    account_ref account;
-    hook_id hook;
-};
-
-/// A hook of one of the user's accounts; any other is a 404.
-template <class Call>
-[[nodiscard]] outcome<named_hook> require_hook(Call& call) {
-    const auto of = parse_account(call.form().value_of("account"));
-    const auto which = hook_id::parse(call.form().value_of("hook"));
-    if (!of || !which || call.settings().services.find(of->service) == nullptr) return not_found();
-    if (const auto theirs = require_account(call.users(), call.who().user, *of); !theirs) return theirs.error();
-    return named_hook{*of, *which};
-}
-
 template <class Call>
 [[nodiscard]] outcome<void> delete_hook(Call& call) {
-    const auto named = require_hook(call);
+    const auto named = require_hook(call, call.form());
     if (!named) return named.error();
     const auto deleted = call.store().delete_hook(named->account, named->hook);
     if (!deleted) return deleted.error();
@@ -9929,7 +10170,7 @@ template <class Call>
 template <class Call>
 [[nodiscard]] outcome<void> renew_secret_of_hook(Call& call) {
     const webhook_words& words = call.words().webhooks;
-    const auto named = require_hook(call);
+    const auto named = require_hook(call, call.form());
     if (!named) return named.error();
     const auto secret = renew_hook_secret(call.store(), call.random(), named->account, named->hook, call.now());
     if (!secret) return secret.error();
@@ -9946,6 +10187,8 @@ template <class Call>
     if (action.empty()) return create_hook(call);
     if (action == "new_secret") return renew_secret_of_hook(call);
     if (action == "delete") return delete_hook(call);
+    if (action == send_again_action) return send_again(call);
+    if (action == enable_action) return enable_again(call);
     return not_found();
 }
 
@@ -10312,7 +10555,7 @@ TOLLGATE_DECL void write_nothing_yet(http::html_writer& html, std::string_view t
 /// A table that a narrow screen shows as a card a row. It names the roles that tables have by themselves, since
 /// browsers forget those of a table that is laid out in another way.
 TOLLGATE_DECL void begin_table(http::html_writer& html, std::string_view caption,
-                               std::initializer_list<std::string_view> columns, std::string_view actions);
+                               const std::vector<std::string_view>& columns, std::string_view actions);
 TOLLGATE_DECL void end_table(http::html_writer& html);
 /// `name` is what the row is about, and its heading.
 TOLLGATE_DECL void begin_row(http::html_writer& html, std::string_view column, std::string_view name);
@@ -13175,15 +13418,25 @@ constexpr std::uint32_t code_point_of(std::string_view sequence) noexcept {
 
 constexpr bool is_blank(std::uint32_t code) noexcept {
     return code == ' ' || code == 0xa0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200a) || code == 0x202f ||
-           code == 0x205f || code == 0x3000;
+           code == 0x205f || code == 0x3000 ||                                              //
+           code == 0x115f || code == 0x1160 || code == 0x3164 || code == 0xffa0 ||  // letters of Hangul that are empty
+           code == 0x2800;                                                          // Braille without a dot
+}
+
+/// What changes the letter before it, and is nothing by itself.
+constexpr bool is_joiner(std::uint32_t code) noexcept {
+    return code == 0x200c || code == 0x200d || (code >= 0xfe00 && code <= 0xfe0f) ||
+           (code >= 0xe0100 && code <= 0xe01ef);
 }
 
 constexpr bool is_hidden(std::uint32_t code) noexcept {
-    return code < 0x20 || (code >= 0x7f && code <= 0x9f) ||  // C0, DEL, C1
+    return code < 0x20 || (code >= 0x7f && code <= 0x9f) ||       // C0, DEL, C1
            code == 0x061c || code == 0x200e || code == 0x200f ||  // marks of direction
-           (code >= 0x2028 && code <= 0x202e) ||  // separators, embeddings and overrides
-           (code >= 0x2066 && code <= 0x2069) ||  // isolates
-           code == 0x200b || code == 0x2060 || code == 0xfeff;
+           (code >= 0x2028 && code <= 0x202e) ||                  // separators, embeddings and overrides
+           (code >= 0x2060 && code <= 0x206f) ||                  // word joiner, invisible operators, isolates
+           (code >= 0xfff9 && code <= 0xfffb) ||                  // annotations
+           (code >= 0xe0000 && code <= 0xe007f) ||                // tags: a text that nobody sees
+           code == 0xad || code == 0x34f || code == 0x180e || code == 0x200b || code == 0xfeff;
 }
 
 }  // namespace detail
@@ -13196,11 +13449,49 @@ TOLLGATE_DECL bool is_visible_line(std::string_view text, std::size_t bytes_max)
         if (bytes == 0) return false;
         const auto code = detail::code_point_of(text.substr(0, bytes));
         if (detail::is_hidden(code)) return false;
-        const bool joiner = code == 0x200c || code == 0x200d;
-        seen = seen || !(joiner || detail::is_blank(code));
+        seen = seen || !(detail::is_joiner(code) || detail::is_blank(code));
         text.remove_prefix(bytes);
     }
     return seen;
+}
+
+namespace detail {
+
+/// How many bytes at the end begin a sequence that does not end; 0 if none do.
+constexpr std::size_t cut_bytes(std::string_view text) noexcept {
+    for (std::size_t bytes = 1; bytes <= (std::min)(text.size(), std::size_t{3}); ++bytes) {
+        const auto lead = static_cast<unsigned char>(text[text.size() - bytes]);
+        if ((lead & 0xc0) == 0x80) continue;
+        const std::size_t whole = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
+        return whole > bytes ? bytes : 0;
+    }
+    return 0;
+}
+
+inline void append_code(std::string& to, const char* prefix, std::uint32_t code, int digits) {
+    to.append(prefix);
+    for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) to.push_back("0123456789abcdef"[code >> shift & 0xf]);
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL std::string make_readable(std::string_view bytes) {
+    bytes.remove_suffix(detail::cut_bytes(bytes));
+    std::string made;
+    made.reserve(bytes.size());
+    while (!bytes.empty()) {
+        const std::size_t ends_line = bytes.starts_with("\r\n") ? 2 : bytes.front() == '\n' ? 1 : 0;
+        const std::size_t sequence = utf8_sequence_bytes(bytes);
+        const auto code = sequence == 0 ? static_cast<unsigned char>(bytes.front())
+                                        : detail::code_point_of(bytes.substr(0, sequence));
+        if (ends_line != 0) made.push_back('\n');
+        else if (sequence == 0 || (sequence == 1 && code != '\t' && detail::is_hidden(code)))
+            detail::append_code(made, "\\x", code, 2);
+        else if (code != '\t' && detail::is_hidden(code)) detail::append_code(made, "\\u", code, code > 0xffff ? 5 : 4);
+        else made.append(bytes.substr(0, sequence));
+        bytes.remove_prefix((std::max)({ends_line, sequence, std::size_t{1}}));
+    }
+    return made;
 }
 
 }  // namespace tollgate
@@ -15717,11 +16008,29 @@ TOLLGATE_DECL void write_message(http::html_writer& html, const message_words& s
     html.add("<h1>{}</h1>\n<p>{}</p>\n", said.heading, said.explanation);
 }
 
-TOLLGATE_DECL void write_day(http::html_writer& html, instant at) {
+namespace detail {
+
+[[nodiscard]] inline std::string day_text(instant at) {
     constexpr std::string_view months = "JanFebMarAprMayJunJulAugSepOctNovDec";
     const auto civil = tollgate::detail::to_civil(at);
-    html.add("<time datetime=\"{}\">{} {} {}</time>", to_iso8601(at).view(), civil.day,
-             months.substr(static_cast<std::size_t>(civil.month - 1) * 3, 3), civil.year);
+    const auto month = months.substr(static_cast<std::size_t>(civil.month - 1) * 3, 3);
+    return std::to_string(civil.day).append(" ").append(month).append(" ").append(std::to_string(civil.year));
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL void write_day(http::html_writer& html, instant at) {
+    html.add("<time datetime=\"{}\">{}</time>", to_iso8601(at).view(), detail::day_text(at));
+}
+
+TOLLGATE_DECL std::string moment_text(instant at) {
+    // 2026-11-21T14:05:09Z
+    const auto written = to_iso8601(at);
+    return detail::day_text(at).append(", ").append(written.view().substr(11, 8)).append(" UTC");
+}
+
+TOLLGATE_DECL void write_moment(http::html_writer& html, instant at) {
+    html.add("<time datetime=\"{}\">{}</time>", to_iso8601(at).view(), moment_text(at));
 }
 
 }  // namespace tollgate::pipeline
@@ -15747,13 +16056,10 @@ TOLLGATE_DECL form_faults faults_of(const sign_in_answer& answer, const sign_in_
 
 TOLLGATE_DECL void write_sign_in_fields(http::html_writer& html, std::string_view login, const form_faults& faults,
                                         const page_words& words) {
-    write_text_field(html,
-                     {.name = login_name,
-                      .label = words.sign_in.login,
-                      .value = login,
-                      .autocomplete = "username",
-                      .focused = true},
-                     faults, words.forms);
+    write_text_field(
+        html,
+        {.name = login_name, .label = words.sign_in.login, .value = login, .autocomplete = "username", .focused = true},
+        faults, words.forms);
     write_text_field(html,
                      {.name = password_name,
                       .label = words.sign_in.password,
@@ -17605,7 +17911,7 @@ TOLLGATE_DECL void write_applications(http::html_writer& html, const page_view& 
     begin_list_page(
         html,
         {.title = words.title, .about = words.about, .add = applications.empty() ? std::string_view{} : words.add});
-    if (view.done) write_notice(html, words.removed);
+    if (view.done == removal_done) write_notice(html, words.removed);
     pipeline::write_faults(html, faults, view.words.forms);
     if (applications.empty()) {
         write_nothing_yet(html, words.none);
@@ -17636,7 +17942,7 @@ namespace tollgate::pages {
 TOLLGATE_DECL void write_authorizations(http::html_writer& html, const page_view& view, std::span<const grant> grants) {
     const authorization_words& words = view.words.authorizations;
     begin_list_page(html, {.title = words.title, .about = words.about});
-    if (view.done) write_notice(html, words.revoked);
+    if (view.done == removal_done) write_notice(html, words.revoked);
     if (grants.empty()) return write_nothing_yet(html, words.none);
     begin_table(html, words.title, {words.application, words.may, words.since, view.words.forms.last_used},
                 view.words.forms.actions);
@@ -17813,7 +18119,7 @@ TOLLGATE_DECL void write_tokens(http::html_writer& html, const page_view& view, 
     const token_words& words = view.words.tokens;
     begin_list_page(
         html, {.title = words.title, .about = words.about, .add = tokens.empty() ? std::string_view{} : words.add});
-    if (view.done) write_notice(html, words.revoked);
+    if (view.done == removal_done) write_notice(html, words.revoked);
     pipeline::write_faults(html, faults, view.words.forms);
     if (tokens.empty()) {
         write_nothing_yet(html, words.none);
@@ -17839,7 +18145,7 @@ TOLLGATE_DECL void write_issued_token(http::html_writer& html, const page_view& 
 
 }  // namespace tollgate::pages
 
-// <tollgate/pages/webhooks_page.ipp>
+// <tollgate/pages/named_hook.ipp>
 
 namespace tollgate::pages {
 
@@ -17855,6 +18161,171 @@ TOLLGATE_DECL std::optional<account_ref> parse_account(std::string_view text) {
     if (!service || service->empty() || !account) return std::nullopt;
     return account_ref{*service, *account};
 }
+
+TOLLGATE_DECL std::string query_of(const named_hook& of) {
+    std::string query{account_name};
+    query.append("=").append(percent_encode(account_text(of.account))).append("&");
+    return query.append(hook_name).append("=").append(std::to_string(of.hook.value()));
+}
+
+}  // namespace tollgate::pages
+
+// <tollgate/pages/deliveries_page.ipp>
+
+namespace tollgate::pages {
+
+TOLLGATE_DECL void write_hook_state(http::html_writer& html, const hook& of, const delivery_words& words) {
+    if (of.disabled) html.add("<span class=\"state bad\">{}</span>", words.disabled);
+    else if (of.failing_since) html.add("<span class=\"state care\">{}</span>", words.failing);
+    else html.add("<span class=\"state good\">{}</span>", words.active);
+}
+
+TOLLGATE_DECL void write_enable(http::html_writer& html, const page_view& view, const hook& of) {
+    if (!of.disabled) return;
+    pipeline::begin_form(html, {.url = view.url,
+                                .form_token = view.form_token,
+                                .hidden = {{action_name, std::string{enable_action}},
+                                           {account_name, account_text(of.account)},
+                                           {hook_name, std::to_string(of.id.value())}}});
+    html.add("<button class=\"quiet\">{}<span class=\"unseen\"> {}</span></button></form>",
+             view.words.deliveries.enable, of.target_url);
+}
+
+TOLLGATE_DECL std::string ending_of(const attempt& made, const attempt_words& words) {
+    switch (made.end) {
+        case attempt_end::answered:
+            return fill_in(made.status >= 300 && made.status < 400 ? words.redirected : words.answered,
+                           std::to_string(made.status));
+        case attempt_end::no_address: return std::string{words.no_address};
+        case attempt_end::refused_address: return std::string{words.refused_address};
+        case attempt_end::no_connection: return std::string{words.no_connection};
+        case attempt_end::no_tls: return std::string{words.no_tls};
+        case attempt_end::timed_out: return std::string{words.timed_out};
+        case attempt_end::broken_off: return std::string{words.broken_off};
+        case attempt_end::bad_answer: break;
+    }
+    return std::string{words.bad_answer};
+}
+
+TOLLGATE_DECL std::string duration_of(const attempt& made, const delivery_words& words) {
+    const auto count = made.duration.count();
+    if (count < 1000) return fill_in(words.milliseconds, std::to_string(count));
+    const auto tenths = (count + 50) / 100;
+    return fill_in(words.seconds, std::to_string(tenths / 10) + "." + std::to_string(tenths % 10));
+}
+
+namespace detail {
+
+/// What keeps a hook from getting what it should, and since when.
+inline void write_trouble(http::html_writer& html, const page_view& view, const hook& of) {
+    const delivery_words& words = view.words.deliveries;
+    if (of.disabled) {
+        const bool gone = of.disabled->why == disable_reason::gone;
+        html.add("<div class=\"caution bad\"><p>{} {}</p>\n",
+                 fill_in(gone ? words.gone_about : words.failed_about, pipeline::moment_text(of.disabled->at)),
+                 words.disabled_about);
+        write_enable(html, view, of);
+        html.add("</div>\n");
+    } else if (of.failing_since) {
+        html.add("<p class=\"caution\">{}</p>\n",
+                 fill_in(words.failing_about, pipeline::moment_text(*of.failing_since)));
+    }
+}
+
+inline void write_delivery_state(http::html_writer& html, delivery_state state, const delivery_words& words) {
+    switch (state) {
+        case delivery_state::waiting: html.add("<span class=\"state\">{}</span>", words.waiting); break;
+        case delivery_state::delivered: html.add("<span class=\"state good\">{}</span>", words.delivered); break;
+        case delivery_state::given_up: html.add("<span class=\"state bad\">{}</span>", words.given_up); break;
+        case delivery_state::held: html.add("<span class=\"state care\">{}</span>", words.held); break;
+    }
+}
+
+inline void write_attempt(http::html_writer& html, const attempt& made, const delivery_words& words) {
+    const auto write_line = [&] {
+        html.add("<span class=\"ending\">{}</span> <span class=\"quiet\">", ending_of(made, words.attempts));
+        pipeline::write_moment(html, made.at);
+        html.add(", {}</span>", duration_of(made, words));
+    };
+    if (made.answer.empty()) {
+        html.add("<li><p>");
+        write_line();
+        html.add("</p></li>\n");
+        return;
+    }
+    const bool cut = made.answer.size() >= limits::attempt_answer_bytes_max;
+    html.add("<li><details class=\"attempt\"><summary>");
+    write_line();
+    // Behind the tag, HTML leaves out one line end, which is then none of the answer's.
+    html.add("</summary>\n<p class=\"hint\">{}</p>\n<pre>\n{}</pre></details></li>\n",
+             cut ? words.answer_cut : words.answer, make_readable(made.answer));
+}
+
+inline void write_send_again(http::html_writer& html, const page_view& view, const hook& of, const delivery& which) {
+    pipeline::begin_form(html, {.url = view.url,
+                                .form_token = view.form_token,
+                                .hidden = {{action_name, std::string{send_again_action}},
+                                           {account_name, account_text(of.account)},
+                                           {hook_name, std::to_string(of.id.value())},
+                                           {delivery_name, std::to_string(which.id.value())}}});
+    html.add("<button class=\"quiet\">{}<span class=\"unseen\"> {}</span></button></form>\n",
+             view.words.deliveries.send_again, pipeline::moment_text(which.created_at));
+}
+
+inline void write_delivery(http::html_writer& html, const page_view& view, const hook_history& history,
+                           const delivery& which) {
+    const delivery_words& words = view.words.deliveries;
+    html.add("<li>\n<div class=\"heading\"><h2>");
+    pipeline::write_moment(html, which.created_at);
+    html.add(" ");
+    write_delivery_state(html, which.state, words);
+    html.add("</h2>\n");
+    if (!history.of.disabled) write_send_again(html, view, history.of, which);
+    html.add("</div>\n<p class=\"quiet\"><code>{}</code>", which.message_id.view());
+    if (which.next_attempt_at)
+        html.add(" {}", fill_in(words.next_attempt, pipeline::moment_text(*which.next_attempt_at)));
+    html.add("</p>\n");
+
+    bool any = false;
+    for (const recorded_attempt& each : history.attempts) {
+        if (each.delivery != which.id) continue;
+        if (!any) html.add("<ul class=\"attempts\">\n");
+        any = true;
+        write_attempt(html, each.made, words);
+    }
+    if (any) html.add("</ul>\n");
+    else if (which.attempts_made == 0) html.add("<p class=\"quiet\">{}</p>\n", words.no_attempt);
+    html.add("</li>\n");
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL void write_deliveries(http::html_writer& html, const page_view& view, const hook_history& history,
+                                    std::string_view fault) {
+    const delivery_words& words = view.words.deliveries;
+    const hook& of = history.of;
+    html.add("<p><a href=\"{}\">{}</a></p>\n<h1>{}</h1>\n", view.url, words.back, fill_in(words.title, of.event));
+    html.add("<p class=\"lead\"><code>{}</code> ", of.target_url);
+    write_hook_state(html, of, words);
+    html.add("</p>\n");
+    if (!fault.empty()) html.add("<div class=\"faults\" role=\"alert\"><p>{}</p></div>\n", fault);
+    else if (view.done == sent_again_done) write_notice(html, words.sent_again);
+    else if (view.done == enabled_done && !of.disabled) write_notice(html, words.enabled);
+    detail::write_trouble(html, view, of);
+
+    if (history.deliveries.empty()) return write_nothing_yet(html, fill_in(words.none, of.event));
+    if (history.deliveries.size() == deliveries_shown_max)
+        html.add("<p class=\"quiet\">{}</p>\n", fill_in(words.some, std::to_string(deliveries_shown_max)));
+    html.add("<ol class=\"deliveries\">\n");
+    for (const delivery& each : history.deliveries) detail::write_delivery(html, view, history, each);
+    html.add("</ol>\n");
+}
+
+}  // namespace tollgate::pages
+
+// <tollgate/pages/webhooks_page.ipp>
+
+namespace tollgate::pages {
 
 TOLLGATE_DECL const account_hooks* hook_list::find(const account_ref& of) const noexcept {
     for (const account_hooks& each : accounts)
@@ -17884,8 +18355,7 @@ TOLLGATE_DECL pipeline::form_faults hook_form::faults(const hook_list& list, con
     if (at == nullptr ? event.empty() : !check_hook_event(*at, event)) {
         const bool elsewhere = std::any_of(services.services().begin(), services.services().end(),
                                            [&](const service& each) { return each.has_event(event); });
-        if (at != nullptr && elsewhere)
-            found.add("event", fill_in(words.webhooks.event_of_other_service, at->name));
+        if (at != nullptr && elsewhere) found.add("event", fill_in(words.webhooks.event_of_other_service, at->name));
         else found.add("event", words.forms.unknown_choice, words.webhooks.event);
     }
     const typed_line target{"target_url", words.webhooks.target_url, target_url, limits::target_url_bytes_max,
@@ -17904,7 +18374,19 @@ TOLLGATE_DECL std::string target_fault(std::string_view message, const webhook_w
 
 namespace detail {
 
-inline void write_hook_row(http::html_writer& html, const page_view& view, const hook& of) {
+/// What has become of it lately, where that is kept.
+inline void write_state_cell(http::html_writer& html, const page_view& view, const hook& of) {
+    const delivery_words& words = view.words.deliveries;
+    next_cell(html, words.state);
+    html.add("<div class=\"standing\">");
+    write_hook_state(html, of, words);
+    html.add(" <a href=\"{}?{}\">{}<span class=\"unseen\"> {} {}</span></a>", view.url, query_of({of.account, of.id}),
+             words.link, of.event, of.target_url);
+    write_enable(html, view, of);
+    html.add("</div>");
+}
+
+inline void write_hook_row(http::html_writer& html, const page_view& view, const hook& of, bool has_deliveries) {
     const webhook_words& words = view.words.webhooks;
     const auto account = account_text(of.account);
     const auto number = std::to_string(of.id.value());
@@ -17912,6 +18394,7 @@ inline void write_hook_row(http::html_writer& html, const page_view& view, const
     begin_row(html, words.event, of.event);
     begin_cell(html, words.target_url);
     html.add("<code>{}</code>", of.target_url);
+    if (has_deliveries) write_state_cell(html, view, of);
     next_cell(html, words.source);
     html.add("{}", of.source == hook_source::api ? words.by_api : words.by_hand);
     next_cell(html, view.words.forms.created);
@@ -17936,13 +18419,16 @@ inline void write_hook_row(http::html_writer& html, const page_view& view, const
     end_row(html);
 }
 
-inline void write_hook_table(http::html_writer& html, const page_view& view, const account_hooks& of) {
+inline void write_hook_table(http::html_writer& html, const page_view& view, const account_hooks& of,
+                             bool has_deliveries) {
     const webhook_words& words = view.words.webhooks;
     html.add("<h2 class=\"account\">{} <span class=\"quiet\">{}</span></h2>\n", of.name, of.of.service.view());
     if (of.hooks.empty()) return write_nothing_yet(html, words.none_here);
-    begin_table(html, of.name, {words.event, words.target_url, words.source, view.words.forms.created},
-                view.words.forms.actions);
-    for (const hook& each : of.hooks) write_hook_row(html, view, each);
+    std::vector<std::string_view> columns{words.event, words.target_url};
+    if (has_deliveries) columns.push_back(view.words.deliveries.state);
+    columns.insert(columns.end(), {words.source, view.words.forms.created});
+    begin_table(html, of.name, columns, view.words.forms.actions);
+    for (const hook& each : of.hooks) write_hook_row(html, view, each, has_deliveries);
     end_table(html);
 }
 
@@ -18033,14 +18519,15 @@ TOLLGATE_DECL void write_hooks(http::html_writer& html, const page_view& view, c
     const bool any = std::any_of(list.accounts.begin(), list.accounts.end(),
                                  [](const account_hooks& each) { return !each.hooks.empty(); });
     begin_list_page(html, {.title = words.title, .about = words.about, .add = any ? words.add : std::string_view{}});
-    if (view.done) write_notice(html, words.removed);
+    if (view.done == removal_done) write_notice(html, words.removed);
     pipeline::write_faults(html, faults, view.words.forms);
     if (list.accounts.empty()) return write_nothing_yet(html, words.no_accounts);
 
     if (list.accounts.size() > accounts_shown_max) detail::write_account_chooser(html, view, list);
     if (!any && !list.chosen) write_nothing_yet(html, words.none);
     for (const account_hooks& each : list.accounts)
-        if (!each.hooks.empty() || each.of == list.chosen) detail::write_hook_table(html, view, each);
+        if (!each.hooks.empty() || each.of == list.chosen)
+            detail::write_hook_table(html, view, each, list.has_deliveries);
     detail::write_hook_form(html, view, list, services, typed, faults);
 }
 
@@ -18084,7 +18571,7 @@ TOLLGATE_DECL void write_nothing_yet(http::html_writer& html, std::string_view t
 }
 
 TOLLGATE_DECL void begin_table(http::html_writer& html, std::string_view caption,
-                               std::initializer_list<std::string_view> columns, std::string_view actions) {
+                               const std::vector<std::string_view>& columns, std::string_view actions) {
     html.add(
         "<table role=\"table\">\n<caption class=\"unseen\">{}</caption>\n<thead role=\"rowgroup\"><tr role=\"row\">",
         caption);

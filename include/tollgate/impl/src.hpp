@@ -45,7 +45,9 @@
 #include <tollgate/oauth/token_answer.ipp>
 #include <tollgate/pages/applications_page.ipp>
 #include <tollgate/pages/authorizations_page.ipp>
+#include <tollgate/pages/deliveries_page.ipp>
 #include <tollgate/pages/list_parts.ipp>
+#include <tollgate/pages/named_hook.ipp>
 #include <tollgate/pages/room.ipp>
 #include <tollgate/pages/sign_in_page.ipp>
 #include <tollgate/pages/tokens_page.ipp>

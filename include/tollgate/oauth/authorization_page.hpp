@@ -176,7 +176,8 @@ private:
             to.out.add("Retry-After", static_cast<std::uint64_t>(tried->retry_after.count()));
             return show_sign_in(to, login, pipeline::faults_of(*tried, words), http::status::too_many_requests);
         }
-        if (!tried->who) return show_sign_in(to, login, pipeline::faults_of(*tried, words), http::status::unprocessable_content);
+        if (!tried->who)
+            return show_sign_in(to, login, pipeline::faults_of(*tried, words), http::status::unprocessable_content);
 
         const auto user = tried->who->user;
         to.now.who = caller{user, {}, credential_kind::other, {}};

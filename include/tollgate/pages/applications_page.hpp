@@ -88,8 +88,7 @@ template <class Call>
     const auto replaced = call.store().replace_client_secret(call.who().user, *which, digest_of(*secret));
     if (!replaced) return replaced.error();
     if (!*replaced) return not_found();
-    show_client(call,
-                {fill_in(call.words().applications.renewed_title, found->name), found->client_id, *secret});
+    show_client(call, {fill_in(call.words().applications.renewed_title, found->name), found->client_id, *secret});
     return {};
 }
 

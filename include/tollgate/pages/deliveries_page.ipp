@@ -20,8 +20,8 @@ TOLLGATE_DECL void write_enable(http::html_writer& html, const page_view& view, 
                                 .hidden = {{action_name, std::string{enable_action}},
                                            {account_name, account_text(of.account)},
                                            {hook_name, std::to_string(of.id.value())}}});
-    html.add("<button class=\"quiet\">{}<span class=\"unseen\"> {}</span></button></form>", view.words.deliveries.enable,
-             of.target_url);
+    html.add("<button class=\"quiet\">{}<span class=\"unseen\"> {}</span></button></form>",
+             view.words.deliveries.enable, of.target_url);
 }
 
 TOLLGATE_DECL std::string ending_of(const attempt& made, const attempt_words& words) {

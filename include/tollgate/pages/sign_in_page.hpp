@@ -57,8 +57,7 @@ struct sign_in_visit {
 template <class Pages>
 [[nodiscard]] outcome<void> leave_sign_in(const Pages& pages, const sign_in_form& typed, http::response& out) {
     const auto settings = pages.url_of(room::tokens);
-    return pipeline::answer_see_other(out, pages.maker().site(),
-                                      typed.return_to.empty() ? settings : typed.return_to);
+    return pipeline::answer_see_other(out, pages.maker().site(), typed.return_to.empty() ? settings : typed.return_to);
 }
 
 template <class Pages>

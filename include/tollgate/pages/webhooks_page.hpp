@@ -140,8 +140,7 @@ template <class Call>
         return show_hooks(call, std::move(*list), typed, faults);
     }
     if (!made) return made.error();
-    const shown_hook_secret shown{words.made_title, fill_in(words.made_about, typed.target_url),
-                                  made->secret};
+    const shown_hook_secret shown{words.made_title, fill_in(words.made_about, typed.target_url), made->secret};
     call.page(words.made_title, {},
               [&](http::html_writer& html) { write_shown_hook_secret(html, call.view(), shown); });
     return {};

@@ -33,8 +33,7 @@ TOLLGATE_DECL pipeline::form_faults hook_form::faults(const hook_list& list, con
     if (at == nullptr ? event.empty() : !check_hook_event(*at, event)) {
         const bool elsewhere = std::any_of(services.services().begin(), services.services().end(),
                                            [&](const service& each) { return each.has_event(event); });
-        if (at != nullptr && elsewhere)
-            found.add("event", fill_in(words.webhooks.event_of_other_service, at->name));
+        if (at != nullptr && elsewhere) found.add("event", fill_in(words.webhooks.event_of_other_service, at->name));
         else found.add("event", words.forms.unknown_choice, words.webhooks.event);
     }
     const typed_line target{"target_url", words.webhooks.target_url, target_url, limits::target_url_bytes_max,

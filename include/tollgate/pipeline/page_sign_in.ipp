@@ -22,13 +22,10 @@ TOLLGATE_DECL form_faults faults_of(const sign_in_answer& answer, const sign_in_
 
 TOLLGATE_DECL void write_sign_in_fields(http::html_writer& html, std::string_view login, const form_faults& faults,
                                         const page_words& words) {
-    write_text_field(html,
-                     {.name = login_name,
-                      .label = words.sign_in.login,
-                      .value = login,
-                      .autocomplete = "username",
-                      .focused = true},
-                     faults, words.forms);
+    write_text_field(
+        html,
+        {.name = login_name, .label = words.sign_in.login, .value = login, .autocomplete = "username", .focused = true},
+        faults, words.forms);
     write_text_field(html,
                      {.name = password_name,
                       .label = words.sign_in.password,

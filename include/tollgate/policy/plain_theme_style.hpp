@@ -136,14 +136,16 @@ summary::-webkit-details-marker { display: none; }
 .state.good { border-color: var(--good); color: var(--good); background: var(--good-paper); }
 .state.care { border-color: var(--care); color: var(--care); background: var(--care-paper); }
 .state.bad { border-color: var(--danger); color: var(--danger); background: var(--danger-paper); }
-.standing { display: flex; flex-wrap: wrap; align-items: center; gap: .35rem .75rem; }
+.standing { display: flex; flex-direction: column; align-items: flex-start; gap: .35rem .75rem; }
 .standing form, .caution form, .deliveries form { margin: 0; }
-.standing button, .deliveries button { padding: .2rem .7rem; font-size: .9rem; }
+.standing button, .deliveries button { padding: .2rem .7rem; font-size: .9rem; white-space: nowrap; }
+.deliveries time { white-space: normal; }
 .caution.bad { border-color: var(--danger); background: var(--danger-paper); }
 .caution.bad > :last-child, .faults > p { margin: 0; }
 .deliveries { list-style: none; margin: 0; padding: 0; }
 .deliveries > li { border: 1px solid var(--line); border-radius: .75rem; padding: 1rem 1.25rem; margin-bottom: 1rem; }
 .deliveries .heading { margin-bottom: .25rem; }
+.lead > .state { margin-left: .25rem; }
 .deliveries h2 { display: flex; flex-wrap: wrap; align-items: center; gap: .35rem .75rem; font-size: 1.05rem; margin: 0; }
 .deliveries p { font-size: .925rem; margin: 0; max-width: none; overflow-wrap: anywhere; }
 .attempts { list-style: none; margin: .6rem 0 0; padding: 0; border-top: 1px solid var(--line); }
@@ -169,6 +171,7 @@ pre { font-family: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "D
   tbody th { font-size: 1.05rem; padding-top: 0; }
   td[data-label] { display: grid; grid-template-columns: 8rem minmax(0, 1fr); gap: .75rem; }
   td[data-label]::before { content: attr(data-label); color: var(--quiet); }
+  .standing { flex-flow: row wrap; align-items: center; }
   .actions { text-align: left; white-space: normal; padding: .6rem 0 0; }
   .confirm[open] { display: block; margin: .5rem 0; }
   .confirm[open] + .confirm { margin-left: 0; }
