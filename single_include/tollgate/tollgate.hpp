@@ -5920,15 +5920,15 @@ summary::-webkit-details-marker { display: none; }
 .attempts li { padding: .45rem 0; border-bottom: 1px solid var(--line); font-size: .95rem; }
 .attempts li:last-child { border-bottom: 0; padding-bottom: 0; }
 .attempts li > p { font-size: inherit; padding-left: 1.25rem; }
-.attempt > summary { display: list-item; list-style: disclosure-closed outside; margin-left: 1.25rem; padding: 0; border: 0; border-radius: 0;
-  font-size: inherit; font-weight: 400; line-height: 1.6; white-space: normal; background: none; }
+.attempt > summary { display: list-item; list-style: disclosure-closed outside; margin-left: 1.25rem; padding: 0;
+  border: 0; border-radius: 0; font-size: inherit; font-weight: 400; line-height: 1.6; white-space: normal; background: none; }
 .attempt > summary:hover { background: none; text-decoration: underline; }
 .attempt[open] > summary { list-style-type: disclosure-open; }
 .attempt > summary::-webkit-details-marker { display: revert; }
 .ending { font-weight: 600; }
 .attempt > .hint { margin: .5rem 0 .3rem 1.25rem; }
-pre { font-family: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: .85rem; line-height: 1.5;
-  margin: 0 0 .5rem 1.25rem; padding: .75rem 1rem; border-radius: .5rem; background: var(--panel); white-space: pre-wrap;
+pre { font-family: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace;
+  font-size: .85rem; line-height: 1.5; margin: 0 0 .5rem 1.25rem; padding: .75rem 1rem; border-radius: .5rem; background: var(--panel); white-space: pre-wrap;
   overflow-wrap: anywhere; }
 
 @media (max-width: 56rem) {
@@ -13418,7 +13418,7 @@ constexpr std::uint32_t code_point_of(std::string_view sequence) noexcept {
 
 constexpr bool is_blank(std::uint32_t code) noexcept {
     return code == ' ' || code == 0xa0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200a) || code == 0x202f ||
-           code == 0x205f || code == 0x3000 ||                                              //
+           code == 0x205f || code == 0x3000 ||
            code == 0x115f || code == 0x1160 || code == 0x3164 || code == 0xffa0 ||  // letters of Hangul that are empty
            code == 0x2800;                                                          // Braille without a dot
 }

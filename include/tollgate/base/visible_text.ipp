@@ -21,7 +21,7 @@ constexpr std::uint32_t code_point_of(std::string_view sequence) noexcept {
 
 constexpr bool is_blank(std::uint32_t code) noexcept {
     return code == ' ' || code == 0xa0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200a) || code == 0x202f ||
-           code == 0x205f || code == 0x3000 ||                                              //
+           code == 0x205f || code == 0x3000 ||
            code == 0x115f || code == 0x1160 || code == 0x3164 || code == 0xffa0 ||  // letters of Hangul that are empty
            code == 0x2800;                                                          // Braille without a dot
 }

@@ -152,15 +152,15 @@ summary::-webkit-details-marker { display: none; }
 .attempts li { padding: .45rem 0; border-bottom: 1px solid var(--line); font-size: .95rem; }
 .attempts li:last-child { border-bottom: 0; padding-bottom: 0; }
 .attempts li > p { font-size: inherit; padding-left: 1.25rem; }
-.attempt > summary { display: list-item; list-style: disclosure-closed outside; margin-left: 1.25rem; padding: 0; border: 0; border-radius: 0;
-  font-size: inherit; font-weight: 400; line-height: 1.6; white-space: normal; background: none; }
+.attempt > summary { display: list-item; list-style: disclosure-closed outside; margin-left: 1.25rem; padding: 0;
+  border: 0; border-radius: 0; font-size: inherit; font-weight: 400; line-height: 1.6; white-space: normal; background: none; }
 .attempt > summary:hover { background: none; text-decoration: underline; }
 .attempt[open] > summary { list-style-type: disclosure-open; }
 .attempt > summary::-webkit-details-marker { display: revert; }
 .ending { font-weight: 600; }
 .attempt > .hint { margin: .5rem 0 .3rem 1.25rem; }
-pre { font-family: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: .85rem; line-height: 1.5;
-  margin: 0 0 .5rem 1.25rem; padding: .75rem 1rem; border-radius: .5rem; background: var(--panel); white-space: pre-wrap;
+pre { font-family: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace;
+  font-size: .85rem; line-height: 1.5; margin: 0 0 .5rem 1.25rem; padding: .75rem 1rem; border-radius: .5rem; background: var(--panel); white-space: pre-wrap;
   overflow-wrap: anywhere; }
 
 @media (max-width: 56rem) {
