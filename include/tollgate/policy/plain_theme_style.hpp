@@ -160,7 +160,8 @@ summary::-webkit-details-marker { display: none; }
 .ending { font-weight: 600; }
 .attempt > .hint { margin: .5rem 0 .3rem 1.25rem; }
 pre { font-family: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace;
-  font-size: .85rem; line-height: 1.5; margin: 0 0 .5rem 1.25rem; padding: .75rem 1rem; border-radius: .5rem; background: var(--panel); white-space: pre-wrap;
+  font-size: .85rem; line-height: 1.5; margin: 0 0 .5rem 1.25rem; padding: .75rem 1rem; border-radius: .5rem;
+  background: var(--panel); white-space: pre-wrap;
   overflow-wrap: anywhere; }
 
 @media (max-width: 56rem) {
