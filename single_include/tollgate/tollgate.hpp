@@ -4181,6 +4181,17 @@ concept outbox = event_sink<S> && requires(S& s, const claim_terms& terms, std::
     { s.sweep_deliveries(ended_before, rows_max) } -> std::same_as<outcome<std::size_t>>;
 };
 
+/// An outbox that others may append to, too: another process on the same store, `event emit` among them. A worker asks
+/// several times a second, and claims where the answer is another one than before it claimed last, or none.
+///
+/// Optional: without it a worker claims at a low rate, whether there is anything or not.
+template <class S>
+concept shared_outbox = outbox<S> && requires(const S& s) {
+    // Another number whenever anybody has appended since; it may change for other reasons, too. None when that cannot be
+    // known now. Never blocks, and costs next to nothing.
+    { s.changes_seen() } noexcept -> std::same_as<std::optional<std::uint64_t>>;
+};
+
 }  // namespace tollgate
 
 // <tollgate/contract/settings_words.hpp>
@@ -22159,9 +22170,10 @@ struct hook_dispatch_settings {
     /// How much longer than an attempt can take a delivery is leased: time to record what came of it. When a process dies,
     /// another one, or its successor, sends again what it had leased once this is over.
     milliseconds lease_margin = seconds{5};
-    /// How often to look for what another process may have appended. What this process appends through the dispatcher is
-    /// sent at once.
-    milliseconds look_interval = seconds{1};
+    /// How often to ask for what another process may have appended: a store that can tell cheaply (`shared_outbox`), and
+    /// any other one. What this process appends through the dispatcher is sent at once.
+    milliseconds look_interval{50};
+    milliseconds claim_interval = seconds{1};
     /// For how long deliveries that have ended, and their attempts, can be looked at.
     milliseconds history = std::chrono::hours{24 * 30};
 };
@@ -22187,7 +22199,8 @@ public:
     virtual outcome<claimed_deliveries> claim_due(const claim_terms& terms) noexcept = 0;
     virtual outcome<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now) noexcept = 0;
     virtual outcome<std::size_t> sweep(instant ended_before, std::size_t rows_max) noexcept = 0;
-    /// Whether somebody may have appended since it was asked last.
+    /// Whether the store can tell cheaply that somebody has appended, and whether somebody may have since the last claim.
+    virtual bool tells_changes() noexcept = 0;
     virtual bool may_have_more() noexcept = 0;
 
     virtual outcome<void> write(const due_delivery& sent, instant now, http::field_block& fields,
@@ -22345,6 +22358,7 @@ private:
         back(Store& of, Policies all) : store{of}, policies_{std::move(all)} {}
 
         outcome<claimed_deliveries> claim_due(const claim_terms& terms) noexcept override {
+            if constexpr (shared) seen_ = store.changes_seen();
             return guarded<claimed_deliveries>([&] { return store.claim_due(terms); });
         }
         outcome<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now) noexcept override {
@@ -22353,7 +22367,11 @@ private:
         outcome<std::size_t> sweep(instant ended_before, std::size_t rows_max) noexcept override {
             return guarded<std::size_t>([&] { return store.sweep_deliveries(ended_before, rows_max); });
         }
-        bool may_have_more() noexcept override { return true; }
+        bool tells_changes() noexcept override { return shared; }
+        bool may_have_more() noexcept override {
+            if constexpr (shared) return !seen_ || store.changes_seen() != seen_;
+            else return true;
+        }
 
         outcome<void> write(const due_delivery& sent, instant at, http::field_block& fields,
                             std::string& body) noexcept override {
@@ -22380,6 +22398,8 @@ private:
         Store& store;
 
     private:
+        static constexpr bool shared = shared_outbox<Store>;
+
         template <class T, class Call>
         static outcome<T> guarded(Call call) noexcept {
             try {
@@ -22392,6 +22412,7 @@ private:
         }
 
         Policies policies_;
+        std::optional<std::uint64_t> seen_;  // before the last claim
     };
 
     back back_;
@@ -23132,7 +23153,7 @@ TOLLGATE_DECL void delivery_desk::core::work(std::vector<incoming> ended, bool c
     const auto now = clock::now();
     bool looks = now >= next_claim_ || hands_came_free_;
     if (now >= next_look_) {
-        next_look_ = now + settings_.look_interval;
+        next_look_ = now + (back_.tells_changes() ? settings_.look_interval : settings_.claim_interval);
         looks = back_.may_have_more() || looks;
     }
     if (looks) claim();
@@ -23215,7 +23236,7 @@ TOLLGATE_DECL void delivery_desk::core::claim() {
     hands_came_free_ = false;
     const std::size_t hands = settings_.attempts_max - (std::min)(under_way(), settings_.attempts_max);
     if (hands == 0 || bytes_under_way_ >= settings_.data_bytes_max) {
-        next_claim_ = clock::now() + settings_.look_interval;  // or as soon as one comes free
+        next_claim_ = clock::now() + settings_.claim_interval;  // or as soon as one comes free
         return;
     }
     const instant now = back_.now();
@@ -23238,10 +23259,12 @@ TOLLGATE_DECL void delivery_desk::core::claim() {
     if (got_some) send(std::move(claimed->deliveries), now);
 
     const auto present = clock::now();
-    if (!claimed->next_at) next_claim_ = present + settings_.look_interval;
+    // Now and then whatever was said, for a clock may be set.
+    const milliseconds longest = (back_.tells_changes() ? 10 : 1) * settings_.claim_interval;
+    if (!claimed->next_at) next_claim_ = present + longest;
     // A store that promises more, and gives none, is not asked without a pause.
     else if (*claimed->next_at <= now) next_claim_ = got_some ? present : present + milliseconds{10};
-    else next_claim_ = present + (std::min)(*claimed->next_at - now, settings_.look_interval);
+    else next_claim_ = present + (std::min)(*claimed->next_at - now, longest);
 }
 
 TOLLGATE_DECL void delivery_desk::core::send(std::vector<due_delivery> claimed, instant now) {

@@ -5,6 +5,8 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -61,6 +63,17 @@ concept outbox = event_sink<S> && requires(S& s, const claim_terms& terms, std::
     // Forgets deliveries that have been delivered, given up or held since before then, at most `rows_max` of them, with
     // their attempts, and events that have no delivery left; how many deliveries they were.
     { s.sweep_deliveries(ended_before, rows_max) } -> std::same_as<outcome<std::size_t>>;
+};
+
+/// An outbox that others may append to, too: another process on the same store, `event emit` among them. A worker asks
+/// several times a second, and claims where the answer is another one than before it claimed last, or none.
+///
+/// Optional: without it a worker claims at a low rate, whether there is anything or not.
+template <class S>
+concept shared_outbox = outbox<S> && requires(const S& s) {
+    // Another number whenever anybody has appended since; it may change for other reasons, too. None when that cannot be
+    // known now. Never blocks, and costs next to nothing.
+    { s.changes_seen() } noexcept -> std::same_as<std::optional<std::uint64_t>>;
 };
 
 }  // namespace tollgate

@@ -33,7 +33,8 @@ public:
     virtual outcome<claimed_deliveries> claim_due(const claim_terms& terms) noexcept = 0;
     virtual outcome<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now) noexcept = 0;
     virtual outcome<std::size_t> sweep(instant ended_before, std::size_t rows_max) noexcept = 0;
-    /// Whether somebody may have appended since it was asked last.
+    /// Whether the store can tell cheaply that somebody has appended, and whether somebody may have since the last claim.
+    virtual bool tells_changes() noexcept = 0;
     virtual bool may_have_more() noexcept = 0;
 
     virtual outcome<void> write(const due_delivery& sent, instant now, http::field_block& fields,

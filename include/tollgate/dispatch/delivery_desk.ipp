@@ -274,7 +274,7 @@ TOLLGATE_DECL void delivery_desk::core::work(std::vector<incoming> ended, bool c
     const auto now = clock::now();
     bool looks = now >= next_claim_ || hands_came_free_;
     if (now >= next_look_) {
-        next_look_ = now + settings_.look_interval;
+        next_look_ = now + (back_.tells_changes() ? settings_.look_interval : settings_.claim_interval);
         looks = back_.may_have_more() || looks;
     }
     if (looks) claim();
@@ -357,7 +357,7 @@ TOLLGATE_DECL void delivery_desk::core::claim() {
     hands_came_free_ = false;
     const std::size_t hands = settings_.attempts_max - (std::min)(under_way(), settings_.attempts_max);
     if (hands == 0 || bytes_under_way_ >= settings_.data_bytes_max) {
-        next_claim_ = clock::now() + settings_.look_interval;  // or as soon as one comes free
+        next_claim_ = clock::now() + settings_.claim_interval;  // or as soon as one comes free
         return;
     }
     const instant now = back_.now();
@@ -380,10 +380,12 @@ TOLLGATE_DECL void delivery_desk::core::claim() {
     if (got_some) send(std::move(claimed->deliveries), now);
 
     const auto present = clock::now();
-    if (!claimed->next_at) next_claim_ = present + settings_.look_interval;
+    // Now and then whatever was said, for a clock may be set.
+    const milliseconds longest = (back_.tells_changes() ? 10 : 1) * settings_.claim_interval;
+    if (!claimed->next_at) next_claim_ = present + longest;
     // A store that promises more, and gives none, is not asked without a pause.
     else if (*claimed->next_at <= now) next_claim_ = got_some ? present : present + milliseconds{10};
-    else next_claim_ = present + (std::min)(*claimed->next_at - now, settings_.look_interval);
+    else next_claim_ = present + (std::min)(*claimed->next_at - now, longest);
 }
 
 TOLLGATE_DECL void delivery_desk::core::send(std::vector<due_delivery> claimed, instant now) {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 #include <exception>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -79,6 +80,7 @@ private:
         back(Store& of, Policies all) : store{of}, policies_{std::move(all)} {}
 
         outcome<claimed_deliveries> claim_due(const claim_terms& terms) noexcept override {
+            if constexpr (shared) seen_ = store.changes_seen();
             return guarded<claimed_deliveries>([&] { return store.claim_due(terms); });
         }
         outcome<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now) noexcept override {
@@ -87,7 +89,11 @@ private:
         outcome<std::size_t> sweep(instant ended_before, std::size_t rows_max) noexcept override {
             return guarded<std::size_t>([&] { return store.sweep_deliveries(ended_before, rows_max); });
         }
-        bool may_have_more() noexcept override { return true; }
+        bool tells_changes() noexcept override { return shared; }
+        bool may_have_more() noexcept override {
+            if constexpr (shared) return !seen_ || store.changes_seen() != seen_;
+            else return true;
+        }
 
         outcome<void> write(const due_delivery& sent, instant at, http::field_block& fields,
                             std::string& body) noexcept override {
@@ -114,6 +120,8 @@ private:
         Store& store;
 
     private:
+        static constexpr bool shared = shared_outbox<Store>;
+
         template <class T, class Call>
         static outcome<T> guarded(Call call) noexcept {
             try {
@@ -126,6 +134,7 @@ private:
         }
 
         Policies policies_;
+        std::optional<std::uint64_t> seen_;  // before the last claim
     };
 
     back back_;

@@ -25,9 +25,10 @@ struct hook_dispatch_settings {
     /// How much longer than an attempt can take a delivery is leased: time to record what came of it. When a process dies,
     /// another one, or its successor, sends again what it had leased once this is over.
     milliseconds lease_margin = seconds{5};
-    /// How often to look for what another process may have appended. What this process appends through the dispatcher is
-    /// sent at once.
-    milliseconds look_interval = seconds{1};
+    /// How often to ask for what another process may have appended: a store that can tell cheaply (`shared_outbox`), and
+    /// any other one. What this process appends through the dispatcher is sent at once.
+    milliseconds look_interval{50};
+    milliseconds claim_interval = seconds{1};
     /// For how long deliveries that have ended, and their attempts, can be looked at.
     milliseconds history = std::chrono::hours{24 * 30};
 };

@@ -148,7 +148,7 @@ hook_dispatch_settings quick() {
     hook_dispatch_settings with;
     with.client.attempt_timeout = milliseconds{400};
     with.client.connect_timeout = with.client.handshake_timeout = milliseconds{200};
-    with.look_interval = milliseconds{20};
+    with.look_interval = with.claim_interval = milliseconds{20};
     with.retry.jitter_percent = 0;
     return with;
 }
@@ -199,7 +199,7 @@ TEST_CASE("an event arrives at once, signed, and as the format says") {
     receiver there;
     const auto id = of.hook(there.url("/in?x=y"));
     auto with = quick();
-    with.look_interval = hours{1};  // so that nothing but the append wakes it
+    with.claim_interval = hours{1};  // so that nothing but the append wakes it
     hook_dispatcher dispatcher{of.store, with, of.policies()};
     REQUIRE(dispatcher.start());
     std::this_thread::sleep_for(std::chrono::milliseconds{50});  // it is idle
@@ -531,6 +531,40 @@ TEST_CASE("what another process appends is found without being told") {
     hook_dispatcher dispatcher{of.store, quick(), of.policies()};
     REQUIRE(dispatcher.start());
     of.publish(of.store);
+    CHECK_FALSE(there.next().empty());
+}
+
+namespace {
+
+struct telling_store : failing_store {
+    std::atomic<std::uint64_t> changes = 1;
+    std::atomic<int> claims = 0;
+
+    explicit telling_store(memory_store& of) : failing_store{of} {}
+    outcome<claimed_deliveries> claim_due(const claim_terms& terms) {
+        ++claims;
+        return failing_store::claim_due(terms);
+    }
+    [[nodiscard]] std::optional<std::uint64_t> changes_seen() const noexcept { return changes.load(); }
+};
+static_assert(shared_outbox<telling_store>);
+
+}  // namespace
+
+TEST_CASE("a store that tells of changes is asked for deliveries when there was one") {
+    office of;
+    receiver there;
+    of.hook(there.url());
+    telling_store store{of.store};
+    auto with = quick();
+    with.look_interval = milliseconds{5};
+    with.claim_interval = hours{1};
+    hook_dispatcher dispatcher{store, with, of.policies()};
+    REQUIRE(dispatcher.start());
+    std::this_thread::sleep_for(std::chrono::milliseconds{100});
+    CHECK(store.claims <= 2);
+    of.publish(store);
+    ++store.changes;
     CHECK_FALSE(there.next().empty());
 }
 
