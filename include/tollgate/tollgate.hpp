@@ -254,15 +254,20 @@
 
 #if defined(TOLLGATE_WITH_SQLITE)
 #include <tollgate/store/sqlite/access_tokens.hpp>
+#include <tollgate/store/sqlite/append_event.hpp>
 #include <tollgate/store/sqlite/applications.hpp>
 #include <tollgate/store/sqlite/change_stamp.hpp>
 #include <tollgate/store/sqlite/columns.hpp>
 #include <tollgate/store/sqlite/database.hpp>
+#include <tollgate/store/sqlite/delivery_columns.hpp>
+#include <tollgate/store/sqlite/delivery_history.hpp>
+#include <tollgate/store/sqlite/delivery_hosts.hpp>
 #include <tollgate/store/sqlite/failure.hpp>
 #include <tollgate/store/sqlite/grants.hpp>
 #include <tollgate/store/sqlite/hooks.hpp>
 #include <tollgate/store/sqlite/insert_access_token.hpp>
 #include <tollgate/store/sqlite/migrations.hpp>
+#include <tollgate/store/sqlite/outbox.hpp>
 #include <tollgate/store/sqlite/personal_tokens.hpp>
 #include <tollgate/store/sqlite/pool.hpp>
 #include <tollgate/store/sqlite/row_cache.hpp>

@@ -19424,8 +19424,15 @@ TOLLGATE_DECL void outbox::forget_unless_used(host& which) noexcept {
 }
 
 TOLLGATE_DECL void outbox::forget(hook_id deleted) noexcept {
-    for (auto history = histories_.find(deleted); history != histories_.end(); history = histories_.find(deleted))
+    auto history = histories_.find(deleted);
+    if (history == histories_.end()) return;
+    host& where = *rows_.find(*history->second.deliveries.begin())->second.to;
+    const bool has_others = where.deliveries > history->second.deliveries.size();
+    for (; history != histories_.end(); history = histories_.find(deleted))
         remove(*history->second.deliveries.begin());
+    // Others of the host may have waited for one of its leases.
+    if (has_others && !where.waiting.empty() && where.waiting.begin()->at < where.place.ready_at)
+        stand(where, where.waiting.begin()->at);
 }
 
 TOLLGATE_DECL void outbox::move(std::int64_t id, row& which, timed_deliveries& into, instant at) noexcept {
@@ -24007,6 +24014,20 @@ private:
 
 }  // namespace tollgate::sqlite
 
+// <tollgate/store/sqlite/append_event.hpp>
+
+namespace tollgate::sqlite {
+
+/// Whether an event goes to any hook; when not, there is nothing to write.
+[[nodiscard]] TOLLGATE_DECL outcome<bool> has_listeners(database& on, const event& happened);
+
+/// What `append_event` of `event_sink` does, within the caller's transaction. A problem leaves some of it done: the
+/// caller rolls back.
+[[nodiscard]] TOLLGATE_DECL outcome<std::size_t> append_event(database& on, const event& happened,
+                                                              const message_seed& seed, instant now);
+
+}  // namespace tollgate::sqlite
+
 // <tollgate/store/sqlite/applications.hpp>
 
 namespace tollgate::sqlite {
@@ -24072,6 +24093,135 @@ struct column<decimal> {
         return text ? decimal::parse(*text) : std::nullopt;
     }
     static void write(parameter to, const decimal& value) noexcept { to.text(value.text()); }
+};
+
+}  // namespace tollgate::sqlite
+
+// <tollgate/store/sqlite/delivery_columns.hpp>
+
+namespace tollgate::sqlite {
+
+/// How the values of an enumeration are written, in their order: kept as text, so that whoever looks into the file sees
+/// what it says, and no later release can take one for another.
+template <class Enum, std::size_t Count>
+struct text_column {
+    using texts = std::array<std::string_view, Count>;
+
+    static std::optional<Enum> read(const texts& all, const cell& from) noexcept {
+        const auto text = from.text();
+        for (std::size_t i = 0; i < Count; ++i)
+            if (text == all[i]) return static_cast<Enum>(i);
+        return std::nullopt;
+    }
+    static void write(const texts& all, parameter to, Enum value) noexcept {
+        to.text(all[static_cast<std::size_t>(value)]);
+    }
+};
+
+template <>
+struct column<attempt_end> : text_column<attempt_end, 8> {
+    static constexpr texts all{"answered", "no_address", "refused_address", "no_connection",
+                               "no_tls",   "timed_out",  "broken_off",      "bad_answer"};
+    static std::optional<attempt_end> read(const cell& from) noexcept { return text_column::read(all, from); }
+    static void write(parameter to, attempt_end value) noexcept { text_column::write(all, to, value); }
+};
+
+template <>
+struct column<delivery_state> : text_column<delivery_state, 4> {
+    static constexpr texts all{"waiting", "delivered", "given_up", "held"};
+    static std::optional<delivery_state> read(const cell& from) noexcept { return text_column::read(all, from); }
+    static void write(parameter to, delivery_state value) noexcept { text_column::write(all, to, value); }
+};
+
+template <>
+struct column<disable_reason> : text_column<disable_reason, 2> {
+    static constexpr texts all{"gone", "failing"};
+    static std::optional<disable_reason> read(const cell& from) noexcept { return text_column::read(all, from); }
+    static void write(parameter to, disable_reason value) noexcept { text_column::write(all, to, value); }
+};
+
+/// Bytes of any kind, as a stranger's answer has them; text would have to be some.
+struct blob_text {
+    std::string bytes;
+};
+
+template <>
+struct column<blob_text> {
+    static std::optional<blob_text> read(const cell& from) {
+        const auto bytes = from.blob();
+        if (!bytes) return std::nullopt;
+        return blob_text{{reinterpret_cast<const char*>(bytes->data()), bytes->size()}};
+    }
+    static void write(parameter to, const blob_text& value) noexcept { to.blob(std::as_bytes(std::span{value.bytes})); }
+};
+
+}  // namespace tollgate::sqlite
+
+// <tollgate/store/sqlite/delivery_history.hpp>
+
+namespace tollgate::sqlite {
+
+/// The verbs of `outbox` that a hook's owner looks at deliveries with, and puts them right; and what is forgotten.
+class delivery_history {
+public:
+    explicit delivery_history(pool& connections) : connections_{connections} {}
+
+    TOLLGATE_DECL outcome<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of,
+                                                               std::size_t rows_max);
+    TOLLGATE_DECL outcome<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id of,
+                                                                     std::size_t rows_max);
+    TOLLGATE_DECL outcome<bool> resend(const account_ref& account, delivery_id id, instant now);
+    TOLLGATE_DECL outcome<bool> enable_hook(const account_ref& account, hook_id id, instant now);
+    TOLLGATE_DECL outcome<std::size_t> sweep(instant ended_before, std::size_t rows_max);
+
+private:
+    pool& connections_;
+};
+
+}  // namespace tollgate::sqlite
+
+// <tollgate/store/sqlite/delivery_hosts.hpp>
+
+namespace tollgate::sqlite {
+
+/// The hosts that deliveries go to, and the two lines that they stand in. All within the caller's transaction.
+class delivery_hosts {
+public:
+    explicit delivery_hosts(database& on) : on_{on} {}
+
+    /// What a claim needs to know of the next host that there may be something to claim of.
+    struct next_host {
+        std::string name;
+        bool answered_once;
+    };
+    [[nodiscard]] TOLLGATE_DECL outcome<std::optional<next_host>> next_in_line(bool slow, instant now);
+
+    /// Since when, or from when on, there may be something to claim; none when there is nothing in the line.
+    [[nodiscard]] TOLLGATE_DECL outcome<std::optional<instant>> ready_at(bool slow);
+
+    /// Before a delivery of the host is due.
+    TOLLGATE_DECL outcome<void> expect_delivery(const std::string& name, instant now);
+    /// After a lease of the host ended, or a delivery of it came.
+    TOLLGATE_DECL outcome<void> stand(const std::string& name, instant now);
+    /// After deliveries of the host are gone, whatever the time.
+    TOLLGATE_DECL outcome<void> lost_deliveries(const std::string& name);
+    /// After a claim of the host, which goes to the end of its line; `has_room`: it could have more leases than it has.
+    TOLLGATE_DECL outcome<void> took_turn(const std::string& name, bool has_room, instant now);
+    /// After an attempt.
+    TOLLGATE_DECL outcome<void> answered(const std::string& name, bool slowly, instant now);
+
+    /// Forgets hosts that have been idle since before then.
+    TOLLGATE_DECL outcome<void> sweep(instant idle_before, std::size_t rows_max);
+
+private:
+    struct times {
+        std::optional<instant> due_at, leased_until;  ///< the earliest of each
+    };
+    [[nodiscard]] TOLLGATE_DECL outcome<times> earliest(const std::string& name);
+    /// At the end of the line, for that moment; none: in no line.
+    TOLLGATE_DECL outcome<void> place(const std::string& name, std::optional<instant> ready_at, instant now);
+
+    database& on_;
 };
 
 }  // namespace tollgate::sqlite
@@ -24159,6 +24309,28 @@ namespace tollgate::sqlite {
 /// Versions are kept in a table and by component, not in PRAGMA user_version: the file may be an integrator's own, with
 /// tables and a version of theirs, so that their rows and ours commit together.
 TOLLGATE_DECL outcome<void> migrate(database& on, std::string_view component, std::span<const sql> steps);
+
+}  // namespace tollgate::sqlite
+
+// <tollgate/store/sqlite/outbox.hpp>
+
+namespace tollgate::sqlite {
+
+/// The verbs of `outbox` that send: what is due, and what came of it.
+class outbox {
+public:
+    explicit outbox(pool& connections) : connections_{connections} {}
+
+    TOLLGATE_DECL outcome<std::size_t> append(const event& happened, const message_seed& seed, instant now);
+    TOLLGATE_DECL outcome<claimed_deliveries> claim(const claim_terms& terms);
+    TOLLGATE_DECL outcome<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now);
+
+    /// For `changes_seen` of the store.
+    [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
+
+private:
+    pool& connections_;
+};
 
 }  // namespace tollgate::sqlite
 
@@ -24311,6 +24483,79 @@ inline constexpr std::array store_steps{
         CREATE INDEX tollgate_sessions_by_creation ON tollgate_sessions (created_at);
         CREATE INDEX tollgate_sessions_by_last_sight ON tollgate_sessions (last_seen_at);
     )"},
+    // 3: the outbox.
+    //
+    // Of due_at (it waits), leased_until (it is being sent) and ended_at (it was delivered, given up or held) a
+    // delivery has exactly one, and each has an index of those rows alone: what is due costs the same, however much
+    // history is kept. A delivery's host is its hook's, and kept by name with each, so that a host's row is free to be
+    // forgotten.
+    //
+    // Hosts stand in one of two lines, the slow ones and all others, by when there may be something to claim of them;
+    // `turn` orders those of one moment. One that has nothing waiting or leased stands in none, and is idle.
+    sql{R"(
+        ALTER TABLE tollgate_hooks ADD COLUMN disabled_at INTEGER;
+        ALTER TABLE tollgate_hooks ADD COLUMN disable_reason TEXT CHECK (disable_reason IN ('gone', 'failing'));
+        ALTER TABLE tollgate_hooks ADD COLUMN failing_since INTEGER;
+
+        CREATE TABLE tollgate_events (
+            id INTEGER PRIMARY KEY,
+            service TEXT NOT NULL,
+            account INTEGER NOT NULL CHECK (account > 0),
+            name TEXT NOT NULL,
+            data TEXT NOT NULL,
+            happened_at INTEGER NOT NULL
+        ) STRICT;
+
+        CREATE TABLE tollgate_deliveries (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            hook INTEGER NOT NULL REFERENCES tollgate_hooks (id) ON DELETE CASCADE,
+            event INTEGER NOT NULL REFERENCES tollgate_events (id) ON DELETE CASCADE,
+            host TEXT NOT NULL,
+            message_id TEXT NOT NULL,
+            created_at INTEGER NOT NULL,
+            state TEXT NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'delivered', 'given_up', 'held')),
+            due_at INTEGER,
+            leased_until INTEGER,
+            ended_at INTEGER,
+            lease_open INTEGER NOT NULL DEFAULT 0,
+            lease_number INTEGER NOT NULL DEFAULT 0,
+            attempts_made INTEGER NOT NULL DEFAULT 0,
+            CHECK ((due_at IS NOT NULL) + (leased_until IS NOT NULL) + (ended_at IS NOT NULL) = 1),
+            CHECK ((state = 'waiting') = (ended_at IS NULL))
+        ) STRICT;
+        CREATE INDEX tollgate_deliveries_by_hook ON tollgate_deliveries (hook);
+        CREATE INDEX tollgate_deliveries_by_event ON tollgate_deliveries (event);
+        CREATE INDEX tollgate_deliveries_due ON tollgate_deliveries (host, due_at) WHERE due_at IS NOT NULL;
+        CREATE INDEX tollgate_deliveries_leased ON tollgate_deliveries (host, leased_until)
+            WHERE leased_until IS NOT NULL;
+        CREATE INDEX tollgate_deliveries_ended ON tollgate_deliveries (ended_at) WHERE ended_at IS NOT NULL;
+
+        CREATE TABLE tollgate_attempts (
+            id INTEGER PRIMARY KEY,
+            delivery INTEGER NOT NULL REFERENCES tollgate_deliveries (id) ON DELETE CASCADE,
+            hook INTEGER NOT NULL,
+            began_at INTEGER NOT NULL,
+            duration INTEGER NOT NULL,
+            outcome TEXT NOT NULL,
+            status INTEGER NOT NULL,
+            answer BLOB NOT NULL
+        ) STRICT;
+        CREATE INDEX tollgate_attempts_by_delivery ON tollgate_attempts (delivery);
+        CREATE INDEX tollgate_attempts_by_hook ON tollgate_attempts (hook);
+
+        CREATE TABLE tollgate_delivery_hosts (
+            name TEXT PRIMARY KEY,
+            slow INTEGER NOT NULL DEFAULT 0,
+            answered_once INTEGER NOT NULL DEFAULT 0,
+            ready_at INTEGER,
+            turn INTEGER NOT NULL DEFAULT 0,
+            idle_since INTEGER,
+            CHECK ((ready_at IS NULL) <> (idle_since IS NULL))
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX tollgate_delivery_hosts_in_line ON tollgate_delivery_hosts (slow, ready_at, turn)
+            WHERE ready_at IS NOT NULL;
+        CREATE INDEX tollgate_delivery_hosts_idle ON tollgate_delivery_hosts (idle_since) WHERE idle_since IS NOT NULL;
+    )"},
 };
 
 }  // namespace tollgate::sqlite
@@ -24426,6 +24671,20 @@ public:
     TOLLGATE_DECL outcome<std::size_t> sweep_sessions(instant created_before, instant seen_before,
                                                       std::size_t rows_max) noexcept;
 
+    TOLLGATE_DECL outcome<std::size_t> append_event(const event& happened, const message_seed& seed,
+                                                    instant now) noexcept;
+    TOLLGATE_DECL outcome<claimed_deliveries> claim_due(const claim_terms& terms) noexcept;
+    TOLLGATE_DECL outcome<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now) noexcept;
+    TOLLGATE_DECL outcome<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of,
+                                                               std::size_t rows_max) noexcept;
+    TOLLGATE_DECL outcome<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id of,
+                                                                     std::size_t rows_max) noexcept;
+    TOLLGATE_DECL outcome<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept;
+    TOLLGATE_DECL outcome<bool> enable_hook(const account_ref& account, hook_id id, instant now) noexcept;
+    TOLLGATE_DECL outcome<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept;
+    /// See `shared_outbox`. A few nanoseconds; any commit of anybody counts as a change.
+    [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
+
 private:
     struct rooms;
     explicit sqlite_store(std::unique_ptr<rooms> opened) noexcept;
@@ -24439,12 +24698,14 @@ static_assert(token_store<sqlite_store> && use_recorder<sqlite_store>);
 static_assert(hook_store<sqlite_store>);
 static_assert(oauth_store<sqlite_store>);
 static_assert(session_store<sqlite_store>);
+static_assert(outbox<sqlite_store> && shared_outbox<sqlite_store>);
 
 }  // namespace tollgate
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION) || defined(TOLLGATE_SOURCE)
 
 #include <sqlite3.h>
+#include <unordered_set>
 
 // <tollgate/store/sqlite/statement.ipp>
 
@@ -24896,6 +25157,60 @@ TOLLGATE_DECL outcome<void> access_tokens::record_use(const digest& token, insta
 
 }  // namespace tollgate::sqlite
 
+// <tollgate/store/sqlite/append_event.ipp>
+
+namespace tollgate::sqlite {
+
+TOLLGATE_DECL outcome<bool> has_listeners(database& on, const event& happened) {
+    auto row = on.prepare(
+                     "SELECT EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
+                     "AND disabled_at IS NULL)",
+                     happened.account.service, happened.account.account, happened.name)
+                   .next<bool>();
+    if (!row) return std::move(row).error();
+    return std::get<0>(row->value());
+}
+
+TOLLGATE_DECL outcome<std::size_t> append_event(database& on, const event& happened, const message_seed& seed,
+                                                instant now) {
+    struct listener {
+        hook_id hook;
+        std::string host;
+    };
+    std::vector<listener> listening;
+    {
+        auto rows = on.prepare(
+            "SELECT id, target_url FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
+            "AND disabled_at IS NULL ORDER BY id",
+            happened.account.service, happened.account.account, happened.name);
+        for (;;) {
+            auto row = rows.next<hook_id, std::string>();
+            if (!row) return std::move(row).error();
+            if (!*row) break;
+            listening.push_back({std::get<0>(**row), delivery_host(std::get<1>(**row))});
+        }
+    }
+    if (listening.empty()) return std::size_t{0};
+
+    if (auto done =
+            on.run("INSERT INTO tollgate_events (service, account, name, data, happened_at) VALUES (?, ?, ?, ?, ?)",
+                   happened.account.service, happened.account.account, happened.name, happened.data, happened.at);
+        !done)
+        return std::move(done).error();
+    const std::int64_t stored = on.last_insert_id();
+    for (const listener& each : listening) {
+        if (auto done = delivery_hosts{on}.expect_delivery(each.host, now); !done) return std::move(done).error();
+        if (auto done = on.run("INSERT INTO tollgate_deliveries (hook, event, host, message_id, created_at, due_at) "
+                               "VALUES (?1, ?2, ?3, ?4, ?5, ?5)",
+                               each.hook, stored, each.host, message_id_of(seed, each.hook), now);
+            !done)
+            return std::move(done).error();
+    }
+    return listening.size();
+}
+
+}  // namespace tollgate::sqlite
+
 // <tollgate/store/sqlite/applications.ipp>
 
 namespace tollgate::sqlite {
@@ -24988,6 +25303,305 @@ TOLLGATE_DECL outcome<bool> applications::remove(user_id owner, application_id i
         return std::move(done).error();
     if (auto done = change->commit(); !done) return std::move(done).error();
     return true;
+}
+
+}  // namespace tollgate::sqlite
+
+// <tollgate/store/sqlite/delivery_history.ipp>
+
+namespace tollgate::sqlite {
+
+TOLLGATE_DECL outcome<std::vector<delivery>> delivery_history::deliveries_of(const account_ref& account, hook_id of,
+                                                                             std::size_t rows_max) {
+    auto connection = connections_.reader();
+    if (!connection) return std::move(connection).error();
+    auto rows = (*connection)
+                    ->prepare(
+                        "SELECT tollgate_deliveries.id, name, message_id, created_at, state, attempts_made, "
+                        "coalesce(due_at, leased_until) FROM tollgate_deliveries "
+                        "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event WHERE hook = ?1 "
+                        "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND service = ?2 AND account = ?3) "
+                        "ORDER BY tollgate_deliveries.id DESC LIMIT ?4",
+                        of, account.service, account.account, rows_max);
+    std::vector<delivery> found;
+    for (;;) {
+        auto row = rows.next<delivery_id, std::string, public_id, instant, delivery_state, std::int64_t,
+                             std::optional<instant>>();
+        if (!row) return std::move(row).error();
+        if (!*row) return found;
+        auto& [id, event, message_id, created_at, state, attempts_made, next_attempt_at] = **row;
+        found.push_back({.id = id,
+                         .hook = of,
+                         .event = std::move(event),
+                         .message_id = message_id,
+                         .created_at = created_at,
+                         .state = state,
+                         .attempts_made = static_cast<unsigned>(attempts_made),
+                         .next_attempt_at = next_attempt_at});
+    }
+}
+
+TOLLGATE_DECL outcome<std::vector<recorded_attempt>> delivery_history::attempts_of(const account_ref& account,
+                                                                                   hook_id of, std::size_t rows_max) {
+    auto connection = connections_.reader();
+    if (!connection) return std::move(connection).error();
+    auto rows = (*connection)
+                    ->prepare(
+                        "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer "
+                        "FROM tollgate_attempts JOIN tollgate_deliveries ON tollgate_deliveries.id = delivery "
+                        "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event "
+                        "WHERE tollgate_attempts.hook = ?1 "
+                        "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND service = ?2 AND account = ?3) "
+                        "ORDER BY tollgate_attempts.id DESC LIMIT ?4",
+                        of, account.service, account.account, rows_max);
+    std::vector<recorded_attempt> found;
+    for (;;) {
+        auto row = rows.next<delivery_id, std::string, public_id, instant, std::int64_t, attempt_end, std::int64_t,
+                             blob_text>();
+        if (!row) return std::move(row).error();
+        if (!*row) return found;
+        auto& [id, event, message_id, at, duration, end, status, answer] = **row;
+        found.push_back({id, std::move(event), message_id,
+                         attempt{.at = at,
+                                 .duration = milliseconds{duration},
+                                 .end = end,
+                                 .status = static_cast<unsigned>(status),
+                                 .answer = std::move(answer.bytes)}});
+    }
+}
+
+TOLLGATE_DECL outcome<bool> delivery_history::resend(const account_ref& account, delivery_id id, instant now) {
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    database& on = **connection;
+    auto change = transaction::begin(on);
+    if (!change) return std::move(change).error();
+    auto row = on.prepare(
+                     "SELECT disabled_at IS NOT NULL, coalesce(leased_until > ?2, 0), host "
+                     "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
+                     "WHERE tollgate_deliveries.id = ?1 AND service = ?3 AND account = ?4",
+                     id, now, account.service, account.account)
+                   .next<bool, bool, std::string>();
+    if (!row) return std::move(row).error();
+    if (!*row) return false;
+    const auto& [is_disabled, being_sent, host] = **row;
+    if (is_disabled) return hook_is_disabled();
+    if (being_sent) return true;
+    if (auto done = delivery_hosts{on}.expect_delivery(host, now); !done) return std::move(done).error();
+    if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?, leased_until = NULL, "
+                           "ended_at = NULL, lease_open = 0, attempts_made = 0 WHERE id = ?",
+                           now, id);
+        !done)
+        return std::move(done).error();
+    // One whose lease was over gave that lease back.
+    if (auto done = delivery_hosts{on}.stand(host, now); !done) return std::move(done).error();
+    if (auto done = change->commit(); !done) return std::move(done).error();
+    return true;
+}
+
+TOLLGATE_DECL outcome<bool> delivery_history::enable_hook(const account_ref& account, hook_id id, instant now) {
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    database& on = **connection;
+    auto change = transaction::begin(on);
+    if (!change) return std::move(change).error();
+    auto row = on.prepare(
+                     "SELECT disabled_at IS NOT NULL, target_url FROM tollgate_hooks "
+                     "WHERE id = ? AND service = ? AND account = ?",
+                     id, account.service, account.account)
+                   .next<bool, std::string>();
+    if (!row) return std::move(row).error();
+    if (!*row) return false;
+    const auto& [was_disabled, target_url] = **row;
+    if (auto done = on.run("UPDATE tollgate_hooks SET disabled_at = NULL, disable_reason = NULL, failing_since = NULL "
+                           "WHERE id = ?",
+                           id);
+        !done)
+        return std::move(done).error();
+    if (was_disabled) {
+        const std::string host = delivery_host(target_url);
+        if (auto done = delivery_hosts{on}.expect_delivery(host, now); !done) return std::move(done).error();
+        // Held, too, though nobody has claimed since: what was being sent by a worker that died.
+        if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?2, leased_until = NULL, "
+                               "ended_at = NULL, lease_open = 0, attempts_made = 0 "
+                               "WHERE hook = ?1 AND (state = 'held' OR leased_until <= ?2)",
+                               id, now);
+            !done)
+            return std::move(done).error();
+        if (auto done = delivery_hosts{on}.stand(host, now); !done) return std::move(done).error();
+    }
+    if (auto done = change->commit(); !done) return std::move(done).error();
+    return true;
+}
+
+TOLLGATE_DECL outcome<std::size_t> delivery_history::sweep(instant ended_before, std::size_t rows_max) {
+    if (rows_max == 0) return std::size_t{0};
+    {
+        // Asked without the write lock first: often there is nothing.
+        auto connection = connections_.reader();
+        if (!connection) return std::move(connection).error();
+        auto any = (*connection)
+                       ->prepare(
+                           "SELECT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE ended_at < ?1) "
+                           "OR EXISTS (SELECT 1 FROM tollgate_delivery_hosts WHERE idle_since < ?1)",
+                           ended_before)
+                       .next<bool>();
+        if (!any) return std::move(any).error();
+        if (*any && !std::get<0>(**any)) return std::size_t{0};
+    }
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    database& on = **connection;
+    auto change = transaction::begin(on);
+    if (!change) return std::move(change).error();
+    std::vector<std::pair<delivery_id, std::int64_t>> ended;
+    {
+        auto rows = on.prepare("SELECT id, event FROM tollgate_deliveries WHERE ended_at < ? ORDER BY ended_at LIMIT ?",
+                               ended_before, rows_max);
+        for (;;) {
+            auto row = rows.next<delivery_id, std::int64_t>();
+            if (!row) return std::move(row).error();
+            if (!*row) break;
+            ended.emplace_back(std::get<0>(**row), std::get<1>(**row));
+        }
+    }
+    for (const auto& [id, event] : ended) {
+        if (auto done = on.run("DELETE FROM tollgate_deliveries WHERE id = ?", id); !done)
+            return std::move(done).error();
+        if (auto done = on.run("DELETE FROM tollgate_events WHERE id = ?1 "
+                               "AND NOT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE event = ?1)",
+                               event);
+            !done)
+            return std::move(done).error();
+    }
+    if (auto done = delivery_hosts{on}.sweep(ended_before, rows_max); !done) return std::move(done).error();
+    if (auto done = change->commit(); !done) return std::move(done).error();
+    return ended.size();
+}
+
+}  // namespace tollgate::sqlite
+
+// <tollgate/store/sqlite/delivery_hosts.ipp>
+
+namespace tollgate::sqlite {
+
+TOLLGATE_DECL auto delivery_hosts::next_in_line(bool slow, instant now) -> outcome<std::optional<next_host>> {
+    auto row = on_.prepare(
+                      "SELECT name, answered_once FROM tollgate_delivery_hosts WHERE slow = ? AND ready_at <= ? "
+                      "ORDER BY ready_at, turn LIMIT 1",
+                      slow, now)
+                   .next<std::string, bool>();
+    if (!row) return std::move(row).error();
+    if (!*row) return std::optional<next_host>{};
+    auto& [name, answered_once] = **row;
+    return std::optional{next_host{std::move(name), answered_once}};
+}
+
+TOLLGATE_DECL outcome<std::optional<instant>> delivery_hosts::ready_at(bool slow) {
+    auto row = on_.prepare(
+                      "SELECT ready_at FROM tollgate_delivery_hosts WHERE slow = ? AND ready_at IS NOT NULL "
+                      "ORDER BY ready_at LIMIT 1",
+                      slow)
+                   .next<instant>();
+    if (!row) return std::move(row).error();
+    return *row ? std::optional{std::get<0>(**row)} : std::nullopt;
+}
+
+TOLLGATE_DECL outcome<void> delivery_hosts::expect_delivery(const std::string& name, instant now) {
+    // One that stands for a later moment although something of it is due has no lease to give until then: it would
+    // only be looked at in vain.
+    return on_.run(
+        "INSERT INTO tollgate_delivery_hosts (name, ready_at, turn) SELECT ?1, ?2, (SELECT coalesce(max(turn), 0) + 1 "
+        "FROM tollgate_delivery_hosts WHERE slow = 0 AND ready_at = ?2) WHERE true "
+        "ON CONFLICT (name) DO UPDATE SET ready_at = ?2, idle_since = NULL, "
+        "turn = (SELECT coalesce(max(others.turn), 0) + 1 FROM tollgate_delivery_hosts AS others "
+        "WHERE others.slow = tollgate_delivery_hosts.slow AND others.ready_at = ?2) "
+        "WHERE ready_at IS NULL OR (ready_at > ?2 AND NOT EXISTS "
+        "(SELECT 1 FROM tollgate_deliveries WHERE host = ?1 AND due_at <= ?2))",
+        name, now);
+}
+
+TOLLGATE_DECL auto delivery_hosts::earliest(const std::string& name) -> outcome<times> {
+    auto row =
+        on_.prepare(
+               "SELECT (SELECT min(due_at) FROM tollgate_deliveries WHERE host = ?1 AND due_at IS NOT NULL), "
+               "(SELECT min(leased_until) FROM tollgate_deliveries WHERE host = ?1 AND leased_until IS NOT NULL)",
+               name)
+            .next<std::optional<instant>, std::optional<instant>>();
+    if (!row) return std::move(row).error();
+    auto& [due_at, leased_until] = row->value();
+    return times{due_at, leased_until};
+}
+
+TOLLGATE_DECL outcome<void> delivery_hosts::place(const std::string& name, std::optional<instant> ready_at,
+                                                  instant now) {
+    if (!ready_at)
+        return on_.run("UPDATE tollgate_delivery_hosts SET ready_at = NULL, idle_since = ?2 WHERE name = ?1", name,
+                       now);
+    return on_.run(
+        "UPDATE tollgate_delivery_hosts SET ready_at = ?2, idle_since = NULL, "
+        "turn = (SELECT coalesce(max(others.turn), 0) + 1 FROM tollgate_delivery_hosts AS others "
+        "WHERE others.slow = tollgate_delivery_hosts.slow AND others.ready_at = ?2) WHERE name = ?1",
+        name, *ready_at);
+}
+
+TOLLGATE_DECL outcome<void> delivery_hosts::stand(const std::string& name, instant now) {
+    auto first = earliest(name);
+    if (!first) return std::move(first).error();
+    std::optional<instant> ready_at = first->due_at;
+    if (first->leased_until && (!ready_at || *first->leased_until < *ready_at)) ready_at = first->leased_until;
+    if (ready_at && *ready_at <= now) {
+        // Who has waited for a turn since earlier than now does not begin to wait again.
+        auto waits =
+            on_.prepare("SELECT count(*) FROM tollgate_delivery_hosts WHERE name = ? AND ready_at <= ?", name, now)
+                .next<bool>();
+        if (!waits) return std::move(waits).error();
+        if (std::get<0>(waits->value())) return {};
+        ready_at = now;
+    }
+    return place(name, ready_at, now);
+}
+
+TOLLGATE_DECL outcome<void> delivery_hosts::lost_deliveries(const std::string& name) {
+    if (auto done =
+            on_.run("DELETE FROM tollgate_delivery_hosts WHERE name = ?1 "
+                    "AND NOT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE host = ?1 AND due_at IS NOT NULL) "
+                    "AND NOT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE host = ?1 AND leased_until IS NOT NULL)",
+                    name);
+        !done)
+        return done;
+    auto first = earliest(name);
+    if (!first) return std::move(first).error();
+    // What waits may have waited for one of the leases that are gone. A turn that comes too early does no harm.
+    if (!first->due_at) return {};
+    return on_.run("UPDATE tollgate_delivery_hosts SET ready_at = ?2 WHERE name = ?1 AND ready_at > ?2", name,
+                   *first->due_at);
+}
+
+TOLLGATE_DECL outcome<void> delivery_hosts::took_turn(const std::string& name, bool has_room, instant now) {
+    auto first = earliest(name);
+    if (!first) return std::move(first).error();
+    const auto& [due_at, leased_until] = *first;
+    if (due_at && *due_at <= now) return place(name, has_room ? now : leased_until.value_or(now), now);
+    return place(name, leased_until && (!due_at || *leased_until < *due_at) ? leased_until : due_at, now);
+}
+
+TOLLGATE_DECL outcome<void> delivery_hosts::answered(const std::string& name, bool slowly, instant now) {
+    // In another line it begins to wait anew.
+    if (auto done = on_.run("UPDATE tollgate_delivery_hosts SET answered_once = 1, slow = ?2, "
+                            "ready_at = CASE WHEN slow = ?2 THEN ready_at END, "
+                            "idle_since = CASE WHEN slow = ?2 THEN idle_since ELSE ?3 END WHERE name = ?1",
+                            name, slowly, now);
+        !done)
+        return done;
+    return stand(name, now);
+}
+
+TOLLGATE_DECL outcome<void> delivery_hosts::sweep(instant idle_before, std::size_t rows_max) {
+    return on_.run(
+        "DELETE FROM tollgate_delivery_hosts WHERE name IN (SELECT name FROM tollgate_delivery_hosts "
+        "WHERE idle_since < ? ORDER BY idle_since LIMIT ?)",
+        idle_before, rows_max);
 }
 
 }  // namespace tollgate::sqlite
@@ -25355,11 +25969,12 @@ TOLLGATE_DECL outcome<hook_id> hooks::create(const new_hook& made, std::size_t h
     // One statement is one transaction, and it holds the write lock from its start: nobody else can count in between.
     auto done =
         (*connection)
-            ->run("INSERT INTO tollgate_hooks (service, account, event, source, type, target_url, secret, created_at) "
-                  "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE ?9 > (SELECT count(*) FROM tollgate_hooks "
-                  "WHERE service = ?1 AND account = ?2 AND event = ?3)",
-                  made.account.service, made.account.account, made.event, made.source, made.type, made.target_url,
-                  made.secret, made.created_at, hooks_per_event_max);
+            ->run(
+                "INSERT INTO tollgate_hooks (service, account, event, source, type, target_url, secret, created_at) "
+                "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE ?9 > (SELECT count(*) FROM tollgate_hooks "
+                "WHERE service = ?1 AND account = ?2 AND event = ?3)",
+                made.account.service, made.account.account, made.event, made.source, made.type, made.target_url,
+                made.secret, made.created_at, hooks_per_event_max);
     if (!done) return std::move(done).error();
     if ((*connection)->changes() == 0) return too_many_hooks(hooks_per_event_max);
     return hook_id{(*connection)->last_insert_id()};
@@ -25369,16 +25984,21 @@ TOLLGATE_DECL outcome<std::vector<hook>> hooks::of(const account_ref& account) {
     auto connection = connections_.reader();
     if (!connection) return std::move(connection).error();
     auto rows = (*connection)
-                    ->prepare("SELECT id, event, source, type, target_url, created_at FROM tollgate_hooks "
-                              "WHERE service = ? AND account = ? ORDER BY id",
-                              account.service, account.account);
+                    ->prepare(
+                        "SELECT id, event, source, type, target_url, created_at, disabled_at, disable_reason, "
+                        "failing_since FROM tollgate_hooks WHERE service = ? AND account = ? ORDER BY id",
+                        account.service, account.account);
     std::vector<hook> found;
     for (;;) {
-        auto row = rows.next<hook_id, std::string, hook_source, std::string, std::string, instant>();
+        auto row = rows.next<hook_id, std::string, hook_source, std::string, std::string, instant,
+                             std::optional<instant>, std::optional<disable_reason>, std::optional<instant>>();
         if (!row) return std::move(row).error();
         if (!*row) return found;
-        auto& [id, event, source, type, target_url, created_at] = **row;
-        found.push_back({id, account, std::move(event), source, std::move(type), std::move(target_url), created_at});
+        auto& [id, event, source, type, target_url, created_at, disabled_at, why, failing_since] = **row;
+        hook& listed = found.emplace_back(
+            hook{id, account, std::move(event), source, std::move(type), std::move(target_url), created_at});
+        if (disabled_at) listed.disabled = hook_disablement{*disabled_at, why.value_or(disable_reason::failing)};
+        listed.failing_since = failing_since;
     }
 }
 
@@ -25409,12 +26029,26 @@ TOLLGATE_DECL outcome<bool> hooks::replace_secret(const account_ref& account, ho
 TOLLGATE_DECL outcome<bool> hooks::remove(const account_ref& account, hook_id id) {
     auto connection = connections_.writer();
     if (!connection) return std::move(connection).error();
-    if (auto done = (*connection)
-                        ->run("DELETE FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?", id,
-                              account.service, account.account);
+    database& on = **connection;
+    auto change = transaction::begin(on);
+    if (!change) return std::move(change).error();
+    auto target = on.prepare("SELECT target_url FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?", id,
+                             account.service, account.account)
+                      .next<std::string>();
+    if (!target) return std::move(target).error();
+    if (!*target) return false;
+    // Its deliveries and their attempts go with it. Events that go to no other hook go first, and theirs with them.
+    if (auto done =
+            on.run("DELETE FROM tollgate_events WHERE id IN (SELECT event FROM tollgate_deliveries WHERE hook = ?1) "
+                   "AND NOT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE event = tollgate_events.id AND hook <> ?1)",
+                   id);
         !done)
         return std::move(done).error();
-    return (*connection)->changes() > 0;
+    if (auto done = on.run("DELETE FROM tollgate_hooks WHERE id = ?", id); !done) return std::move(done).error();
+    if (auto done = delivery_hosts{on}.lost_deliveries(delivery_host(std::get<0>(**target))); !done)
+        return std::move(done).error();
+    if (auto done = change->commit(); !done) return std::move(done).error();
+    return true;
 }
 
 }  // namespace tollgate::sqlite
@@ -25494,6 +26128,330 @@ TOLLGATE_DECL outcome<void> migrate(database& on, std::string_view component, st
         !done)
         return done;
     return change->commit();
+}
+
+}  // namespace tollgate::sqlite
+
+// <tollgate/store/sqlite/outbox.ipp>
+
+namespace tollgate::sqlite {
+
+TOLLGATE_DECL outcome<std::size_t> outbox::append(const event& happened, const message_seed& seed, instant now) {
+    {
+        // Asked without the write lock first: most events have nobody who listens.
+        auto connection = connections_.reader();
+        if (!connection) return std::move(connection).error();
+        auto any = has_listeners(**connection, happened);
+        if (!any) return std::move(any).error();
+        if (!*any) return std::size_t{0};
+    }
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    auto change = transaction::begin(**connection);
+    if (!change) return std::move(change).error();
+    auto appended = append_event(**connection, happened, seed, now);
+    if (!appended) return appended;
+    if (auto done = change->commit(); !done) return std::move(done).error();
+    return appended;
+}
+
+namespace detail {
+
+/// One claim, within its transaction.
+class claiming {
+public:
+    claiming(database& on, const claim_terms& terms) : on_{on}, hosts_{on}, terms_{terms} {}
+
+    outcome<claimed_deliveries> run() {
+        const std::size_t slow_max = (std::min)(terms_.slow_deliveries_max, terms_.deliveries_max);
+        if (auto done = claim_in_line(true, slow_max); !done) return std::move(done).error();
+        if (auto done = claim_in_line(false, terms_.deliveries_max); !done) return std::move(done).error();
+        auto next_at = next_claim_at(hosts_, terms_);
+        if (!next_at) return std::move(next_at).error();
+        claimed_.next_at = *next_at;
+        return std::move(claimed_);
+    }
+
+    static outcome<std::optional<instant>> next_claim_at(delivery_hosts& hosts, const claim_terms& terms) {
+        auto quick = hosts.ready_at(false);
+        if (!quick || terms.slow_deliveries_max == 0 || terms.deliveries_max == 0) return quick;
+        auto slow = hosts.ready_at(true);
+        if (!slow || !*quick) return slow;
+        return *slow && **slow < **quick ? slow : quick;
+    }
+
+private:
+    struct candidate {
+        std::int64_t event;
+        due_delivery what;
+    };
+
+    outcome<void> claim_in_line(bool slow, std::size_t deliveries_max) {
+        while (claimed_.deliveries.size() < deliveries_max) {
+            auto next = hosts_.next_in_line(slow, terms_.now);
+            if (!next) return std::move(next).error();
+            if (!*next) return {};
+            const auto& [name, answered_once] = **next;
+            if (!served_.insert(name).second) return {};  // behind it there are none but those that were served
+            const std::size_t leases_max = answered_once && !slow ? terms_.per_host_max : terms_.per_slow_host_max;
+            if (auto done = claim_of(name, (std::max)(leases_max, std::size_t{1}), deliveries_max); !done) return done;
+        }
+        return {};
+    }
+
+    outcome<void> claim_of(const std::string& host, std::size_t leases_max, std::size_t deliveries_max) {
+        auto in_force = end_leases(host);
+        if (!in_force) return std::move(in_force).error();
+        std::size_t leased = *in_force;
+        const std::size_t room =
+            (std::min)(leases_max - (std::min)(leased, leases_max), deliveries_max - claimed_.deliveries.size());
+        auto due = read_due(host, room);
+        if (!due) return std::move(due).error();
+        for (candidate& each : *due) {
+            auto what = read_event(each.event);
+            if (!what) return std::move(what).error();
+            const std::size_t bytes = (*what)->data.size();
+            const std::size_t bytes_left = terms_.data_bytes_max - (std::min)(data_bytes_, terms_.data_bytes_max);
+            if (!claimed_.deliveries.empty() && bytes > bytes_left) break;
+            if (auto done = on_.run("UPDATE tollgate_deliveries SET due_at = NULL, leased_until = ?, lease_open = 1, "
+                                    "lease_number = ? WHERE id = ?",
+                                    terms_.lease_until, each.what.lease.number, each.what.lease.delivery);
+                !done)
+                return done;
+            data_bytes_ += bytes;
+            ++leased;
+            each.what.what = *std::move(what);
+            claimed_.deliveries.push_back(std::move(each.what));
+        }
+        return hosts_.took_turn(host, leased < leases_max, terms_.now);
+    }
+
+    /// Those that are over, and how many are in force then.
+    outcome<std::size_t> end_leases(const std::string& host) {
+        auto counts = on_.prepare(
+                             "SELECT count(*), coalesce(sum(leased_until <= ?2), 0) FROM tollgate_deliveries "
+                             "WHERE host = ?1 AND leased_until IS NOT NULL",
+                             host, terms_.now)
+                          .next<std::int64_t, std::int64_t>();
+        if (!counts) return std::move(counts).error();
+        const auto [all, over] = counts->value();
+        if (over != 0) {
+            if (auto done =
+                    on_.run("UPDATE tollgate_deliveries SET state = 'held', leased_until = NULL, ended_at = ?2, "
+                            "lease_open = 0 WHERE host = ?1 AND leased_until <= ?2 AND "
+                            "(SELECT disabled_at FROM tollgate_hooks WHERE id = hook) IS NOT NULL",
+                            host, terms_.now);
+                !done)
+                return std::move(done).error();
+            if (auto done = on_.run("UPDATE tollgate_deliveries SET due_at = leased_until, leased_until = NULL "
+                                    "WHERE host = ? AND leased_until <= ?",
+                                    host, terms_.now);
+                !done)
+                return std::move(done).error();
+        }
+        return static_cast<std::size_t>(all - over);
+    }
+
+    /// Without their events, which may be large.
+    outcome<std::vector<candidate>> read_due(const std::string& host, std::size_t rows_max) {
+        std::vector<candidate> due;
+        if (rows_max == 0) return due;
+        auto rows = on_.prepare(
+            "SELECT tollgate_deliveries.id, lease_number + 1, hook, tollgate_deliveries.event, message_id, type, "
+            "target_url, secret, CASE WHEN previous_secret_until > ?2 THEN previous_secret END, attempts_made "
+            "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
+            "WHERE host = ?1 AND due_at <= ?2 ORDER BY due_at, tollgate_deliveries.id LIMIT ?3",
+            host, terms_.now, rows_max);
+        for (;;) {
+            auto row = rows.next<delivery_id, std::int64_t, hook_id, std::int64_t, public_id, std::string, std::string,
+                                 std::string, std::optional<std::string>, std::int64_t>();
+            if (!row) return std::move(row).error();
+            if (!*row) return due;
+            auto& [id, number, hook, event, message_id, type, target_url, secret, previous_secret, attempts] = **row;
+            due.push_back({event,
+                           {.lease = {id, number},
+                            .hook = hook,
+                            .what = nullptr,
+                            .message_id = message_id,
+                            .type = std::move(type),
+                            .target_url = std::move(target_url),
+                            .secret = std::move(secret),
+                            .previous_secret = std::move(previous_secret).value_or(std::string{}),
+                            .attempts_made = static_cast<unsigned>(attempts)}});
+        }
+    }
+
+    outcome<std::shared_ptr<const event>> read_event(std::int64_t id) {
+        auto& known = events_[id];
+        if (known != nullptr) return known;
+        auto row = on_.prepare("SELECT service, account, name, data, happened_at FROM tollgate_events WHERE id = ?", id)
+                       .next<service_name, account_id, std::string, std::string, instant>();
+        if (!row) return std::move(row).error();
+        if (!*row) return internal_error("SQLite: a delivery's event is not there");
+        auto& [service, account, name, data, at] = **row;
+        known = std::make_shared<const event>(event{{service, account}, std::move(name), std::move(data), at});
+        return known;
+    }
+
+    database& on_;
+    delivery_hosts hosts_;
+    const claim_terms& terms_;
+    claimed_deliveries claimed_;
+    std::size_t data_bytes_ = 0;
+    std::unordered_set<std::string> served_;
+    std::unordered_map<std::int64_t, std::shared_ptr<const event>> events_;
+};
+
+}  // namespace detail
+
+TOLLGATE_DECL outcome<claimed_deliveries> outbox::claim(const claim_terms& terms) {
+    {
+        // Asked without the write lock first, so that a worker may ask often.
+        auto connection = connections_.reader();
+        if (!connection) return std::move(connection).error();
+        delivery_hosts hosts{**connection};
+        auto next_at = detail::claiming::next_claim_at(hosts, terms);
+        if (!next_at) return std::move(next_at).error();
+        if (terms.deliveries_max == 0 || !*next_at || **next_at > terms.now) return claimed_deliveries{{}, *next_at};
+    }
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    auto change = transaction::begin(**connection);
+    if (!change) return std::move(change).error();
+    auto claimed = detail::claiming{**connection, terms}.run();
+    if (!claimed) return claimed;
+    if (auto done = change->commit(); !done) return std::move(done).error();
+    return claimed;
+}
+
+namespace detail {
+
+/// One settlement after the other, within one transaction.
+class settling {
+public:
+    settling(database& on, instant now) : on_{on}, now_{now} {}
+
+    outcome<settle_result> settle(const settlement& ended) {
+        using enum delivery_verdict;
+        const delivery_id id = ended.lease.delivery;
+        auto row = on_.prepare(
+                          "SELECT hook, host, lease_open AND lease_number = ?2, disabled_at IS NOT NULL, failing_since "
+                          "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
+                          "WHERE tollgate_deliveries.id = ?1",
+                          id, ended.lease.number)
+                       .next<hook_id, std::string, bool, bool, std::optional<instant>>();
+        if (!row) return std::move(row).error();
+        if (!*row) return settle_result::too_late;
+        auto& [hook, host, in_time, was_disabled, failing_since] = **row;
+        if (auto done = record(hook, ended); !done) return std::move(done).error();
+        if (!in_time) return settle_result::too_late;
+
+        auto moved = ended.verdict == again && !was_disabled ? send_again(id, ended.again_at) : end(id, ended.verdict);
+        if (!moved) return std::move(moved).error();
+        hosts_[host] = ended.made.duration >= slow_attempt;
+
+        const auto since_before = failing_since;
+        if (ended.verdict == delivered) failing_since.reset();
+        else if (!failing_since) failing_since = ended.made.at;
+        std::optional<disable_reason> why;
+        if (ended.verdict == gone) why = disable_reason::gone;
+        else if (failing_since && ended.disable_if_failing_since && *failing_since <= *ended.disable_if_failing_since)
+            why = disable_reason::failing;
+        if (failing_since != since_before)
+            if (auto done = on_.run("UPDATE tollgate_hooks SET failing_since = ? WHERE id = ?", failing_since, hook);
+                !done)
+                return std::move(done).error();
+        if (was_disabled || !why) return settle_result::done;
+        if (auto done = disable(hook, *why); !done) return std::move(done).error();
+        return settle_result::hook_disabled;
+    }
+
+    /// After the last: each host once, by its last attempt.
+    outcome<void> finish() {
+        for (const auto& [host, slowly] : hosts_)
+            if (auto done = delivery_hosts{on_}.answered(host, slowly, now_); !done) return done;
+        return {};
+    }
+
+private:
+    outcome<void> record(hook_id hook, const settlement& ended) {
+        const attempt& made = ended.made;
+        if (auto done =
+                on_.run("INSERT INTO tollgate_attempts (delivery, hook, began_at, duration, outcome, status, answer) "
+                        "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                        ended.lease.delivery, hook, made.at, std::int64_t{made.duration.count()}, made.end,
+                        std::int64_t{made.status}, blob_text{made.answer});
+            !done)
+            return done;
+        return on_.run(
+            "DELETE FROM tollgate_attempts WHERE id IN (SELECT id FROM tollgate_attempts WHERE delivery = ? "
+            "ORDER BY id DESC LIMIT -1 OFFSET ?)",
+            ended.lease.delivery, limits::attempts_per_delivery_max);
+    }
+
+    outcome<void> send_again(delivery_id id, instant at) {
+        return on_.run(
+            "UPDATE tollgate_deliveries SET attempts_made = attempts_made + 1, lease_open = 0, "
+            "leased_until = NULL, due_at = ? WHERE id = ?",
+            at, id);
+    }
+
+    outcome<void> end(delivery_id id, delivery_verdict verdict) {
+        using enum delivery_state;
+        const delivery_state state = verdict == delivery_verdict::delivered ? delivered
+                                     : verdict == delivery_verdict::again   ? held
+                                                                            : given_up;
+        return on_.run(
+            "UPDATE tollgate_deliveries SET attempts_made = attempts_made + 1, lease_open = 0, "
+            "leased_until = NULL, due_at = NULL, ended_at = ?, state = ? WHERE id = ?",
+            now_, state, id);
+    }
+
+    outcome<void> disable(hook_id hook, disable_reason why) {
+        if (auto done =
+                on_.run("UPDATE tollgate_hooks SET disabled_at = ?, disable_reason = ? WHERE id = ?", now_, why, hook);
+            !done)
+            return done;
+        return on_.run(
+            "UPDATE tollgate_deliveries SET state = 'held', due_at = NULL, ended_at = ? "
+            "WHERE hook = ? AND due_at IS NOT NULL",
+            now_, hook);
+    }
+
+    database& on_;
+    const instant now_;
+    std::unordered_map<std::string, bool> hosts_;
+};
+
+}  // namespace detail
+
+TOLLGATE_DECL outcome<std::vector<settle_result>> outbox::settle(std::span<const settlement> ended, instant now) {
+    std::vector<settle_result> results;
+    if (ended.empty()) return results;
+    results.reserve(ended.size());
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    auto change = transaction::begin(**connection);
+    if (!change) return std::move(change).error();
+    detail::settling settling{**connection, now};
+    for (const settlement& each : ended) {
+        auto result = settling.settle(each);
+        if (!result) return std::move(result).error();
+        results.push_back(*result);
+    }
+    if (auto done = settling.finish(); !done) return std::move(done).error();
+    if (auto done = change->commit(); !done) return std::move(done).error();
+    return results;
+}
+
+TOLLGATE_DECL std::optional<std::uint64_t> outbox::changes_seen() const noexcept {
+    const auto mark = connections_.changes().read();
+    if (!mark) return std::nullopt;
+    // Any change of any word changes the sum, whatever it is, but for one chance in 2^64: each is weighted differently.
+    std::uint64_t sum = 0;
+    for (const std::uint64_t each : {mark->counter, mark->log_end, mark->checksum, mark->salts})
+        sum = ((sum ^ each) * 0x9e37'79b9'7f4a'7c15U) ^ (sum >> 29);
+    return sum;
 }
 
 }  // namespace tollgate::sqlite
@@ -25689,7 +26647,9 @@ struct sqlite_store::rooms {
           hooks{connections},
           applications{connections},
           grants{connections},
-          sessions{connections} {}
+          sessions{connections},
+          deliveries{connections},
+          history{connections} {}
 
     sqlite::pool connections;
     sqlite::personal_tokens personal;
@@ -25698,6 +26658,8 @@ struct sqlite_store::rooms {
     sqlite::applications applications;
     sqlite::grants grants;
     sqlite::sessions sessions;
+    sqlite::outbox deliveries;
+    sqlite::delivery_history history;
 };
 
 TOLLGATE_DECL outcome<std::unique_ptr<sqlite_store::rooms>> sqlite_store::open_rooms(const std::string& path,
@@ -25850,6 +26812,38 @@ TOLLGATE_DECL outcome<void> sqlite_store::end_sessions_of(user_id user) noexcept
 TOLLGATE_DECL outcome<std::size_t> sqlite_store::sweep_sessions(instant created_before, instant seen_before,
                                                                 std::size_t rows_max) noexcept {
     return detail::contained([&] { return rooms_->sessions.sweep(created_before, seen_before, rows_max); });
+}
+
+TOLLGATE_DECL outcome<std::size_t> sqlite_store::append_event(const event& happened, const message_seed& seed,
+                                                              instant now) noexcept {
+    return detail::contained([&] { return rooms_->deliveries.append(happened, seed, now); });
+}
+TOLLGATE_DECL outcome<claimed_deliveries> sqlite_store::claim_due(const claim_terms& terms) noexcept {
+    return detail::contained([&] { return rooms_->deliveries.claim(terms); });
+}
+TOLLGATE_DECL outcome<std::vector<settle_result>> sqlite_store::settle(std::span<const settlement> ended,
+                                                                       instant now) noexcept {
+    return detail::contained([&] { return rooms_->deliveries.settle(ended, now); });
+}
+TOLLGATE_DECL outcome<std::vector<delivery>> sqlite_store::deliveries_of(const account_ref& account, hook_id of,
+                                                                         std::size_t rows_max) noexcept {
+    return detail::contained([&] { return rooms_->history.deliveries_of(account, of, rows_max); });
+}
+TOLLGATE_DECL outcome<std::vector<recorded_attempt>> sqlite_store::attempts_of(const account_ref& account, hook_id of,
+                                                                               std::size_t rows_max) noexcept {
+    return detail::contained([&] { return rooms_->history.attempts_of(account, of, rows_max); });
+}
+TOLLGATE_DECL outcome<bool> sqlite_store::resend(const account_ref& account, delivery_id id, instant now) noexcept {
+    return detail::contained([&] { return rooms_->history.resend(account, id, now); });
+}
+TOLLGATE_DECL outcome<bool> sqlite_store::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
+    return detail::contained([&] { return rooms_->history.enable_hook(account, id, now); });
+}
+TOLLGATE_DECL outcome<std::size_t> sqlite_store::sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
+    return detail::contained([&] { return rooms_->history.sweep(ended_before, rows_max); });
+}
+TOLLGATE_DECL std::optional<std::uint64_t> sqlite_store::changes_seen() const noexcept {
+    return rooms_->deliveries.changes_seen();
 }
 
 }  // namespace tollgate

@@ -9,14 +9,18 @@
 
 #include <tollgate/store/sqlite.ipp>
 #include <tollgate/store/sqlite/access_tokens.ipp>
+#include <tollgate/store/sqlite/append_event.ipp>
 #include <tollgate/store/sqlite/applications.ipp>
 #include <tollgate/store/sqlite/change_stamp.ipp>
 #include <tollgate/store/sqlite/database.ipp>
+#include <tollgate/store/sqlite/delivery_history.ipp>
+#include <tollgate/store/sqlite/delivery_hosts.ipp>
 #include <tollgate/store/sqlite/failure.ipp>
 #include <tollgate/store/sqlite/grants.ipp>
 #include <tollgate/store/sqlite/hooks.ipp>
 #include <tollgate/store/sqlite/insert_access_token.ipp>
 #include <tollgate/store/sqlite/migrations.ipp>
+#include <tollgate/store/sqlite/outbox.ipp>
 #include <tollgate/store/sqlite/personal_tokens.ipp>
 #include <tollgate/store/sqlite/pool.ipp>
 #include <tollgate/store/sqlite/sessions.ipp>

@@ -4,12 +4,15 @@
 #include <tollgate/base/outcome.hpp>
 #include <tollgate/contract/hook_store.hpp>
 #include <tollgate/contract/oauth_store.hpp>
+#include <tollgate/contract/outbox.hpp>
 #include <tollgate/contract/session_store.hpp>
 #include <tollgate/contract/token_store.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -102,6 +105,20 @@ public:
     TOLLGATE_DECL outcome<std::size_t> sweep_sessions(instant created_before, instant seen_before,
                                                       std::size_t rows_max) noexcept;
 
+    TOLLGATE_DECL outcome<std::size_t> append_event(const event& happened, const message_seed& seed,
+                                                    instant now) noexcept;
+    TOLLGATE_DECL outcome<claimed_deliveries> claim_due(const claim_terms& terms) noexcept;
+    TOLLGATE_DECL outcome<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now) noexcept;
+    TOLLGATE_DECL outcome<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of,
+                                                               std::size_t rows_max) noexcept;
+    TOLLGATE_DECL outcome<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id of,
+                                                                     std::size_t rows_max) noexcept;
+    TOLLGATE_DECL outcome<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept;
+    TOLLGATE_DECL outcome<bool> enable_hook(const account_ref& account, hook_id id, instant now) noexcept;
+    TOLLGATE_DECL outcome<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept;
+    /// See `shared_outbox`. A few nanoseconds; any commit of anybody counts as a change.
+    [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
+
 private:
     struct rooms;
     explicit sqlite_store(std::unique_ptr<rooms> opened) noexcept;
@@ -115,6 +132,7 @@ static_assert(token_store<sqlite_store> && use_recorder<sqlite_store>);
 static_assert(hook_store<sqlite_store>);
 static_assert(oauth_store<sqlite_store>);
 static_assert(session_store<sqlite_store>);
+static_assert(outbox<sqlite_store> && shared_outbox<sqlite_store>);
 
 }  // namespace tollgate
 

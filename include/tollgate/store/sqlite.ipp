@@ -4,9 +4,11 @@
 #include <tollgate/store/sqlite.hpp>
 #include <tollgate/store/sqlite/access_tokens.hpp>
 #include <tollgate/store/sqlite/applications.hpp>
+#include <tollgate/store/sqlite/delivery_history.hpp>
 #include <tollgate/store/sqlite/grants.hpp>
 #include <tollgate/store/sqlite/hooks.hpp>
 #include <tollgate/store/sqlite/migrations.hpp>
+#include <tollgate/store/sqlite/outbox.hpp>
 #include <tollgate/store/sqlite/personal_tokens.hpp>
 #include <tollgate/store/sqlite/pool.hpp>
 #include <tollgate/store/sqlite/schema.hpp>
@@ -25,7 +27,9 @@ struct sqlite_store::rooms {
           hooks{connections},
           applications{connections},
           grants{connections},
-          sessions{connections} {}
+          sessions{connections},
+          deliveries{connections},
+          history{connections} {}
 
     sqlite::pool connections;
     sqlite::personal_tokens personal;
@@ -34,6 +38,8 @@ struct sqlite_store::rooms {
     sqlite::applications applications;
     sqlite::grants grants;
     sqlite::sessions sessions;
+    sqlite::outbox deliveries;
+    sqlite::delivery_history history;
 };
 
 TOLLGATE_DECL outcome<std::unique_ptr<sqlite_store::rooms>> sqlite_store::open_rooms(const std::string& path,
@@ -186,6 +192,38 @@ TOLLGATE_DECL outcome<void> sqlite_store::end_sessions_of(user_id user) noexcept
 TOLLGATE_DECL outcome<std::size_t> sqlite_store::sweep_sessions(instant created_before, instant seen_before,
                                                                 std::size_t rows_max) noexcept {
     return detail::contained([&] { return rooms_->sessions.sweep(created_before, seen_before, rows_max); });
+}
+
+TOLLGATE_DECL outcome<std::size_t> sqlite_store::append_event(const event& happened, const message_seed& seed,
+                                                              instant now) noexcept {
+    return detail::contained([&] { return rooms_->deliveries.append(happened, seed, now); });
+}
+TOLLGATE_DECL outcome<claimed_deliveries> sqlite_store::claim_due(const claim_terms& terms) noexcept {
+    return detail::contained([&] { return rooms_->deliveries.claim(terms); });
+}
+TOLLGATE_DECL outcome<std::vector<settle_result>> sqlite_store::settle(std::span<const settlement> ended,
+                                                                       instant now) noexcept {
+    return detail::contained([&] { return rooms_->deliveries.settle(ended, now); });
+}
+TOLLGATE_DECL outcome<std::vector<delivery>> sqlite_store::deliveries_of(const account_ref& account, hook_id of,
+                                                                         std::size_t rows_max) noexcept {
+    return detail::contained([&] { return rooms_->history.deliveries_of(account, of, rows_max); });
+}
+TOLLGATE_DECL outcome<std::vector<recorded_attempt>> sqlite_store::attempts_of(const account_ref& account, hook_id of,
+                                                                               std::size_t rows_max) noexcept {
+    return detail::contained([&] { return rooms_->history.attempts_of(account, of, rows_max); });
+}
+TOLLGATE_DECL outcome<bool> sqlite_store::resend(const account_ref& account, delivery_id id, instant now) noexcept {
+    return detail::contained([&] { return rooms_->history.resend(account, id, now); });
+}
+TOLLGATE_DECL outcome<bool> sqlite_store::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
+    return detail::contained([&] { return rooms_->history.enable_hook(account, id, now); });
+}
+TOLLGATE_DECL outcome<std::size_t> sqlite_store::sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
+    return detail::contained([&] { return rooms_->history.sweep(ended_before, rows_max); });
+}
+TOLLGATE_DECL std::optional<std::uint64_t> sqlite_store::changes_seen() const noexcept {
+    return rooms_->deliveries.changes_seen();
 }
 
 }  // namespace tollgate

@@ -289,7 +289,7 @@ TEST_CASE("a file that may not grow is a problem that passes, and no half hook")
         std::signal(SIGXFSZ, SIG_IGN);
         rlimit bound{};
         ::getrlimit(RLIMIT_FSIZE, &bound);
-        bound.rlim_cur = 300'000;
+        bound.rlim_cur = 500'000;
         ::setrlimit(RLIMIT_FSIZE, &bound);
         auto made = sample_hook(sample_account());
         made.target_url.resize(1500, 'x');

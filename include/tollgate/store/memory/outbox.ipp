@@ -103,8 +103,15 @@ TOLLGATE_DECL void outbox::forget_unless_used(host& which) noexcept {
 }
 
 TOLLGATE_DECL void outbox::forget(hook_id deleted) noexcept {
-    for (auto history = histories_.find(deleted); history != histories_.end(); history = histories_.find(deleted))
+    auto history = histories_.find(deleted);
+    if (history == histories_.end()) return;
+    host& where = *rows_.find(*history->second.deliveries.begin())->second.to;
+    const bool has_others = where.deliveries > history->second.deliveries.size();
+    for (; history != histories_.end(); history = histories_.find(deleted))
         remove(*history->second.deliveries.begin());
+    // Others of the host may have waited for one of its leases.
+    if (has_others && !where.waiting.empty() && where.waiting.begin()->at < where.place.ready_at)
+        stand(where, where.waiting.begin()->at);
 }
 
 TOLLGATE_DECL void outbox::move(std::int64_t id, row& which, timed_deliveries& into, instant at) noexcept {

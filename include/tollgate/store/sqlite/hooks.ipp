@@ -1,9 +1,10 @@
 #pragma once
 
-#include <tollgate/store/sqlite/columns.hpp>
+#include <tollgate/store/delivery_host.hpp>
+#include <tollgate/store/sqlite/delivery_columns.hpp>
+#include <tollgate/store/sqlite/delivery_hosts.hpp>
 #include <tollgate/store/sqlite/hooks.hpp>
 #include <tollgate/store/too_many_hooks.hpp>
-
 
 namespace tollgate::sqlite {
 
@@ -24,11 +25,12 @@ TOLLGATE_DECL outcome<hook_id> hooks::create(const new_hook& made, std::size_t h
     // One statement is one transaction, and it holds the write lock from its start: nobody else can count in between.
     auto done =
         (*connection)
-            ->run("INSERT INTO tollgate_hooks (service, account, event, source, type, target_url, secret, created_at) "
-                  "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE ?9 > (SELECT count(*) FROM tollgate_hooks "
-                  "WHERE service = ?1 AND account = ?2 AND event = ?3)",
-                  made.account.service, made.account.account, made.event, made.source, made.type, made.target_url,
-                  made.secret, made.created_at, hooks_per_event_max);
+            ->run(
+                "INSERT INTO tollgate_hooks (service, account, event, source, type, target_url, secret, created_at) "
+                "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE ?9 > (SELECT count(*) FROM tollgate_hooks "
+                "WHERE service = ?1 AND account = ?2 AND event = ?3)",
+                made.account.service, made.account.account, made.event, made.source, made.type, made.target_url,
+                made.secret, made.created_at, hooks_per_event_max);
     if (!done) return std::move(done).error();
     if ((*connection)->changes() == 0) return too_many_hooks(hooks_per_event_max);
     return hook_id{(*connection)->last_insert_id()};
@@ -38,16 +40,21 @@ TOLLGATE_DECL outcome<std::vector<hook>> hooks::of(const account_ref& account) {
     auto connection = connections_.reader();
     if (!connection) return std::move(connection).error();
     auto rows = (*connection)
-                    ->prepare("SELECT id, event, source, type, target_url, created_at FROM tollgate_hooks "
-                              "WHERE service = ? AND account = ? ORDER BY id",
-                              account.service, account.account);
+                    ->prepare(
+                        "SELECT id, event, source, type, target_url, created_at, disabled_at, disable_reason, "
+                        "failing_since FROM tollgate_hooks WHERE service = ? AND account = ? ORDER BY id",
+                        account.service, account.account);
     std::vector<hook> found;
     for (;;) {
-        auto row = rows.next<hook_id, std::string, hook_source, std::string, std::string, instant>();
+        auto row = rows.next<hook_id, std::string, hook_source, std::string, std::string, instant,
+                             std::optional<instant>, std::optional<disable_reason>, std::optional<instant>>();
         if (!row) return std::move(row).error();
         if (!*row) return found;
-        auto& [id, event, source, type, target_url, created_at] = **row;
-        found.push_back({id, account, std::move(event), source, std::move(type), std::move(target_url), created_at});
+        auto& [id, event, source, type, target_url, created_at, disabled_at, why, failing_since] = **row;
+        hook& listed = found.emplace_back(
+            hook{id, account, std::move(event), source, std::move(type), std::move(target_url), created_at});
+        if (disabled_at) listed.disabled = hook_disablement{*disabled_at, why.value_or(disable_reason::failing)};
+        listed.failing_since = failing_since;
     }
 }
 
@@ -78,12 +85,26 @@ TOLLGATE_DECL outcome<bool> hooks::replace_secret(const account_ref& account, ho
 TOLLGATE_DECL outcome<bool> hooks::remove(const account_ref& account, hook_id id) {
     auto connection = connections_.writer();
     if (!connection) return std::move(connection).error();
-    if (auto done = (*connection)
-                        ->run("DELETE FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?", id,
-                              account.service, account.account);
+    database& on = **connection;
+    auto change = transaction::begin(on);
+    if (!change) return std::move(change).error();
+    auto target = on.prepare("SELECT target_url FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?", id,
+                             account.service, account.account)
+                      .next<std::string>();
+    if (!target) return std::move(target).error();
+    if (!*target) return false;
+    // Its deliveries and their attempts go with it. Events that go to no other hook go first, and theirs with them.
+    if (auto done =
+            on.run("DELETE FROM tollgate_events WHERE id IN (SELECT event FROM tollgate_deliveries WHERE hook = ?1) "
+                   "AND NOT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE event = tollgate_events.id AND hook <> ?1)",
+                   id);
         !done)
         return std::move(done).error();
-    return (*connection)->changes() > 0;
+    if (auto done = on.run("DELETE FROM tollgate_hooks WHERE id = ?", id); !done) return std::move(done).error();
+    if (auto done = delivery_hosts{on}.lost_deliveries(delivery_host(std::get<0>(**target))); !done)
+        return std::move(done).error();
+    if (auto done = change->commit(); !done) return std::move(done).error();
+    return true;
 }
 
 }  // namespace tollgate::sqlite

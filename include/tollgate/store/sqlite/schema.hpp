@@ -126,6 +126,79 @@ inline constexpr std::array store_steps{
         CREATE INDEX tollgate_sessions_by_creation ON tollgate_sessions (created_at);
         CREATE INDEX tollgate_sessions_by_last_sight ON tollgate_sessions (last_seen_at);
     )"},
+    // 3: the outbox.
+    //
+    // Of due_at (it waits), leased_until (it is being sent) and ended_at (it was delivered, given up or held) a
+    // delivery has exactly one, and each has an index of those rows alone: what is due costs the same, however much
+    // history is kept. A delivery's host is its hook's, and kept by name with each, so that a host's row is free to be
+    // forgotten.
+    //
+    // Hosts stand in one of two lines, the slow ones and all others, by when there may be something to claim of them;
+    // `turn` orders those of one moment. One that has nothing waiting or leased stands in none, and is idle.
+    sql{R"(
+        ALTER TABLE tollgate_hooks ADD COLUMN disabled_at INTEGER;
+        ALTER TABLE tollgate_hooks ADD COLUMN disable_reason TEXT CHECK (disable_reason IN ('gone', 'failing'));
+        ALTER TABLE tollgate_hooks ADD COLUMN failing_since INTEGER;
+
+        CREATE TABLE tollgate_events (
+            id INTEGER PRIMARY KEY,
+            service TEXT NOT NULL,
+            account INTEGER NOT NULL CHECK (account > 0),
+            name TEXT NOT NULL,
+            data TEXT NOT NULL,
+            happened_at INTEGER NOT NULL
+        ) STRICT;
+
+        CREATE TABLE tollgate_deliveries (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            hook INTEGER NOT NULL REFERENCES tollgate_hooks (id) ON DELETE CASCADE,
+            event INTEGER NOT NULL REFERENCES tollgate_events (id) ON DELETE CASCADE,
+            host TEXT NOT NULL,
+            message_id TEXT NOT NULL,
+            created_at INTEGER NOT NULL,
+            state TEXT NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'delivered', 'given_up', 'held')),
+            due_at INTEGER,
+            leased_until INTEGER,
+            ended_at INTEGER,
+            lease_open INTEGER NOT NULL DEFAULT 0,
+            lease_number INTEGER NOT NULL DEFAULT 0,
+            attempts_made INTEGER NOT NULL DEFAULT 0,
+            CHECK ((due_at IS NOT NULL) + (leased_until IS NOT NULL) + (ended_at IS NOT NULL) = 1),
+            CHECK ((state = 'waiting') = (ended_at IS NULL))
+        ) STRICT;
+        CREATE INDEX tollgate_deliveries_by_hook ON tollgate_deliveries (hook);
+        CREATE INDEX tollgate_deliveries_by_event ON tollgate_deliveries (event);
+        CREATE INDEX tollgate_deliveries_due ON tollgate_deliveries (host, due_at) WHERE due_at IS NOT NULL;
+        CREATE INDEX tollgate_deliveries_leased ON tollgate_deliveries (host, leased_until)
+            WHERE leased_until IS NOT NULL;
+        CREATE INDEX tollgate_deliveries_ended ON tollgate_deliveries (ended_at) WHERE ended_at IS NOT NULL;
+
+        CREATE TABLE tollgate_attempts (
+            id INTEGER PRIMARY KEY,
+            delivery INTEGER NOT NULL REFERENCES tollgate_deliveries (id) ON DELETE CASCADE,
+            hook INTEGER NOT NULL,
+            began_at INTEGER NOT NULL,
+            duration INTEGER NOT NULL,
+            outcome TEXT NOT NULL,
+            status INTEGER NOT NULL,
+            answer BLOB NOT NULL
+        ) STRICT;
+        CREATE INDEX tollgate_attempts_by_delivery ON tollgate_attempts (delivery);
+        CREATE INDEX tollgate_attempts_by_hook ON tollgate_attempts (hook);
+
+        CREATE TABLE tollgate_delivery_hosts (
+            name TEXT PRIMARY KEY,
+            slow INTEGER NOT NULL DEFAULT 0,
+            answered_once INTEGER NOT NULL DEFAULT 0,
+            ready_at INTEGER,
+            turn INTEGER NOT NULL DEFAULT 0,
+            idle_since INTEGER,
+            CHECK ((ready_at IS NULL) <> (idle_since IS NULL))
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX tollgate_delivery_hosts_in_line ON tollgate_delivery_hosts (slow, ready_at, turn)
+            WHERE ready_at IS NOT NULL;
+        CREATE INDEX tollgate_delivery_hosts_idle ON tollgate_delivery_hosts (idle_since) WHERE idle_since IS NOT NULL;
+    )"},
 };
 
 }  // namespace tollgate::sqlite

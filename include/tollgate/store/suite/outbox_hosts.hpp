@@ -185,6 +185,19 @@ void add_host_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect(by_target(claimed) == counts{{"https://other.example/", 1}}, "the other host is served");
     });
 
+    add("claim: leases of a deleted hook do not count", [](auto& store) {
+        const two_hosts hosts{store};
+        const auto deleted = listen_at(store, hosts.quick, quick_url);
+        report(store, hosts.quick, 2);
+        auto terms = sample_terms(noon);
+        terms.per_host_max = 4;
+        expect(claim(store, terms).size() == 4, "as many as a host may have");
+        report(store, hosts.quick);
+        expect(claim(store, terms).empty(), "there is no lease for more");
+        value_of(store.delete_hook(hosts.quick, deleted));
+        expect(claim(store, terms).size() == 1, "there is one for the other hook's delivery");
+    });
+
     add("claim: slow hosts come first, up to their bound, and quick ones fill the rest", [](auto& store) {
         const two_hosts hosts{store};
         report(store, hosts.quick, 10, noon - seconds{9});

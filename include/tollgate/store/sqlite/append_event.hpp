@@ -1,0 +1,25 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/outcome.hpp>
+#include <tollgate/domain/delivery.hpp>
+#include <tollgate/domain/event.hpp>
+#include <tollgate/store/sqlite/database.hpp>
+
+#include <cstddef>
+
+namespace tollgate::sqlite {
+
+/// Whether an event goes to any hook; when not, there is nothing to write.
+[[nodiscard]] TOLLGATE_DECL outcome<bool> has_listeners(database& on, const event& happened);
+
+/// What `append_event` of `event_sink` does, within the caller's transaction. A problem leaves some of it done: the
+/// caller rolls back.
+[[nodiscard]] TOLLGATE_DECL outcome<std::size_t> append_event(database& on, const event& happened,
+                                                              const message_seed& seed, instant now);
+
+}  // namespace tollgate::sqlite
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/store/sqlite/append_event.ipp>
+#endif

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/outcome.hpp>
+#include <tollgate/domain/delivery.hpp>
+#include <tollgate/store/sqlite/delivery_hosts.hpp>
+#include <tollgate/store/sqlite/pool.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace tollgate::sqlite {
+
+/// The verbs of `outbox` that send: what is due, and what came of it.
+class outbox {
+public:
+    explicit outbox(pool& connections) : connections_{connections} {}
+
+    TOLLGATE_DECL outcome<std::size_t> append(const event& happened, const message_seed& seed, instant now);
+    TOLLGATE_DECL outcome<claimed_deliveries> claim(const claim_terms& terms);
+    TOLLGATE_DECL outcome<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now);
+
+    /// For `changes_seen` of the store.
+    [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
+
+private:
+    pool& connections_;
+};
+
+}  // namespace tollgate::sqlite
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/store/sqlite/outbox.ipp>
+#endif

@@ -1,0 +1,335 @@
+#pragma once
+
+#include <tollgate/base/limits.hpp>
+#include <tollgate/store/sqlite/append_event.hpp>
+#include <tollgate/store/sqlite/delivery_columns.hpp>
+#include <tollgate/store/sqlite/outbox.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+namespace tollgate::sqlite {
+
+TOLLGATE_DECL outcome<std::size_t> outbox::append(const event& happened, const message_seed& seed, instant now) {
+    {
+        // Asked without the write lock first: most events have nobody who listens.
+        auto connection = connections_.reader();
+        if (!connection) return std::move(connection).error();
+        auto any = has_listeners(**connection, happened);
+        if (!any) return std::move(any).error();
+        if (!*any) return std::size_t{0};
+    }
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    auto change = transaction::begin(**connection);
+    if (!change) return std::move(change).error();
+    auto appended = append_event(**connection, happened, seed, now);
+    if (!appended) return appended;
+    if (auto done = change->commit(); !done) return std::move(done).error();
+    return appended;
+}
+
+namespace detail {
+
+/// One claim, within its transaction.
+class claiming {
+public:
+    claiming(database& on, const claim_terms& terms) : on_{on}, hosts_{on}, terms_{terms} {}
+
+    outcome<claimed_deliveries> run() {
+        const std::size_t slow_max = (std::min)(terms_.slow_deliveries_max, terms_.deliveries_max);
+        if (auto done = claim_in_line(true, slow_max); !done) return std::move(done).error();
+        if (auto done = claim_in_line(false, terms_.deliveries_max); !done) return std::move(done).error();
+        auto next_at = next_claim_at(hosts_, terms_);
+        if (!next_at) return std::move(next_at).error();
+        claimed_.next_at = *next_at;
+        return std::move(claimed_);
+    }
+
+    static outcome<std::optional<instant>> next_claim_at(delivery_hosts& hosts, const claim_terms& terms) {
+        auto quick = hosts.ready_at(false);
+        if (!quick || terms.slow_deliveries_max == 0 || terms.deliveries_max == 0) return quick;
+        auto slow = hosts.ready_at(true);
+        if (!slow || !*quick) return slow;
+        return *slow && **slow < **quick ? slow : quick;
+    }
+
+private:
+    struct candidate {
+        std::int64_t event;
+        due_delivery what;
+    };
+
+    outcome<void> claim_in_line(bool slow, std::size_t deliveries_max) {
+        while (claimed_.deliveries.size() < deliveries_max) {
+            auto next = hosts_.next_in_line(slow, terms_.now);
+            if (!next) return std::move(next).error();
+            if (!*next) return {};
+            const auto& [name, answered_once] = **next;
+            if (!served_.insert(name).second) return {};  // behind it there are none but those that were served
+            const std::size_t leases_max = answered_once && !slow ? terms_.per_host_max : terms_.per_slow_host_max;
+            if (auto done = claim_of(name, (std::max)(leases_max, std::size_t{1}), deliveries_max); !done) return done;
+        }
+        return {};
+    }
+
+    outcome<void> claim_of(const std::string& host, std::size_t leases_max, std::size_t deliveries_max) {
+        auto in_force = end_leases(host);
+        if (!in_force) return std::move(in_force).error();
+        std::size_t leased = *in_force;
+        const std::size_t room =
+            (std::min)(leases_max - (std::min)(leased, leases_max), deliveries_max - claimed_.deliveries.size());
+        auto due = read_due(host, room);
+        if (!due) return std::move(due).error();
+        for (candidate& each : *due) {
+            auto what = read_event(each.event);
+            if (!what) return std::move(what).error();
+            const std::size_t bytes = (*what)->data.size();
+            const std::size_t bytes_left = terms_.data_bytes_max - (std::min)(data_bytes_, terms_.data_bytes_max);
+            if (!claimed_.deliveries.empty() && bytes > bytes_left) break;
+            if (auto done = on_.run("UPDATE tollgate_deliveries SET due_at = NULL, leased_until = ?, lease_open = 1, "
+                                    "lease_number = ? WHERE id = ?",
+                                    terms_.lease_until, each.what.lease.number, each.what.lease.delivery);
+                !done)
+                return done;
+            data_bytes_ += bytes;
+            ++leased;
+            each.what.what = *std::move(what);
+            claimed_.deliveries.push_back(std::move(each.what));
+        }
+        return hosts_.took_turn(host, leased < leases_max, terms_.now);
+    }
+
+    /// Those that are over, and how many are in force then.
+    outcome<std::size_t> end_leases(const std::string& host) {
+        auto counts = on_.prepare(
+                             "SELECT count(*), coalesce(sum(leased_until <= ?2), 0) FROM tollgate_deliveries "
+                             "WHERE host = ?1 AND leased_until IS NOT NULL",
+                             host, terms_.now)
+                          .next<std::int64_t, std::int64_t>();
+        if (!counts) return std::move(counts).error();
+        const auto [all, over] = counts->value();
+        if (over != 0) {
+            if (auto done =
+                    on_.run("UPDATE tollgate_deliveries SET state = 'held', leased_until = NULL, ended_at = ?2, "
+                            "lease_open = 0 WHERE host = ?1 AND leased_until <= ?2 AND "
+                            "(SELECT disabled_at FROM tollgate_hooks WHERE id = hook) IS NOT NULL",
+                            host, terms_.now);
+                !done)
+                return std::move(done).error();
+            if (auto done = on_.run("UPDATE tollgate_deliveries SET due_at = leased_until, leased_until = NULL "
+                                    "WHERE host = ? AND leased_until <= ?",
+                                    host, terms_.now);
+                !done)
+                return std::move(done).error();
+        }
+        return static_cast<std::size_t>(all - over);
+    }
+
+    /// Without their events, which may be large.
+    outcome<std::vector<candidate>> read_due(const std::string& host, std::size_t rows_max) {
+        std::vector<candidate> due;
+        if (rows_max == 0) return due;
+        auto rows = on_.prepare(
+            "SELECT tollgate_deliveries.id, lease_number + 1, hook, tollgate_deliveries.event, message_id, type, "
+            "target_url, secret, CASE WHEN previous_secret_until > ?2 THEN previous_secret END, attempts_made "
+            "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
+            "WHERE host = ?1 AND due_at <= ?2 ORDER BY due_at, tollgate_deliveries.id LIMIT ?3",
+            host, terms_.now, rows_max);
+        for (;;) {
+            auto row = rows.next<delivery_id, std::int64_t, hook_id, std::int64_t, public_id, std::string, std::string,
+                                 std::string, std::optional<std::string>, std::int64_t>();
+            if (!row) return std::move(row).error();
+            if (!*row) return due;
+            auto& [id, number, hook, event, message_id, type, target_url, secret, previous_secret, attempts] = **row;
+            due.push_back({event,
+                           {.lease = {id, number},
+                            .hook = hook,
+                            .what = nullptr,
+                            .message_id = message_id,
+                            .type = std::move(type),
+                            .target_url = std::move(target_url),
+                            .secret = std::move(secret),
+                            .previous_secret = std::move(previous_secret).value_or(std::string{}),
+                            .attempts_made = static_cast<unsigned>(attempts)}});
+        }
+    }
+
+    outcome<std::shared_ptr<const event>> read_event(std::int64_t id) {
+        auto& known = events_[id];
+        if (known != nullptr) return known;
+        auto row = on_.prepare("SELECT service, account, name, data, happened_at FROM tollgate_events WHERE id = ?", id)
+                       .next<service_name, account_id, std::string, std::string, instant>();
+        if (!row) return std::move(row).error();
+        if (!*row) return internal_error("SQLite: a delivery's event is not there");
+        auto& [service, account, name, data, at] = **row;
+        known = std::make_shared<const event>(event{{service, account}, std::move(name), std::move(data), at});
+        return known;
+    }
+
+    database& on_;
+    delivery_hosts hosts_;
+    const claim_terms& terms_;
+    claimed_deliveries claimed_;
+    std::size_t data_bytes_ = 0;
+    std::unordered_set<std::string> served_;
+    std::unordered_map<std::int64_t, std::shared_ptr<const event>> events_;
+};
+
+}  // namespace detail
+
+TOLLGATE_DECL outcome<claimed_deliveries> outbox::claim(const claim_terms& terms) {
+    {
+        // Asked without the write lock first, so that a worker may ask often.
+        auto connection = connections_.reader();
+        if (!connection) return std::move(connection).error();
+        delivery_hosts hosts{**connection};
+        auto next_at = detail::claiming::next_claim_at(hosts, terms);
+        if (!next_at) return std::move(next_at).error();
+        if (terms.deliveries_max == 0 || !*next_at || **next_at > terms.now) return claimed_deliveries{{}, *next_at};
+    }
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    auto change = transaction::begin(**connection);
+    if (!change) return std::move(change).error();
+    auto claimed = detail::claiming{**connection, terms}.run();
+    if (!claimed) return claimed;
+    if (auto done = change->commit(); !done) return std::move(done).error();
+    return claimed;
+}
+
+namespace detail {
+
+/// One settlement after the other, within one transaction.
+class settling {
+public:
+    settling(database& on, instant now) : on_{on}, now_{now} {}
+
+    outcome<settle_result> settle(const settlement& ended) {
+        using enum delivery_verdict;
+        const delivery_id id = ended.lease.delivery;
+        auto row = on_.prepare(
+                          "SELECT hook, host, lease_open AND lease_number = ?2, disabled_at IS NOT NULL, failing_since "
+                          "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
+                          "WHERE tollgate_deliveries.id = ?1",
+                          id, ended.lease.number)
+                       .next<hook_id, std::string, bool, bool, std::optional<instant>>();
+        if (!row) return std::move(row).error();
+        if (!*row) return settle_result::too_late;
+        auto& [hook, host, in_time, was_disabled, failing_since] = **row;
+        if (auto done = record(hook, ended); !done) return std::move(done).error();
+        if (!in_time) return settle_result::too_late;
+
+        auto moved = ended.verdict == again && !was_disabled ? send_again(id, ended.again_at) : end(id, ended.verdict);
+        if (!moved) return std::move(moved).error();
+        hosts_[host] = ended.made.duration >= slow_attempt;
+
+        const auto since_before = failing_since;
+        if (ended.verdict == delivered) failing_since.reset();
+        else if (!failing_since) failing_since = ended.made.at;
+        std::optional<disable_reason> why;
+        if (ended.verdict == gone) why = disable_reason::gone;
+        else if (failing_since && ended.disable_if_failing_since && *failing_since <= *ended.disable_if_failing_since)
+            why = disable_reason::failing;
+        if (failing_since != since_before)
+            if (auto done = on_.run("UPDATE tollgate_hooks SET failing_since = ? WHERE id = ?", failing_since, hook);
+                !done)
+                return std::move(done).error();
+        if (was_disabled || !why) return settle_result::done;
+        if (auto done = disable(hook, *why); !done) return std::move(done).error();
+        return settle_result::hook_disabled;
+    }
+
+    /// After the last: each host once, by its last attempt.
+    outcome<void> finish() {
+        for (const auto& [host, slowly] : hosts_)
+            if (auto done = delivery_hosts{on_}.answered(host, slowly, now_); !done) return done;
+        return {};
+    }
+
+private:
+    outcome<void> record(hook_id hook, const settlement& ended) {
+        const attempt& made = ended.made;
+        if (auto done =
+                on_.run("INSERT INTO tollgate_attempts (delivery, hook, began_at, duration, outcome, status, answer) "
+                        "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                        ended.lease.delivery, hook, made.at, std::int64_t{made.duration.count()}, made.end,
+                        std::int64_t{made.status}, blob_text{made.answer});
+            !done)
+            return done;
+        return on_.run(
+            "DELETE FROM tollgate_attempts WHERE id IN (SELECT id FROM tollgate_attempts WHERE delivery = ? "
+            "ORDER BY id DESC LIMIT -1 OFFSET ?)",
+            ended.lease.delivery, limits::attempts_per_delivery_max);
+    }
+
+    outcome<void> send_again(delivery_id id, instant at) {
+        return on_.run(
+            "UPDATE tollgate_deliveries SET attempts_made = attempts_made + 1, lease_open = 0, "
+            "leased_until = NULL, due_at = ? WHERE id = ?",
+            at, id);
+    }
+
+    outcome<void> end(delivery_id id, delivery_verdict verdict) {
+        using enum delivery_state;
+        const delivery_state state = verdict == delivery_verdict::delivered ? delivered
+                                     : verdict == delivery_verdict::again   ? held
+                                                                            : given_up;
+        return on_.run(
+            "UPDATE tollgate_deliveries SET attempts_made = attempts_made + 1, lease_open = 0, "
+            "leased_until = NULL, due_at = NULL, ended_at = ?, state = ? WHERE id = ?",
+            now_, state, id);
+    }
+
+    outcome<void> disable(hook_id hook, disable_reason why) {
+        if (auto done =
+                on_.run("UPDATE tollgate_hooks SET disabled_at = ?, disable_reason = ? WHERE id = ?", now_, why, hook);
+            !done)
+            return done;
+        return on_.run(
+            "UPDATE tollgate_deliveries SET state = 'held', due_at = NULL, ended_at = ? "
+            "WHERE hook = ? AND due_at IS NOT NULL",
+            now_, hook);
+    }
+
+    database& on_;
+    const instant now_;
+    std::unordered_map<std::string, bool> hosts_;
+};
+
+}  // namespace detail
+
+TOLLGATE_DECL outcome<std::vector<settle_result>> outbox::settle(std::span<const settlement> ended, instant now) {
+    std::vector<settle_result> results;
+    if (ended.empty()) return results;
+    results.reserve(ended.size());
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    auto change = transaction::begin(**connection);
+    if (!change) return std::move(change).error();
+    detail::settling settling{**connection, now};
+    for (const settlement& each : ended) {
+        auto result = settling.settle(each);
+        if (!result) return std::move(result).error();
+        results.push_back(*result);
+    }
+    if (auto done = settling.finish(); !done) return std::move(done).error();
+    if (auto done = change->commit(); !done) return std::move(done).error();
+    return results;
+}
+
+TOLLGATE_DECL std::optional<std::uint64_t> outbox::changes_seen() const noexcept {
+    const auto mark = connections_.changes().read();
+    if (!mark) return std::nullopt;
+    // Any change of any word changes the sum, whatever it is, but for one chance in 2^64: each is weighted differently.
+    std::uint64_t sum = 0;
+    for (const std::uint64_t each : {mark->counter, mark->log_end, mark->checksum, mark->salts})
+        sum = ((sum ^ each) * 0x9e37'79b9'7f4a'7c15U) ^ (sum >> 29);
+    return sum;
+}
+
+}  // namespace tollgate::sqlite

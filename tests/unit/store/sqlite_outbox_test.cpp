@@ -1,0 +1,429 @@
+#include <support/child_process.hpp>
+#include <support/faulty_vfs.hpp>
+#include <support/temporary_directory.hpp>
+#include <tollgate/store/sqlite.hpp>
+#include <tollgate/store/sqlite/columns.hpp>
+#include <tollgate/store/sqlite/database.hpp>
+#include <tollgate/store/sqlite/migrations.hpp>
+#include <tollgate/store/sqlite/schema.hpp>
+#include <tollgate/store/suite/delivering.hpp>
+#include <tollgate/store/suite/samples.hpp>
+
+#include <catch2/catch.hpp>
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <sys/resource.h>
+#include <thread>
+#include <utility>
+#include <vector>
+
+using namespace tollgate;
+using namespace tollgate::store_suite;
+using namespace tollgate::store_suite::detail;
+using tollgate_test::child_process;
+using tollgate_test::faulty_vfs;
+using tollgate_test::number_pipe;
+using tollgate_test::temporary_directory;
+
+namespace {
+
+std::int64_t count_in(sqlite::database& on, sqlite::sql counting) {
+    return std::get<0>(value_of(on.prepare(counting).next<std::int64_t>()).value());
+}
+
+/// Account 42 has hooks 1 and 2 at one host, with a delivery each: 1 and 2. Hook 3 (of account 43) is disabled and
+/// holds delivery 4, having given up 3; 5 of account 44's hook 4 is leased.
+struct furnished {
+    sqlite_store store;
+    account_ref account = sample_account(), disabled = sample_account("sitesmaker", 43),
+                sending = sample_account("sitesmaker", 44);
+    std::optional<due_delivery> lent;
+
+    furnished(const std::string& path, const sqlite_settings& settings) : store{path, settings} {
+        listen(store, account);
+        listen(store, account);
+        listen_at(store, disabled, "https://disabled.example/");
+        listen_at(store, sending, "https://sending.example/");
+        report(store, account, 1, noon + seconds{60});
+        report(store, disabled, 2);
+        auto one = sample_terms(noon);
+        one.deliveries_max = 1;
+        const auto sent = claim(store, one);
+        REQUIRE(settle_one(store, settled(sent.at(0), delivery_verdict::gone)) == settle_result::hook_disabled);
+        report(store, sending);
+        lent = claim_one(store, noon);
+    }
+
+    std::vector<delivery_state> states(const account_ref& of, std::int64_t hook) {
+        std::vector<delivery_state> all;
+        for (const delivery& each : deliveries(store, of, hook_id{hook})) all.push_back(each.state);
+        return all;
+    }
+};
+
+outcome<void> expected(outcome<bool> given) {
+    if (!given) return std::move(given).error();
+    if (!*given) return internal_error("the verb found nothing to do");
+    return {};
+}
+
+/// What a verb that writes has done: all of it, nothing of it, or (none) something in between.
+using progress = std::optional<bool>;
+
+progress all_or_nothing(std::initializer_list<bool> parts) {
+    const auto done = std::count(parts.begin(), parts.end(), true);
+    if (done == 0) return false;
+    return done == static_cast<std::ptrdiff_t>(parts.size()) ? progress{true} : std::nullopt;
+}
+
+struct verb {
+    const char* name;
+    outcome<void> (*act)(furnished&);
+    progress (*done)(furnished&);
+};
+
+using enum delivery_state;
+using states = std::vector<delivery_state>;
+
+const verb verbs[] = {
+    {"append_event",
+     [](furnished& on) {
+         const auto count = on.store.append_event(sample_event(on.account), sample_seed(9), noon);
+         if (!count) return outcome<void>{count.error()};
+         return expected(*count == 2);
+     },
+     [](furnished& on) {
+         return all_or_nothing({on.states(on.account, 1).size() == 2, on.states(on.account, 2).size() == 2});
+     }},
+    {"claim_due",
+     [](furnished& on) {
+         const auto claimed = on.store.claim_due(sample_terms(noon + seconds{60}));
+         if (!claimed) return outcome<void>{claimed.error()};
+         return expected(claimed->deliveries.size() == 3);  // the one that was leased, too
+     },
+     [](furnished& on) {
+         const auto is_leased = [&](const account_ref& of, std::int64_t hook) {
+             return only_delivery(on.store, of, hook_id{hook}).next_attempt_at == noon + seconds{90};
+         };
+         return all_or_nothing({is_leased(on.account, 1), is_leased(on.account, 2), is_leased(on.sending, 4)});
+     }},
+    {"settle",
+     [](furnished& on) {
+         const auto ended = settled(*on.lent, delivery_verdict::gone);
+         const auto results = on.store.settle({&ended, 1}, noon);
+         if (!results) return outcome<void>{results.error()};
+         return expected(results->at(0) == settle_result::hook_disabled);
+     },
+     [](furnished& on) {
+         const auto hook = listed_hook(on.store, on.sending, hook_id{4});
+         return all_or_nothing({on.states(on.sending, 4) == states{given_up}, hook.disabled.has_value(),
+                                hook.failing_since.has_value(),
+                                value_of(on.store.attempts_of(on.sending, hook_id{4}, 9)).size() == 1});
+     }},
+    {"resend",
+     [](furnished& on) { return expected(on.store.resend(on.sending, on.lent->lease.delivery, noon + seconds{31})); },
+     [](furnished& on) {
+         return progress{only_delivery(on.store, on.sending, hook_id{4}).next_attempt_at == noon + seconds{31}};
+     }},
+    {"enable_hook", [](furnished& on) { return expected(on.store.enable_hook(on.disabled, hook_id{3}, noon)); },
+     [](furnished& on) {
+         return all_or_nothing({!listed_hook(on.store, on.disabled, hook_id{3}).disabled,
+                                on.states(on.disabled, 3) == states{waiting, given_up}});
+     }},
+    {"sweep_deliveries",
+     [](furnished& on) {
+         const auto swept = on.store.sweep_deliveries(noon + seconds{1}, 100);
+         if (!swept) return outcome<void>{swept.error()};
+         return expected(*swept == 2);
+     },
+     [](furnished& on) {
+         return all_or_nothing(
+             {on.states(on.disabled, 3).empty(), value_of(on.store.attempts_of(on.disabled, hook_id{3}, 9)).empty()});
+     }},
+    {"delete_hook", [](furnished& on) { return expected(on.store.delete_hook(on.disabled, hook_id{3})); },
+     [](furnished& on) { return progress{value_of(on.store.hooks_of(on.disabled)).empty()}; }},
+};
+
+}  // namespace
+
+TEST_CASE("a disk that fails at the nth change: each verb of the outbox is done or not, and never half") {
+    const auto& each = GENERATE(from_range(std::begin(verbs), std::end(verbs)));
+    const int code = GENERATE(SQLITE_FULL, SQLITE_IOERR_WRITE, SQLITE_IOERR_FSYNC);
+    CAPTURE(each.name, code);
+
+    temporary_directory directory;
+    for (long n = 0;; ++n) {
+        REQUIRE(n < 100);
+        CAPTURE(n);
+        faulty_vfs vfs;
+        sqlite_settings settings;
+        settings.vfs = vfs.name();
+        const auto path = directory.file(std::to_string(n) + ".db");
+        furnished on{path, settings};
+        REQUIRE(each.done(on) == progress{false});
+
+        vfs.fail_after(n, code);
+        const auto done = each.act(on);
+        if (!done) {
+            CHECK(done.error().kind == problem_kind::unavailable);
+            CHECK_THAT(done.error().cause, Catch::StartsWith("SQLite: "));
+        }
+        CHECK(each.done(on) == progress{done.has_value()});  // reading needs no disk that can be written to
+        vfs.heal();
+        if (!done) {
+            value_of(each.act(on));
+            CHECK(each.done(on) == progress{true});
+        }
+        auto file = *sqlite::database::open(path);
+        CHECK(count_in(file, "SELECT count(*) FROM pragma_foreign_key_check") == 0);
+        CHECK(count_in(file,
+                       "SELECT count(*) FROM tollgate_events WHERE id NOT IN "
+                       "(SELECT event FROM tollgate_deliveries)") == 0);
+        CHECK(count_in(file,
+                       "SELECT count(*) FROM tollgate_deliveries WHERE ended_at IS NULL AND NOT EXISTS "
+                       "(SELECT 1 FROM tollgate_delivery_hosts WHERE name = host AND ready_at IS NOT NULL)") == 0);
+        if (done) break;
+    }
+}
+
+TEST_CASE("a file that may not grow is a problem that the publisher is told of, and no half event") {
+    temporary_directory directory;
+    const auto path = directory.file("tollgate.db");
+    number_pipe told;
+    // In another process, because the bound would be this one's for good.
+    child_process server{[&] {
+        told.close_reading();
+        sqlite_store store{path};
+        const auto account = sample_account();
+        for (int i = 0; i < 3; ++i) listen(store, account);
+        std::signal(SIGXFSZ, SIG_IGN);
+        rlimit bound{};
+        ::getrlimit(RLIMIT_FSIZE, &bound);
+        bound.rlim_cur = 500'000;
+        ::setrlimit(RLIMIT_FSIZE, &bound);
+        auto happened = sample_event(account);
+        happened.data = '"' + std::string(10'000, 'x') + '"';
+        for (std::uint64_t i = 0;; ++i) {
+            const auto count = store.append_event(happened, sample_seed(i), noon);
+            if (!count) {
+                if (count.error().kind != problem_kind::unavailable) return 1;
+                break;
+            }
+            told.put(static_cast<std::int64_t>(*count));
+        }
+        bound.rlim_cur = bound.rlim_max;
+        ::setrlimit(RLIMIT_FSIZE, &bound);
+        const auto count = store.append_event(happened, sample_seed(1'000), noon);
+        if (!count) return 2;
+        told.put(static_cast<std::int64_t>(*count));
+        return 0;
+    }};
+    told.close_writing();
+    std::size_t acknowledged = 0;
+    while (const auto count = told.take()) acknowledged += static_cast<std::size_t>(*count);
+    CHECK(server.wait() == 0);
+    CHECK(acknowledged > 10);
+    sqlite_store store{path};
+    const auto due = claim_at(store, noon);
+    CHECK(due.size() == acknowledged);
+    for (const due_delivery& each : due) CHECK(each.what->data.size() == 10'002);
+    auto file = *sqlite::database::open(path);
+    CHECK(count_in(file, "SELECT count(*) FROM tollgate_events") == static_cast<std::int64_t>(acknowledged / 3));
+}
+
+TEST_CASE("of processes that claim at once no two get one delivery, and all is delivered") {
+    constexpr int process_count = 4;
+    constexpr std::int64_t delivery_count = 300;
+    temporary_directory directory;
+    const auto path = directory.file("tollgate.db");
+    {
+        sqlite_store store{path};
+        for (int i = 0; i < 3; ++i) listen_at(store, sample_account(), "https://" + std::to_string(i) + ".example/");
+        report(store, sample_account(), delivery_count / 3);
+    }
+    number_pipe start, told;
+    std::vector<child_process> processes;
+    for (int i = 0; i < process_count; ++i)
+        processes.emplace_back([&] {
+            start.close_writing();
+            told.close_reading();
+            sqlite_store store{path};
+            start.take();  // all of them return when the parent closes
+            for (;;) {
+                auto terms = sample_terms(noon);
+                terms.deliveries_max = 7;
+                const auto claimed = store.claim_due(terms);
+                if (!claimed) return 1;
+                if (claimed->deliveries.empty()) return 0;
+                std::vector<settlement> ended;
+                for (const due_delivery& each : claimed->deliveries) {
+                    told.put(each.lease.delivery.value());
+                    ended.push_back(settled(each, delivery_verdict::delivered));
+                }
+                const auto results = store.settle(ended, noon);
+                if (!results || *results != std::vector(ended.size(), settle_result::done)) return 2;
+            }
+        });
+    told.close_writing();
+    start.close_writing();
+    std::multiset<std::int64_t> claimed;
+    while (const auto id = told.take()) claimed.insert(*id);
+    for (auto& each : processes) CHECK(each.wait() == 0);
+    CHECK(claimed.size() == delivery_count);
+    CHECK(std::set<std::int64_t>(claimed.begin(), claimed.end()).size() == delivery_count);
+    sqlite_store store{path};
+    CHECK(claim_at(store, noon + seconds{86'400}).empty());
+}
+
+TEST_CASE(
+    "an event that was acknowledged is delivered after kill -9, in whatever its process was killed, under one id") {
+    temporary_directory directory;
+    const auto path = directory.file("tollgate.db");
+    std::optional<hook_id> hook;
+    {
+        sqlite_store store{path};
+        hook = listen(store, sample_account());
+    }
+    std::set<std::uint64_t> acknowledged;
+    for (std::uint64_t round = 0; round < 4; ++round) {
+        number_pipe seeds;
+        child_process server{[&] {
+            seeds.close_reading();
+            sqlite_store store{path};
+            std::thread worker{[&] {  // claims and fails, claims and fails
+                for (instant now = noon;; now += milliseconds{1}) {
+                    auto terms = sample_terms(now);
+                    terms.lease_until = now + milliseconds{1};
+                    terms.deliveries_max = 3;
+                    std::vector<settlement> ended;
+                    for (const due_delivery& each : claim(store, terms)) {
+                        ended.push_back(settled(each, delivery_verdict::again, now));
+                        ended.back().again_at = now + milliseconds{5};
+                    }
+                    value_of(store.settle(ended, now));
+                }
+            }};
+            for (std::uint64_t seed = round * 10'000;; ++seed) {
+                if (!store.append_event(sample_event(sample_account()), sample_seed(seed), noon)) return 1;
+                seeds.put(static_cast<std::int64_t>(seed));
+            }
+        }};
+        seeds.close_writing();
+        for (std::uint64_t n = 0; n < 10 + round * 10; ++n) {
+            const auto seed = seeds.take();
+            REQUIRE(seed);
+            acknowledged.insert(static_cast<std::uint64_t>(*seed));
+        }
+        server.kill();
+        while (const auto seed = seeds.take()) acknowledged.insert(static_cast<std::uint64_t>(*seed));
+    }
+    sqlite_store store{path};
+    std::multiset<std::string> due;
+    for (const due_delivery& each : claim_at(store, noon + seconds{86'400}))
+        due.insert(std::string{each.message_id.view()});
+    CHECK(due.size() >= acknowledged.size());
+    CHECK(due.size() <= acknowledged.size() + 4);  // one a round was on its way
+    for (const std::uint64_t seed : acknowledged)
+        CHECK(due.count(std::string{message_id_of(sample_seed(seed), *hook).view()}) == 1);
+}
+
+TEST_CASE("what another process appends shows without a claim, and a claim that finds nothing changes nothing") {
+    temporary_directory directory;
+    const auto path = directory.file("tollgate.db");
+    sqlite_store store{path};
+    const auto account = sample_account();
+    listen(store, account);
+    auto seen = store.changes_seen();
+    REQUIRE(seen);
+    CHECK(store.changes_seen() == seen);
+    CHECK(claim_at(store, noon).empty());
+    CHECK(value_of(store.append_event(sample_event(sample_account("sitesmaker", 43)), sample_seed(1), noon)) == 0);
+    CHECK(value_of(store.sweep_deliveries(noon, 100)) == 0);
+    CHECK(store.changes_seen() == seen);
+
+    for (std::uint64_t round = 0; round < 3; ++round) {
+        child_process other{[&] {
+            sqlite_store emitting{path};
+            return emitting.append_event(sample_event(account), sample_seed(round), noon) ? 0 : 1;
+        }};
+        CHECK(other.wait() == 0);
+        CHECK(store.changes_seen() != seen);
+        CHECK(claim_at(store, noon).size() == 1);
+        seen = store.changes_seen();
+        CHECK(claim_at(store, noon).empty());
+        CHECK(store.changes_seen() == seen);
+    }
+
+    // A host without a lease to give stays where it is while more comes for it.
+    auto terms = sample_terms(noon);
+    terms.per_host_max = terms.per_slow_host_max = 3;
+    report(store, account, 2);
+    CHECK(claim(store, terms).empty());
+    report(store, account);
+    seen = store.changes_seen();
+    CHECK(claim(store, terms).empty());
+    CHECK(store.changes_seen() == seen);
+    CHECK(value_of(store.claim_due(terms)).next_at == noon + seconds{30});
+}
+
+TEST_CASE("nothing is left of what was forgotten: neither events nor attempts nor hosts") {
+    temporary_directory directory;
+    const auto path = directory.file("tollgate.db");
+    sqlite_store store{path};
+    auto file = *sqlite::database::open(path);
+    const auto account = sample_account();
+    for (int round = 0; round < 2; ++round) {
+        const auto one = listen(store, account), other = listen_at(store, account, "https://other.example/");
+        report(store, account, 10);
+        std::vector<settlement> ended;
+        for (const due_delivery& each : claim_at(store, noon))
+            ended.push_back(settled(each, delivery_verdict::delivered));
+        value_of(store.settle(ended, noon));
+        CHECK(count_in(file, "SELECT count(*) FROM tollgate_events") == 10);
+        CHECK(count_in(file, "SELECT count(*) FROM tollgate_delivery_hosts") == 2);
+        if (round == 0) {
+            CHECK(value_of(store.sweep_deliveries(noon + seconds{1}, 19)) == 19);
+            CHECK(count_in(file, "SELECT count(*) FROM tollgate_events") == 1);
+            CHECK(value_of(store.sweep_deliveries(noon + seconds{1}, 19)) == 1);
+        } else {
+            CHECK(value_of(store.delete_hook(account, one)));
+            CHECK(count_in(file, "SELECT count(*) FROM tollgate_events") == 10);
+            CHECK(value_of(store.delete_hook(account, other)));
+        }
+        CHECK(count_in(file, "SELECT count(*) FROM tollgate_deliveries") == 0);
+        CHECK(count_in(file, "SELECT count(*) FROM tollgate_events") == 0);
+        CHECK(count_in(file, "SELECT count(*) FROM tollgate_attempts") == 0);
+        CHECK(count_in(file, "SELECT count(*) FROM tollgate_delivery_hosts") == 0);
+        for (const hook& each : value_of(store.hooks_of(account))) value_of(store.delete_hook(account, each.id));
+    }
+}
+
+TEST_CASE("a store of version 2 is brought up to date, and its hooks get events") {
+    temporary_directory directory;
+    const auto path = directory.file("tollgate.db");
+    {
+        auto file = *sqlite::database::open(path);
+        REQUIRE(sqlite::migrate(file, sqlite::store_component, std::span{sqlite::store_steps}.first(2)));
+        REQUIRE(
+            file.run("INSERT INTO tollgate_hooks (service, account, event, source, type, target_url, secret, "
+                     "created_at, previous_secret, previous_secret_until) VALUES ('sitesmaker', 42, "
+                     "'site.published', 'manual', 'webhook', 'https://example.com/', 'whsec_x', 1, 'whsec_y', ?)",
+                     noon + seconds{1}));
+    }
+    sqlite_store store{path};
+    const auto listed = value_of(store.hooks_of(sample_account()));
+    REQUIRE(listed.size() == 1);
+    CHECK_FALSE(listed[0].disabled);
+    CHECK_FALSE(listed[0].failing_since);
+    report(store, sample_account());
+    const auto due = claim_one(store, noon);
+    CHECK(due.secret == "whsec_x");
+    CHECK(due.previous_secret == "whsec_y");
+}
