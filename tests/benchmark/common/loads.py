@@ -131,3 +131,11 @@ def handle_instructions(calls: int) -> float:
         return lambda tool: subprocess.run([*tool, BIN / "handle_cost", str(times)], check=True, capture_output=True,
                                            timeout=120)
     return (_instructions_of(call(2 * calls)) - _instructions_of(call(calls))) / calls
+
+
+def webhook_figures() -> dict[str, float]:
+    """What a dispatcher costs and how long webhooks take, by the names that the program gives its figures."""
+    done = subprocess.run([BIN / "webhook_deliveries"], capture_output=True, text=True, timeout=600)
+    if done.returncode != 0:
+        raise Failed(f"webhooks: {done.stderr[-300:].strip()}")
+    return json.loads(done.stdout)

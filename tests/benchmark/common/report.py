@@ -32,6 +32,10 @@ def ratio(value: float | None) -> str:
     return ABSENT if value is None else f"{value:.2f}"
 
 
+def milliseconds(value: float | None) -> str:
+    return ABSENT if value is None else f"{value:.2f} ms"
+
+
 def kibibytes(value: float | None) -> str:
     return ABSENT if value is None else f"{value / 1024:.1f} KiB"
 

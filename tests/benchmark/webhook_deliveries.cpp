@@ -1,0 +1,307 @@
+// What the dispatcher costs, and how long webhooks take: one line of JSON.
+//
+// The receiver is another process, on other addresses of the loopback network, each of which counts as a host of its own.
+// It notes when each webhook came in memory that both share.
+
+#include <tollgate/dispatch/hook_dispatcher.hpp>
+#include <tollgate/store/memory.hpp>
+#include <tollgate/store/sqlite.hpp>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+using namespace tollgate;
+
+namespace {
+
+constexpr std::size_t arrivals_max = 1'000'000;
+
+struct shared_notes {
+    std::atomic<std::uint64_t> arrived;
+    std::atomic<std::uint32_t> microseconds[arrivals_max];  // from the time that a webhook's data says to its arrival
+};
+
+std::int64_t monotonic_nanoseconds() {
+    return std::chrono::steady_clock::now().time_since_epoch().count();
+}
+
+[[noreturn]] void fail(const char* what) {
+    std::perror(what);
+    std::exit(1);
+}
+
+int listen_at(std::uint16_t& port) {
+    const int made = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_addr.s_addr = htonl(INADDR_ANY);
+    socklen_t bytes = sizeof at;
+    if (::bind(made, reinterpret_cast<sockaddr*>(&at), sizeof at) != 0 || ::listen(made, 8192) != 0) fail("listen");
+    ::getsockname(made, reinterpret_cast<sockaddr*>(&at), &bytes);
+    port = ntohs(at.sin_port);
+    return made;
+}
+
+/// Answers every request with 200, on connections that stay.
+[[noreturn]] void receive(int listener, shared_notes& notes) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    constexpr std::string_view answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+    const int epoll = ::epoll_create1(0);
+    const auto watch = [epoll](int socket) {
+        epoll_event wanted{};
+        wanted.events = EPOLLIN;
+        wanted.data.fd = socket;
+        ::epoll_ctl(epoll, EPOLL_CTL_ADD, socket, &wanted);
+    };
+    watch(listener);
+    std::unordered_map<int, std::string> seen;
+    std::vector<char> bytes(64 * 1024);
+    for (;;) {
+        epoll_event ready[256];
+        const int count = ::epoll_wait(epoll, ready, 256, -1);
+        for (int i = 0; i < count; ++i) {
+            const int socket = ready[i].data.fd;
+            if (socket == listener) {
+                for (int one = ::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK); one >= 0;
+                     one = ::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK))
+                    watch(one);
+                continue;
+            }
+            const auto got = ::recv(socket, bytes.data(), bytes.size(), 0);
+            if (got <= 0) {
+                ::close(socket);
+                seen.erase(socket);
+                continue;
+            }
+            std::string& text = seen[socket];
+            text.append(bytes.data(), static_cast<std::size_t>(got));
+            for (;;) {
+                const auto head = text.find("\r\n\r\n");
+                if (head == std::string::npos) break;
+                const auto at = text.find("Content-Length: ");
+                const auto all = head + 4 + static_cast<std::size_t>(std::atoll(text.c_str() + at + 16));
+                if (text.size() < all) break;
+                const auto sent_at = std::atoll(text.c_str() + text.find("\"data\":") + 7);
+                const auto number = notes.arrived++;
+                if (number < arrivals_max)
+                    notes.microseconds[number] = static_cast<std::uint32_t>((monotonic_nanoseconds() - sent_at) / 1000);
+                (void)!::send(socket, answer.data(), answer.size(), MSG_NOSIGNAL);
+                text.erase(0, all);
+            }
+        }
+    }
+}
+
+double cpu_seconds() {
+    rusage used{};
+    ::getrusage(RUSAGE_SELF, &used);
+    const auto of = [](const timeval& time) { return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6; };
+    return of(used.ru_utime) + of(used.ru_stime);
+}
+
+double resident_megabytes() {
+    std::ifstream status{"/proc/self/statm"};
+    std::size_t all = 0, resident = 0;
+    status >> all >> resident;
+    return static_cast<double>(resident) * static_cast<double>(::sysconf(_SC_PAGESIZE)) / 1e6;
+}
+
+double seconds_since(std::int64_t began) { return static_cast<double>(monotonic_nanoseconds() - began) / 1e9; }
+
+const service_name shop = *service_name::from("sitesmaker");
+
+class bench {
+public:
+    bench(shared_notes& notes, std::uint16_t port, std::uint16_t dead_port) : notes_{notes}, port_{port}, dead_port_{dead_port} {}
+
+    template <class Store>
+    void listen_to(Store& store, std::int64_t account, const std::string& host, bool dead = false) {
+        const auto port = std::to_string(dead ? dead_port_ : port_);
+        if (!store.create_hook({.account = {shop, account_id{account}}, .event = "site.created", .source = hook_source::api,
+                                .type = "webhook", .target_url = "http://" + host + ":" + port + "/hooks/in",
+                                .secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=", .created_at = now()}, 5000))
+            std::abort();
+    }
+    void publish(auto& to, std::int64_t account) {
+        message_seed seed{};
+        std::memcpy(seed.data(), &++published_, sizeof published_);
+        const auto made = to.append_event({{shop, account_id{account}}, "site.created",
+                                           std::to_string(monotonic_nanoseconds()), now()}, seed, now());
+        if (!made) {
+            std::fprintf(stderr, "append: %s\n", made.error().cause.c_str());
+            std::exit(1);
+        }
+    }
+    static instant now() { return system_clock{}.now(); }
+    static auto policies() { return default_policies().with_target_rule(public_targets{.private_allowed = true}); }
+
+    void begin_counting() { notes_.arrived = 0; }
+    bool wait_for(std::uint64_t count, double patience_seconds = 120) {
+        const auto began = monotonic_nanoseconds();
+        while (notes_.arrived < count) {
+            if (seconds_since(began) > patience_seconds) return false;
+            std::this_thread::sleep_for(std::chrono::milliseconds{1});
+        }
+        return true;
+    }
+    /// Milliseconds, of what has arrived.
+    double latency(double part) {
+        std::vector<std::uint32_t> all(notes_.microseconds, notes_.microseconds + notes_.arrived);
+        std::sort(all.begin(), all.end());
+        return all.empty() ? 0 : all[static_cast<std::size_t>(part * static_cast<double>(all.size() - 1))] / 1000.0;
+    }
+
+private:
+    shared_notes& notes_;
+    std::uint16_t port_, dead_port_;
+    std::uint64_t published_ = 0;
+};
+
+struct figure {
+    const char* name;
+    double value;
+};
+
+void deliveries(bench& with, std::vector<figure>& told) {
+    constexpr std::uint64_t count = 100'000;
+    constexpr int hosts = 16;
+    memory_store store;
+    for (int i = 0; i < hosts; ++i) with.listen_to(store, i + 1, "127.0.1." + std::to_string(i + 1));
+    auto began = monotonic_nanoseconds();
+    for (std::uint64_t i = 0; i < count; ++i) with.publish(store, static_cast<std::int64_t>(i % hosts) + 1);
+    told.push_back({"memory_events_per_second", static_cast<double>(count) / seconds_since(began)});
+    told.push_back({"due_megabytes", resident_megabytes()});
+    with.begin_counting();
+    hook_dispatcher dispatcher{store, {}, bench::policies()};
+    const double cpu = cpu_seconds();
+    began = monotonic_nanoseconds();
+    if (!dispatcher.start() || !with.wait_for(count)) fail("deliveries");
+    told.push_back({"deliveries_per_second", static_cast<double>(count) / seconds_since(began)});
+    dispatcher.stop();
+    told.push_back({"deliveries_per_cpu_second", static_cast<double>(count) / (cpu_seconds() - cpu)});
+    told.push_back({"delivered_megabytes", resident_megabytes()});
+}
+
+template <class Store>
+void arrivals(bench& with, Store& store, const char* median, const char* p99, std::vector<figure>& told) {
+    constexpr int count = 1000;
+    with.listen_to(store, 1, "127.0.2.1");
+    hook_dispatcher dispatcher{store, {}, bench::policies()};
+    if (!dispatcher.start()) fail("start");
+    with.begin_counting();
+    for (int i = 0; i < count; ++i) {
+        with.publish(dispatcher, 1);
+        std::this_thread::sleep_for(std::chrono::milliseconds{2});
+    }
+    if (!with.wait_for(count)) fail("arrivals");
+    dispatcher.stop();
+    told.push_back({median, with.latency(0.5)});
+    told.push_back({p99, with.latency(0.99)});
+}
+
+void beside_hanging(bench& with, std::vector<figure>& told) {
+    constexpr int hanging = 1000, healthy = 2000;
+    memory_store store;
+    for (int i = 0; i < hanging; ++i)
+        with.listen_to(store, i + 2, "127.7." + std::to_string(i / 200) + "." + std::to_string(i % 200 + 1), true);
+    with.listen_to(store, 1, "127.0.3.1");
+    hook_dispatcher dispatcher{store, {}, bench::policies()};
+    if (!dispatcher.start()) fail("start");
+    with.begin_counting();
+    for (int round = 0; round < 3; ++round)  // each has more to come than it may have at once
+        for (int i = 0; i < hanging; ++i) with.publish(dispatcher, i + 2);
+    for (int i = 0; i < healthy; ++i) {
+        with.publish(dispatcher, 1);
+        std::this_thread::sleep_for(std::chrono::milliseconds{2});
+    }
+    if (!with.wait_for(healthy)) fail("beside_hanging");
+    told.push_back({"beside_1000_hanging_median_ms", with.latency(0.5)});
+    told.push_back({"beside_1000_hanging_p99_ms", with.latency(0.99)});
+    told.push_back({"beside_1000_hanging_megabytes", resident_megabytes()});
+    dispatcher.stop(milliseconds{0});
+}
+
+template <class Store>
+void on_disk(bench& with, std::vector<figure>& told) {
+    if constexpr (outbox<Store>) {
+        const auto directory = std::filesystem::temp_directory_path() / ("tollgate-webhooks-" + std::to_string(::getpid()));
+        std::filesystem::create_directories(directory);
+        {
+            auto opened = Store::open((directory / "one.db").string());
+            if (!opened) fail("sqlite");
+            Store& store = *opened;
+            with.listen_to(store, 9, "127.0.4.1");
+            constexpr int count = 2000;
+            const auto began = monotonic_nanoseconds();
+            for (int i = 0; i < count; ++i) with.publish(store, 9);
+            told.push_back({"sqlite_events_per_second", count / seconds_since(began)});
+            with.begin_counting();
+            hook_dispatcher dispatcher{store, {}, bench::policies()};
+            const double cpu = cpu_seconds();
+            const auto sending = monotonic_nanoseconds();
+            if (!dispatcher.start() || !with.wait_for(count)) fail("deliveries from disk");
+            told.push_back({"sqlite_deliveries_per_second", count / seconds_since(sending)});
+            dispatcher.stop();
+            told.push_back({"sqlite_deliveries_per_cpu_second", count / (cpu_seconds() - cpu)});
+            arrivals(with, store, "sqlite_arrival_median_ms", "sqlite_arrival_p99_ms", told);
+        }
+        std::filesystem::remove_all(directory);
+    }
+}
+
+}  // namespace
+
+int main() {
+    rlimit descriptors{};
+    ::getrlimit(RLIMIT_NOFILE, &descriptors);
+    descriptors.rlim_cur = descriptors.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &descriptors);
+
+    auto* const notes = static_cast<shared_notes*>(
+        ::mmap(nullptr, sizeof(shared_notes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    std::uint16_t port = 0, dead_port = 0;
+    const int listener = listen_at(port);
+    const int nobody = listen_at(dead_port);  // the kernel takes connections, and nobody ever reads from them
+    const pid_t receiver = ::fork();
+    if (receiver == 0) receive(listener, *notes);
+    ::close(listener);
+
+    bench with{*notes, port, dead_port};
+    std::vector<figure> told;
+    deliveries(with, told);
+    {
+        memory_store store;
+        arrivals(with, store, "arrival_median_ms", "arrival_p99_ms", told);
+    }
+    beside_hanging(with, told);
+    on_disk<sqlite_store>(with, told);
+    ::kill(receiver, SIGKILL);
+    ::waitpid(receiver, nullptr, 0);
+    ::close(nobody);
+
+    std::printf("{");
+    for (std::size_t i = 0; i < told.size(); ++i) std::printf("%s\"%s\": %.3f", i == 0 ? "" : ", ", told[i].name, told[i].value);
+    std::printf("}\n");
+}
