@@ -43,6 +43,7 @@ public:
     outcome<claimed_deliveries> run() {
         const std::size_t slow_max = (std::min)(terms_.slow_deliveries_max, terms_.deliveries_max);
         if (auto done = claim_in_line(true, slow_max); !done) return std::move(done).error();
+        for (due_delivery& each : claimed_.deliveries) each.slow = true;
         if (auto done = claim_in_line(false, terms_.deliveries_max); !done) return std::move(done).error();
         auto next_at = next_claim_at(hosts_, terms_);
         if (!next_at) return std::move(next_at).error();

@@ -205,7 +205,9 @@ void add_host_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         auto terms = sample_terms(noon);
         terms.deliveries_max = 4;
         terms.slow_deliveries_max = 1;
-        expect(by_target(claim(store, terms)) == counts{{quick_url, 3}, {slow_url, 1}}, "one of four to slow hosts");
+        const auto mixed = claim(store, terms);
+        expect(by_target(mixed) == counts{{quick_url, 3}, {slow_url, 1}}, "one of four to slow hosts");
+        for (const due_delivery& each : mixed) expect(each.slow == (each.target_url == slow_url), "it says which are slow");
         terms.slow_deliveries_max = 0;
         expect(by_target(claim(store, terms)) == counts{{quick_url, 4}}, "none to slow hosts");
         terms.slow_deliveries_max = 3;

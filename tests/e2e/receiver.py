@@ -1,0 +1,138 @@
+"""Webhook receivers: each connection is played by a function, on a thread of its own."""
+
+import contextlib
+import socket
+import ssl
+import subprocess
+import threading
+import time
+
+OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+
+def answer(status, fields=()):
+    lines = [f"HTTP/1.1 {status} Status", "Content-Length: 0", *fields, "", ""]
+    return "\r\n".join(lines).encode()
+
+
+class Request:
+    def __init__(self, head, body, connection):
+        self.line, *lines = head.split("\r\n")
+        self.fields = {}
+        for line in lines:
+            name, _, value = line.partition(": ")
+            self.fields[name.lower()] = value
+        self.body = body
+        self.connection = connection  # counted from 0
+        self.at = time.monotonic()
+
+    @property
+    def id(self):
+        return self.fields["webhook-id"]
+
+
+def read_request(stream, connection):
+    """The next request of a connection; nothing when it has ended."""
+    head = b""
+    while not head.endswith(b"\r\n\r\n"):
+        line = stream.readline()
+        if not line:
+            return None
+        head += line
+    head = head[:-4].decode("latin-1")
+    length = next((int(line.split(":")[1]) for line in head.split("\r\n") if line.lower().startswith("content-length:")), 0)
+    body = stream.read(length)
+    return Request(head, body, connection) if len(body) == length else None
+
+
+class Receiver:
+    """Listens on a free port. `play(request, socket)` answers each request, and says False to end the connection; by
+    default the answer is 200. What has come is in `seen`."""
+
+    def __init__(self, play=None, tls=None, address="127.0.0.1"):
+        self.play = play or (lambda request, to: to.sendall(OK))
+        self.tls = tls
+        self.seen = []
+        self.changed = threading.Condition()
+        self.connections = 0
+        self.listener = socket.create_server((address, 0), backlog=1024)
+        self.port = self.listener.getsockname()[1]
+        self.open = set()
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def url(self, path="/hook", host="127.0.0.1"):
+        return f"{'https' if self.tls else 'http'}://{host}:{self.port}{path}"
+
+    def wait(self, count, seconds=20, key=lambda request: True):
+        """The first `count` requests of this kind; fewer when the others did not come in time."""
+        deadline = time.monotonic() + seconds
+        with self.changed:
+            while True:
+                chosen = [each for each in self.seen if key(each)]
+                left = deadline - time.monotonic()
+                if len(chosen) >= count or left <= 0:
+                    return chosen
+                self.changed.wait(left)
+
+    def _accept(self):
+        while True:
+            try:
+                made, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._serve, args=(made, self.connections), daemon=True).start()
+            self.connections += 1
+
+    def _serve(self, made, number):
+        self.open.add(made)
+        with contextlib.suppress(OSError, ssl.SSLError), made:
+            made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            if self.tls:
+                made = self.tls.wrap_socket(made, server_side=True)
+            stream = made.makefile("rb")
+            while True:
+                request = read_request(stream, number)
+                if request is None:
+                    return
+                with self.changed:
+                    self.seen.append(request)
+                    self.changed.notify_all()
+                if self.play(request, made) is False:
+                    return
+
+    def close(self):
+        with contextlib.suppress(OSError):
+            self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        for each in list(self.open):
+            with contextlib.suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+def hang(request, to):
+    time.sleep(60)
+    return False
+
+
+def reset(request, to):
+    """Ends the connection with a reset instead of in good order."""
+    to.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00")
+    return False
+
+
+def make_certificate(directory, *names):
+    """A self-signed certificate for these names; the files of certificate and key."""
+    certificate, key = directory / f"{names[0]}.crt", directory / f"{names[0]}.key"
+    alternatives = ",".join(f"IP:{name}" if name[0].isdigit() else f"DNS:{name}" for name in names)
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1",
+                    "-keyout", key, "-out", certificate, "-subj", f"/CN={names[0]}", "-addext",
+                    f"subjectAltName={alternatives}"], check=True, capture_output=True, timeout=30)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    return certificate, context
