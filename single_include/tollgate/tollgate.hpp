@@ -6743,8 +6743,30 @@ template <router Router>
 
 namespace tollgate::pipeline {
 
-/// Makes one page's forms differ from every other's.
+/// Makes one page's forms differ from every other's: 12 random bytes, and the second that it was made in.
 using form_nonce = std::array<std::byte, 16>;
+
+namespace detail {
+
+TOLLGATE_DECL void put_second(form_nonce& made, instant now) noexcept;
+
+}  // namespace detail
+
+/// None without random bytes.
+template <random_source Random>
+[[nodiscard]] std::optional<form_nonce> new_form_nonce(const Random& random, instant now) noexcept {
+    form_nonce made;
+    if (!random.fill(made)) return std::nullopt;
+    detail::put_second(made, now);
+    return made;
+}
+
+/// Whole seconds since 1970.
+[[nodiscard]] TOLLGATE_DECL instant made_at(const form_nonce& nonce) noexcept;
+
+/// As a form carries it by itself, and back; none for every other text.
+[[nodiscard]] TOLLGATE_DECL std::string form_nonce_text(const form_nonce& nonce);
+[[nodiscard]] TOLLGATE_DECL std::optional<form_nonce> parse_form_nonce(std::string_view text);
 
 /// What a form token is bound to: it is good for this session, this purpose and these words alone.
 struct form_seal {
@@ -8405,7 +8427,7 @@ inline constexpr std::string_view consent_purpose = "oauth/consent";
 /// Where a code comes from that is to be the same however often one form is sent.
 struct code_seed {
     std::string_view key;    ///< nobody knows it who could use it: a session's secret, or a server's
-    std::string_view nonce;  ///< the form's
+    pipeline::form_nonce nonce;  ///< the form's
     user_id user;
     std::string_view covered;
 };
@@ -8421,9 +8443,6 @@ struct sign_in_part {
 /// The names of what a consent form sends, besides the request's parameters.
 inline constexpr std::string_view decision_name = "decision";
 inline constexpr std::string_view nonce_name = "form_nonce";
-
-/// Whether `text` is what a form to sign in on carries as its nonce, and so may come from one.
-[[nodiscard]] TOLLGATE_DECL bool is_nonce(std::string_view text);
 
 struct consent_view {
     const page_words& words;
@@ -8775,7 +8794,7 @@ private:
 
     [[nodiscard]] static bool shows_a_form(const parameters& sent, place where) {
         if (signs_in && where == place::one_page && sent.holds(pipeline::login_name))
-            return is_nonce(sent.find(nonce_name).value_or(""));
+            return pipeline::parse_form_nonce(sent.find(nonce_name).value_or("")).has_value();
         return sent.holds(pipeline::form_token_name);
     }
 
@@ -8824,15 +8843,12 @@ private:
         const auto shown = to.sent.find(pipeline::form_token_name).value_or("");
         const auto nonce = pipeline::check_form_token({*who, consent_purpose, covered}, shown);
         if (!nonce) return pages.answer_status(to.out, http::status::forbidden);
-        take_decision(to, {.key = who->secret,
-                           .nonce = {reinterpret_cast<const char*>(nonce->data()), nonce->size()},
-                           .user = who->user,
-                           .covered = covered});
+        take_decision(to, {.key = who->secret, .nonce = *nonce, .user = who->user, .covered = covered});
     }
 
     void take_decision(const call& to, const code_seed& seed) const {
         switch (read_decision(to.sent)) {
-            case decision::allow: return give_code(to, seed.user, make_code(seed));
+            case decision::allow: return give_code_of(to, seed);
             case decision::deny: return deny(to);
             case decision::none: return pages.answer_status(to.out, http::status::bad_request);
         }
@@ -8854,6 +8870,8 @@ private:
         if (decided == decision::none) return pages.answer_status(to.out, http::status::bad_request);
         if (decided == decision::deny) return deny(to);
 
+        const auto nonce = pipeline::parse_form_nonce(to.sent.find(nonce_name).value_or(""));
+        if (!nonce) return pages.answer_status(to.out, http::status::forbidden);
         const auto login = to.sent.find(pipeline::login_name).value_or("");
         auto password = to.sent.find(pipeline::password_name).value_or("");
         const sign_in_attempt typed{.login = login, .password = password, .client = to.now.client};
@@ -8872,16 +8890,15 @@ private:
 
         const auto user = tried->who->user;
         to.now.who = caller{user, {}, credential_kind::other, {}};
-        const auto nonce = to.sent.find(nonce_name).value_or("");
-        give_code(to, user,
-                  make_code({.key = form_key, .nonce = nonce, .user = user, .covered = covered_by(to.request)}));
+        const auto covered = covered_by(to.request);
+        give_code_of(to, {.key = form_key, .nonce = *nonce, .user = user, .covered = covered});
     }
 
     void show_consent(const call& to, const session& who) const {
         if (who.secret.empty()) return answer_problem(to, internal_error("the session has no secret"));
-        pipeline::form_nonce nonce;
-        if (!policy(policies.random).fill(nonce)) return answer_problem(to, no_random_bytes());
-        const auto token = pipeline::make_form_token({who, consent_purpose, covered_by(to.request)}, nonce);
+        const auto nonce = pipeline::new_form_nonce(policy(policies.random), to.now.now);
+        if (!nonce) return answer_problem(to, no_random_bytes());
+        const auto token = pipeline::make_form_token({who, consent_purpose, covered_by(to.request)}, *nonce);
         page_frame frame;
         frame.login = who.login;
         show(to, frame, token, nullptr);
@@ -8889,9 +8906,9 @@ private:
 
     void show_sign_in(const call& to, std::string_view login, const pipeline::form_faults& faults,
                       http::status status) const {
-        pipeline::form_nonce nonce;
-        if (!policy(policies.random).fill(nonce)) return answer_problem(to, no_random_bytes());
-        const auto text = base64url_encode({reinterpret_cast<const char*>(nonce.data()), nonce.size()});
+        const auto nonce = pipeline::new_form_nonce(policy(policies.random), to.now.now);
+        if (!nonce) return answer_problem(to, no_random_bytes());
+        const auto text = pipeline::form_nonce_text(*nonce);
         const sign_in_part part{.nonce = text, .login = login, .faults = faults};
         to.out.set_status(status);
         page_frame frame;
@@ -8910,6 +8927,17 @@ private:
         frame.title = title;
         frame.shape = page_shape::narrow;
         pages.answer(to.out, frame, [&](http::html_writer& html) { write_consent(html, view); });
+    }
+
+    /// The same code however often one form is sent. No store remembers for ever that a code was spent, so an old form
+    /// makes a new one each time: it would be the same that somebody may have seen long ago.
+    void give_code_of(const call& to, const code_seed& seed) const {
+        const auto made_at = pipeline::made_at(seed.nonce);
+        const bool remembered = to.now.now < made_at + seconds{limits::spent_code_seconds};
+        if (remembered) return give_code(to, seed.user, make_code(seed));
+        const auto code = new_secret(secret_kind::authorization_code, policy(policies.random));
+        if (!code) return answer_problem(to, no_random_bytes());
+        give_code(to, seed.user, *code);
     }
 
     void give_code(const call& to, user_id user, const secret_text& code) const {
@@ -10385,7 +10413,7 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::
                                                                     http::response& out) noexcept {
     if constexpr (fits) {
         try {
-            if (refused.status == http::status::service_unavailable) out.add("Retry-After", 1U);
+            if (refused.status == http::status::service_unavailable) out.add("Retry-After", pipeline::retry_after_unavailable_seconds);
             maker_.answer_message(
                 out, refused.status,
                 {pipeline::message_for(refused.status, maker_.words().errors).heading, refused.reason});
@@ -10403,7 +10431,7 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::answer_problem(http
     const auto status = pipeline::to_status(why.kind);
     if (to_number(status) >= 500) policy(policies_.observer).on_problem(why);
     out.clear();
-    if (status == http::status::service_unavailable) out.add("Retry-After", 1U);
+    if (status == http::status::service_unavailable) out.add("Retry-After", pipeline::retry_after_unavailable_seconds);
     maker_.answer_status(out, status);
 }
 
@@ -10469,10 +10497,10 @@ outcome<void> account_pages<Users, Sessions, Store, Policies, Theme>::enter(cons
         return {};
     }
 
-    pipeline::form_nonce nonce;
-    if ((*who)->secret.empty() || !policy(policies_.random).fill(nonce))
+    const auto nonce = pipeline::new_form_nonce(policy(policies_.random), at.now);
+    if (!nonce || (*who)->secret.empty())
         return internal_error("the session has no secret, or the random source gave nothing");
-    const auto token = pipeline::make_form_token(seal_of(**who), nonce);
+    const auto token = pipeline::make_form_token(seal_of(**who), *nonce);
     return enter_settings({at.where, at.asked, **who, token, at.form, at.query, at.now}, out);
 }
 
@@ -15745,18 +15773,46 @@ namespace tollgate::pipeline {
 
 namespace detail {
 
-[[nodiscard]] inline digest mac_of(const form_seal& seal, std::string_view nonce) {
+inline constexpr std::size_t second_bytes = 4;  // enough until 2106
+
+TOLLGATE_DECL void put_second(form_nonce& made, instant now) noexcept {
+    auto left = static_cast<std::uint32_t>(to_unix_milliseconds(now) / 1000);
+    for (std::size_t i = 1; i <= second_bytes; ++i, left >>= 8) made[made.size() - i] = std::byte(left & 0xff);
+}
+
+[[nodiscard]] inline digest mac_of(const form_seal& seal, const form_nonce& nonce) {
     // The nonce is of one length, and the purpose ends in a byte that none has: no two seals make one message.
     std::string message{"form token\0", 11};
-    message.append(nonce).append(seal.purpose).append(1, '\0').append(seal.covered);
+    message.append(reinterpret_cast<const char*>(nonce.data()), nonce.size())
+        .append(seal.purpose)
+        .append(1, '\0')
+        .append(seal.covered);
     return hmac_sha256({.key = seal.who.secret, .message = message});
 }
 
 }  // namespace detail
 
+TOLLGATE_DECL instant made_at(const form_nonce& nonce) noexcept {
+    std::int64_t second = 0;
+    for (std::size_t i = nonce.size() - detail::second_bytes; i < nonce.size(); ++i)
+        second = second << 8 | std::to_integer<std::int64_t>(nonce[i]);
+    return from_unix_seconds(second);
+}
+
+TOLLGATE_DECL std::string form_nonce_text(const form_nonce& nonce) {
+    return base64url_encode({reinterpret_cast<const char*>(nonce.data()), nonce.size()});
+}
+
+TOLLGATE_DECL std::optional<form_nonce> parse_form_nonce(std::string_view text) {
+    const auto bytes = base64url_decode(text);
+    form_nonce read;
+    if (!bytes || bytes->size() != read.size()) return std::nullopt;
+    std::memcpy(read.data(), bytes->data(), read.size());
+    return read;
+}
+
 TOLLGATE_DECL std::string make_form_token(const form_seal& seal, const form_nonce& nonce) {
-    const std::string_view raw{reinterpret_cast<const char*>(nonce.data()), nonce.size()};
-    return base64url_encode(raw) + "." + base64url_encode(detail::mac_of(seal, raw).raw());
+    return form_nonce_text(nonce) + "." + base64url_encode(detail::mac_of(seal, nonce).raw());
 }
 
 TOLLGATE_DECL std::optional<form_nonce> check_form_token(const form_seal& seal, std::string_view shown) {
@@ -15764,14 +15820,12 @@ TOLLGATE_DECL std::optional<form_nonce> check_form_token(const form_seal& seal, 
     if (seal.who.secret.empty()) return std::nullopt;
     const auto dot = shown.find('.');
     if (dot == std::string_view::npos || shown.size() > 128) return std::nullopt;
-    const auto nonce = base64url_decode(shown.substr(0, dot));
+    const auto nonce = parse_form_nonce(shown.substr(0, dot));
     const auto mac = base64url_decode(shown.substr(dot + 1));
-    if (!nonce || nonce->size() != form_nonce{}.size() || !mac) return std::nullopt;
+    if (!nonce || !mac) return std::nullopt;
     const auto claimed = digest::from(*mac);
     if (!claimed || *claimed != detail::mac_of(seal, *nonce)) return std::nullopt;
-    form_nonce found;
-    std::memcpy(found.data(), nonce->data(), found.size());
-    return found;
+    return nonce;
 }
 
 }  // namespace tollgate::pipeline
@@ -17331,15 +17385,9 @@ TOLLGATE_DECL std::string covered_by(const authorization_request& request) {
     return to_query(request) + "\n" + request.redirect;
 }
 
-TOLLGATE_DECL bool is_nonce(std::string_view text) {
-    const auto bytes = base64url_decode(text);
-    return bytes && bytes->size() == pipeline::form_nonce{}.size();
-}
-
 TOLLGATE_DECL secret_text make_code(const code_seed& seed) {
-    // The nonce is the only part that could hold a line end, and the number before it says where it stops.
-    std::string message = "authorization code\n" + std::to_string(seed.user.value()) + "\n";
-    message.append(std::to_string(seed.nonce.size())).append("\n").append(seed.nonce).append(seed.covered);
+    const std::string message = "authorization code\n" + std::to_string(seed.user.value()) + "\n" +
+                                pipeline::form_nonce_text(seed.nonce) + "\n" + std::string{seed.covered};
     const auto made = hmac_sha256({.key = seed.key, .message = message});
     std::array<std::byte, digest::size_bytes> bytes;
     std::memcpy(bytes.data(), made.bytes().data(), bytes.size());

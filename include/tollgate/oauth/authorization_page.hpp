@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tollgate/base/encoding.hpp>
+#include <tollgate/base/limits.hpp>
 #include <tollgate/contract/session_source.hpp>
 #include <tollgate/oauth/authorization_request.hpp>
 #include <tollgate/oauth/consent.hpp>
@@ -84,7 +84,7 @@ private:
 
     [[nodiscard]] static bool shows_a_form(const parameters& sent, place where) {
         if (signs_in && where == place::one_page && sent.holds(pipeline::login_name))
-            return is_nonce(sent.find(nonce_name).value_or(""));
+            return pipeline::parse_form_nonce(sent.find(nonce_name).value_or("")).has_value();
         return sent.holds(pipeline::form_token_name);
     }
 
@@ -133,15 +133,12 @@ private:
         const auto shown = to.sent.find(pipeline::form_token_name).value_or("");
         const auto nonce = pipeline::check_form_token({*who, consent_purpose, covered}, shown);
         if (!nonce) return pages.answer_status(to.out, http::status::forbidden);
-        take_decision(to, {.key = who->secret,
-                           .nonce = {reinterpret_cast<const char*>(nonce->data()), nonce->size()},
-                           .user = who->user,
-                           .covered = covered});
+        take_decision(to, {.key = who->secret, .nonce = *nonce, .user = who->user, .covered = covered});
     }
 
     void take_decision(const call& to, const code_seed& seed) const {
         switch (read_decision(to.sent)) {
-            case decision::allow: return give_code(to, seed.user, make_code(seed));
+            case decision::allow: return give_code_of(to, seed);
             case decision::deny: return deny(to);
             case decision::none: return pages.answer_status(to.out, http::status::bad_request);
         }
@@ -163,6 +160,8 @@ private:
         if (decided == decision::none) return pages.answer_status(to.out, http::status::bad_request);
         if (decided == decision::deny) return deny(to);
 
+        const auto nonce = pipeline::parse_form_nonce(to.sent.find(nonce_name).value_or(""));
+        if (!nonce) return pages.answer_status(to.out, http::status::forbidden);
         const auto login = to.sent.find(pipeline::login_name).value_or("");
         auto password = to.sent.find(pipeline::password_name).value_or("");
         const sign_in_attempt typed{.login = login, .password = password, .client = to.now.client};
@@ -181,16 +180,15 @@ private:
 
         const auto user = tried->who->user;
         to.now.who = caller{user, {}, credential_kind::other, {}};
-        const auto nonce = to.sent.find(nonce_name).value_or("");
-        give_code(to, user,
-                  make_code({.key = form_key, .nonce = nonce, .user = user, .covered = covered_by(to.request)}));
+        const auto covered = covered_by(to.request);
+        give_code_of(to, {.key = form_key, .nonce = *nonce, .user = user, .covered = covered});
     }
 
     void show_consent(const call& to, const session& who) const {
         if (who.secret.empty()) return answer_problem(to, internal_error("the session has no secret"));
-        pipeline::form_nonce nonce;
-        if (!policy(policies.random).fill(nonce)) return answer_problem(to, no_random_bytes());
-        const auto token = pipeline::make_form_token({who, consent_purpose, covered_by(to.request)}, nonce);
+        const auto nonce = pipeline::new_form_nonce(policy(policies.random), to.now.now);
+        if (!nonce) return answer_problem(to, no_random_bytes());
+        const auto token = pipeline::make_form_token({who, consent_purpose, covered_by(to.request)}, *nonce);
         page_frame frame;
         frame.login = who.login;
         show(to, frame, token, nullptr);
@@ -198,9 +196,9 @@ private:
 
     void show_sign_in(const call& to, std::string_view login, const pipeline::form_faults& faults,
                       http::status status) const {
-        pipeline::form_nonce nonce;
-        if (!policy(policies.random).fill(nonce)) return answer_problem(to, no_random_bytes());
-        const auto text = base64url_encode({reinterpret_cast<const char*>(nonce.data()), nonce.size()});
+        const auto nonce = pipeline::new_form_nonce(policy(policies.random), to.now.now);
+        if (!nonce) return answer_problem(to, no_random_bytes());
+        const auto text = pipeline::form_nonce_text(*nonce);
         const sign_in_part part{.nonce = text, .login = login, .faults = faults};
         to.out.set_status(status);
         page_frame frame;
@@ -219,6 +217,17 @@ private:
         frame.title = title;
         frame.shape = page_shape::narrow;
         pages.answer(to.out, frame, [&](http::html_writer& html) { write_consent(html, view); });
+    }
+
+    /// The same code however often one form is sent. No store remembers for ever that a code was spent, so an old form
+    /// makes a new one each time: it would be the same that somebody may have seen long ago.
+    void give_code_of(const call& to, const code_seed& seed) const {
+        const auto made_at = pipeline::made_at(seed.nonce);
+        const bool remembered = to.now.now < made_at + seconds{limits::spent_code_seconds};
+        if (remembered) return give_code(to, seed.user, make_code(seed));
+        const auto code = new_secret(secret_kind::authorization_code, policy(policies.random));
+        if (!code) return answer_problem(to, no_random_bytes());
+        give_code(to, seed.user, *code);
     }
 
     void give_code(const call& to, user_id user, const secret_text& code) const {

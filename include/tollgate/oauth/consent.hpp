@@ -6,6 +6,7 @@
 #include <tollgate/contract/page_words.hpp>
 #include <tollgate/http/html_writer.hpp>
 #include <tollgate/oauth/authorization_request.hpp>
+#include <tollgate/pipeline/form_token.hpp>
 #include <tollgate/pipeline/page_form.hpp>
 #include <tollgate/pipeline/page_text.hpp>
 
@@ -23,7 +24,7 @@ inline constexpr std::string_view consent_purpose = "oauth/consent";
 /// Where a code comes from that is to be the same however often one form is sent.
 struct code_seed {
     std::string_view key;    ///< nobody knows it who could use it: a session's secret, or a server's
-    std::string_view nonce;  ///< the form's
+    pipeline::form_nonce nonce;  ///< the form's
     user_id user;
     std::string_view covered;
 };
@@ -39,9 +40,6 @@ struct sign_in_part {
 /// The names of what a consent form sends, besides the request's parameters.
 inline constexpr std::string_view decision_name = "decision";
 inline constexpr std::string_view nonce_name = "form_nonce";
-
-/// Whether `text` is what a form to sign in on carries as its nonce, and so may come from one.
-[[nodiscard]] TOLLGATE_DECL bool is_nonce(std::string_view text);
 
 struct consent_view {
     const page_words& words;

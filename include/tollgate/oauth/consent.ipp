@@ -26,15 +26,9 @@ TOLLGATE_DECL std::string covered_by(const authorization_request& request) {
     return to_query(request) + "\n" + request.redirect;
 }
 
-TOLLGATE_DECL bool is_nonce(std::string_view text) {
-    const auto bytes = base64url_decode(text);
-    return bytes && bytes->size() == pipeline::form_nonce{}.size();
-}
-
 TOLLGATE_DECL secret_text make_code(const code_seed& seed) {
-    // The nonce is the only part that could hold a line end, and the number before it says where it stops.
-    std::string message = "authorization code\n" + std::to_string(seed.user.value()) + "\n";
-    message.append(std::to_string(seed.nonce.size())).append("\n").append(seed.nonce).append(seed.covered);
+    const std::string message = "authorization code\n" + std::to_string(seed.user.value()) + "\n" +
+                                pipeline::form_nonce_text(seed.nonce) + "\n" + std::string{seed.covered};
     const auto made = hmac_sha256({.key = seed.key, .message = message});
     std::array<std::byte, digest::size_bytes> bytes;
     std::memcpy(bytes.data(), made.bytes().data(), bytes.size());

@@ -14,6 +14,7 @@
 #include <tollgate/pages/sign_in_page.hpp>
 #include <tollgate/pages/tokens_page.hpp>
 #include <tollgate/pages/webhooks_page.hpp>
+#include <tollgate/pipeline/answer.hpp>
 #include <tollgate/pipeline/form_token.hpp>
 #include <tollgate/pipeline/page_maker.hpp>
 #include <tollgate/pipeline/read_form.hpp>
@@ -209,7 +210,7 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::
                                                                     http::response& out) noexcept {
     if constexpr (fits) {
         try {
-            if (refused.status == http::status::service_unavailable) out.add("Retry-After", 1U);
+            if (refused.status == http::status::service_unavailable) out.add("Retry-After", pipeline::retry_after_unavailable_seconds);
             maker_.answer_message(
                 out, refused.status,
                 {pipeline::message_for(refused.status, maker_.words().errors).heading, refused.reason});
@@ -227,7 +228,7 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::answer_problem(http
     const auto status = pipeline::to_status(why.kind);
     if (to_number(status) >= 500) policy(policies_.observer).on_problem(why);
     out.clear();
-    if (status == http::status::service_unavailable) out.add("Retry-After", 1U);
+    if (status == http::status::service_unavailable) out.add("Retry-After", pipeline::retry_after_unavailable_seconds);
     maker_.answer_status(out, status);
 }
 
@@ -293,10 +294,10 @@ outcome<void> account_pages<Users, Sessions, Store, Policies, Theme>::enter(cons
         return {};
     }
 
-    pipeline::form_nonce nonce;
-    if ((*who)->secret.empty() || !policy(policies_.random).fill(nonce))
+    const auto nonce = pipeline::new_form_nonce(policy(policies_.random), at.now);
+    if (!nonce || (*who)->secret.empty())
         return internal_error("the session has no secret, or the random source gave nothing");
-    const auto token = pipeline::make_form_token(seal_of(**who), nonce);
+    const auto token = pipeline::make_form_token(seal_of(**who), *nonce);
     return enter_settings({at.where, at.asked, **who, token, at.form, at.query, at.now}, out);
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/base/time.hpp>
+#include <tollgate/contract/random_source.hpp>
 #include <tollgate/domain/session.hpp>
 
 #include <array>
@@ -11,8 +13,30 @@
 
 namespace tollgate::pipeline {
 
-/// Makes one page's forms differ from every other's.
+/// Makes one page's forms differ from every other's: 12 random bytes, and the second that it was made in.
 using form_nonce = std::array<std::byte, 16>;
+
+namespace detail {
+
+TOLLGATE_DECL void put_second(form_nonce& made, instant now) noexcept;
+
+}  // namespace detail
+
+/// None without random bytes.
+template <random_source Random>
+[[nodiscard]] std::optional<form_nonce> new_form_nonce(const Random& random, instant now) noexcept {
+    form_nonce made;
+    if (!random.fill(made)) return std::nullopt;
+    detail::put_second(made, now);
+    return made;
+}
+
+/// Whole seconds since 1970.
+[[nodiscard]] TOLLGATE_DECL instant made_at(const form_nonce& nonce) noexcept;
+
+/// As a form carries it by itself, and back; none for every other text.
+[[nodiscard]] TOLLGATE_DECL std::string form_nonce_text(const form_nonce& nonce);
+[[nodiscard]] TOLLGATE_DECL std::optional<form_nonce> parse_form_nonce(std::string_view text);
 
 /// What a form token is bound to: it is good for this session, this purpose and these words alone.
 struct form_seal {

@@ -374,6 +374,24 @@ TEST_CASE("a form that is sent twice gives one code, and none once it was redeem
     CHECK(returned(again, "code") != returned(first, "code"));
 }
 
+TEST_CASE("a form that is sent when nobody remembers its code any more makes another", "[oauth][page]") {
+    oauth_shop shop;
+    const auto fields = with(hidden_fields(shop.open(shop.asks())), {{"decision", "allow"}});
+    const auto first = shop.press(fields);
+    check_code(first);
+    CHECK(shop.post("/user/oauth_token/", shop.exchange_of(*returned(first, "code"))).status() == status::ok);
+
+    shop.now += seconds{limits::spent_code_seconds - 1};
+    check_page(shop.press(fields), status::conflict);
+    // As if it had been forgotten by now, which is for the store to choose.
+    shop.now += seconds{120};
+    CHECK(shop.store.rows.sweep_expired(shop.now, 1000).has_value());
+    const auto late = shop.press(fields);
+    check_code(late);
+    CHECK(returned(late, "code") != returned(first, "code"));
+    CHECK(returned(shop.press(fields), "code") != returned(late, "code"));
+}
+
 TEST_CASE("a form that says neither yes nor no is answered by a page", "[oauth][page]") {
     oauth_shop shop;
     const auto fields = hidden_fields(shop.open(shop.asks()));

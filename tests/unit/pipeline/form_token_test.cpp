@@ -3,6 +3,9 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 
 using namespace tollgate;
@@ -24,6 +27,28 @@ TEST_CASE("a form token is good for what it was made for, and gives its nonce ba
         return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' || c == '_' ||
                c == '.';
     }));
+}
+
+TEST_CASE("a nonce says when it was made, and no two are one") {
+    struct sevens {
+        bool fill(std::span<std::byte> bytes) const noexcept {
+            std::fill(bytes.begin(), bytes.end(), std::byte{7});
+            return true;
+        }
+    };
+    struct nothing {
+        bool fill(std::span<std::byte>) const noexcept { return false; }
+    };
+    for (const std::int64_t second : {0LL, 1LL, 1'700'000'000LL, 4'294'967'295LL}) {
+        const auto made = new_form_nonce(sevens{}, from_unix_seconds(second) + milliseconds{999});
+        REQUIRE(made);
+        CHECK(made_at(*made) == from_unix_seconds(second));
+        CHECK(std::count(made->begin(), made->begin() + 12, std::byte{7}) == 12);
+        CHECK(parse_form_nonce(form_nonce_text(*made)) == made);
+    }
+    CHECK_FALSE(new_form_nonce(nothing{}, from_unix_seconds(1)));
+    for (const auto* text : {"", "x", "AAAAAAAAAAAAAAAAAAAAA", "AAAAAAAAAAAAAAAAAAAAAAA", "AAAAAAAAAAAAAAAAAAAA=="})
+        CHECK_FALSE(parse_form_nonce(text));
 }
 
 TEST_CASE("a form token is good for nothing else") {
