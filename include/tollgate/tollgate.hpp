@@ -195,6 +195,7 @@
 #include <tollgate/pages/tokens_page.hpp>
 #include <tollgate/pages/webhooks_page.hpp>
 
+#include <tollgate/webhooks/publish.hpp>
 #include <tollgate/webhooks/retry_schedule.hpp>
 #include <tollgate/webhooks/signature.hpp>
 
@@ -275,6 +276,7 @@
 #include <tollgate/store/sqlite/sessions.hpp>
 #include <tollgate/store/sqlite/statement.hpp>
 #include <tollgate/store/sqlite.hpp>
+#include <tollgate/store/sqlite_own_transaction.hpp>
 #endif
 
 #if defined(TOLLGATE_SOURCE)

@@ -10624,6 +10624,42 @@ TOLLGATE_DECL void write_once_only(http::html_writer& html, const page_view& vie
 
 }  // namespace tollgate::pages
 
+// <tollgate/webhooks/publish.hpp>
+
+namespace tollgate {
+
+/// Whether an event can be reported: its service is one of these and has such an event, and its data are one JSON value
+/// (RFC 8259) in UTF-8 of at most `limits::event_data_bytes_max`, read as strictly as a request's body
+/// (`http::check_json`). problem_kind::invalid otherwise, with a message that begins with the member's name.
+[[nodiscard]] TOLLGATE_DECL outcome<void> check_event(const event& happened, const service_catalog& services);
+
+/// Reports what happened to an account: to each of its webhooks for such an event one delivery goes into the outbox, to
+/// all of them or, with a problem, to none. How many. They are on disk, where the store has one, when this returns;
+/// they are sent by a dispatcher, of this process or another.
+///
+///     const auto deliveries = tollgate::publish(
+///         dispatcher, services,
+///         {.account = {site.service, site.id}, .name = "site.published", .data = R"({"version": 7})", .at = now},
+///         now);
+///     if (!deliveries) log(deliveries.error());
+///
+/// `outbox`: a `hook_dispatcher`, which sends at once; a store, whose dispatcher finds it within moments; or a
+/// `sqlite_own_transaction`, so that it happens together with the change that it tells of, or not at all. With the
+/// others a process that dies between its own commit and this call has told nobody.
+///
+/// Problems: invalid for an event that nobody could report, internal where there is no randomness, and what the outbox
+/// says: unavailable, as on a full disk, means that nothing was written, and that it may go well later. Any thread.
+template <event_sink Outbox, random_source Random = system_random>
+[[nodiscard]] outcome<std::size_t> publish(Outbox& outbox, const service_catalog& services, const event& happened,
+                                           instant now, const Random& random = {}) {
+    if (auto good = check_event(happened, services); !good) return std::move(good).error();
+    message_seed seed;
+    if (!random.fill(seed)) return internal_error("the random source gave nothing");
+    return outbox.append_event(happened, seed, now);
+}
+
+}  // namespace tollgate
+
 // <tollgate/webhooks/retry_schedule.hpp>
 
 namespace tollgate {
@@ -18707,6 +18743,23 @@ TOLLGATE_DECL void write_once_only(http::html_writer& html, const page_view& vie
 
 }  // namespace tollgate::pages
 
+// <tollgate/webhooks/publish.ipp>
+
+namespace tollgate {
+
+TOLLGATE_DECL outcome<void> check_event(const event& happened, const service_catalog& services) {
+    const service* const of = services.find(happened.account.service.view());
+    if (of == nullptr) return invalid("service is none of those that this server has.");
+    if (!of->has_event(happened.name)) return invalid("event is none of the service's.");
+    if (happened.data.size() > limits::event_data_bytes_max)
+        return invalid("data is longer than " + std::to_string(limits::event_data_bytes_max) + " bytes.");
+    if (const auto good = http::check_json(happened.data); !good)
+        return invalid("data will not do: " + good.error().message);
+    return {};
+}
+
+}  // namespace tollgate
+
 // <tollgate/webhooks/retry_schedule.ipp>
 
 namespace tollgate {
@@ -23696,6 +23749,8 @@ public:
     /// Makes the file, readable and writable by its owner alone, when there is none. In-memory databases are refused:
     /// each connection would have its own.
     static TOLLGATE_DECL outcome<database> open(const std::string& path, const database_settings& settings = {});
+    /// Somebody else's connection as it is set up, which stays theirs and has to live longer.
+    [[nodiscard]] static TOLLGATE_DECL database borrow(sqlite3* open) noexcept;
 
     /// Binds `values` to the `?`s from left to right.
     template <class... Values>
@@ -23726,6 +23781,10 @@ public:
 
 private:
     struct closer {
+        // No default argument: it would not be known before the end of the class, where a unique_ptr asks for it.
+        closer() noexcept : is_owner{true} {}
+        explicit closer(bool owns) noexcept : is_owner{owns} {}
+        bool is_owner;
         TOLLGATE_DECL void operator()(sqlite3* open) const noexcept;
     };
     struct finaliser {
@@ -24358,6 +24417,10 @@ namespace tollgate::sqlite {
 /// tables and a version of theirs, so that their rows and ours commit together.
 TOLLGATE_DECL outcome<void> migrate(database& on, std::string_view component, std::span<const sql> steps);
 
+/// Whether the tables are exactly at the version of `steps`; a problem (internal) that says so when they are not, or are
+/// not there.
+TOLLGATE_DECL outcome<void> expect_migrated(database& on, std::string_view component, std::span<const sql> steps);
+
 }  // namespace tollgate::sqlite
 
 // <tollgate/store/sqlite/outbox.hpp>
@@ -24750,6 +24813,59 @@ static_assert(outbox<sqlite_store> && shared_outbox<sqlite_store>);
 
 }  // namespace tollgate
 
+// <tollgate/store/sqlite_own_transaction.hpp>
+
+struct sqlite3;
+
+namespace tollgate {
+
+/// Takes events into a transaction of the integrator's own, on their own connection to the file that a `sqlite_store`
+/// lives in: their change and the deliveries that tell of it commit together, or neither does. Whatever happens, nobody
+/// is told of what was rolled back, and what was committed is told.
+///
+///     run(connection, "BEGIN IMMEDIATE");
+///     run(connection, "UPDATE sites SET published = 1 WHERE id = 7");
+///     tollgate::sqlite_own_transaction outbox{connection};
+///     const auto deliveries = tollgate::publish(outbox, services, {...}, now);
+///     run(connection, deliveries ? "COMMIT" : "ROLLBACK");
+///
+/// The rules, which are SQLite's:
+///
+/// - The file is the connection's `main` database, and was opened by a `sqlite_store` of this release before, which
+/// makes
+///   the tables. A file of another release is a problem (internal).
+/// - A transaction is open; without one it is a problem (invalid). Begin it with BEGIN IMMEDIATE: one that has read
+/// before
+///   it writes may find that it cannot write any more (SQLITE_BUSY_SNAPSHOT), and must begin anew.
+/// - Nobody else writes to the file until it ends: keep it short, and wait for nothing in it. While the store writes,
+/// the
+///   connection waits for as long as its own busy timeout says.
+/// - A problem takes back what this call has written. On a full disk SQLite itself may have rolled back all of the
+///   transaction (`sqlite3_get_autocommit` tells). Roll back after any problem, unless your change matters without.
+/// - It is durable when your COMMIT returns, as far as your connection says: `synchronous = FULL` for loss of power,
+/// too.
+///   A dispatcher of any process on the file finds it within its `look_interval`, or at once with `wake()` after
+///   COMMIT.
+///
+/// One thread at a time, that which has the connection. Blocking. Nothing is thrown.
+class sqlite_own_transaction {
+public:
+    static constexpr bool blocking = true;
+
+    /// The connection stays the integrator's. Made for one transaction or for all of them: it keeps nothing.
+    explicit sqlite_own_transaction(sqlite3* connection) noexcept : connection_{connection} {}
+
+    TOLLGATE_DECL outcome<std::size_t> append_event(const event& happened, const message_seed& seed,
+                                                    instant now) noexcept;
+
+private:
+    sqlite3* connection_;
+};
+
+static_assert(event_sink<sqlite_own_transaction>);
+
+}  // namespace tollgate
+
 #if !defined(TOLLGATE_SEPARATE_COMPILATION) || defined(TOLLGATE_SOURCE)
 
 #include <sqlite3.h>
@@ -24872,7 +24988,9 @@ inline void make_private_file([[maybe_unused]] const std::string& path) {
 
 }  // namespace detail
 
-TOLLGATE_DECL void database::closer::operator()(sqlite3* open) const noexcept { sqlite3_close_v2(open); }
+TOLLGATE_DECL void database::closer::operator()(sqlite3* open) const noexcept {
+    if (is_owner) sqlite3_close_v2(open);
+}
 
 TOLLGATE_DECL void database::finaliser::operator()(sqlite3_stmt* prepared) const noexcept {
     sqlite3_finalize(prepared);
@@ -24895,6 +25013,12 @@ TOLLGATE_DECL outcome<database> database::open(const std::string& path, const da
     if (!settings.read_only) detail::make_private_file(path);
     database made;
     if (auto done = made.connect(path, settings); !done) return std::move(done).error();
+    return made;
+}
+
+TOLLGATE_DECL database database::borrow(sqlite3* open) noexcept {
+    database made;
+    made.handle_ = {open, closer{false}};
     return made;
 }
 
@@ -26178,6 +26302,14 @@ TOLLGATE_DECL outcome<void> migrate(database& on, std::string_view component, st
     return change->commit();
 }
 
+TOLLGATE_DECL outcome<void> expect_migrated(database& on, std::string_view component, std::span<const sql> steps) {
+    const auto version = detail::schema_version(on, component);
+    if (!version) return version.error();
+    if (*version == static_cast<std::int64_t>(steps.size())) return {};
+    return internal_error("The tables of \"" + std::string{component} + "\" are of version " + std::to_string(*version) +
+                          ", and this release needs version " + std::to_string(steps.size()) + ".");
+}
+
 }  // namespace tollgate::sqlite
 
 // <tollgate/store/sqlite/outbox.ipp>
@@ -26893,6 +27025,33 @@ TOLLGATE_DECL outcome<std::size_t> sqlite_store::sweep_deliveries(instant ended_
 }
 TOLLGATE_DECL std::optional<std::uint64_t> sqlite_store::changes_seen() const noexcept {
     return rooms_->deliveries.changes_seen();
+}
+
+}  // namespace tollgate
+
+// <tollgate/store/sqlite_own_transaction.ipp>
+
+namespace tollgate {
+
+TOLLGATE_DECL outcome<std::size_t> sqlite_own_transaction::append_event(const event& happened, const message_seed& seed,
+                                                                        instant now) noexcept {
+    return detail::contained([&]() -> outcome<std::size_t> {
+        if (sqlite3_get_autocommit(connection_) != 0) return invalid("No transaction is open on this connection.");
+        auto on = sqlite::database::borrow(connection_);
+        if (auto good = sqlite::expect_migrated(on, sqlite::store_component, sqlite::store_steps); !good)
+            return std::move(good).error();
+        if (auto done = on.run("SAVEPOINT tollgate_event"); !done) return std::move(done).error();
+        auto appended = sqlite::append_event(on, happened, seed, now);
+        if (appended) {
+            if (auto done = on.run("RELEASE tollgate_event"); !done) appended = std::move(done).error();
+        }
+        if (!appended && sqlite3_get_autocommit(connection_) == 0) {
+            // Where this fails there is no transaction left to take anything back from.
+            static_cast<void>(on.run("ROLLBACK TO tollgate_event"));
+            static_cast<void>(on.run("RELEASE tollgate_event"));
+        }
+        return appended;
+    });
 }
 
 }  // namespace tollgate

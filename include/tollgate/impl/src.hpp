@@ -87,6 +87,7 @@
 #include <tollgate/store/memory/outbox.ipp>
 #include <tollgate/store/memory/personal_tokens.ipp>
 #include <tollgate/store/memory/sessions.ipp>
+#include <tollgate/webhooks/publish.ipp>
 #include <tollgate/webhooks/retry_schedule.ipp>
 #include <tollgate/webhooks/signature.ipp>
 

@@ -25,3 +25,4 @@
 #include <tollgate/store/sqlite/pool.ipp>
 #include <tollgate/store/sqlite/sessions.ipp>
 #include <tollgate/store/sqlite/statement.ipp>
+#include <tollgate/store/sqlite_own_transaction.ipp>

@@ -1,7 +1,8 @@
+#include <tollgate/store/sqlite.hpp>
+
 #include <support/child_process.hpp>
 #include <support/faulty_vfs.hpp>
 #include <support/temporary_directory.hpp>
-#include <tollgate/store/sqlite.hpp>
 #include <tollgate/store/sqlite/columns.hpp>
 #include <tollgate/store/sqlite/database.hpp>
 #include <tollgate/store/sqlite/migrations.hpp>

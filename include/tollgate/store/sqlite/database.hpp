@@ -36,6 +36,8 @@ public:
     /// Makes the file, readable and writable by its owner alone, when there is none. In-memory databases are refused:
     /// each connection would have its own.
     static TOLLGATE_DECL outcome<database> open(const std::string& path, const database_settings& settings = {});
+    /// Somebody else's connection as it is set up, which stays theirs and has to live longer.
+    [[nodiscard]] static TOLLGATE_DECL database borrow(sqlite3* open) noexcept;
 
     /// Binds `values` to the `?`s from left to right.
     template <class... Values>
@@ -66,6 +68,10 @@ public:
 
 private:
     struct closer {
+        // No default argument: it would not be known before the end of the class, where a unique_ptr asks for it.
+        closer() noexcept : is_owner{true} {}
+        explicit closer(bool owns) noexcept : is_owner{owns} {}
+        bool is_owner;
         TOLLGATE_DECL void operator()(sqlite3* open) const noexcept;
     };
     struct finaliser {

@@ -37,7 +37,9 @@ inline void make_private_file([[maybe_unused]] const std::string& path) {
 
 }  // namespace detail
 
-TOLLGATE_DECL void database::closer::operator()(sqlite3* open) const noexcept { sqlite3_close_v2(open); }
+TOLLGATE_DECL void database::closer::operator()(sqlite3* open) const noexcept {
+    if (is_owner) sqlite3_close_v2(open);
+}
 
 TOLLGATE_DECL void database::finaliser::operator()(sqlite3_stmt* prepared) const noexcept {
     sqlite3_finalize(prepared);
@@ -60,6 +62,12 @@ TOLLGATE_DECL outcome<database> database::open(const std::string& path, const da
     if (!settings.read_only) detail::make_private_file(path);
     database made;
     if (auto done = made.connect(path, settings); !done) return std::move(done).error();
+    return made;
+}
+
+TOLLGATE_DECL database database::borrow(sqlite3* open) noexcept {
+    database made;
+    made.handle_ = {open, closer{false}};
     return made;
 }
 

@@ -19,6 +19,10 @@ namespace tollgate::sqlite {
 /// tables and a version of theirs, so that their rows and ours commit together.
 TOLLGATE_DECL outcome<void> migrate(database& on, std::string_view component, std::span<const sql> steps);
 
+/// Whether the tables are exactly at the version of `steps`; a problem (internal) that says so when they are not, or are
+/// not there.
+TOLLGATE_DECL outcome<void> expect_migrated(database& on, std::string_view component, std::span<const sql> steps);
+
 }  // namespace tollgate::sqlite
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)

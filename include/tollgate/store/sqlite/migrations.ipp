@@ -58,4 +58,12 @@ TOLLGATE_DECL outcome<void> migrate(database& on, std::string_view component, st
     return change->commit();
 }
 
+TOLLGATE_DECL outcome<void> expect_migrated(database& on, std::string_view component, std::span<const sql> steps) {
+    const auto version = detail::schema_version(on, component);
+    if (!version) return version.error();
+    if (*version == static_cast<std::int64_t>(steps.size())) return {};
+    return internal_error("The tables of \"" + std::string{component} + "\" are of version " + std::to_string(*version) +
+                          ", and this release needs version " + std::to_string(steps.size()) + ".");
+}
+
 }  // namespace tollgate::sqlite

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <tollgate/store/contained.hpp>
+#include <tollgate/store/sqlite/append_event.hpp>
+#include <tollgate/store/sqlite/database.hpp>
+#include <tollgate/store/sqlite/migrations.hpp>
+#include <tollgate/store/sqlite/schema.hpp>
+#include <tollgate/store/sqlite_own_transaction.hpp>
+
+#include <sqlite3.h>
+
+#include <utility>
+
+namespace tollgate {
+
+TOLLGATE_DECL outcome<std::size_t> sqlite_own_transaction::append_event(const event& happened, const message_seed& seed,
+                                                                        instant now) noexcept {
+    return detail::contained([&]() -> outcome<std::size_t> {
+        if (sqlite3_get_autocommit(connection_) != 0) return invalid("No transaction is open on this connection.");
+        auto on = sqlite::database::borrow(connection_);
+        if (auto good = sqlite::expect_migrated(on, sqlite::store_component, sqlite::store_steps); !good)
+            return std::move(good).error();
+        if (auto done = on.run("SAVEPOINT tollgate_event"); !done) return std::move(done).error();
+        auto appended = sqlite::append_event(on, happened, seed, now);
+        if (appended) {
+            if (auto done = on.run("RELEASE tollgate_event"); !done) appended = std::move(done).error();
+        }
+        if (!appended && sqlite3_get_autocommit(connection_) == 0) {
+            // Where this fails there is no transaction left to take anything back from.
+            static_cast<void>(on.run("ROLLBACK TO tollgate_event"));
+            static_cast<void>(on.run("RELEASE tollgate_event"));
+        }
+        return appended;
+    });
+}
+
+}  // namespace tollgate

@@ -1,0 +1,204 @@
+#include <tollgate/store/sqlite_own_transaction.hpp>
+
+#include <support/child_process.hpp>
+#include <support/faulty_vfs.hpp>
+#include <support/temporary_directory.hpp>
+#include <tollgate/store/sqlite.hpp>
+#include <tollgate/store/sqlite/database.hpp>
+#include <tollgate/store/suite/delivering.hpp>
+#include <tollgate/store/suite/samples.hpp>
+
+#include <catch2/catch.hpp>
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <unistd.h>
+
+using namespace tollgate;
+using namespace tollgate::store_suite;
+using namespace tollgate::store_suite::detail;
+using tollgate_test::child_process;
+using tollgate_test::faulty_vfs;
+using tollgate_test::number_pipe;
+using tollgate_test::temporary_directory;
+
+namespace {
+
+/// A connection such as an integrator has: with SQLite's own defaults.
+class own_connection {
+public:
+    explicit own_connection(const std::string& path, const char* vfs = nullptr) {
+        sqlite3* opened = nullptr;
+        REQUIRE(sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, vfs) == SQLITE_OK);
+        handle_.reset(opened);
+        sqlite3_busy_timeout(opened, 5000);
+    }
+
+    int run(const char* sql) { return sqlite3_exec(handle_.get(), sql, nullptr, nullptr, nullptr); }
+    std::int64_t sites() {
+        sqlite3_stmt* counting = nullptr;
+        REQUIRE(sqlite3_prepare_v2(handle_.get(), "SELECT count(*) FROM sites", -1, &counting, nullptr) == SQLITE_OK);
+        REQUIRE(sqlite3_step(counting) == SQLITE_ROW);
+        const std::int64_t count = sqlite3_column_int64(counting, 0);
+        sqlite3_finalize(counting);
+        return count;
+    }
+    sqlite3* get() { return handle_.get(); }
+
+private:
+    struct closer {
+        void operator()(sqlite3* open) const { CHECK(sqlite3_close(open) == SQLITE_OK); }  // no statement is left open
+    };
+    std::unique_ptr<sqlite3, closer> handle_;
+};
+
+constexpr const char* make_sites = "CREATE TABLE sites (id INTEGER PRIMARY KEY, name TEXT)";
+constexpr const char* add_site = "INSERT INTO sites (name) VALUES ('a site')";
+
+}  // namespace
+
+TEST_CASE("an event and a row of the integrator's own commit together, or neither does") {
+    temporary_directory directory;
+    const auto path = directory.file("tollgate.db");
+    sqlite_store store{path};
+    const auto account = sample_account();
+    listen(store, account);
+    listen_at(store, account, "https://other.example/");
+    own_connection mine{path};
+    REQUIRE(mine.run(make_sites) == SQLITE_OK);
+    sqlite_own_transaction outbox{mine.get()};
+    const auto append = [&] { return outbox.append_event(sample_event(account), sample_seed(1), noon); };
+
+    expect_problem(append(), problem_kind::invalid);  // no transaction
+    CHECK(claim_at(store, noon).empty());
+
+    REQUIRE(mine.run("BEGIN IMMEDIATE") == SQLITE_OK);
+    REQUIRE(mine.run(add_site) == SQLITE_OK);
+    CHECK(value_of(append()) == 2);
+    CHECK(claim_at(store, noon).empty());  // not before it is committed
+    const auto seen = store.changes_seen();
+    REQUIRE(mine.run("ROLLBACK") == SQLITE_OK);
+    CHECK(claim_at(store, noon).empty());
+    CHECK(store.changes_seen() == seen);
+    CHECK(mine.sites() == 0);
+
+    REQUIRE(mine.run("BEGIN") == SQLITE_OK);
+    REQUIRE(mine.run(add_site) == SQLITE_OK);
+    CHECK(value_of(append()) == 2);
+    CHECK(value_of(append()) == 2);
+    CHECK(value_of(outbox.append_event(sample_event(sample_account("sitesmaker", 43)), sample_seed(2), noon)) == 0);
+    REQUIRE(mine.run("COMMIT") == SQLITE_OK);
+    CHECK(store.changes_seen() != seen);
+    CHECK(mine.sites() == 1);
+    const auto due = claim_at(store, noon);
+    CHECK(due.size() == 4);
+    for (const due_delivery& each : due) CHECK(each.message_id == message_id_of(sample_seed(1), each.hook));
+}
+
+TEST_CASE("a file without the store's tables, or with later ones, takes no event, and says so") {
+    temporary_directory directory;
+    const auto path = directory.file("own.db");
+    own_connection mine{path};
+    sqlite_own_transaction outbox{mine.get()};
+    const auto append = [&] {
+        REQUIRE(mine.run("BEGIN IMMEDIATE") == SQLITE_OK);
+        auto appended = outbox.append_event(sample_event(sample_account()), sample_seed(1), noon);
+        REQUIRE(mine.run("ROLLBACK") == SQLITE_OK);
+        return appended;
+    };
+    auto refused = append();
+    expect_problem(refused, problem_kind::internal);
+    CHECK_THAT(refused.error().cause, Catch::Contains("version 0"));
+    { sqlite_store made{path}; }
+    CHECK(value_of(append()) == 0);
+    REQUIRE(mine.run("UPDATE tollgate_schema SET version = 1000") == SQLITE_OK);
+    refused = append();
+    expect_problem(refused, problem_kind::internal);
+    CHECK_THAT(refused.error().cause, Catch::Contains("version 1000"));
+}
+
+TEST_CASE("while the store writes, an own transaction waits as its connection says, and the other way round") {
+    temporary_directory directory;
+    const auto path = directory.file("tollgate.db");
+    sqlite_settings settings;
+    settings.busy_wait_max = milliseconds{20};
+    sqlite_store store{path, settings};
+    listen(store, sample_account());
+    own_connection mine{path}, other{path};
+    sqlite3_busy_timeout(other.get(), 0);
+    REQUIRE(mine.run("BEGIN IMMEDIATE") == SQLITE_OK);
+    REQUIRE(other.run("BEGIN") == SQLITE_OK);
+    sqlite_own_transaction outbox{other.get()};
+    expect_problem(outbox.append_event(sample_event(sample_account()), sample_seed(1), noon),
+                   problem_kind::unavailable);
+    expect_problem(store.append_event(sample_event(sample_account()), sample_seed(1), noon), problem_kind::unavailable);
+    REQUIRE(other.run("ROLLBACK") == SQLITE_OK);
+    REQUIRE(mine.run("ROLLBACK") == SQLITE_OK);
+    CHECK(value_of(store.append_event(sample_event(sample_account()), sample_seed(1), noon)) == 1);
+}
+
+TEST_CASE("a disk that fails at the nth change of an own transaction: all of it is there, or nothing") {
+    const int code = GENERATE(SQLITE_FULL, SQLITE_IOERR_WRITE, SQLITE_IOERR_FSYNC);
+    const bool goes_on = GENERATE(false, true);  // whoever commits after a problem has their own row, and no half event
+    CAPTURE(code, goes_on);
+    temporary_directory directory;
+    bool committed = false;
+    for (long n = 0; !committed; ++n) {
+        REQUIRE(n < 200);
+        CAPTURE(n);
+        const auto path = directory.file(std::to_string(n) + ".db");
+        sqlite_store store{path};
+        for (int i = 0; i < 3; ++i) listen(store, sample_account());
+        faulty_vfs vfs;
+        own_connection mine{path, vfs.name().c_str()};
+        REQUIRE(mine.run(make_sites) == SQLITE_OK);
+        REQUIRE(mine.run("PRAGMA cache_size = 1") == SQLITE_OK);  // so that it writes before it commits, too
+        sqlite_own_transaction outbox{mine.get()};
+        auto happened = sample_event(sample_account());
+        happened.data = '"' + std::string(100'000, 'x') + '"';
+
+        vfs.fail_after(n, code);
+        bool mine_done = mine.run("BEGIN IMMEDIATE") == SQLITE_OK && mine.run(add_site) == SQLITE_OK;
+        bool event_done = false;
+        if (mine_done) {
+            const auto appended = outbox.append_event(happened, sample_seed(1), noon);
+            if (!appended) CHECK(appended.error().kind == problem_kind::unavailable);
+            event_done = appended.has_value();
+        }
+        committed = mine_done && (event_done || goes_on) && mine.run("COMMIT") == SQLITE_OK;
+        if (!committed && sqlite3_get_autocommit(mine.get()) == 0) mine.run("ROLLBACK");
+        vfs.heal();
+        CHECK(mine.sites() == (committed ? 1 : 0));
+        CHECK(claim_at(store, noon).size() == (committed && event_done ? 3U : 0U));
+        if (committed && !event_done) committed = false;  // and further
+    }
+}
+
+TEST_CASE("a process that dies before its own commit has told nobody, and one that dies after it has told everybody") {
+    temporary_directory directory;
+    const auto path = directory.file("tollgate.db");
+    sqlite_store store{path};
+    listen(store, sample_account());
+    const bool commits = GENERATE(false, true);
+    number_pipe ready;
+    child_process server{[&] {
+        ready.close_reading();
+        own_connection mine{path};
+        mine.run(make_sites);
+        mine.run("BEGIN IMMEDIATE");
+        mine.run(add_site);
+        sqlite_own_transaction outbox{mine.get()};
+        if (!outbox.append_event(sample_event(sample_account()), sample_seed(1), noon)) return 1;
+        if (commits) mine.run("COMMIT");
+        ready.put(1);
+        for (;;) ::pause();
+    }};
+    ready.close_writing();
+    REQUIRE(ready.take());
+    server.kill();
+    CHECK(own_connection{path}.sites() == (commits ? 1 : 0));
+    CHECK(claim_at(store, noon).size() == (commits ? 1U : 0U));
+}
