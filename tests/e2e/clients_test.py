@@ -32,6 +32,7 @@ class Clients(Case):
         cls.addClassCleanup(cls.server.stop)
         cls.visitor = signed_in(cls.server)
         cls.certificate = os.environ["REQUESTS_CA_BUNDLE"] = str(cls.server.data / "self-signed.crt")
+        os.environ["NO_PROXY"] = os.environ["no_proxy"] = "127.0.0.1"  # whatever the way to the rest of the world is
         cls.site = cls.server.ready["auth"]
         cls.balance_url = cls.server.ready["api"] + "/user/balance"
 

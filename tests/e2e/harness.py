@@ -262,6 +262,8 @@ class Server:
         self.process.stderr.close()
         if self.own_directory:
             shutil.rmtree(self.data, ignore_errors=True)
+        if b"Sanitizer" in self.errors or b"runtime error: " in self.errors:  # what is found at the end fails no request
+            raise AssertionError(self.errors.decode(errors="replace"))
         return self.process.returncode
 
     def log_after(self, text):
