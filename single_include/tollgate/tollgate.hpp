@@ -17155,6 +17155,24 @@ hand.</li>
 </ul>
 )",
               settings_.hooks_per_event_max, limits::target_url_bytes_max);
+    html_.add(R"(<h2 id="deliveries">What arrives</h2>
+<p>A POST with a JSON body, signed as <a href="https://www.standardwebhooks.com">Standard Webhooks</a> says, so that any
+of its libraries can verify it:</p>
+<pre><code>webhook-id: msg_...
+webhook-timestamp: 1700000000
+webhook-signature: v1,...
+
+{"type": "...", "timestamp": "2023-11-14T22:13:20Z", "service": "...", "account": 1, "data": ...}</code></pre>
+<ul>
+<li>The signature is the HMAC-SHA256 of <code>id.timestamp.body</code>, in base64. Its key is what stands in base64 behind
+<code>whsec_</code> in the secret. For 24 hours after a secret was replaced there are two signatures, with a space between.
+Verify the bytes of the body as they came.</li>
+<li>Answer with a 2xx within 15 seconds. A redirect is a failure.</li>
+<li>After a failure there are further attempts, for more than a day. <code>Retry-After</code> is heeded within bounds; 410
+ends the webhook, and so do 120 hours without a success: its owner can enable it again.</li>
+<li>A delivery may come more than once, with the same <code>webhook-id</code>.</li>
+</ul>
+)");
 }
 
 TOLLGATE_DECL void page_writer::write_endpoints() {

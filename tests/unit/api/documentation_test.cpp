@@ -173,6 +173,7 @@ TEST_CASE("pages say what the API runs with") {
     CHECK(has(limits, "7 requests per 90 seconds"));
     CHECK(has(ask(documentation, "/people/docs/scopes/"), "<code>sitesmaker:read</code>"));
     CHECK(has(ask(documentation, "/people/docs/webhooks/"), "<code>site.created</code>"));
+    CHECK(has(ask(documentation, "/people/docs/webhooks/"), "webhook-signature: v1,"));
     const auto endpoints = ask(documentation, "/people/docs/endpoints/");
     CHECK(has(endpoints, "https://api.example.com/v1/sitesmaker/1/hooks"));
     CHECK(has(endpoints, "{&quot;event&quot;: &quot;site.created&quot;"));
