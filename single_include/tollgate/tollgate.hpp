@@ -23105,6 +23105,7 @@ private:
     };
 
     TOLLGATE_DECL void take(std::vector<incoming> ended) noexcept;
+    TOLLGATE_DECL void serve_sockets() noexcept;
     TOLLGATE_DECL void run() noexcept;
     TOLLGATE_DECL void work(std::vector<incoming> ended, bool claims);
     TOLLGATE_DECL void judge(std::vector<incoming> ended);
@@ -23178,7 +23179,7 @@ TOLLGATE_DECL outcome<void> delivery_desk::core::start() {
             return std::move(made).error();
         }
         client_ = *std::move(made);
-        if (own_context_) own_thread_ = std::thread{[this] { own_context_->run(); }};
+        if (own_context_) own_thread_ = std::thread{[this] { serve_sockets(); }};
         desk_thread_ = std::thread{[this] { run(); }};
         state_ = state::running;
         return {};
@@ -23221,6 +23222,17 @@ TOLLGATE_DECL void delivery_desk::core::take(std::vector<incoming> ended) noexce
     if (first) std::swap(ended_, ended);
     else ended_.insert(ended_.end(), std::make_move_iterator(ended.begin()), std::make_move_iterator(ended.end()));
     if (first) changed_.notify_all();
+}
+
+TOLLGATE_DECL void delivery_desk::core::serve_sockets() noexcept {
+    for (;;) {
+        try {
+            own_context_->run();
+            return;
+        } catch (const std::exception& failed) {  // memory is short: the attempt that it happened to ends by its time-out
+            back_.on_problem(internal_error(std::string{"the dispatcher's sockets: "} + failed.what()));
+        }
+    }
 }
 
 TOLLGATE_DECL void delivery_desk::core::run() noexcept {
@@ -23479,9 +23491,13 @@ TOLLGATE_DECL void hook_client::send(std::vector<outgoing> requests) {
                 self->end({.number = number, .tried = false});
                 continue;
             }
-            const auto run = std::make_shared<attempt_run>(self, std::move(each));
-            self->under_way_.emplace(number, run);
-            run->begin();
+            try {
+                const auto run = std::make_shared<attempt_run>(self, std::move(each));
+                self->under_way_.emplace(number, run);
+                run->begin();
+            } catch (const std::exception& failed) {
+                self->end({.number = number, .tried = false, .why = failed.what()});
+            }
         }
     });
 }

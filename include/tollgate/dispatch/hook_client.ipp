@@ -6,6 +6,7 @@
 
 #include <asio/post.hpp>
 
+#include <exception>
 #include <utility>
 
 namespace tollgate::dispatching {
@@ -41,9 +42,13 @@ TOLLGATE_DECL void hook_client::send(std::vector<outgoing> requests) {
                 self->end({.number = number, .tried = false});
                 continue;
             }
-            const auto run = std::make_shared<attempt_run>(self, std::move(each));
-            self->under_way_.emplace(number, run);
-            run->begin();
+            try {
+                const auto run = std::make_shared<attempt_run>(self, std::move(each));
+                self->under_way_.emplace(number, run);
+                run->begin();
+            } catch (const std::exception& failed) {
+                self->end({.number = number, .tried = false, .why = failed.what()});
+            }
         }
     });
 }
