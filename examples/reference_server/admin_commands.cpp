@@ -3,6 +3,7 @@
 #include "data_directory.hpp"
 #include "expect.hpp"
 #include "password_hash.hpp"
+#include "services.hpp"
 #include "sqlite_directory.hpp"
 
 #include <tollgate/base/limits.hpp>
@@ -12,6 +13,7 @@
 #include <tollgate/policy/system_clock.hpp>
 #include <tollgate/policy/system_random.hpp>
 #include <tollgate/store/sqlite.hpp>
+#include <tollgate/webhooks/publish.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -106,10 +108,17 @@ ordered_json run(const revoke_token& wanted, const settings& with) {
 ordered_json run(const register_app& wanted, const settings& with) {
     expect_user(wanted.application.owner, with);
     auto store = open_store(with);
-    const auto made =
-        expect(register_application(store, system_random{}, wanted.application, system_clock{}.now()),
-               "cannot register the application");
+    const auto made = expect(register_application(store, system_random{}, wanted.application, system_clock{}.now()),
+                             "cannot register the application");
     return {{"client_id", made.client_id.view()}, {"client_secret", made.client_secret.view()}};
+}
+
+ordered_json run(const emit_event& wanted, const settings& with) {
+    auto store = open_store(with);
+    // A server that is running on the file sees by itself that there is something to send; one that is not, when it
+    // starts.
+    return {{"deliveries", expect(publish(store, reference_services(), wanted.happened, wanted.happened.at),
+                                  "cannot report the event")}};
 }
 
 }  // namespace reference

@@ -15,5 +15,6 @@ namespace reference {
 [[nodiscard]] nlohmann::ordered_json run(const create_token& wanted, const settings& with);
 [[nodiscard]] nlohmann::ordered_json run(const revoke_token& wanted, const settings& with);
 [[nodiscard]] nlohmann::ordered_json run(const register_app& wanted, const settings& with);
+[[nodiscard]] nlohmann::ordered_json run(const emit_event& wanted, const settings& with);
 
 }  // namespace reference

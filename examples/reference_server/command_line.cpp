@@ -4,6 +4,9 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/limits.hpp>
+#include <tollgate/http/json_body.hpp>
+#include <tollgate/policy/system_clock.hpp>
+#include <tollgate/webhooks/publish.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -51,6 +54,20 @@ public:
         return target;
     }
 
+    /// `--data` holds a JSON value of the command's own, and, given twice, the directory as well: no path is JSON,
+    /// unless it asks for it, and `./` in front helps that one.
+    void data_is_json(const std::string& meaning) { meaning_of_json_ = meaning; }
+
+    /// The JSON among what `--data` was given as. Precondition: `data_is_json`, and chosen().
+    [[nodiscard]] std::string json_data() const {
+        const auto& [json, rest] = split(texts_of("data"));
+        if (!json) throw usage_error{"--data is required, and one of it is one JSON value."};
+        for (const std::string& each : rest)
+            if (tollgate::http::check_json(each))
+                throw usage_error{"--data is given twice as JSON. A directory of such a name is './" + each + "'."};
+        return *json;
+    }
+
     /// Ends the declaration: adds the flags that the command shares with others, all of them or the least.
     void makes(std::function<command()> read, bool all_flags = false) {
         read_ = std::move(read);
@@ -77,18 +94,19 @@ private:
     void declare(const flag& which) {
         auto& into = shared_.emplace_back(shared_flag{&which, nullptr, {}, false});
         const auto name = std::string{"--"}.append(which.name);
-        const std::string meaning{which.meaning};
+        const bool is_json = which.name == "data" && meaning_of_json_;
+        const std::string meaning{is_json ? *meaning_of_json_ : which.meaning};
         if (which.type == flag_type::toggle) {
             into.option = app_->add_flag(name, into.toggle, meaning);
             return;
         }
         // One text each time; how often it may be given is judged below, as for every flag.
         into.option = app_->add_option(name, into.texts, meaning)
-                          ->type_name(std::string{which.value})
+                          ->type_name(is_json ? "JSON" : std::string{which.value})
                           ->expected(1)
                           ->allow_extra_args(false)
                           ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-        if (!which.fallback.empty()) into.option->default_str(std::string{which.fallback});
+        if (!which.fallback.empty() && !is_json) into.option->default_str(std::string{which.fallback});
     }
 
     [[nodiscard]] std::vector<given_flag> given_flags() const {
@@ -96,6 +114,12 @@ private:
         for (const shared_flag& each : shared_) {
             if (each.option->count() == 0) continue;
             const auto type = each.which->type;
+            if (each.which->name == "data" && meaning_of_json_) {
+                auto rest = split(each.texts).second;
+                if (rest.size() > 1) throw usage_error{"--data is given more than once beside its JSON."};
+                if (!rest.empty()) given.push_back({each.which->name, std::move(rest)});
+                continue;
+            }
             if (each.texts.size() > 1 && type != flag_type::list)
                 throw usage_error{each.option->get_name() + " is given more than once."};
             given.push_back({each.which->name, type == flag_type::toggle
@@ -105,8 +129,26 @@ private:
         return given;
     }
 
+    [[nodiscard]] const std::vector<std::string>& texts_of(string_view name) const {
+        return std::find_if(shared_.begin(), shared_.end(), [&](const auto& each) { return each.which->name == name; })
+            ->texts;
+    }
+
+    /// The first that is JSON, and all others. One alone is meant to be JSON.
+    static std::pair<std::optional<std::string>, std::vector<std::string>> split(std::vector<std::string> texts) {
+        if (texts.size() == 1) return {std::move(texts.front()), {}};
+        const auto json = std::find_if(texts.begin(), texts.end(),
+                                       [](const auto& each) { return tollgate::http::check_json(each).has_value(); });
+        if (json == texts.end()) return {std::nullopt, std::move(texts)};
+        std::pair<std::optional<std::string>, std::vector<std::string>> found{std::move(*json), {}};
+        texts.erase(json);
+        found.second = std::move(texts);
+        return found;
+    }
+
     CLI::App* app_;
     std::string config_;
+    std::optional<std::string> meaning_of_json_;
     std::deque<shared_flag> shared_;
     std::deque<std::string> texts_;
     std::deque<bool> toggles_;
@@ -142,17 +184,20 @@ set_quota read_set_quota(const std::string& user, const std::string& per_day) {
     return {read_id<tollgate::user_id>("--user", user), static_cast<std::uint32_t>(*requests)};
 }
 
+tollgate::service_name read_service(const std::string& service, const tollgate::service_catalog& services) {
+    if (services.find(service) != nullptr) return *tollgate::service_name::from(service);
+    std::string known;
+    for (const tollgate::service& each : services.services())
+        known.append(known.empty() ? "" : ", ").append(each.name.view());
+    throw misfit("--service", service, "one of " + known);
+}
+
 add_account read_add_account(const std::string& user, const std::string& service, const std::string& name, bool admin,
                              const tollgate::service_catalog& services) {
-    if (services.find(service) == nullptr) {
-        std::string known;
-        for (const tollgate::service& each : services.services())
-            known.append(known.empty() ? "" : ", ").append(each.name.view());
-        throw misfit("--service", service, "one of " + known);
-    }
+    const auto at = read_service(service, services);
     if (!is_line_of_text(name, account_name_bytes_max))
         throw misfit("--name", name, "a line of 1 to 255 bytes of UTF-8 without control characters");
-    return {read_id<tollgate::user_id>("--user", user), *tollgate::service_name::from(service), name, admin};
+    return {read_id<tollgate::user_id>("--user", user), at, name, admin};
 }
 
 create_token read_create_token(const std::string& user, const std::string& description, const std::string& scopes,
@@ -177,6 +222,24 @@ register_app read_register_app(const std::string& user, const std::string& name,
     std::string flag{"--"};
     for (char c : faults.front().field) flag += c == '_' ? '-' : c;
     throw usage_error{flag + ": " + std::string{faults.front().message}};
+}
+
+emit_event read_emit_event(const std::string& service, const std::string& account, const std::string& name,
+                           const std::string& data, const tollgate::service_catalog& services) {
+    const auto at = read_service(service, services);
+    const tollgate::service& of = *services.find(service);
+    if (!of.has_event(name)) {
+        std::string known;
+        for (const std::string& each : of.events) known.append(known.empty() ? "" : ", ").append(each);
+        throw misfit("--event", name, "one of " + known);
+    }
+    emit_event wanted{{.account = {at, read_id<tollgate::account_id>("--account", account)},
+                       .name = name,
+                       .data = data,
+                       .at = tollgate::system_clock{}.now()}};
+    if (const auto good = tollgate::check_event(wanted.happened, services); !good)
+        throw usage_error{"--" + good.error().message};
+    return wanted;
 }
 
 void declare_serve(declared_command& made) {
@@ -225,6 +288,15 @@ void declare_register_app(declared_command& made) {
     const auto& description = made.text("--description", "TEXT", "What it does.", "");
     const auto& redirect_url = made.text("--redirect-url", "URL", "Where users come back to.", "");
     made.makes([&] { return read_register_app(user, name, website, description, redirect_url); });
+}
+
+void declare_emit_event(declared_command& made, const tollgate::service_catalog& services) {
+    const auto& service = made.text("--service", "SERVICE", "Of which service.");
+    const auto& account = made.text("--account", "ID", "Whose hooks are told.");
+    const auto& event = made.text("--event", "EVENT", "What happened: site.published, item.created, ...");
+    made.data_is_json(
+        "One JSON value of any kind, for the payload's data. Given twice, the other one is the directory.");
+    made.makes([&] { return read_emit_event(service, account, event, made.json_data(), services); });
 }
 
 /// CLI11 words some of its complaints on several lines, and ends few with a full stop.
@@ -287,6 +359,7 @@ std::optional<invocation> read_command_line(int count, const char* const* words,
     auto* account = add_group("account", "Accounts of users at services.");
     auto* token = add_group("token", "Personal tokens.");
     auto* app_group = add_group("app", "OAuth applications.");
+    auto* event = add_group("event", "Events, which webhooks are told of.");
 
     std::deque<declared_command> commands;
     declare_serve(commands.emplace_back(app, "serve", "Serve the API until SIGTERM or SIGINT."));
@@ -299,6 +372,9 @@ std::optional<invocation> read_command_line(int count, const char* const* words,
 
     declare_register_app(
         commands.emplace_back(*app_group, "register", "Register an application; its secret is shown this once."));
+    declare_emit_event(
+        commands.emplace_back(*event, "emit", "Report an event: one delivery for each webhook that waits for it."),
+        services);
 
     if (!parse(app, count, words)) return std::nullopt;
     const auto chosen = std::find_if(commands.begin(), commands.end(), [](const auto& each) { return each.chosen(); });

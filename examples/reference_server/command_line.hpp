@@ -5,6 +5,7 @@
 #include <tollgate/base/decimal.hpp>
 #include <tollgate/base/ids.hpp>
 #include <tollgate/domain/balance.hpp>
+#include <tollgate/domain/event.hpp>
 #include <tollgate/domain/scope.hpp>
 #include <tollgate/domain/service_catalog.hpp>
 #include <tollgate/policy/register_application.hpp>
@@ -51,7 +52,12 @@ struct register_app {
     tollgate::application_request application;
 };
 
-using command = std::variant<serve, add_user, set_quota, add_account, create_token, revoke_token, register_app>;
+struct emit_event {
+    tollgate::event happened;  ///< `at` is when the command runs
+};
+
+using command =
+    std::variant<serve, add_user, set_quota, add_account, create_token, revoke_token, register_app, emit_event>;
 
 struct invocation {
     settings with;

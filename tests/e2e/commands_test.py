@@ -9,7 +9,8 @@ import stat
 
 from harness import Case, Server, main, run_command, temporary_directory
 
-COMMANDS = [["serve"], ["user", "add"], ["user", "quota"], ["account", "add"], ["token", "create"], ["token", "revoke"]]
+COMMANDS = [["serve"], ["user", "add"], ["user", "quota"], ["account", "add"], ["token", "create"], ["token", "revoke"],
+            ["app", "register"], ["event", "emit"]]
 
 
 class Usage(Case):
@@ -21,7 +22,7 @@ class Usage(Case):
             self.assertIn(each, done.stderr)
 
     def test_help_everywhere(self):
-        for command in [[], ["user"], ["account"], ["token"], *COMMANDS]:
+        for command in [[], ["user"], ["account"], ["token"], ["app"], ["event"], *COMMANDS]:
             done = run_command(*command, "--help")
             self.assertEqual((0, ""), (done.returncode, done.stderr), command)
             self.assertIn("--help", done.stdout)

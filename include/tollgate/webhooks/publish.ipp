@@ -15,8 +15,13 @@ TOLLGATE_DECL outcome<void> check_event(const event& happened, const service_cat
     if (!of->has_event(happened.name)) return invalid("event is none of the service's.");
     if (happened.data.size() > limits::event_data_bytes_max)
         return invalid("data is longer than " + std::to_string(limits::event_data_bytes_max) + " bytes.");
-    if (const auto good = http::check_json(happened.data); !good)
-        return invalid("data will not do: " + good.error().message);
+    if (const auto good = http::check_json(happened.data); !good) {
+        auto why = invalid("data is not one JSON value in UTF-8 with at most " + std::to_string(limits::json_depth_max) +
+                           " levels, " + std::to_string(limits::json_members_max) +
+                           " members in an object, and no name twice in one.");
+        why.cause = good.error().message;
+        return why;
+    }
     return {};
 }
 

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""`event emit`: beside a running server, while it is down, and what cannot be meant."""
+
+import json
+import threading
+
+from harness import Case, Server, main, run_command, temporary_directory
+from receiver import Receiver
+
+
+class Events(Case):
+    def listen(self, server, receiver, event="site.published"):
+        """A hook of the demo user's account."""
+        answer = server.ask("POST", f"/v1/sitesmaker/{server.demo['sitesmaker_account']}/hooks",
+                            token=server.demo_token,
+                            body={"type": "webhook", "event": event, "target_url": receiver.url()})
+        self.assertEqual(201, answer.status, answer)
+        return answer.json()["id"]
+
+    def emit(self, store, account, data, event="site.published"):
+        done = run_command("event", "emit", "--service", "sitesmaker", "--account", account, "--event", event, "--data",
+                           data, *store)
+        self.assertEqual((0, ""), (done.returncode, done.stderr))
+        self.assertRegex(done.stdout, r'\A\{"deliveries": \d+\}\n\Z')
+        return json.loads(done.stdout)["deliveries"]
+
+    def test_beside_a_running_server(self):
+        with Receiver() as receiver, Server("--demo", "--allow-private-targets") as server:
+            account = server.demo["sitesmaker_account"]
+            self.assertEqual(0, self.emit(server.store_flags, account, "{}"), "nobody listens")
+            self.listen(server, receiver)
+            self.listen(server, receiver)
+            self.listen(server, receiver, "site.created")
+            self.assertEqual(2, self.emit(server.store_flags, account, '{"version": 7, "name": "Zo\u00eb"}'))
+            seen = receiver.wait(2)
+            self.assertEqual(2, len(seen))
+            self.assertEqual(2, len({each.id for each in seen}), "each hook has a message of its own")
+            for each in seen:
+                told = json.loads(each.body)
+                self.assertEqual(("site.published", "sitesmaker", account, {"version": 7, "name": "Zo\u00eb"}),
+                                 (told["type"], told["service"], told["account"], told["data"]))
+            self.assertEqual(0, self.emit(server.store_flags, account, "1", "site.deleted"))
+            self.assertEqual(0, self.emit(server.store_flags, account + 1000, "1"))
+            self.assertEqual(1, self.emit(server.store_flags, account, "[null]", "site.created"))
+            self.assertEqual([None], json.loads(receiver.wait(3)[2].body)["data"])
+
+    def test_while_it_is_down(self):
+        with temporary_directory() as data, Receiver() as receiver:
+            with Server("--demo", "--allow-private-targets", data=data) as server:
+                account = server.demo["sitesmaker_account"]
+                self.listen(server, receiver)
+                flags = server.store_flags
+            for number in range(3):
+                self.assertEqual(1, self.emit(flags, account, str(number)))
+            self.assertEqual([], receiver.seen)
+            with Server("--allow-private-targets", data=data):
+                seen = receiver.wait(3)
+                self.assertEqual({0, 1, 2}, {json.loads(each.body)["data"] for each in seen})
+                self.assertEqual(3, len({each.id for each in seen}))
+
+    def test_many_at_once(self):
+        with Receiver() as receiver, Server("--demo", "--allow-private-targets") as server:
+            account = server.demo["sitesmaker_account"]
+            self.listen(server, receiver)
+            counts = []
+            threads = [threading.Thread(target=lambda: counts.append(self.emit(server.store_flags, account, "{}")))
+                       for _ in range(8)]
+            for each in threads:
+                each.start()
+            for each in threads:
+                each.join()
+            self.assertEqual([1] * 8, counts)
+            self.assertEqual(8, len({each.id for each in receiver.wait(8)}))
+
+    def test_what_cannot_be_meant(self):
+        with temporary_directory() as data:
+            def refused(*flags, mentions):
+                with self.subTest(flags=[each[:40] for each in flags]):
+                    done = run_command("event", "emit", *flags, "--store", f"sqlite:{data}/d.db")
+                    self.assertEqual((2, ""), (done.returncode, done.stdout), done)
+                    self.assertRegex(done.stderr, r"\A[^\n]+\n\Z", "one line")
+                    self.assertIn(mentions, done.stderr)
+
+            good = {"--service": "sitesmaker", "--account": "1", "--event": "site.published", "--data": "{}"}
+            for flag, values in {
+                "--service": ["", "x", "user", "Sitesmaker"],
+                "--account": ["", "0", "-1", "x", "01", "9223372036854775808"],
+                "--event": ["", "x", "item.created", "site.Published", "site.published\n"],
+                "--data": ["", "{", "{} {}", "nul", "'a'", '{"a": 1, "a": 2}', "[" * 65 + "]" * 65],
+            }.items():
+                for value in values:
+                    words = [word for each in {**good, flag: value}.items() for word in each]
+                    refused(*words, mentions=flag)
+                words = [word for name, each in good.items() if name != flag for word in (name, each)]
+                refused(*words, mentions=flag)
+            words = [word for each in good.items() for word in each]
+            for values in (["x", "y"], ["x", "{}", "y"], ["{}", "1"]):
+                refused(*words[:-2], *[word for each in values for word in ("--data", each)], mentions="--data")
+            done = run_command("event", "emit", *words, "--store", "memory:")
+            self.assertEqual(2, done.returncode, done)
+            self.assertIn("--store", done.stderr)
+            self.assertEqual([], list(data.iterdir()), "nothing was made")
+
+    def test_the_directory_is_data_too(self):
+        with temporary_directory() as data, Receiver() as receiver:
+            with Server("--demo", data=data) as server:
+                account = server.demo["sitesmaker_account"]
+            for flags in (["--data", data, "--data", "{}"], ["--data", "{}", "--data", data],
+                          ["--data", "{}", "--store", f"sqlite:{data}/tollgate.db"]):
+                done = run_command("event", "emit", "--service", "sitesmaker", "--account", account, "--event",
+                                   "site.published", *flags)
+                self.assertEqual((0, '{"deliveries": 0}\n', ""), (done.returncode, done.stdout, done.stderr))
+            self.assertEqual([], receiver.seen)
+
+
+if __name__ == "__main__":
+    main()
