@@ -180,8 +180,10 @@ TEST_CASE("a disk that fails at the nth change of an own transaction: all of it 
 TEST_CASE("a process that dies before its own commit has told nobody, and one that dies after it has told everybody") {
     temporary_directory directory;
     const auto path = directory.file("tollgate.db");
-    sqlite_store store{path};
-    listen(store, sample_account());
+    {
+        sqlite_store store{path};
+        listen(store, sample_account());
+    }
     const bool commits = GENERATE(false, true);
     number_pipe ready;
     child_process server{[&] {
@@ -200,5 +202,6 @@ TEST_CASE("a process that dies before its own commit has told nobody, and one th
     REQUIRE(ready.take());
     server.kill();
     CHECK(own_connection{path}.sites() == (commits ? 1 : 0));
+    sqlite_store store{path};
     CHECK(claim_at(store, noon).size() == (commits ? 1U : 0U));
 }

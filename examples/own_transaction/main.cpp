@@ -1,0 +1,168 @@
+// A change of one's own and the event that tells of it, in one transaction: both are committed, or neither is. The
+// sites stand in the file in which Tollgate keeps its store. The program publishes one, changes its mind over another,
+// and dies while it publishes a third; it ends with 0 if webhooks are told of the first, and of nothing else.
+#include <tollgate/store/sqlite.hpp>
+#include <tollgate/store/sqlite_own_transaction.hpp>
+#include <tollgate/tollgate.hpp>
+#include <tollgate/webhooks/publish.hpp>
+
+#include <sqlite3.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace tollgate;
+
+/// The shop's own connection to the file, in its own style: here, one that throws.
+class shop_database {
+public:
+    explicit shop_database(const std::string& path) {
+        sqlite3* opened = nullptr;
+        const int code = sqlite3_open(path.c_str(), &opened);
+        connection_.reset(opened);
+        if (code != SQLITE_OK) throw std::runtime_error{sqlite3_errmsg(opened)};
+        sqlite3_busy_timeout(opened, 5000);  // while the store writes, and the other way round
+        run("PRAGMA synchronous = FULL");    // so that what is committed outlives a loss of power
+    }
+
+    void run(const std::string& sql) {
+        if (sqlite3_exec(get(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
+            throw std::runtime_error{sqlite3_errmsg(get())};
+    }
+
+    int published_sites() {
+        int count = 0;
+        const auto read = [](void* into, int, char** columns, char**) {
+            *static_cast<int*>(into) = std::atoi(columns[0]);
+            return 0;
+        };
+        sqlite3_exec(get(), "SELECT count(*) FROM sites WHERE published", read, &count, nullptr);
+        return count;
+    }
+
+    sqlite3* get() { return connection_.get(); }
+
+private:
+    struct closer {
+        void operator()(sqlite3* open) const { sqlite3_close(open); }
+    };
+    std::unique_ptr<sqlite3, closer> connection_;
+};
+
+/// Rolls back what was not committed, whatever is thrown in between.
+class shop_transaction {
+public:
+    explicit shop_transaction(shop_database& on) : on_{on} { on_.run("BEGIN IMMEDIATE"); }
+    shop_transaction(const shop_transaction&) = delete;
+    shop_transaction& operator=(const shop_transaction&) = delete;
+    ~shop_transaction() {
+        if (sqlite3_get_autocommit(on_.get()) == 0) sqlite3_exec(on_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
+    }
+    void commit() { on_.run("COMMIT"); }
+
+private:
+    shop_database& on_;
+};
+
+const account_ref corner_shop{*service_name::from("sitesmaker"), account_id{1}};
+
+enum class ending { commits, changes_its_mind, dies };
+
+// [publish]
+void publish_site(shop_database& shop, const service_catalog& services, int site, ending how) {
+    shop_transaction change{shop};
+    shop.run("UPDATE sites SET published = 1 WHERE id = " + std::to_string(site));
+
+    const instant now = system_clock{}.now();
+    const event happened{.account = corner_shop,
+                         .name = "site.published",
+                         .data = "{\"site\": " + std::to_string(site) + "}",
+                         .at = now};
+    sqlite_own_transaction outbox{shop.get()};
+    if (const auto deliveries = publish(outbox, services, happened, now); !deliveries)
+        throw std::runtime_error{deliveries.error().message};  // and the site is not published either
+
+    if (how == ending::changes_its_mind) return;
+    if (how == ending::dies) ::_exit(1);
+    change.commit();  // from here on it is certain that they are told
+}
+// [/publish]
+
+void expect(bool holds, const char* what) {
+    if (!holds) throw std::runtime_error{what};
+}
+
+void prepare(const std::string& path) {
+    sqlite_store store{path};  // makes the tables that the shop's transactions need
+    expect(store
+               .create_hook({.account = corner_shop,
+                             .event = "site.published",
+                             .source = hook_source::api,
+                             .type = "webhook",
+                             .target_url = "https://example.com/hook",
+                             .secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+                             .created_at = system_clock{}.now()},
+                            20)
+               .has_value(),
+           "a hook");
+    shop_database shop{path};
+    shop.run("CREATE TABLE sites (id INTEGER PRIMARY KEY, published INTEGER NOT NULL DEFAULT 0)");
+    shop.run("INSERT INTO sites (id) VALUES (1), (2), (3)");
+}
+
+/// In a process of its own, which is gone when this returns. Nothing of SQLite's is open meanwhile: it does not bear a
+/// fork.
+void publish_and_die(const std::string& path, const service_catalog& services) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+        try {
+            shop_database shop{path};
+            publish_site(shop, services, 3, ending::dies);
+        } catch (...) {
+        }
+        ::_exit(2);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    expect(WIFEXITED(status) && WEXITSTATUS(status) == 1, "the process died between its change and its commit");
+}
+
+void run(const std::string& path) {
+    service_catalog services;
+    expect(services.add("sitesmaker", {"site.published"}).has_value(), "a good catalog");
+    prepare(path);
+    publish_and_die(path, services);
+
+    sqlite_store store{path};
+    shop_database shop{path};
+    publish_site(shop, services, 2, ending::changes_its_mind);
+    publish_site(shop, services, 1, ending::commits);
+    expect(shop.published_sites() == 1, "one site is published");
+
+    // What a dispatcher would send now.
+    const instant now = system_clock{}.now();
+    const auto due = store.claim_due({.now = now, .lease_until = now + seconds{30}});
+    expect(due && due->deliveries.size() == 1, "one delivery is due");
+    expect(due->deliveries[0].what->data == "{\"site\": 1}", "that of the site which is published");
+    std::cout << "published and told: " << due->deliveries[0].what->data << '\n';
+}
+
+int main() {
+    std::string directory = (std::filesystem::temp_directory_path() / "own_transaction-XXXXXX").string();
+    if (::mkdtemp(directory.data()) == nullptr) return EXIT_FAILURE;
+    int code = EXIT_SUCCESS;
+    try {
+        run(directory + "/shop.db");
+    } catch (const std::exception& why) {
+        std::cerr << why.what() << '\n';
+        code = EXIT_FAILURE;
+    }
+    std::filesystem::remove_all(directory);
+    return code;
+}
