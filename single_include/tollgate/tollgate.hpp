@@ -10683,9 +10683,10 @@ struct attempt_report {
     std::string_view retry_after;  ///< as the answer said it, or empty
 };
 
-/// What comes of an attempt of `sent` that has just ended, at `now`. A 2xx delivers; 410 (Gone) ends the hook; anything else
-/// is tried again after the next planned wait, until there is none. `Retry-After` is heeded between that wait and twice as
-/// long: nobody can hurry us, and nobody can put us off for a year. `chance` is any number, all being equally likely.
+/// What comes of an attempt of `sent` that has just ended, at `now`. A 2xx delivers; 410 (Gone) ends the hook; anything
+/// else is tried again after the next planned wait, until there is none. `Retry-After` is heeded between that wait and
+/// twice as long: nobody can hurry us, and nobody can put us off for a year. `chance` is any number, all being equally
+/// likely.
 [[nodiscard]] TOLLGATE_DECL settlement judge_attempt(const retry_schedule& schedule, const due_delivery& sent,
                                                      attempt_report report, instant now, std::uint32_t chance);
 
@@ -18792,7 +18793,8 @@ namespace detail {
 inline milliseconds jittered(milliseconds wait, unsigned jitter_percent, std::uint32_t chance) noexcept {
     const double jitter = (std::min)(jitter_percent, 100U) / 100.0;
     const double even = static_cast<double>(chance) / 4294967295.0;  // 0 to 1
-    return milliseconds{static_cast<milliseconds::rep>(static_cast<double>(wait.count()) * (1 - jitter + 2 * jitter * even))};
+    return milliseconds{
+        static_cast<milliseconds::rep>(static_cast<double>(wait.count()) * (1 - jitter + 2 * jitter * even))};
 }
 
 }  // namespace detail
@@ -22017,12 +22019,13 @@ using client_executor = asio::strand<asio::any_io_executor>;
 using client_socket = asio::basic_stream_socket<asio::ip::tcp, client_executor>;
 
 /// TLS 1.2 and 1.3 that believe the system's authorities, or those of a PEM file; problem when that cannot be read.
-[[nodiscard]] TOLLGATE_DECL outcome<std::shared_ptr<asio::ssl::context>> make_client_tls(const std::string& authorities_file);
+[[nodiscard]] TOLLGATE_DECL outcome<std::shared_ptr<asio::ssl::context>> make_client_tls(
+    const std::string& authorities_file);
 
 [[nodiscard]] TOLLGATE_DECL asio::ip::tcp::endpoint to_endpoint(const ip_address& address, std::uint16_t port);
 
-/// One connection to a host, with or without TLS. Belongs to the client's strand. Whatever is pending holds a reference, so
-/// closing one is enough to be rid of it.
+/// One connection to a host, with or without TLS. Belongs to the client's strand. Whatever is pending holds a
+/// reference, so closing one is enough to be rid of it.
 class hook_connection {
 public:
     explicit hook_connection(const client_executor& executor) : socket_{executor} {}
@@ -22031,7 +22034,8 @@ public:
 
     [[nodiscard]] client_socket& socket() noexcept { return socket_; }
 
-    /// Readies TLS for this host: its name is asked for (SNI) and must be the certificate's. False when memory is short.
+    /// Readies TLS for this host: its name is asked for (SNI) and must be the certificate's. False when memory is
+    /// short.
     [[nodiscard]] TOLLGATE_DECL bool use_tls(asio::ssl::context& with, const http::url& host);
     /// Why the certificate was not believed, or OpenSSL's words.
     [[nodiscard]] TOLLGATE_DECL std::string tls_fault(const std::error_code& failed) const;
@@ -22052,7 +22056,8 @@ public:
         else socket_.async_read_some(into, std::forward<Handler>(handler));
     }
 
-    /// Whether nothing has come since the last answer, neither bytes nor an end: only then can it carry another request.
+    /// Whether nothing has come since the last answer, neither bytes nor an end: only then can it carry another
+    /// request.
     [[nodiscard]] TOLLGATE_DECL bool is_quiet() noexcept;
     TOLLGATE_DECL void close() noexcept;
 
@@ -22115,8 +22120,8 @@ namespace tollgate::dispatching {
 
 class hook_client;
 
-/// One attempt: looks up, connects, shakes hands, sends and reads, each within its time and all within the attempt's. Belongs
-/// to its client's strand. What is pending holds a reference; after the end all of that comes to nothing.
+/// One attempt: looks up, connects, shakes hands, sends and reads, each within its time and all within the attempt's.
+/// Belongs to its client's strand. What is pending holds a reference; after the end all of that comes to nothing.
 class attempt_run : public std::enable_shared_from_this<attempt_run> {
 public:
     TOLLGATE_DECL attempt_run(std::shared_ptr<hook_client> home, outgoing request);
@@ -22171,8 +22176,9 @@ private:
 
 namespace tollgate {
 
-/// Says at which addresses a host is; none when its name leads nowhere. May block, and is called from several threads at
-/// once, perhaps even after a dispatcher has stopped: it owns all that it needs. May throw, which is as if it gave none.
+/// Says at which addresses a host is; none when its name leads nowhere. May block, and is called from several threads
+/// at once, perhaps even after a dispatcher has stopped: it owns all that it needs. May throw, which is as if it gave
+/// none.
 using name_lookup = std::function<std::vector<ip_address>(const std::string& host)>;
 
 /// The system's own resolver (`getaddrinfo`).
@@ -22180,10 +22186,10 @@ using name_lookup = std::function<std::vector<ip_address>(const std::string& hos
 
 namespace dispatching {
 
-/// Looks names up on threads of its own, since the system's resolver blocks. Threads come with the need for them, up to a
-/// bound, and go when the pool does: whoever waits for a server of names cannot be interrupted, so they are not waited for.
-/// A name that took long may have half of the threads together with all others like it: dead domains keep nobody from
-/// looking up live ones.
+/// Looks names up on threads of its own, since the system's resolver blocks. Threads come with the need for them, up to
+/// a bound, and go when the pool does: whoever waits for a server of names cannot be interrupted, so they are not
+/// waited for. A name that took long may have half of the threads together with all others like it: dead domains keep
+/// nobody from looking up live ones.
 class lookup_pool {
 public:
     using on_answer = std::function<void(const std::vector<ip_address>&)>;
@@ -22193,8 +22199,9 @@ public:
     lookup_pool& operator=(const lookup_pool&) = delete;
     TOLLGATE_DECL ~lookup_pool();
 
-    /// Calls `tell` once on one of the threads, unless the pool stops before. Several who ask for one name at the same time
-    /// get one answer. It is called under a lock of the pool's: it does next to nothing, and asks nothing of the pool.
+    /// Calls `tell` once on one of the threads, unless the pool stops before. Several who ask for one name at the same
+    /// time get one answer. It is called under a lock of the pool's: it does next to nothing, and asks nothing of the
+    /// pool.
     TOLLGATE_DECL void ask(const std::string& host, on_answer tell);
 
     /// When it has returned, nobody is told anything any more.
@@ -22292,17 +22299,18 @@ struct hook_dispatch_settings {
 
     /// At the same time; a socket and a few KB each. Never more than half of the descriptors that the process may have.
     std::size_t attempts_max = 2048;
-    std::size_t slow_attempts_max = 1024;  ///< of these, to hosts whose last attempt was slow: the others find a hand free
+    std::size_t slow_attempts_max =
+        1024;  ///< of these, to hosts whose last attempt was slow: the others find a hand free
     std::size_t per_host_max = 8;          ///< at the same time to one host, by all dispatchers of the store
     std::size_t per_slow_host_max = 2;     ///< the same for one that is slow, or that nothing is known of yet
     std::size_t data_bytes_max = 64 * 1024 * 1024;  ///< of all bodies that are on their way
-    std::size_t claim_max = 256;           ///< with one call of the store: the first of them leave before the last is claimed
+    std::size_t claim_max = 256;  ///< with one call of the store: the first of them leave before the last is claimed
 
-    /// How much longer than an attempt can take a delivery is leased: time to record what came of it. When a process dies,
-    /// another one, or its successor, sends again what it had leased once this is over.
+    /// How much longer than an attempt can take a delivery is leased: time to record what came of it. When a process
+    /// dies, another one, or its successor, sends again what it had leased once this is over.
     milliseconds lease_margin = seconds{5};
-    /// How often to ask for what another process may have appended: a store that can tell cheaply (`shared_outbox`), and
-    /// any other one. What this process appends through the dispatcher is sent at once.
+    /// How often to ask for what another process may have appended: a store that can tell cheaply (`shared_outbox`),
+    /// and any other one. What this process appends through the dispatcher is sent at once.
     milliseconds look_interval{50};
     milliseconds claim_interval = seconds{1};
     /// For how long deliveries that have ended, and their attempts, can be looked at.
@@ -22319,8 +22327,8 @@ class any_io_executor;
 
 namespace tollgate::dispatching {
 
-/// The store and the policies, as a desk sees them. Nothing throws. `allows` is called by whoever runs the client, the others
-/// by the desk's own thread.
+/// The store and the policies, as a desk sees them. Nothing throws. `allows` is called by whoever runs the client, the
+/// others by the desk's own thread.
 class desk_back {
 public:
     desk_back() = default;
@@ -22330,7 +22338,8 @@ public:
     virtual outcome<claimed_deliveries> claim_due(const claim_terms& terms) noexcept = 0;
     virtual outcome<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now) noexcept = 0;
     virtual outcome<std::size_t> sweep(instant ended_before, std::size_t rows_max) noexcept = 0;
-    /// Whether the store can tell cheaply that somebody has appended, and whether somebody may have since the last claim.
+    /// Whether the store can tell cheaply that somebody has appended, and whether somebody may have since the last
+    /// claim.
     virtual bool tells_changes() noexcept = 0;
     virtual bool may_have_more() noexcept = 0;
 
@@ -22347,14 +22356,16 @@ protected:
     ~desk_back() = default;
 };
 
-/// Takes deliveries out of the store as there are hands for them, has the client send them, and records what came of each.
+/// Takes deliveries out of the store as there are hands for them, has the client send them, and records what came of
+/// each.
 ///
-/// One thread of its own talks to the store, which may block; sockets belong to the client's executor, where nothing blocks.
-/// What has ended is settled in batches: all that came while the one before was being settled.
+/// One thread of its own talks to the store, which may block; sockets belong to the client's executor, where nothing
+/// blocks. What has ended is settled in batches: all that came while the one before was being settled.
 class delivery_desk {
 public:
     /// `guest_of` null: a thread of its own for sockets, too.
-    TOLLGATE_DECL delivery_desk(desk_back& back, hook_dispatch_settings settings, const asio::any_io_executor* guest_of);
+    TOLLGATE_DECL delivery_desk(desk_back& back, hook_dispatch_settings settings,
+                                const asio::any_io_executor* guest_of);
     delivery_desk(const delivery_desk&) = delete;
     delivery_desk& operator=(const delivery_desk&) = delete;
     TOLLGATE_DECL ~delivery_desk();
@@ -22380,8 +22391,8 @@ class attempt_run;
 /// another. Connections are used again. Redirects are answers like any other, and no proxy is asked for: whoever could
 /// name one could lead requests inside.
 ///
-/// All state belongs to a strand of the executor, so it does not matter how many threads run that. `send` and `abort` may be
-/// called from any thread.
+/// All state belongs to a strand of the executor, so it does not matter how many threads run that. `send` and `abort`
+/// may be called from any thread.
 class hook_client : public std::enable_shared_from_this<hook_client> {
 public:
     /// A problem when the certificate authorities or the user agent will not do.
@@ -22393,8 +22404,8 @@ public:
                               std::shared_ptr<client_owner> owner, std::shared_ptr<asio::ssl::context> tls);
     TOLLGATE_DECL ~hook_client();
 
-    /// Begins an attempt for each; `client_owner::on_ended` says what came of it. How many there are at the same time is its
-    /// caller's concern.
+    /// Begins an attempt for each; `client_owner::on_ended` says what came of it. How many there are at the same time
+    /// is its caller's concern.
     TOLLGATE_DECL void send(std::vector<outgoing> requests);
 
     /// Cuts off what is under way, which ends as not tried, and closes all connections.
@@ -22415,7 +22426,8 @@ private:
     const std::shared_ptr<asio::ssl::context> tls_;
     lookup_pool names_;
     connection_pool idle_;
-    asio::basic_waitable_timer<connection_pool::clock, asio::wait_traits<connection_pool::clock>, client_executor> sweep_timer_;
+    asio::basic_waitable_timer<connection_pool::clock, asio::wait_traits<connection_pool::clock>, client_executor>
+        sweep_timer_;
     bool sweeping_ = false;
     std::unordered_map<std::uint64_t, std::shared_ptr<attempt_run>> under_way_;
     std::vector<incoming> ended_;  // that the owner will be told of, as many at once as came together
@@ -22435,13 +22447,13 @@ namespace tollgate {
 ///     tollgate::publish(dispatcher, ...);   // an event that is sent at once
 ///     dispatcher.stop();
 ///
-/// Of the policies it uses the format, the target rule, the clock, the random source, and the observer, which hears of each
-/// attempt if it is a `delivery_observer`. Store and policies must outlive it.
+/// Of the policies it uses the format, the target rule, the clock, the random source, and the observer, which hears of
+/// each attempt if it is a `delivery_observer`. Store and policies must outlive it.
 ///
-/// It has two threads, or is a guest on an Asio executor and has one: the store, which may block, is always talked to by a
-/// thread of its own. Names are looked up on a few more. Several dispatchers, of several processes too, may work on one
-/// store. Everything but construction and destruction may be called from any thread at any time; a policy that it calls may
-/// stop it, but not destroy it.
+/// It has two threads, or is a guest on an Asio executor and has one: the store, which may block, is always talked to
+/// by a thread of its own. Names are looked up on a few more. Several dispatchers, of several processes too, may work
+/// on one store. Everything but construction and destruction may be called from any thread at any time; a policy that
+/// it calls may stop it, but not destroy it.
 template <outbox Store, class Policies = decltype(default_policies())>
 class hook_dispatcher {
 public:
@@ -22468,9 +22480,10 @@ public:
     /// Begins. A problem says which setting will not do. It starts once, and not after it was stopped.
     outcome<void> start() { return desk_.start(); }
 
-    /// Claims nothing more, lets attempts that are under way end and records them, and returns; after `deadline` cuts off
-    /// what is left: that is sent again when its lease is over, by whoever works on the store then. The default is as long
-    /// as an attempt may take. From within a policy it begins all this and returns at once. To stop again does no harm.
+    /// Claims nothing more, lets attempts that are under way end and records them, and returns; after `deadline` cuts
+    /// off what is left: that is sent again when its lease is over, by whoever works on the store then. The default is
+    /// as long as an attempt may take. From within a policy it begins all this and returns at once. To stop again does
+    /// no harm.
     void stop(milliseconds deadline = seconds{15}) { desk_.stop(deadline); }
 
     /// There may be something to deliver: look at once.
@@ -22511,7 +22524,9 @@ private:
         outcome<void> check(const http::url& target) noexcept override {
             return guarded<void>([&] { return policy(policies_.target_rule).check(target); });
         }
-        bool allows(const ip_address& address) noexcept override { return policy(policies_.target_rule).allows(address); }
+        bool allows(const ip_address& address) noexcept override {
+            return policy(policies_.target_rule).allows(address);
+        }
         instant now() noexcept override { return policy(policies_.clock).now(); }
         std::uint32_t chance() noexcept override {
             std::array<std::byte, sizeof(std::uint32_t)> bytes;
@@ -22586,7 +22601,8 @@ TOLLGATE_DECL outcome<std::shared_ptr<asio::ssl::context>> make_client_tls(const
         if (authorities_file.empty()) made->set_default_verify_paths(failed);
         else made->load_verify_file(authorities_file, failed);
         if (failed)
-            return invalid("The certificate authorities (" + (authorities_file.empty() ? "the system's" : authorities_file) +
+            return invalid("The certificate authorities (" +
+                           (authorities_file.empty() ? "the system's" : authorities_file) +
                            ") cannot be used: " + failed.message() + ".");
         return made;
     } catch (const std::exception& failed) {
@@ -22606,7 +22622,8 @@ TOLLGATE_DECL bool hook_connection::use_tls(asio::ssl::context& with, const http
     tls_ = std::make_unique<asio::ssl::stream<client_socket&>>(socket_, with);
     SSL* const native = tls_->native_handle();
     X509_VERIFY_PARAM* const wanted = SSL_get0_param(native);
-    if (host.address) return X509_VERIFY_PARAM_set1_ip_asc(wanted, host.host.c_str()) == 1;  // RFC 6066: no SNI for addresses
+    if (host.address)
+        return X509_VERIFY_PARAM_set1_ip_asc(wanted, host.host.c_str()) == 1;  // RFC 6066: no SNI for addresses
     X509_VERIFY_PARAM_set_hostflags(wanted, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
     return X509_VERIFY_PARAM_set1_host(wanted, host.host.data(), host.host.size()) == 1 &&
            SSL_set_tlsext_host_name(native, host.host.c_str()) == 1;
@@ -22651,7 +22668,10 @@ inline std::string message_head(const outgoing& request, const std::string& user
                  request.body.size());
     made.append("POST ").append(request.target.request_target()).append(" HTTP/1.1\r\nHost: ");
     made.append(request.target.authority()).append("\r\nUser-Agent: ").append(user_agent).append("\r\n");
-    made.append(request.fields).append("Content-Length: ").append(std::to_string(request.body.size())).append("\r\n\r\n");
+    made.append(request.fields)
+        .append("Content-Length: ")
+        .append(std::to_string(request.body.size()))
+        .append("\r\n\r\n");
     return made;
 }
 
@@ -22716,14 +22736,15 @@ TOLLGATE_DECL void attempt_run::connect_anew() {
     });
 }
 
-/// The rule is asked here, of the very addresses that are connected to: a name that was harmless when the hook was made, or
-/// a moment ago, cannot lead inside.
+/// The rule is asked here, of the very addresses that are connected to: a name that was harmless when the hook was
+/// made, or a moment ago, cannot lead inside.
 TOLLGATE_DECL void attempt_run::on_addresses(const std::vector<ip_address>& found) {
     if (found.empty()) return end_as(attempt_end::no_address, "no such host");
     addresses_.clear();
     next_address_ = 0;
     for (const ip_address& each : found)
-        if (addresses_.size() < home_->settings_.addresses_max && home_->owner_->allows(each)) addresses_.push_back(each);
+        if (addresses_.size() < home_->settings_.addresses_max && home_->owner_->allows(each))
+            addresses_.push_back(each);
     if (addresses_.empty()) return end_as(attempt_end::refused_address, found.front().to_text());
     connect_next();
 }
@@ -22741,7 +22762,8 @@ TOLLGATE_DECL void attempt_run::connect_next() {
     allow(home_->settings_.connect_timeout / left);
     line_->socket().async_connect(to_endpoint(address, request_.target.port),
                                   [self = shared_from_this(), line = line_](const std::error_code& failed) {
-                                      if (!self->over_ && line == self->line_ && self->connecting_) self->on_connected(failed);
+                                      if (!self->over_ && line == self->line_ && self->connecting_)
+                                          self->on_connected(failed);
                                   });
 }
 
@@ -22750,7 +22772,8 @@ TOLLGATE_DECL void attempt_run::on_connected(const std::error_code& failed) {
         last_fault_ = failed.message();
         if (detail::is_shortage(failed)) return end({.number = request_.number, .tried = false, .why = last_fault_});
         if (next_address_ < addresses_.size()) return connect_next();
-        return end_as(failed == std::errc::timed_out ? attempt_end::timed_out : attempt_end::no_connection, last_fault_);
+        return end_as(failed == std::errc::timed_out ? attempt_end::timed_out : attempt_end::no_connection,
+                      last_fault_);
     }
     connecting_ = false;
     std::error_code ignored;
@@ -22800,13 +22823,15 @@ TOLLGATE_DECL void attempt_run::on_read(const std::error_code& failed, std::size
         if (ended) return on_lost(std::string{parser_.refused_reason()});
         return end_as(attempt_end::bad_answer, std::string{parser_.refused_reason()});
     }
-    if (!ended && written_ && parser_.keep_alive() && parser_.consumed() == bytes) home_->keep(origin_, std::move(line_));
+    if (!ended && written_ && parser_.keep_alive() && parser_.consumed() == bytes)
+        home_->keep(origin_, std::move(line_));
     end_as(attempt_end::answered, {});
 }
 
-/// A connection that was used before may end at any time; its host may not even have seen the request. So it is sent once
-/// more, on a new connection, if not a byte of an answer has come. RFC 9110 section 9.2.2 allows that for a POST whose client
-/// knows that it does no harm: the `webhook-id` is the same, and a receiver must expect to see one twice anyway.
+/// A connection that was used before may end at any time; its host may not even have seen the request. So it is sent
+/// once more, on a new connection, if not a byte of an answer has come. RFC 9110 section 9.2.2 allows that for a POST
+/// whose client knows that it does no harm: the `webhook-id` is the same, and a receiver must expect to see one twice
+/// anyway.
 TOLLGATE_DECL void attempt_run::on_lost(std::string why) {
     if (!used_before_ || parser_.begun()) return end_as(attempt_end::broken_off, std::move(why));
     line_->close();
@@ -22982,7 +23007,8 @@ TOLLGATE_DECL std::shared_ptr<hook_connection> connection_pool::take(const std::
         const auto place = found->second.front();
         auto one = place->kept;
         drop(place);
-        if (now - one->idle_since < within_.idle_timeout && now - one->made_at < within_.age_max && one->is_quiet()) return one;
+        if (now - one->idle_since < within_.idle_timeout && now - one->made_at < within_.age_max && one->is_quiet())
+            return one;
         one->close();
     }
     return nullptr;
@@ -23234,7 +23260,8 @@ TOLLGATE_DECL void delivery_desk::core::serve_sockets() noexcept {
         try {
             own_context_->run();
             return;
-        } catch (const std::exception& failed) {  // memory is short: the attempt that it happened to ends by its time-out
+        } catch (const std::exception& failed) {
+            // Memory is short: the attempt that it happened to ends by its time-out.
             back_.on_problem(internal_error(std::string{"the dispatcher's sockets: "} + failed.what()));
         }
     }
@@ -23259,7 +23286,8 @@ TOLLGATE_DECL void delivery_desk::core::run() noexcept {
         hold.unlock();
         try {
             work(std::move(ended), !stops);
-        } catch (const std::exception& failed) {  // memory is short: what was lost of it comes back when its lease is over
+        } catch (const std::exception& failed) {
+            // Memory is short: what was lost of it comes back when its lease is over.
             back_.on_problem(internal_error(std::string{"the dispatcher: "} + failed.what()));
             come_back_after(first_pause);
         }
@@ -23346,7 +23374,8 @@ TOLLGATE_DECL void delivery_desk::core::settle() {
     for (std::size_t i = 0; i < settled_next_.size(); ++i) {
         auto& [one, why] = settled_flights_[i];
         land(one);
-        back_.on_attempt({one.sent, settled_next_[i], i < results->size() ? (*results)[i] : settle_result::too_late, why});
+        back_.on_attempt(
+            {one.sent, settled_next_[i], i < results->size() ? (*results)[i] : settle_result::too_late, why});
     }
     settled_next_.clear();
     settled_flights_.clear();
@@ -23386,8 +23415,8 @@ TOLLGATE_DECL void delivery_desk::core::claim() {
     const auto lease = settings_.client.attempt_timeout + settings_.lease_margin;
     claim_terms terms{.now = now, .lease_until = now + lease};
     terms.deliveries_max = (std::min)(hands, settings_.claim_max);
-    terms.slow_deliveries_max =
-        (std::min)(terms.deliveries_max, settings_.slow_attempts_max - (std::min)(slow_under_way_, settings_.slow_attempts_max));
+    terms.slow_deliveries_max = (std::min)(
+        terms.deliveries_max, settings_.slow_attempts_max - (std::min)(slow_under_way_, settings_.slow_attempts_max));
     terms.per_host_max = settings_.per_host_max;
     terms.per_slow_host_max = settings_.per_slow_host_max;
     terms.data_bytes_max = settings_.data_bytes_max - bytes_under_way_;
@@ -23425,7 +23454,8 @@ TOLLGATE_DECL void delivery_desk::core::send(std::vector<due_delivery> claimed, 
         }
         // Once more, as it was when the hook was made: the rule may have become stricter.
         if (const auto checked = back_.check(*target); !checked) {
-            ended_here_.push_back({.number = number, .end = attempt_end::refused_address, .why = checked.error().message});
+            ended_here_.push_back(
+                {.number = number, .end = attempt_end::refused_address, .why = checked.error().message});
             continue;
         }
         fields_.clear();
@@ -23433,7 +23463,8 @@ TOLLGATE_DECL void delivery_desk::core::send(std::vector<due_delivery> claimed, 
         if (const auto written = back_.write(one.sent, now, fields_, body); !written) {
             back_.on_problem(written.error());
             one.unsendable = true;
-            ended_here_.push_back({.number = number, .end = attempt_end::no_connection, .why = "it cannot be put into its format"});
+            ended_here_.push_back(
+                {.number = number, .end = attempt_end::no_connection, .why = "it cannot be put into its format"});
             continue;
         }
         one.bytes = body.size();

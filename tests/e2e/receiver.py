@@ -84,12 +84,15 @@ class Receiver:
             self.connections += 1
 
     def _serve(self, made, number):
-        self.open.add(made)
-        with contextlib.suppress(OSError, ssl.SSLError), made:
-            made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        with contextlib.suppress(OSError, ssl.SSLError), contextlib.ExitStack() as stack:
+            stack.callback(made.close)
             if self.tls:
                 made = self.tls.wrap_socket(made, server_side=True)
-            stream = made.makefile("rb")
+                stack.callback(made.close)
+            self.open.add(made)
+            stack.callback(self.open.discard, made)
+            stream = stack.enter_context(made.makefile("rb"))
             while True:
                 request = read_request(stream, number)
                 if request is None:

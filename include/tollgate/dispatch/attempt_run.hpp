@@ -20,8 +20,8 @@ namespace tollgate::dispatching {
 
 class hook_client;
 
-/// One attempt: looks up, connects, shakes hands, sends and reads, each within its time and all within the attempt's. Belongs
-/// to its client's strand. What is pending holds a reference; after the end all of that comes to nothing.
+/// One attempt: looks up, connects, shakes hands, sends and reads, each within its time and all within the attempt's.
+/// Belongs to its client's strand. What is pending holds a reference; after the end all of that comes to nothing.
 class attempt_run : public std::enable_shared_from_this<attempt_run> {
 public:
     TOLLGATE_DECL attempt_run(std::shared_ptr<hook_client> home, outgoing request);

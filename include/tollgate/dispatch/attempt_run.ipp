@@ -29,7 +29,10 @@ inline std::string message_head(const outgoing& request, const std::string& user
                  request.body.size());
     made.append("POST ").append(request.target.request_target()).append(" HTTP/1.1\r\nHost: ");
     made.append(request.target.authority()).append("\r\nUser-Agent: ").append(user_agent).append("\r\n");
-    made.append(request.fields).append("Content-Length: ").append(std::to_string(request.body.size())).append("\r\n\r\n");
+    made.append(request.fields)
+        .append("Content-Length: ")
+        .append(std::to_string(request.body.size()))
+        .append("\r\n\r\n");
     return made;
 }
 
@@ -94,14 +97,15 @@ TOLLGATE_DECL void attempt_run::connect_anew() {
     });
 }
 
-/// The rule is asked here, of the very addresses that are connected to: a name that was harmless when the hook was made, or
-/// a moment ago, cannot lead inside.
+/// The rule is asked here, of the very addresses that are connected to: a name that was harmless when the hook was
+/// made, or a moment ago, cannot lead inside.
 TOLLGATE_DECL void attempt_run::on_addresses(const std::vector<ip_address>& found) {
     if (found.empty()) return end_as(attempt_end::no_address, "no such host");
     addresses_.clear();
     next_address_ = 0;
     for (const ip_address& each : found)
-        if (addresses_.size() < home_->settings_.addresses_max && home_->owner_->allows(each)) addresses_.push_back(each);
+        if (addresses_.size() < home_->settings_.addresses_max && home_->owner_->allows(each))
+            addresses_.push_back(each);
     if (addresses_.empty()) return end_as(attempt_end::refused_address, found.front().to_text());
     connect_next();
 }
@@ -119,7 +123,8 @@ TOLLGATE_DECL void attempt_run::connect_next() {
     allow(home_->settings_.connect_timeout / left);
     line_->socket().async_connect(to_endpoint(address, request_.target.port),
                                   [self = shared_from_this(), line = line_](const std::error_code& failed) {
-                                      if (!self->over_ && line == self->line_ && self->connecting_) self->on_connected(failed);
+                                      if (!self->over_ && line == self->line_ && self->connecting_)
+                                          self->on_connected(failed);
                                   });
 }
 
@@ -128,7 +133,8 @@ TOLLGATE_DECL void attempt_run::on_connected(const std::error_code& failed) {
         last_fault_ = failed.message();
         if (detail::is_shortage(failed)) return end({.number = request_.number, .tried = false, .why = last_fault_});
         if (next_address_ < addresses_.size()) return connect_next();
-        return end_as(failed == std::errc::timed_out ? attempt_end::timed_out : attempt_end::no_connection, last_fault_);
+        return end_as(failed == std::errc::timed_out ? attempt_end::timed_out : attempt_end::no_connection,
+                      last_fault_);
     }
     connecting_ = false;
     std::error_code ignored;
@@ -178,13 +184,15 @@ TOLLGATE_DECL void attempt_run::on_read(const std::error_code& failed, std::size
         if (ended) return on_lost(std::string{parser_.refused_reason()});
         return end_as(attempt_end::bad_answer, std::string{parser_.refused_reason()});
     }
-    if (!ended && written_ && parser_.keep_alive() && parser_.consumed() == bytes) home_->keep(origin_, std::move(line_));
+    if (!ended && written_ && parser_.keep_alive() && parser_.consumed() == bytes)
+        home_->keep(origin_, std::move(line_));
     end_as(attempt_end::answered, {});
 }
 
-/// A connection that was used before may end at any time; its host may not even have seen the request. So it is sent once
-/// more, on a new connection, if not a byte of an answer has come. RFC 9110 section 9.2.2 allows that for a POST whose client
-/// knows that it does no harm: the `webhook-id` is the same, and a receiver must expect to see one twice anyway.
+/// A connection that was used before may end at any time; its host may not even have seen the request. So it is sent
+/// once more, on a new connection, if not a byte of an answer has come. RFC 9110 section 9.2.2 allows that for a POST
+/// whose client knows that it does no harm: the `webhook-id` is the same, and a receiver must expect to see one twice
+/// anyway.
 TOLLGATE_DECL void attempt_run::on_lost(std::string why) {
     if (!used_before_ || parser_.begun()) return end_as(attempt_end::broken_off, std::move(why));
     line_->close();

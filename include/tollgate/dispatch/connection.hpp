@@ -26,12 +26,13 @@ using client_executor = asio::strand<asio::any_io_executor>;
 using client_socket = asio::basic_stream_socket<asio::ip::tcp, client_executor>;
 
 /// TLS 1.2 and 1.3 that believe the system's authorities, or those of a PEM file; problem when that cannot be read.
-[[nodiscard]] TOLLGATE_DECL outcome<std::shared_ptr<asio::ssl::context>> make_client_tls(const std::string& authorities_file);
+[[nodiscard]] TOLLGATE_DECL outcome<std::shared_ptr<asio::ssl::context>> make_client_tls(
+    const std::string& authorities_file);
 
 [[nodiscard]] TOLLGATE_DECL asio::ip::tcp::endpoint to_endpoint(const ip_address& address, std::uint16_t port);
 
-/// One connection to a host, with or without TLS. Belongs to the client's strand. Whatever is pending holds a reference, so
-/// closing one is enough to be rid of it.
+/// One connection to a host, with or without TLS. Belongs to the client's strand. Whatever is pending holds a
+/// reference, so closing one is enough to be rid of it.
 class hook_connection {
 public:
     explicit hook_connection(const client_executor& executor) : socket_{executor} {}
@@ -40,7 +41,8 @@ public:
 
     [[nodiscard]] client_socket& socket() noexcept { return socket_; }
 
-    /// Readies TLS for this host: its name is asked for (SNI) and must be the certificate's. False when memory is short.
+    /// Readies TLS for this host: its name is asked for (SNI) and must be the certificate's. False when memory is
+    /// short.
     [[nodiscard]] TOLLGATE_DECL bool use_tls(asio::ssl::context& with, const http::url& host);
     /// Why the certificate was not believed, or OpenSSL's words.
     [[nodiscard]] TOLLGATE_DECL std::string tls_fault(const std::error_code& failed) const;
@@ -61,7 +63,8 @@ public:
         else socket_.async_read_some(into, std::forward<Handler>(handler));
     }
 
-    /// Whether nothing has come since the last answer, neither bytes nor an end: only then can it carry another request.
+    /// Whether nothing has come since the last answer, neither bytes nor an end: only then can it carry another
+    /// request.
     [[nodiscard]] TOLLGATE_DECL bool is_quiet() noexcept;
     TOLLGATE_DECL void close() noexcept;
 

@@ -30,7 +30,8 @@ TOLLGATE_DECL outcome<std::shared_ptr<asio::ssl::context>> make_client_tls(const
         if (authorities_file.empty()) made->set_default_verify_paths(failed);
         else made->load_verify_file(authorities_file, failed);
         if (failed)
-            return invalid("The certificate authorities (" + (authorities_file.empty() ? "the system's" : authorities_file) +
+            return invalid("The certificate authorities (" +
+                           (authorities_file.empty() ? "the system's" : authorities_file) +
                            ") cannot be used: " + failed.message() + ".");
         return made;
     } catch (const std::exception& failed) {
@@ -50,7 +51,8 @@ TOLLGATE_DECL bool hook_connection::use_tls(asio::ssl::context& with, const http
     tls_ = std::make_unique<asio::ssl::stream<client_socket&>>(socket_, with);
     SSL* const native = tls_->native_handle();
     X509_VERIFY_PARAM* const wanted = SSL_get0_param(native);
-    if (host.address) return X509_VERIFY_PARAM_set1_ip_asc(wanted, host.host.c_str()) == 1;  // RFC 6066: no SNI for addresses
+    if (host.address)
+        return X509_VERIFY_PARAM_set1_ip_asc(wanted, host.host.c_str()) == 1;  // RFC 6066: no SNI for addresses
     X509_VERIFY_PARAM_set_hostflags(wanted, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
     return X509_VERIFY_PARAM_set1_host(wanted, host.host.data(), host.host.size()) == 1 &&
            SSL_set_tlsext_host_name(native, host.host.c_str()) == 1;

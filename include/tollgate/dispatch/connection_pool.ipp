@@ -13,7 +13,8 @@ TOLLGATE_DECL std::shared_ptr<hook_connection> connection_pool::take(const std::
         const auto place = found->second.front();
         auto one = place->kept;
         drop(place);
-        if (now - one->idle_since < within_.idle_timeout && now - one->made_at < within_.age_max && one->is_quiet()) return one;
+        if (now - one->idle_since < within_.idle_timeout && now - one->made_at < within_.age_max && one->is_quiet())
+            return one;
         one->close();
     }
     return nullptr;

@@ -22,8 +22,8 @@ class any_io_executor;
 
 namespace tollgate::dispatching {
 
-/// The store and the policies, as a desk sees them. Nothing throws. `allows` is called by whoever runs the client, the others
-/// by the desk's own thread.
+/// The store and the policies, as a desk sees them. Nothing throws. `allows` is called by whoever runs the client, the
+/// others by the desk's own thread.
 class desk_back {
 public:
     desk_back() = default;
@@ -33,7 +33,8 @@ public:
     virtual outcome<claimed_deliveries> claim_due(const claim_terms& terms) noexcept = 0;
     virtual outcome<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now) noexcept = 0;
     virtual outcome<std::size_t> sweep(instant ended_before, std::size_t rows_max) noexcept = 0;
-    /// Whether the store can tell cheaply that somebody has appended, and whether somebody may have since the last claim.
+    /// Whether the store can tell cheaply that somebody has appended, and whether somebody may have since the last
+    /// claim.
     virtual bool tells_changes() noexcept = 0;
     virtual bool may_have_more() noexcept = 0;
 
@@ -50,14 +51,16 @@ protected:
     ~desk_back() = default;
 };
 
-/// Takes deliveries out of the store as there are hands for them, has the client send them, and records what came of each.
+/// Takes deliveries out of the store as there are hands for them, has the client send them, and records what came of
+/// each.
 ///
-/// One thread of its own talks to the store, which may block; sockets belong to the client's executor, where nothing blocks.
-/// What has ended is settled in batches: all that came while the one before was being settled.
+/// One thread of its own talks to the store, which may block; sockets belong to the client's executor, where nothing
+/// blocks. What has ended is settled in batches: all that came while the one before was being settled.
 class delivery_desk {
 public:
     /// `guest_of` null: a thread of its own for sockets, too.
-    TOLLGATE_DECL delivery_desk(desk_back& back, hook_dispatch_settings settings, const asio::any_io_executor* guest_of);
+    TOLLGATE_DECL delivery_desk(desk_back& back, hook_dispatch_settings settings,
+                                const asio::any_io_executor* guest_of);
     delivery_desk(const delivery_desk&) = delete;
     delivery_desk& operator=(const delivery_desk&) = delete;
     TOLLGATE_DECL ~delivery_desk();

@@ -224,7 +224,8 @@ TOLLGATE_DECL void delivery_desk::core::serve_sockets() noexcept {
         try {
             own_context_->run();
             return;
-        } catch (const std::exception& failed) {  // memory is short: the attempt that it happened to ends by its time-out
+        } catch (const std::exception& failed) {
+            // Memory is short: the attempt that it happened to ends by its time-out.
             back_.on_problem(internal_error(std::string{"the dispatcher's sockets: "} + failed.what()));
         }
     }
@@ -249,7 +250,8 @@ TOLLGATE_DECL void delivery_desk::core::run() noexcept {
         hold.unlock();
         try {
             work(std::move(ended), !stops);
-        } catch (const std::exception& failed) {  // memory is short: what was lost of it comes back when its lease is over
+        } catch (const std::exception& failed) {
+            // Memory is short: what was lost of it comes back when its lease is over.
             back_.on_problem(internal_error(std::string{"the dispatcher: "} + failed.what()));
             come_back_after(first_pause);
         }
@@ -336,7 +338,8 @@ TOLLGATE_DECL void delivery_desk::core::settle() {
     for (std::size_t i = 0; i < settled_next_.size(); ++i) {
         auto& [one, why] = settled_flights_[i];
         land(one);
-        back_.on_attempt({one.sent, settled_next_[i], i < results->size() ? (*results)[i] : settle_result::too_late, why});
+        back_.on_attempt(
+            {one.sent, settled_next_[i], i < results->size() ? (*results)[i] : settle_result::too_late, why});
     }
     settled_next_.clear();
     settled_flights_.clear();
@@ -376,8 +379,8 @@ TOLLGATE_DECL void delivery_desk::core::claim() {
     const auto lease = settings_.client.attempt_timeout + settings_.lease_margin;
     claim_terms terms{.now = now, .lease_until = now + lease};
     terms.deliveries_max = (std::min)(hands, settings_.claim_max);
-    terms.slow_deliveries_max =
-        (std::min)(terms.deliveries_max, settings_.slow_attempts_max - (std::min)(slow_under_way_, settings_.slow_attempts_max));
+    terms.slow_deliveries_max = (std::min)(
+        terms.deliveries_max, settings_.slow_attempts_max - (std::min)(slow_under_way_, settings_.slow_attempts_max));
     terms.per_host_max = settings_.per_host_max;
     terms.per_slow_host_max = settings_.per_slow_host_max;
     terms.data_bytes_max = settings_.data_bytes_max - bytes_under_way_;
@@ -415,7 +418,8 @@ TOLLGATE_DECL void delivery_desk::core::send(std::vector<due_delivery> claimed, 
         }
         // Once more, as it was when the hook was made: the rule may have become stricter.
         if (const auto checked = back_.check(*target); !checked) {
-            ended_here_.push_back({.number = number, .end = attempt_end::refused_address, .why = checked.error().message});
+            ended_here_.push_back(
+                {.number = number, .end = attempt_end::refused_address, .why = checked.error().message});
             continue;
         }
         fields_.clear();
@@ -423,7 +427,8 @@ TOLLGATE_DECL void delivery_desk::core::send(std::vector<due_delivery> claimed, 
         if (const auto written = back_.write(one.sent, now, fields_, body); !written) {
             back_.on_problem(written.error());
             one.unsendable = true;
-            ended_here_.push_back({.number = number, .end = attempt_end::no_connection, .why = "it cannot be put into its format"});
+            ended_here_.push_back(
+                {.number = number, .end = attempt_end::no_connection, .why = "it cannot be put into its format"});
             continue;
         }
         one.bytes = body.size();

@@ -27,8 +27,8 @@ class attempt_run;
 /// another. Connections are used again. Redirects are answers like any other, and no proxy is asked for: whoever could
 /// name one could lead requests inside.
 ///
-/// All state belongs to a strand of the executor, so it does not matter how many threads run that. `send` and `abort` may be
-/// called from any thread.
+/// All state belongs to a strand of the executor, so it does not matter how many threads run that. `send` and `abort`
+/// may be called from any thread.
 class hook_client : public std::enable_shared_from_this<hook_client> {
 public:
     /// A problem when the certificate authorities or the user agent will not do.
@@ -40,8 +40,8 @@ public:
                               std::shared_ptr<client_owner> owner, std::shared_ptr<asio::ssl::context> tls);
     TOLLGATE_DECL ~hook_client();
 
-    /// Begins an attempt for each; `client_owner::on_ended` says what came of it. How many there are at the same time is its
-    /// caller's concern.
+    /// Begins an attempt for each; `client_owner::on_ended` says what came of it. How many there are at the same time
+    /// is its caller's concern.
     TOLLGATE_DECL void send(std::vector<outgoing> requests);
 
     /// Cuts off what is under way, which ends as not tried, and closes all connections.
@@ -62,7 +62,8 @@ private:
     const std::shared_ptr<asio::ssl::context> tls_;
     lookup_pool names_;
     connection_pool idle_;
-    asio::basic_waitable_timer<connection_pool::clock, asio::wait_traits<connection_pool::clock>, client_executor> sweep_timer_;
+    asio::basic_waitable_timer<connection_pool::clock, asio::wait_traits<connection_pool::clock>, client_executor>
+        sweep_timer_;
     bool sweeping_ = false;
     std::unordered_map<std::uint64_t, std::shared_ptr<attempt_run>> under_way_;
     std::vector<incoming> ended_;  // that the owner will be told of, as many at once as came together

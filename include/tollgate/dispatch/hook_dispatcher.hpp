@@ -26,13 +26,13 @@ namespace tollgate {
 ///     tollgate::publish(dispatcher, ...);   // an event that is sent at once
 ///     dispatcher.stop();
 ///
-/// Of the policies it uses the format, the target rule, the clock, the random source, and the observer, which hears of each
-/// attempt if it is a `delivery_observer`. Store and policies must outlive it.
+/// Of the policies it uses the format, the target rule, the clock, the random source, and the observer, which hears of
+/// each attempt if it is a `delivery_observer`. Store and policies must outlive it.
 ///
-/// It has two threads, or is a guest on an Asio executor and has one: the store, which may block, is always talked to by a
-/// thread of its own. Names are looked up on a few more. Several dispatchers, of several processes too, may work on one
-/// store. Everything but construction and destruction may be called from any thread at any time; a policy that it calls may
-/// stop it, but not destroy it.
+/// It has two threads, or is a guest on an Asio executor and has one: the store, which may block, is always talked to
+/// by a thread of its own. Names are looked up on a few more. Several dispatchers, of several processes too, may work
+/// on one store. Everything but construction and destruction may be called from any thread at any time; a policy that
+/// it calls may stop it, but not destroy it.
 template <outbox Store, class Policies = decltype(default_policies())>
 class hook_dispatcher {
 public:
@@ -59,9 +59,10 @@ public:
     /// Begins. A problem says which setting will not do. It starts once, and not after it was stopped.
     outcome<void> start() { return desk_.start(); }
 
-    /// Claims nothing more, lets attempts that are under way end and records them, and returns; after `deadline` cuts off
-    /// what is left: that is sent again when its lease is over, by whoever works on the store then. The default is as long
-    /// as an attempt may take. From within a policy it begins all this and returns at once. To stop again does no harm.
+    /// Claims nothing more, lets attempts that are under way end and records them, and returns; after `deadline` cuts
+    /// off what is left: that is sent again when its lease is over, by whoever works on the store then. The default is
+    /// as long as an attempt may take. From within a policy it begins all this and returns at once. To stop again does
+    /// no harm.
     void stop(milliseconds deadline = seconds{15}) { desk_.stop(deadline); }
 
     /// There may be something to deliver: look at once.
@@ -102,7 +103,9 @@ private:
         outcome<void> check(const http::url& target) noexcept override {
             return guarded<void>([&] { return policy(policies_.target_rule).check(target); });
         }
-        bool allows(const ip_address& address) noexcept override { return policy(policies_.target_rule).allows(address); }
+        bool allows(const ip_address& address) noexcept override {
+            return policy(policies_.target_rule).allows(address);
+        }
         instant now() noexcept override { return policy(policies_.clock).now(); }
         std::uint32_t chance() noexcept override {
             std::array<std::byte, sizeof(std::uint32_t)> bytes;

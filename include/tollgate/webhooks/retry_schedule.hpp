@@ -30,9 +30,10 @@ struct attempt_report {
     std::string_view retry_after;  ///< as the answer said it, or empty
 };
 
-/// What comes of an attempt of `sent` that has just ended, at `now`. A 2xx delivers; 410 (Gone) ends the hook; anything else
-/// is tried again after the next planned wait, until there is none. `Retry-After` is heeded between that wait and twice as
-/// long: nobody can hurry us, and nobody can put us off for a year. `chance` is any number, all being equally likely.
+/// What comes of an attempt of `sent` that has just ended, at `now`. A 2xx delivers; 410 (Gone) ends the hook; anything
+/// else is tried again after the next planned wait, until there is none. `Retry-After` is heeded between that wait and
+/// twice as long: nobody can hurry us, and nobody can put us off for a year. `chance` is any number, all being equally
+/// likely.
 [[nodiscard]] TOLLGATE_DECL settlement judge_attempt(const retry_schedule& schedule, const due_delivery& sent,
                                                      attempt_report report, instant now, std::uint32_t chance);
 

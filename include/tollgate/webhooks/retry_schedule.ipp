@@ -13,7 +13,8 @@ namespace detail {
 inline milliseconds jittered(milliseconds wait, unsigned jitter_percent, std::uint32_t chance) noexcept {
     const double jitter = (std::min)(jitter_percent, 100U) / 100.0;
     const double even = static_cast<double>(chance) / 4294967295.0;  // 0 to 1
-    return milliseconds{static_cast<milliseconds::rep>(static_cast<double>(wait.count()) * (1 - jitter + 2 * jitter * even))};
+    return milliseconds{
+        static_cast<milliseconds::rep>(static_cast<double>(wait.count()) * (1 - jitter + 2 * jitter * even))};
 }
 
 }  // namespace detail

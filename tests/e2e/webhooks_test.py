@@ -1,0 +1,382 @@
+#!/usr/bin/env python3
+"""Webhooks from outside: they arrive, signed; they come again when they must, and do not when they must not; nobody who
+hangs, breaks off or lies keeps others waiting; and what was acknowledged survives kill -9.
+
+    webhooks_test.py SERVER                    as a test
+    TOLLGATE_KILLS=50 webhooks_test.py SERVER KillNine    longer, by hand
+"""
+
+import base64
+import hashlib
+import hmac
+import json
+import os
+import signal
+import subprocess
+import threading
+import time
+
+import node_packages
+from harness import PLENTY, Case, Server, main, run_command, temporary_directory
+from receiver import OK, Receiver, answer, hang, make_certificate, reset
+
+SOON = ["--webhook-retry", "300ms,300ms,300ms"]
+LATER = ["--webhook-retry", "1h"]
+
+
+def emit(server, service, account, event, data):
+    """Reports an event beside the running server: to how many webhooks. `--data` is the event's here, so the store is
+    named."""
+    done = run_command("event", "emit", "--service", service, "--account", account, "--event", event, "--data",
+                       json.dumps(data), "--store", f"sqlite:{server.data / 'tollgate.db'}")
+    if done.returncode != 0:
+        raise AssertionError(f"event emit ended with {done.returncode}: {done.stderr}")
+    return json.loads(done.stdout)["deliveries"]
+
+
+class Shop:
+    """A server whose demo user's account has webhooks."""
+
+    def __init__(self, *flags, **more):
+        self.server = Server("--demo", *PLENTY, "--allow-private-targets", *flags, **more)
+        self.account = self.server.demo["sitesmaker_account"]
+
+    def hook(self, url, event="site.created"):
+        """The hook's id and secret."""
+        made = self.server.ask("POST", f"/v1/sitesmaker/{self.account}/hooks", body={"event": event, "target_url": url},
+                               token=self.server.demo_token)
+        if made.status != 201:
+            raise AssertionError(made)
+        return made.json()["id"], made.get("X-Hook-Secret")
+
+    def emit(self, data=None, event="site.created"):
+        return emit(self.server, "sitesmaker", self.account, event, data)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.server.stop()
+
+
+def signature_of(secret, request):
+    key = base64.b64decode(secret.removeprefix("whsec_"))
+    signed = f"{request.id}.{request.fields['webhook-timestamp']}.".encode() + request.body
+    return "v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
+
+
+class Arrival(Case):
+    def test_an_event_arrives_once_signed_and_as_promised(self):
+        with Shop() as shop, Receiver() as receiver:
+            _, secret = shop.hook(receiver.url("/in?tenant=a%20b"))
+            shop.hook(receiver.url("/other"), event="site.published")
+            self.assertEqual(1, shop.emit({"name": "Ünïcode", "n": 10000000000000000.5}))
+            began = time.monotonic()
+            (got,) = receiver.wait(1)
+            self.assertLess(got.at - began, 0.5)
+            self.assertEqual("POST /in?tenant=a%20b HTTP/1.1", got.line)
+            self.assertEqual(f"127.0.0.1:{receiver.port}", got.fields["host"])
+            self.assertEqual("application/json", got.fields["content-type"])
+            self.assertRegex(got.fields["user-agent"], r"^Tollgate/\d")
+            self.assertNotIn("transfer-encoding", got.fields)
+            self.assertNotIn("authorization", got.fields)
+            self.assertEqual(signature_of(secret, got), got.fields["webhook-signature"])
+            self.assertLess(abs(int(got.fields["webhook-timestamp"]) - time.time()), 5)
+            body = json.loads(got.body)
+            self.assertEqual(["type", "timestamp", "service", "account", "data"], list(body))
+            self.assertEqual("site.created", body["type"])
+            self.assertEqual("Ünïcode", body["data"]["name"])
+            self.assertRegex(body["timestamp"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+            time.sleep(0.3)
+            self.assertEqual(1, len(receiver.seen))
+
+    def test_many_arrive_over_few_connections(self):
+        with Shop() as shop, Receiver() as receiver:
+            for _ in range(10):
+                shop.hook(receiver.url())
+            for n in range(5):
+                self.assertEqual(10, shop.emit(n))
+            seen = receiver.wait(50)
+            self.assertEqual(50, len({each.id for each in seen}))
+            self.assertLessEqual(receiver.connections, 8)
+
+    def test_a_library_of_others_verifies_ours_and_ours_theirs(self):
+        with Shop() as shop, Receiver() as receiver:
+            _, secret = shop.hook(receiver.url())
+            shop.emit({"a": "ß"})
+            (got,) = receiver.wait(1)
+        told = {"secret": secret, "body": got.body.decode(),
+                "headers": {name: value for name, value in got.fields.items() if name.startswith("webhook-")}}
+        directory = node_packages.directory()
+        done = subprocess.run(["node", directory / "standard_webhooks.mjs"], input=json.dumps(told) + "\n", text=True,
+                              capture_output=True, timeout=60)
+        self.assertEqual(0, done.returncode, done.stderr)
+        heard = json.loads(done.stdout)
+        self.assertEqual({"a": "ß"}, heard["verified"]["data"])
+        self.assertEqual(got.fields["webhook-signature"], heard["signature"])
+        self.assertEqual("refused", heard["forged"])
+
+
+class Again(Case):
+    def test_the_same_id_with_another_signature_until_it_is_taken(self):
+        def play(request, to):
+            to.sendall(answer(503) if len(receiver.seen) < 3 else OK)
+
+        with Shop("--webhook-retry", "1200ms,1200ms,1200ms") as shop, Receiver(play) as receiver:
+            _, secret = shop.hook(receiver.url())
+            shop.emit()
+            seen = receiver.wait(3)
+            self.assertEqual(1, len({each.id for each in seen}))
+            self.assertEqual(1, len({each.body for each in seen}))
+            self.assertEqual(3, len({each.fields["webhook-timestamp"] for each in seen}))
+            for each in seen:
+                self.assertEqual(signature_of(secret, each), each.fields["webhook-signature"])
+            for before, after in zip(seen, seen[1:]):
+                self.assertGreater(after.at - before.at, 0.8 * 1.2 - 0.05)
+                self.assertLess(after.at - before.at, 1.2 * 1.2 + 0.6)
+            time.sleep(1.6)
+            self.assertEqual(3, len(receiver.seen))
+
+    def test_redirects_are_failures_and_not_followed(self):
+        for status in (301, 302, 303, 307, 308):
+            with self.subTest(status), Shop(*LATER) as shop, Receiver() as inside:
+                def play(request, to):
+                    to.sendall(answer(status, [f"Location: {inside.url()}"]))
+
+                with Receiver(play) as receiver:
+                    shop.hook(receiver.url())
+                    shop.emit()
+                    self.assertEqual(1, len(receiver.wait(1)))
+                    self.assertIn(f"answered {status}", shop.server.log_after("webhook "))
+                    self.assertEqual([], inside.seen)
+
+    def test_gone_ends_the_hook(self):
+        with Shop(*SOON) as shop, Receiver(lambda request, to: to.sendall(answer(410))) as receiver:
+            shop.hook(receiver.url())
+            shop.emit()
+            receiver.wait(1)
+            self.assertIn("the webhook is disabled", shop.server.log_after("disabled"))
+            self.assertEqual(0, shop.emit())
+            time.sleep(0.8)
+            self.assertEqual(1, len(receiver.seen))
+
+    def test_retry_after_is_heeded_up_to_twice_the_wait(self):
+        for said, least, most in (("2", 1.9, 2.5), ("3600", 1.9, 2.8), ("0", 0.7, 1.9)):
+            with self.subTest(said):
+                def play(request, to):
+                    to.sendall(answer(429, [f"Retry-After: {said}"]) if len(receiver.seen) == 1 else OK)
+
+                with Shop("--webhook-retry", "1s,1s") as shop, Receiver(play) as receiver:
+                    shop.hook(receiver.url())
+                    shop.emit()
+                    first, second = receiver.wait(2)
+                    self.assertGreater(second.at - first.at, least)
+                    self.assertLess(second.at - first.at, most)
+
+    def test_a_deleted_hook_gets_no_further_attempt(self):
+        with Shop("--webhook-retry", "1s") as shop, Receiver(lambda request, to: to.sendall(answer(500))) as receiver:
+            hook, _ = shop.hook(receiver.url())
+            shop.emit()
+            receiver.wait(1)
+            deleted = shop.server.ask("DELETE", f"/v1/sitesmaker/hooks/{hook}", token=shop.server.demo_token)
+            self.assertEqual(204, deleted.status)
+            time.sleep(1.8)
+            self.assertEqual(1, len(receiver.seen))
+
+    def test_a_connection_that_dies_while_idle_is_noticed(self):
+        def play(request, to):
+            to.sendall(OK)
+            return False  # though nothing said so
+
+        with Shop(*LATER) as shop, Receiver(play) as receiver:
+            shop.hook(receiver.url())
+            for n in range(5):
+                shop.emit(n)
+                self.assertEqual(n + 1, len(receiver.wait(n + 1)))
+
+
+class Trouble(Case):
+    """Each receiver fails in a way of its own; the log says which, and a healthy one beside it hears everything."""
+
+    def check(self, play, words, receiver=None):
+        with Shop(*LATER) as shop, Receiver() as healthy, receiver or Receiver(play) as sick:
+            shop.hook(sick.url())
+            shop.hook(healthy.url())
+            shop.emit()
+            self.assertEqual(1, len(healthy.wait(1, seconds=2)))
+            self.assertIn(words, shop.server.log_after(": " + words))
+
+    def test_resets(self):
+        self.check(reset, "broken off")
+
+    def test_no_http(self):
+        self.check(lambda request, to: to.sendall(b"SSH-2.0-x\r\n\r\n"), "no valid answer")
+
+    def test_endless_fields(self):
+        def play(request, to):
+            to.sendall(b"HTTP/1.1 200 OK\r\n")
+            while True:
+                to.sendall(b"X-And-So-On: and so on\r\n" * 100)
+
+        self.check(play, "no valid answer")
+
+    def test_byte_by_byte(self):
+        def play(request, to):
+            for byte in OK * 100:
+                to.sendall(bytes([byte]))
+                time.sleep(0.6)
+
+        self.check(play, "timed out")
+
+    def test_hanging(self):
+        self.check(hang, "timed out")
+
+    def test_nobody_listens(self):
+        gone = Receiver()
+        gone.close()
+        self.check(None, "no connection", receiver=gone)
+
+    def test_no_such_name(self):
+        with Shop(*LATER) as shop:
+            shop.hook("http://no-such-name.invalid/")
+            shop.emit()
+            self.assertIn("no such host", shop.server.log_after("webhook "))
+
+    def test_certificates(self):
+        with temporary_directory() as directory:
+            good, tls = make_certificate(directory, "localhost", "127.0.0.1")
+            other, other_tls = make_certificate(directory, "elsewhere.example")
+            believed = directory / "believed.pem"
+            believed.write_bytes(good.read_bytes() + other.read_bytes())
+            with Receiver(tls=tls) as stranger:
+                self.check(None, "no TLS (self-signed", receiver=stranger)
+            os.environ["SSL_CERT_FILE"] = str(believed)
+            try:
+                with Shop(*LATER) as shop, Receiver(tls=tls) as right, Receiver(tls=other_tls) as wrong:
+                    shop.hook(right.url())
+                    shop.hook(right.url(host="localhost"))
+                    shop.hook(wrong.url())
+                    shop.emit()
+                    self.assertEqual(2, len(right.wait(2)))
+                    self.assertIn("no TLS (", shop.server.log_after("no TLS"))
+                    self.assertEqual([], wrong.seen)
+            finally:
+                del os.environ["SSL_CERT_FILE"]
+
+
+class Inside(Case):
+    def test_what_was_allowed_when_it_was_made_is_judged_again(self):
+        with temporary_directory() as data, Receiver() as receiver:
+            with Shop(data=data) as shop:
+                for host in ("127.0.0.1", "localhost", "127.1", "0x7f000001", "[::ffff:127.0.0.1]"):
+                    shop.hook(receiver.url(host=host))
+            # The same store without the permission: as if the names had come to lead inside.
+            with Server("--demo", *PLENTY, *LATER, data=data) as server:
+                self.assertEqual(5, emit(server, "sitesmaker", server.demo["sitesmaker_account"], "site.created", {}))
+                self.assertIn("may not go", server.log_after("may not go"))
+                time.sleep(0.3)
+            self.assertEqual(0, receiver.connections)
+
+
+class Crowd(Case):
+    def test_healthy_ones_are_served_while_many_hang(self):
+        with Shop(*LATER) as shop, Receiver(address="0.0.0.0") as healthy, Receiver(hang, address="0.0.0.0") as hanging:
+            events = ("site.created", "site.published", "site.deleted")
+            for n in range(60):
+                shop.hook(hanging.url(host=f"127.0.1.{n + 1}"), event=events[n // 20])
+            itemplatform = shop.server.demo["itemplatform_account"]
+            made = shop.server.ask("POST", f"/v1/itemplatform/{itemplatform}/hooks", token=shop.server.demo_token,
+                                   body={"event": "item.created", "target_url": healthy.url()})
+            self.assertEqual(201, made.status)
+            for n in range(3):
+                for event in events:
+                    self.assertEqual(20, shop.emit(n, event=event))
+            for n in range(20):
+                emit(shop.server, "itemplatform", itemplatform, "item.created", n)
+                began = time.monotonic()
+                self.assertEqual(n + 1, len(healthy.wait(n + 1, seconds=5)))
+                self.assertLess(healthy.seen[-1].at - began, 1)
+            per_host = {}
+            for each in hanging.seen:
+                per_host.setdefault(each.fields["host"], []).append(each)
+            self.assertLessEqual(max(map(len, per_host.values())), 2)
+
+
+class Stopping(Case):
+    def test_what_is_under_way_ends_and_the_process_too(self):
+        def play(request, to):
+            time.sleep(1)
+            to.sendall(OK)
+
+        with temporary_directory() as data, Receiver(play) as receiver:
+            with Shop(data=data) as shop:
+                shop.hook(receiver.url())
+                shop.emit()
+                receiver.wait(1)
+                shop.server.signal(signal.SIGTERM)
+                self.assertEqual(0, shop.server.wait())
+            with Shop(data=data):
+                time.sleep(1)
+            self.assertEqual(1, len(receiver.seen))
+
+    def test_what_hangs_does_not_keep_it(self):
+        with Shop() as shop, Receiver(hang) as receiver:
+            shop.hook(receiver.url())
+            shop.emit()
+            receiver.wait(1)
+            began = time.monotonic()
+            shop.server.signal(signal.SIGTERM)
+            self.assertEqual(0, shop.server.wait(14))
+            self.assertLess(time.monotonic() - began, 12)
+
+
+class KillNine(Case):
+    def test_every_acknowledged_event_arrives_with_one_id(self):
+        kills = int(os.environ.get("TOLLGATE_KILLS", "3"))
+        with temporary_directory() as data, Receiver() as receiver:
+            shop = Shop(data=data)
+            shop.hook(receiver.url())
+            acknowledged, stop = set(), threading.Event()
+
+            def report(thread):
+                n = 0
+                while not stop.is_set():
+                    data_sent = f"{thread}-{n}"
+                    try:
+                        if shop.emit(data_sent) == 1:
+                            acknowledged.add(data_sent)
+                    except AssertionError:
+                        pass  # not acknowledged
+                    n += 1
+
+            threads = [threading.Thread(target=report, args=(n,)) for n in range(3)]
+            for each in threads:
+                each.start()
+            for turn in range(kills):
+                wanted = len(acknowledged) + 20
+                while len(acknowledged) < wanted:
+                    time.sleep(0.01)
+                shop.server.signal(signal.SIGKILL)
+                shop.server.wait()
+                shop.server.process.stdout.close()
+                shop.server.process.stderr.close()
+                shop = Shop(data=data)
+            stop.set()
+            for each in threads:
+                each.join()
+            deadline = time.monotonic() + 60
+            missing = acknowledged
+            while missing and time.monotonic() < deadline:
+                time.sleep(0.2)
+                missing = acknowledged - {json.loads(each.body)["data"] for each in list(receiver.seen)}
+            shop.server.stop()
+            self.assertEqual(set(), missing, f"{len(missing)} of {len(acknowledged)} did not arrive")
+            ids = {}
+            for each in receiver.seen:
+                ids.setdefault(json.loads(each.body)["data"], set()).add(each.id)
+            self.assertEqual({1}, {len(each) for each in ids.values()}, "one event came with two ids")
+            self.assertEqual(len(ids), len({one for each in ids.values() for one in each}), "two events came with one id")
+
+
+if __name__ == "__main__":
+    main()
