@@ -45,6 +45,7 @@ enum class mistake {
     has_no_bound_for_hosts,
     trusts_unknown_hosts,
     serves_slow_hosts_without_bound,
+    tells_no_slow_hosts,
     serves_backlogs_first,
     has_no_bound_of_data,
     skips_what_is_too_large,
@@ -150,6 +151,7 @@ public:
         for (due_delivery& each : deliveries) {
             open_.insert(each.lease.delivery);
             if (is(mistake::makes_up_message_ids)) each.message_id = message_id_of({}, each.hook);
+            if (is(mistake::tells_no_slow_hosts)) each.slow = false;
             if (is(mistake::forgets_attempts_made)) each.attempts_made = 0;
             if (is(mistake::forgets_the_old_secret)) each.previous_secret.clear();
         }
@@ -316,6 +318,8 @@ TEST_CASE("the store suite catches what adapters get wrong of an outbox, in the 
             "claim: a host has no more leases than the terms say, of all workers together"},
         row{mistake::trusts_unknown_hosts, "claim: a host that is slow, or that nobody knows, has its own bound"},
         row{mistake::serves_slow_hosts_without_bound,
+            "claim: slow hosts come first, up to their bound, and quick ones fill the rest"},
+        row{mistake::tells_no_slow_hosts,
             "claim: slow hosts come first, up to their bound, and quick ones fill the rest"},
         row{mistake::serves_backlogs_first, "claim: hosts take turns, the one that has waited the longest first"},
         row{mistake::has_no_bound_of_data, "claim: not more data than asked for, but always one delivery"},
