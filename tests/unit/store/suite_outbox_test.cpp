@@ -215,9 +215,8 @@ public:
         if (is(mistake::keeps_few_attempts)) rows_max = (std::min)(rows_max, limits::attempts_per_delivery_max - 1);
         auto listed = inner_.attempts_of(account, of, rows_max);
         if (listed && is(mistake::lists_attempts_by_time))
-            std::stable_sort(listed->begin(), listed->end(), [](const recorded_attempt& a, const recorded_attempt& b) {
-                return a.made.at > b.made.at;
-            });
+            std::sort(listed->begin(), listed->end(),
+                      [](const recorded_attempt& a, const recorded_attempt& b) { return a.made.at > b.made.at; });
         if (listed && is(mistake::sweeps_without_attempts)) {
             auto& kept = attempts_[of];
             for (const recorded_attempt& each : *listed) {
