@@ -80,6 +80,7 @@ public:
 
     outcome<hook_id> create_hook(const new_hook& made, std::size_t max) { return inner_.create_hook(made, max); }
     outcome<std::vector<hook>> hooks_of(const account_ref& account) {
+        const std::scoped_lock lock{mutex_};
         auto found = inner_.hooks_of(account);
         if (!found) return found;
         std::erase_if(*found, [&](const hook& each) { return deleted_.contains(each.id); });
@@ -100,6 +101,7 @@ public:
         return inner_.replace_hook_secret(account, id, secret, until);
     }
     outcome<bool> delete_hook(const account_ref& account, hook_id id) {
+        const std::scoped_lock lock{mutex_};
         if (!is(mistake::keeps_deliveries_of_deleted_hooks)) return inner_.delete_hook(account, id);
         if (*inner_.account_of_hook(account.service, id) != account) return false;
         return deleted_.insert(id).second;
@@ -240,6 +242,7 @@ public:
         return done;
     }
     outcome<bool> enable_hook(account_ref account, hook_id id, instant now) {
+        const std::scoped_lock lock{mutex_};
         if (is(mistake::enables_for_anybody)) account = store_suite::sample_account();
         const auto hooks = *inner_.hooks_of(account);
         for (const hook& each : hooks)
