@@ -1,0 +1,111 @@
+#include <tollgate/pages/account_pages.hpp>
+#include <tollgate/policy/cookie_sessions.hpp>
+
+#include <catch2/catch.hpp>
+
+#include "support/page_shop.hpp"
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+using namespace tollgate;
+using namespace tollgate::test;
+
+namespace {
+
+const std::string sign_in_path = "/en/user/sign_in/";
+const std::string sign_out_path = "/en/user/sign_out/";
+const std::string tokens = "/en/user/settings/tokens/";
+const std::string wish = "description=x&scopes=user:balance";
+
+struct shop_passwords {
+    outcome<std::optional<user_id>> check_password(std::string_view login, std::string_view password) {
+        if (password != "open sesame") return std::optional<user_id>{};
+        return login == "ann" ? std::optional{ann} : login == "bob" ? std::optional{bob} : std::nullopt;
+    }
+};
+
+/// Pages with the sessions that people really have.
+struct cookie_shop : page_shop {
+    shop_passwords passwords;
+    cookie_sessions<memory_store, shop_passwords> cookies{{.auth_url = "https://shop.example"}, store, passwords};
+    account_pages<shop_directory, decltype(cookies), memory_store, policies> door{
+        page_shop_settings(), users, cookies, store,
+        default_policies().with_clock(fake_clock{&now}).with_random(counting_random{&entropy, &random_works})};
+
+    http::response ask(http::method method, std::string target, std::string_view cookie, std::string body = {}) {
+        sent asked{method, std::move(target)};
+        if (!cookie.empty()) asked.field("Cookie", std::string{cookie});
+        if (method == http::method::post) asked.body(std::move(body), "application/x-www-form-urlencoded");
+        return door.handle(asked.asked());
+    }
+    /// The cookie that a sign-in gives, as a browser sends it back.
+    std::string enter(std::string_view login, std::string_view before = {}) {
+        const auto answer =
+            ask(http::method::post, sign_in_path, before, "login=" + std::string{login} + "&password=open+sesame");
+        const auto line = answer.find("Set-Cookie");
+        return std::string{line.substr(0, line.find(';'))};
+    }
+    std::string form_of(std::string_view cookie) {
+        return "&form_token=" + token_on(ask(http::method::get, tokens, cookie));
+    }
+    bool is_in(std::string_view cookie) {
+        return to_number(ask(http::method::get, tokens, cookie).status()) == 200;
+    }
+    std::size_t made() { return store.personal_tokens_of(ann)->size() + store.personal_tokens_of(bob)->size(); }
+};
+
+}  // namespace
+
+TEST_CASE("a form is worth nothing once its session is over") {
+    cookie_shop shop;
+    const auto cookie = shop.enter("ann");
+    REQUIRE(cookie.starts_with("__Host-"));
+    const auto form = shop.form_of(cookie);
+    CHECK(to_number(shop.ask(http::method::post, sign_out_path, cookie, form.substr(1)).status()) == 303);
+
+    // With the cookie of then nobody is signed in; with a new one the form is somebody else's.
+    const auto away = shop.ask(http::method::post, tokens, cookie, wish + form);
+    CHECK(to_number(away.status()) == 303);
+    CHECK(away.find("Location").starts_with(sign_in_path));
+    const auto again = shop.enter("ann");
+    CHECK(again != cookie);
+    CHECK(to_number(shop.ask(http::method::post, tokens, again, wish + form).status()) == 403);
+    CHECK(shop.made() == 0);
+    CHECK(to_number(shop.ask(http::method::post, tokens, again, wish + shop.form_of(again)).status()) == 200);
+    CHECK(shop.made() == 1);
+}
+
+TEST_CASE("a session that somebody was made to carry is not the one they sign in to") {
+    cookie_shop shop;
+    const auto planted = shop.enter("bob");
+    const auto cookie = shop.enter("ann", planted);
+    CHECK(cookie != planted);
+    CHECK(shop.is_in(cookie));
+    CHECK_FALSE(shop.is_in(planted));
+    // Nor is one that was made up.
+    CHECK(shop.enter("ann", "__Host-tollgate_session=tgw_planted").find("planted") == std::string::npos);
+}
+
+TEST_CASE("of two sessions at once nobody can tell whose request it is") {
+    cookie_shop shop;
+    const auto anns = shop.enter("ann");
+    const auto bobs = shop.enter("bob");
+    const auto form = shop.form_of(anns);
+    for (const auto& both : {anns + "; " + bobs, bobs + "; " + anns}) {
+        CHECK_FALSE(shop.is_in(both));
+        CHECK(to_number(shop.ask(http::method::post, tokens, both, wish + form).status()) == 303);
+    }
+    CHECK(shop.made() == 0);
+    CHECK(shop.is_in(anns + "; " + anns));
+}
+
+TEST_CASE("a session ends while its page is open") {
+    cookie_shop shop;
+    const auto cookie = shop.enter("ann");
+    const auto form = shop.form_of(cookie);
+    shop.now += std::chrono::hours{12};
+    CHECK(to_number(shop.ask(http::method::post, tokens, cookie, wish + form).status()) == 303);
+    CHECK(shop.made() == 0);
+}
