@@ -44,4 +44,4 @@ set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 
 # Only tollgate::sqlite needs it; without it that target does not exist.
-find_package(SQLite3 3.35 QUIET)
+find_package(SQLite3 3.37 QUIET)
