@@ -1,0 +1,29 @@
+// expect: tollgate: this is no page_theme; read tollgate/contract/page_theme.hpp
+#include <tollgate/oauth/authorization_server.hpp>
+#include <tollgate/store/memory.hpp>
+
+using namespace tollgate;
+
+struct own_sessions {
+    outcome<std::optional<session>> session_of(const http::request&, instant) { return std::optional<session>{}; }
+    std::string sign_in_url(std::string_view) const { return "/login"; }
+};
+struct own_theme {
+    page_words said;
+    const page_words& words() const noexcept { return said; }
+    std::string scope_text(std::string_view scope, const service_catalog&) const { return std::string{scope}; }
+    std::string style_sheet() const { return {}; }
+    void begin_page(http::html_writer&, const page_frame&) const {}
+#if !defined(TOLLGATE_MISFIT)
+    void end_page(http::html_writer&, const page_frame&) const {}
+#endif
+};
+
+int main() {
+    memory_store store;
+    own_sessions sessions;
+    authorization_server oauth{oauth_settings{.auth_url = "http://127.0.0.1"}, sessions, store, default_policies(),
+                               own_theme{}};
+    http::request asked;
+    return oauth.handle(asked).body().empty() ? 1 : 0;
+}
