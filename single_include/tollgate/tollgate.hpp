@@ -3443,6 +3443,7 @@ enum class delivery_verdict : std::uint8_t {
     again,     ///< at `again_at`
     given_up,
     gone,      ///< given up, and the hook is disabled
+    unsent,    ///< nobody was asked anything: due at `again_at`, and nothing is counted, recorded or said of the host
 };
 
 /// What came of a lease.
@@ -3450,7 +3451,7 @@ struct settlement {
     delivery_lease lease;
     attempt made;
     delivery_verdict verdict = delivery_verdict::given_up;
-    instant again_at{};                          ///< looked at with `again` alone
+    instant again_at{};                          ///< looked at with `again` and `unsent` alone
     /// Disables a hook that this is a failure of, and that has been failing since then or longer.
     std::optional<instant> disable_if_failing_since{};
 };
@@ -4159,7 +4160,8 @@ concept outbox = event_sink<S> && requires(S& s, const claim_terms& terms, std::
     // backlog. Slow hosts are served first, up to their own bound, and all others then: neither can shut out the other.
     { s.claim_due(terms) } -> std::same_as<outcome<claimed_deliveries>>;
     // Ends leases; one result each, in their order, all of them in one step (a commit costs more than what is in it). Each
-    // attempt goes on record, of those that are too late, too, unless the delivery is gone.
+    // attempt goes on record, of those that are too late, too, unless the delivery is gone. What comes back `unsent` was no
+    // attempt: its lease ends, and that is all.
     //
     // A success ends a hook's `failing_since`, and its first failure afterwards begins it, at the attempt's time. A hook
     // that is disabled holds its deliveries: those that wait now, and those that are being sent once they are settled
@@ -19699,7 +19701,8 @@ TOLLGATE_DECL std::vector<settle_result> outbox::settle(std::span<const settleme
     std::size_t recorded = 0;
     undo_unless_kept on_record{[&]() noexcept {
         for (const settlement& each : ended.first(recorded))
-            if (const auto found = rows_.find(each.lease.delivery.value()); found != rows_.end())
+            if (const auto found = rows_.find(each.lease.delivery.value());
+                found != rows_.end() && each.verdict != delivery_verdict::unsent)
                 forget_attempt(found->second, found->second.attempts.size() - 1);
     }};
     for (const settlement& each : ended) {
@@ -19712,6 +19715,7 @@ TOLLGATE_DECL std::vector<settle_result> outbox::settle(std::span<const settleme
 }
 
 TOLLGATE_DECL void outbox::record(const settlement& ended) {
+    if (ended.verdict == delivery_verdict::unsent) return;
     const std::size_t bytes = detail::attempt_bytes + ended.made.answer.size();
     const bool fits = make_room(bytes);  // before the row is looked for, which may go now
     const std::int64_t id = ended.lease.delivery.value();
@@ -19738,6 +19742,12 @@ TOLLGATE_DECL settle_result outbox::settle_one(const settlement& ended, instant 
     kept_hook& to = *hooks_.find(which.hook);
     const bool was_disabled = to.disabled.has_value();
     which.lease_open = false;
+    if (ended.verdict == delivery_verdict::unsent) {
+        if (was_disabled) hold(id, which, now);
+        else move(id, which, which.to->waiting, ended.again_at);
+        stand_by_deliveries(*which.to, now);
+        return settle_result::done;
+    }
     ++which.attempts_made;
     which.to->answered_once = true;
     which.to->slow = ended.made.duration >= slow_attempt;
@@ -26594,6 +26604,12 @@ public:
         if (!row) return std::move(row).error();
         if (!*row) return settle_result::too_late;
         auto& [hook, host, in_time, was_disabled, failing_since] = **row;
+        if (ended.verdict == unsent) {
+            if (!in_time) return settle_result::too_late;
+            if (auto done = give_back(id, ended.again_at, was_disabled); !done) return std::move(done).error();
+            if (auto done = delivery_hosts{on_}.stand(host, now_); !done) return std::move(done).error();
+            return settle_result::done;
+        }
         if (auto done = record(hook, ended); !done) return std::move(done).error();
         if (!in_time) return settle_result::too_late;
 
@@ -26645,6 +26661,16 @@ private:
             "UPDATE tollgate_deliveries SET attempts_made = attempts_made + 1, lease_open = 0, "
             "leased_until = NULL, due_at = ? WHERE id = ?",
             at, id);
+    }
+
+    outcome<void> give_back(delivery_id id, instant at, bool held) {
+        if (held)
+            return on_.run(
+                "UPDATE tollgate_deliveries SET lease_open = 0, leased_until = NULL, due_at = NULL, ended_at = ?, "
+                "state = ? WHERE id = ?",
+                now_, delivery_state::held, id);
+        return on_.run("UPDATE tollgate_deliveries SET lease_open = 0, leased_until = NULL, due_at = ? WHERE id = ?", at,
+                       id);
     }
 
     outcome<void> end(delivery_id id, delivery_verdict verdict) {

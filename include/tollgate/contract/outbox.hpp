@@ -43,7 +43,8 @@ concept outbox = event_sink<S> && requires(S& s, const claim_terms& terms, std::
     // backlog. Slow hosts are served first, up to their own bound, and all others then: neither can shut out the other.
     { s.claim_due(terms) } -> std::same_as<outcome<claimed_deliveries>>;
     // Ends leases; one result each, in their order, all of them in one step (a commit costs more than what is in it). Each
-    // attempt goes on record, of those that are too late, too, unless the delivery is gone.
+    // attempt goes on record, of those that are too late, too, unless the delivery is gone. What comes back `unsent` was no
+    // attempt: its lease ends, and that is all.
     //
     // A success ends a hook's `failing_since`, and its first failure afterwards begins it, at the attempt's time. A hook
     // that is disabled holds its deliveries: those that wait now, and those that are being sent once they are settled

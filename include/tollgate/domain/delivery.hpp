@@ -122,6 +122,7 @@ enum class delivery_verdict : std::uint8_t {
     again,     ///< at `again_at`
     given_up,
     gone,      ///< given up, and the hook is disabled
+    unsent,    ///< nobody was asked anything: due at `again_at`, and nothing is counted, recorded or said of the host
 };
 
 /// What came of a lease.
@@ -129,7 +130,7 @@ struct settlement {
     delivery_lease lease;
     attempt made;
     delivery_verdict verdict = delivery_verdict::given_up;
-    instant again_at{};                          ///< looked at with `again` alone
+    instant again_at{};                          ///< looked at with `again` and `unsent` alone
     /// Disables a hook that this is a failure of, and that has been failing since then or longer.
     std::optional<instant> disable_if_failing_since{};
 };

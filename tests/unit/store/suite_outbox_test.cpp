@@ -61,6 +61,8 @@ enum class mistake {
     keeps_few_attempts,
     fails_since_it_was_settled,
     never_disables,
+    counts_what_was_not_sent,
+    keeps_what_was_not_sent,
     disables_for_any_reason,
     fails_for_ever,
     resends_what_is_held,
@@ -186,6 +188,12 @@ public:
             if (is(mistake::cuts_answers))
                 each.made.answer.resize((std::min)(each.made.answer.size(), std::size_t{255}));
             if (is(mistake::fails_since_it_was_settled)) each.made.at = now;
+            if (is(mistake::counts_what_was_not_sent) && each.verdict == delivery_verdict::unsent)
+                each.verdict = delivery_verdict::again;
+            if (is(mistake::keeps_what_was_not_sent) && each.verdict == delivery_verdict::unsent) {
+                results.push_back(settle_result::done);
+                continue;
+            }
             if (is(mistake::never_disables)) each.disable_if_failing_since.reset();
             if (is(mistake::fails_for_ever) && each.verdict != delivery_verdict::delivered)
                 for (std::int64_t hook = 1; hook < 4; ++hook) failed_.insert(hook_id{hook});
@@ -339,6 +347,8 @@ TEST_CASE("the store suite catches what adapters get wrong of an outbox, in the 
         row{mistake::keeps_few_attempts, "attempt: of one delivery the last are kept, as many as there must be"},
         row{mistake::fails_since_it_was_settled, "hook: failing since its first failure, until the first success"},
         row{mistake::fails_for_ever, "hook: failing since its first failure, until the first success"},
+        row{mistake::counts_what_was_not_sent, "settle: unsent is due again when it says, and was nothing"},
+        row{mistake::keeps_what_was_not_sent, "settle: unsent is due again when it says, and was nothing"},
         row{mistake::never_disables, "hook: disabled when it has been failing for too long, by a failure alone"},
         row{mistake::disables_for_any_reason,
             "hook: disabled when it has been failing for too long, by a failure alone"},

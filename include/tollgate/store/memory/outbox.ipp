@@ -252,7 +252,8 @@ TOLLGATE_DECL std::vector<settle_result> outbox::settle(std::span<const settleme
     std::size_t recorded = 0;
     undo_unless_kept on_record{[&]() noexcept {
         for (const settlement& each : ended.first(recorded))
-            if (const auto found = rows_.find(each.lease.delivery.value()); found != rows_.end())
+            if (const auto found = rows_.find(each.lease.delivery.value());
+                found != rows_.end() && each.verdict != delivery_verdict::unsent)
                 forget_attempt(found->second, found->second.attempts.size() - 1);
     }};
     for (const settlement& each : ended) {
@@ -265,6 +266,7 @@ TOLLGATE_DECL std::vector<settle_result> outbox::settle(std::span<const settleme
 }
 
 TOLLGATE_DECL void outbox::record(const settlement& ended) {
+    if (ended.verdict == delivery_verdict::unsent) return;
     const std::size_t bytes = detail::attempt_bytes + ended.made.answer.size();
     const bool fits = make_room(bytes);  // before the row is looked for, which may go now
     const std::int64_t id = ended.lease.delivery.value();
@@ -291,6 +293,12 @@ TOLLGATE_DECL settle_result outbox::settle_one(const settlement& ended, instant 
     kept_hook& to = *hooks_.find(which.hook);
     const bool was_disabled = to.disabled.has_value();
     which.lease_open = false;
+    if (ended.verdict == delivery_verdict::unsent) {
+        if (was_disabled) hold(id, which, now);
+        else move(id, which, which.to->waiting, ended.again_at);
+        stand_by_deliveries(*which.to, now);
+        return settle_result::done;
+    }
     ++which.attempts_made;
     which.to->answered_once = true;
     which.to->slow = ended.made.duration >= slow_attempt;

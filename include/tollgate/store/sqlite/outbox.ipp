@@ -222,6 +222,12 @@ public:
         if (!row) return std::move(row).error();
         if (!*row) return settle_result::too_late;
         auto& [hook, host, in_time, was_disabled, failing_since] = **row;
+        if (ended.verdict == unsent) {
+            if (!in_time) return settle_result::too_late;
+            if (auto done = give_back(id, ended.again_at, was_disabled); !done) return std::move(done).error();
+            if (auto done = delivery_hosts{on_}.stand(host, now_); !done) return std::move(done).error();
+            return settle_result::done;
+        }
         if (auto done = record(hook, ended); !done) return std::move(done).error();
         if (!in_time) return settle_result::too_late;
 
@@ -273,6 +279,16 @@ private:
             "UPDATE tollgate_deliveries SET attempts_made = attempts_made + 1, lease_open = 0, "
             "leased_until = NULL, due_at = ? WHERE id = ?",
             at, id);
+    }
+
+    outcome<void> give_back(delivery_id id, instant at, bool held) {
+        if (held)
+            return on_.run(
+                "UPDATE tollgate_deliveries SET lease_open = 0, leased_until = NULL, due_at = NULL, ended_at = ?, "
+                "state = ? WHERE id = ?",
+                now_, delivery_state::held, id);
+        return on_.run("UPDATE tollgate_deliveries SET lease_open = 0, leased_until = NULL, due_at = ? WHERE id = ?", at,
+                       id);
     }
 
     outcome<void> end(delivery_id id, delivery_verdict verdict) {

@@ -192,6 +192,49 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         expect_none_due(store, noon + seconds{86'400});
     });
 
+    add("settle: unsent is due again when it says, and was nothing", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen(store, account);
+        report(store, account, 2);
+        auto terms = sample_terms(noon);
+        terms.per_slow_host_max = 1;
+        terms.deliveries_max = 1;
+        const auto claimed = claim(store, terms);
+        expect(claimed.size() == 1, "one of a host that nobody knows");
+        expect(claim(store, terms).empty(), "and no second one");
+        auto back = settled(claimed[0], unsent);
+        back.made.duration = slow_attempt;
+        back.again_at = noon + seconds{5};
+        back.disable_if_failing_since = noon;
+        expect_settled(store, back, settle_result::done);
+        expect(value_of(store.attempts_of(account, hook, 10)).empty(), "it is not on record");
+        expect(!listed_hook(store, account, hook).disabled, "nor a failure of the hook's");
+        expect_settled(store, back, settle_result::too_late);
+
+        const auto other = claim(store, terms);
+        expect(other.size() == 1 && other[0].lease.delivery != claimed[0].lease.delivery, "its host has room again");
+        expect_settled(store, settled(other[0], unsent, noon + seconds{600}), settle_result::done);
+        terms.now = noon + seconds{5} - milliseconds{1};
+        expect(claim(store, terms).empty(), "nothing is due before its time");
+        terms.now = noon + seconds{5};
+        terms.deliveries_max = 2;
+        const auto returned = claim(store, terms);
+        expect(returned.size() == 1 && returned[0].lease.delivery == claimed[0].lease.delivery, "and then it is");
+        expect(returned[0].attempts_made == 0 && !returned[0].slow, "as if it had never been claimed");
+    });
+
+    add("settle: unsent of a hook that was disabled is held", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen(store, account);
+        report(store, account, 2);
+        const auto claimed = claim_at(store, noon);
+        expect_settled(store, settled(claimed.at(0), gone), settle_result::hook_disabled);
+        expect_settled(store, settled(claimed.at(1), unsent), settle_result::done);
+        expect_none_due(store, noon + seconds{86'400});
+        expect(value_of(store.enable_hook(account, hook, noon)), "there is such a hook");
+        expect(claim_one(store, noon).lease.delivery == claimed[1].lease.delivery, "and nothing of it is lost");
+    });
+
     add("settle: results are in order, whatever else is among them", [](auto& store) {
         const auto account = sample_account();
         listen(store, account);
