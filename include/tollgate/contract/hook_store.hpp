@@ -29,7 +29,8 @@ concept hook_store = requires(S& s, const new_hook& made, const account_ref& acc
     // Which account of this service a hook belongs to, which never changes; none when there is no such hook.
     { s.account_of_hook(service, id) } -> std::same_as<outcome<std::optional<account_ref>>>;
     // Whether the account has such a hook. `secret` signs from now on, and the one that it replaces until
-    // `old_valid_until`, too; one that was replaced before that is forgotten.
+    // `old_valid_until`, too, as do those that were replaced before until their own time is over: of all of them the last
+    // `limits::previous_secrets_max`.
     { s.replace_hook_secret(account, id, secret, old_valid_until) } -> std::same_as<outcome<bool>>;
     // Whether the account had such a hook; it is gone when this returns.
     { s.delete_hook(account, id) } -> std::same_as<outcome<bool>>;

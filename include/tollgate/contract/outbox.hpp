@@ -41,12 +41,15 @@ concept outbox = event_sink<S> && requires(S& s, const claim_terms& terms, std::
     // Hosts take turns: of those with something due, the one that has waited the longest for its turn is served first,
     // and none has more leases in force than the terms say, so that nobody waits for a host that hangs or for its
     // backlog. Slow hosts are served first, up to their own bound, and all others then: neither can shut out the other.
+    // Where the next delivery's data does not fit any more, the claim ends, and its host keeps its place: the next claim
+    // begins there.
     { s.claim_due(terms) } -> std::same_as<outcome<claimed_deliveries>>;
     // Ends leases; one result each, in their order, all of them in one step (a commit costs more than what is in it). Each
     // attempt goes on record, of those that are too late, too, unless the delivery is gone. What comes back `unsent` was no
     // attempt: its lease ends, and that is all.
     //
-    // A success ends a hook's `failing_since`, and its first failure afterwards begins it, at the attempt's time. A hook
+    // A success ends a hook's `failing_since`, and its first failure afterwards begins it, at the attempt's time; so does
+    // one whose last failure before it was made earlier than its `disable_if_failing_since`. A hook
     // that is disabled holds its deliveries: those that wait now, and those that are being sent once they are settled
     // with `again` or their lease is over.
     { s.settle(ended, now) } -> std::same_as<outcome<std::vector<settle_result>>>;
@@ -56,7 +59,8 @@ concept outbox = event_sink<S> && requires(S& s, const claim_terms& terms, std::
     // `limits::attempts_per_delivery_max` are kept.
     { s.attempts_of(account, hook, rows_max) } -> std::same_as<outcome<std::vector<recorded_attempt>>>;
     // Whether the account has such a delivery. It is due now, whatever it was, with its schedule from the start; one that
-    // is being sent right now is left alone. problem_kind::conflict while its hook is disabled.
+    // is being sent right now is so as soon as that attempt is settled, whatever came of it (and held, where its hook is
+    // disabled by then). problem_kind::conflict while its hook is disabled.
     { s.resend(account, delivery, now) } -> std::same_as<outcome<bool>>;
     // Whether the account has such a hook. It is not disabled any more, nor failing; what was held for it is due now, with
     // its schedule from the start.

@@ -93,8 +93,8 @@ struct due_delivery {
     std::string type;  ///< the payload format's name
     std::string target_url;
     std::string secret;
-    std::string previous_secret;  ///< signs, too; empty when there is none, or its time is over
-    unsigned attempts_made = 0;   ///< before this one, since it was made or last sent again by hand
+    std::vector<std::string> previous_secrets{};  ///< whose time is not over: they sign, too; the last to be replaced first
+    unsigned attempts_made = 0;  ///< before this one, since it was made or last sent again by hand
 };
 
 /// What a worker is ready to take. All workers of one outbox have the same bounds for a host: one that has as many leases
@@ -131,7 +131,8 @@ struct settlement {
     attempt made;
     delivery_verdict verdict = delivery_verdict::given_up;
     instant again_at{};                          ///< looked at with `again` and `unsent` alone
-    /// Disables a hook that this is a failure of, and that has been failing since then or longer.
+    /// Disables a hook that this is a failure of, and that has been failing since then or longer. One whose attempt before
+    /// this one was made earlier still begins to fail anew: nobody knows how it would have fared in between.
     std::optional<instant> disable_if_failing_since{};
 };
 

@@ -25,8 +25,8 @@ TOLLGATE_DECL outcome<void> standard_webhook::write(const due_delivery& sent, in
     const signed_webhook signed_parts{sent.message_id, to_unix_seconds(now), body};
     auto signatures = sign_webhook(sent.secret, signed_parts);
     if (!signatures) return std::move(signatures).error();
-    if (!sent.previous_secret.empty()) {
-        const auto older = sign_webhook(sent.previous_secret, signed_parts);
+    for (const std::string& each : sent.previous_secrets) {
+        const auto older = sign_webhook(each, signed_parts);
         if (!older) return older.error();
         signatures->append(1, ' ').append(*older);
     }

@@ -26,7 +26,7 @@ due_delivery sample(std::string data = R"({"a": [1, "b"]})") {
             .type = "webhook",
             .target_url = "https://example.com/",
             .secret = secret,
-            .previous_secret = {}};
+            .previous_secrets = {}};
 }
 
 struct written {
@@ -64,13 +64,15 @@ TEST_CASE("a retry keeps id and body, and has another timestamp and signature") 
     CHECK(second.fields.view().find("webhook-timestamp: 1700000105\r\n") != std::string_view::npos);
 }
 
-TEST_CASE("while an old secret is valid both sign, the new one first") {
+TEST_CASE("while old secrets are valid all sign, the newest first") {
     auto sent = sample();
-    sent.previous_secret = older;
+    const std::string oldest = "whsec_BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB";
+    sent.previous_secrets = {older, oldest};
     const auto made = write(sent, from_unix_seconds(1'700'000'100));
     const signed_webhook parts{"msg_0123456789012345678901", 1'700'000'100, made.body};
     CHECK_THAT(std::string{made.fields.view()},
-               Catch::Contains("webhook-signature: " + *sign_webhook(secret, parts) + " " + *sign_webhook(older, parts) + "\r\n"));
+               Catch::Contains("webhook-signature: " + *sign_webhook(secret, parts) + " " + *sign_webhook(older, parts) +
+                               " " + *sign_webhook(oldest, parts) + "\r\n"));
 }
 
 TEST_CASE("data of any kind stays as it was reported") {
@@ -84,7 +86,8 @@ TEST_CASE("data of any kind stays as it was reported") {
 TEST_CASE("a secret that is none is a problem, not a delivery that nobody can verify") {
     for (const bool current : {true, false}) {
         auto sent = sample();
-        (current ? sent.secret : sent.previous_secret) = "whsec_x";
+        sent.previous_secrets = {older};
+        (current ? sent.secret : sent.previous_secrets[0]) = "whsec_x";
         written made;
         const auto done = standard_webhook{}.write(sent, from_unix_seconds(1), made.fields, made.body);
         REQUIRE_FALSE(done);

@@ -426,5 +426,5 @@ TEST_CASE("a store of version 2 is brought up to date, and its hooks get events"
     report(store, sample_account());
     const auto due = claim_one(store, noon);
     CHECK(due.secret == "whsec_x");
-    CHECK(due.previous_secret == "whsec_y");
+    CHECK(due.previous_secrets == std::vector<std::string>{"whsec_y"});
 }

@@ -39,6 +39,7 @@ enum class mistake {
     forgets_attempts_made,
     keeps_the_old_secret,
     forgets_the_old_secret,
+    forgets_all_old_secrets_but_one,
     keeps_deliveries_of_deleted_hooks,
     gives_one_batch_to_two_threads,
     claims_more_than_asked_for,
@@ -49,6 +50,7 @@ enum class mistake {
     serves_backlogs_first,
     has_no_bound_of_data,
     skips_what_is_too_large,
+    goes_past_what_is_too_large,
     never_says_when,
     always_says_now,
     lists_the_oldest_first,
@@ -65,9 +67,11 @@ enum class mistake {
     keeps_what_was_not_sent,
     disables_for_any_reason,
     fails_for_ever,
+    remembers_failures_for_ever,
     resends_what_is_held,
     resends_for_anybody,
     resends_what_is_being_sent,
+    forgets_whom_to_resend,
     enables_for_anybody,
     stays_failing_when_enabled,
     sweeps_too_early,
@@ -87,6 +91,8 @@ public:
         if (!found) return found;
         std::erase_if(*found, [&](const hook& each) { return deleted_.contains(each.id); });
         for (hook& each : *found) {
+            if (is(mistake::remembers_failures_for_ever) && each.failing_since)
+                each.failing_since = was_failing_.try_emplace(each.id, *each.failing_since).first->second;
             if (is(mistake::fails_for_ever) && failed_.contains(each.id)) each.failing_since = store_suite::noon;
             if (is(mistake::stays_failing_when_enabled) && was_failing_.contains(each.id))
                 each.failing_since = was_failing_[each.id];
@@ -135,7 +141,7 @@ public:
         if (is(mistake::has_no_bound_for_hosts)) terms.per_host_max = 1000;
         if (is(mistake::trusts_unknown_hosts)) terms.per_slow_host_max = terms.per_host_max;
         if (is(mistake::serves_slow_hosts_without_bound)) terms.slow_deliveries_max = terms.deliveries_max;
-        if (is(mistake::has_no_bound_of_data)) terms.data_bytes_max = SIZE_MAX;
+        if (is(mistake::has_no_bound_of_data) || is(mistake::goes_past_what_is_too_large)) terms.data_bytes_max = SIZE_MAX;
         if (is(mistake::serves_backlogs_first)) terms.deliveries_max = 1000;
         auto claimed = inner_.claim_due(terms);
         if (!claimed) return claimed;
@@ -149,6 +155,19 @@ public:
             }
             deliveries.erase(deliveries.begin() + static_cast<std::ptrdiff_t>(asked.deliveries_max), deliveries.end());
         }
+        if (is(mistake::goes_past_what_is_too_large)) {
+            std::size_t bytes = 0;
+            std::erase_if(deliveries, [&](const due_delivery& each) {
+                const std::size_t more = each.what->data.size();
+                if (bytes != 0 && bytes + more > asked.data_bytes_max) {
+                    const settlement back{each.lease, {asked.now}, delivery_verdict::again, asked.now};
+                    static_cast<void>(inner_.settle({&back, 1}, asked.now));
+                    return true;
+                }
+                bytes += more;
+                return false;
+            });
+        }
         if (is(mistake::skips_what_is_too_large))
             std::erase_if(deliveries,
                           [&](const due_delivery& each) { return each.what->data.size() > terms.data_bytes_max; });
@@ -157,7 +176,9 @@ public:
             if (is(mistake::makes_up_message_ids)) each.message_id = message_id_of({}, each.hook);
             if (is(mistake::tells_no_slow_hosts)) each.slow = false;
             if (is(mistake::forgets_attempts_made)) each.attempts_made = 0;
-            if (is(mistake::forgets_the_old_secret)) each.previous_secret.clear();
+            if (is(mistake::forgets_the_old_secret)) each.previous_secrets.clear();
+            if (is(mistake::forgets_all_old_secrets_but_one))
+                each.previous_secrets.resize((std::min)(each.previous_secrets.size(), std::size_t{1}));
         }
         if (is(mistake::never_says_when)) claimed->next_at.reset();
         if (is(mistake::always_says_now)) claimed->next_at = terms.now;
@@ -241,6 +262,10 @@ public:
     }
     outcome<bool> resend(account_ref account, delivery_id id, instant now) {
         if (is(mistake::resends_for_anybody)) account = store_suite::sample_account();
+        if (is(mistake::forgets_whom_to_resend)) {
+            const std::scoped_lock lock{mutex_};
+            if (open_.contains(id)) return true;
+        }
         auto done = inner_.resend(account, id, now);
         if (!done && is(mistake::resends_what_is_held)) return true;
         if (done && *done && is(mistake::resends_what_is_being_sent)) {
@@ -318,8 +343,9 @@ TEST_CASE("the store suite catches what adapters get wrong of an outbox, in the 
         row{mistake::gives_results_backwards, "settle: results are in order, whatever else is among them"},
         row{mistake::sends_again_at_once, "settle: delivered and given up are the end, again is due when it says"},
         row{mistake::forgets_attempts_made, "settle: delivered and given up are the end, again is due when it says"},
-        row{mistake::keeps_the_old_secret, "secret: both sign until the old one's time is over"},
-        row{mistake::forgets_the_old_secret, "secret: both sign until the old one's time is over"},
+        row{mistake::keeps_the_old_secret, "secret: each signs until its own time is over"},
+        row{mistake::forgets_the_old_secret, "secret: each signs until its own time is over"},
+        row{mistake::forgets_all_old_secrets_but_one, "secret: each signs until its own time is over"},
         row{mistake::keeps_deliveries_of_deleted_hooks,
             "hook: a deleted one's deliveries go with it, and nobody else's"},
         row{mistake::gives_one_batch_to_two_threads, "lease: of parallel claims no two get one delivery"},
@@ -334,6 +360,8 @@ TEST_CASE("the store suite catches what adapters get wrong of an outbox, in the 
         row{mistake::serves_backlogs_first, "claim: hosts take turns, the one that has waited the longest first"},
         row{mistake::has_no_bound_of_data, "claim: not more data than asked for, but always one delivery"},
         row{mistake::skips_what_is_too_large, "claim: not more data than asked for, but always one delivery"},
+        row{mistake::goes_past_what_is_too_large,
+            "claim: where the data does not fit, the claim ends, and the host keeps its place"},
         row{mistake::never_says_when, "claim: says when there may be more"},
         row{mistake::always_says_now, "claim: says when there may be more"},
         row{mistake::lists_the_oldest_first, "history: a hook's deliveries, newest first, its own account's alone"},
@@ -349,12 +377,15 @@ TEST_CASE("the store suite catches what adapters get wrong of an outbox, in the 
         row{mistake::fails_for_ever, "hook: failing since its first failure, until the first success"},
         row{mistake::counts_what_was_not_sent, "settle: unsent is due again when it says, and was nothing"},
         row{mistake::keeps_what_was_not_sent, "settle: unsent is due again when it says, and was nothing"},
+        row{mistake::remembers_failures_for_ever, "hook: a failure long after the last one begins anew"},
         row{mistake::never_disables, "hook: disabled when it has been failing for too long, by a failure alone"},
         row{mistake::disables_for_any_reason,
             "hook: disabled when it has been failing for too long, by a failure alone"},
         row{mistake::resends_what_is_held, "hook: a disabled one holds its deliveries until somebody enables it"},
         row{mistake::resends_for_anybody, "resend: due at once, whatever it was, under the same name"},
         row{mistake::resends_what_is_being_sent, "resend: due at once, whatever it was, under the same name"},
+        row{mistake::forgets_whom_to_resend,
+            "resend: asked for while it is being sent, it follows the attempt, whatever its end"},
         row{mistake::enables_for_anybody, "hook: a disabled one holds its deliveries until somebody enables it"},
         row{mistake::stays_failing_when_enabled, "hook: enabled, what waits for its time goes on waiting"},
         row{mistake::sweeps_too_early, "sweep: what ended before the moment is forgotten, not at it, a few at a time"},

@@ -17,7 +17,7 @@ constexpr std::uint32_t least = 0, middle = 0x7fffffff, most = 0xffffffff;
 settlement judge(unsigned attempts_made, unsigned status, std::uint32_t chance = middle, std::string_view retry_after = {},
                  attempt_end end = attempt_end::answered) {
     const due_delivery sent{.lease = {delivery_id{7}, 3}, .hook = hook_id{1}, .what = nullptr, .message_id = {}, .type = {},
-                            .target_url = {}, .secret = {}, .previous_secret = {}, .attempts_made = attempts_made};
+                            .target_url = {}, .secret = {}, .previous_secrets = {}, .attempts_made = attempts_made};
     return judge_attempt({}, sent, {{.at = now, .end = end, .status = status, .answer = "text"}, retry_after}, now, chance);
 }
 

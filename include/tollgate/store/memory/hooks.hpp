@@ -18,10 +18,14 @@ namespace tollgate::memory {
 /// A hook with what nobody lists.
 struct kept_hook {
     new_hook made;
-    std::string previous_secret{};  // signs, too, until ...
-    std::optional<instant> previous_secret_until{};
+    struct old_secret {
+        std::string secret;
+        instant valid_until;
+    };
+    std::vector<old_secret> previous_secrets{};  // the last to be replaced first
     std::optional<hook_disablement> disabled{};
     std::optional<instant> failing_since{};
+    instant last_failure_at{};  // looked at while it is failing alone
 };
 
 /// The verbs of `hook_store`, in memory. Locked by the store, because deliveries are its hooks'.

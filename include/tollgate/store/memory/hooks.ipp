@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/limits.hpp>
 #include <tollgate/store/memory/hooks.hpp>
 #include <tollgate/store/too_many_hooks.hpp>
 
@@ -50,8 +51,10 @@ TOLLGATE_DECL bool hooks::replace_secret(const account_ref& account, hook_id id,
     kept_hook* const changed = find(account, id);
     if (changed == nullptr) return false;
     std::string added = secret;  // before anything is changed
-    changed->previous_secret = std::exchange(changed->made.secret, std::move(added));
-    changed->previous_secret_until = old_valid_until;
+    auto& previous = changed->previous_secrets;
+    previous.reserve(limits::previous_secrets_max + 1);
+    previous.insert(previous.begin(), {std::exchange(changed->made.secret, std::move(added)), old_valid_until});
+    if (previous.size() > limits::previous_secrets_max) previous.pop_back();
     return true;
 }
 

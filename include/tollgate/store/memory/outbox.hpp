@@ -89,6 +89,7 @@ private:
         bool lease_open = false;    // claimed, and not settled, resent or claimed again since
         std::int64_t lease_number = 0;
         unsigned attempts_made = 0;
+        bool resend_asked = false;  // while it was being sent
         std::vector<std::int64_t> attempts{};  // on record, the oldest first
     };
     using rows = std::unordered_map<std::int64_t, row>;
@@ -109,13 +110,15 @@ private:
     TOLLGATE_DECL void move(std::int64_t id, row& which, timed_deliveries& into, instant at) noexcept;
     TOLLGATE_DECL void hold(std::int64_t id, row& which, instant now) noexcept;
     TOLLGATE_DECL void make_due(std::int64_t id, row& which, instant now) noexcept;
+    static TOLLGATE_DECL void fail(kept_hook& which, const settlement& by) noexcept;
     TOLLGATE_DECL void disable(hook_id id, kept_hook& which, disable_reason why, instant now) noexcept;
 
     TOLLGATE_DECL void stand(host& which, std::optional<instant> ready_at) noexcept;
     TOLLGATE_DECL void stand_by_deliveries(host& which, instant now) noexcept;
-    TOLLGATE_DECL void claim_in(line& from, const claim_terms& terms, std::size_t deliveries_max,
+    /// Whether the claim may go on.
+    TOLLGATE_DECL bool claim_in(line& from, const claim_terms& terms, std::size_t deliveries_max,
                                 std::vector<due_delivery>& into, std::size_t& data_bytes);
-    TOLLGATE_DECL void claim_of(host& which, const claim_terms& terms, std::size_t deliveries_max,
+    TOLLGATE_DECL bool claim_of(host& which, const claim_terms& terms, std::size_t deliveries_max,
                                 std::vector<due_delivery>& into, std::size_t& data_bytes);
     [[nodiscard]] TOLLGATE_DECL due_delivery describe(std::int64_t id, const row& which, const kept_hook& to,
                                                       instant now) const;

@@ -131,6 +131,7 @@ TOLLGATE_DECL void outbox::hold(std::int64_t id, row& which, instant now) noexce
 TOLLGATE_DECL void outbox::make_due(std::int64_t id, row& which, instant now) noexcept {
     which.state = delivery_state::waiting;
     which.lease_open = false;
+    which.resend_asked = false;
     which.attempts_made = 0;
     move(id, which, which.to->waiting, now);
     stand_by_deliveries(*which.to, now);
@@ -174,8 +175,8 @@ TOLLGATE_DECL claimed_deliveries outbox::claim(const claim_terms& terms) {
         }
     }};
     const std::size_t slow_max = (std::min)(terms.slow_deliveries_max, terms.deliveries_max);
-    claim_in(slow_line_, terms, slow_max, claimed.deliveries, data_bytes);
-    claim_in(quick_line_, terms, terms.deliveries_max, claimed.deliveries, data_bytes);
+    if (claim_in(slow_line_, terms, slow_max, claimed.deliveries, data_bytes))
+        claim_in(quick_line_, terms, terms.deliveries_max, claimed.deliveries, data_bytes);
     leased.keep();
 
     if (!quick_line_.empty()) claimed.next_at = quick_line_.begin()->ready_at;
@@ -184,17 +185,18 @@ TOLLGATE_DECL claimed_deliveries outbox::claim(const claim_terms& terms) {
     return claimed;
 }
 
-TOLLGATE_DECL void outbox::claim_in(line& from, const claim_terms& terms, std::size_t deliveries_max,
+TOLLGATE_DECL bool outbox::claim_in(line& from, const claim_terms& terms, std::size_t deliveries_max,
                                     std::vector<due_delivery>& into, std::size_t& data_bytes) {
     while (into.size() < deliveries_max && !from.empty() && from.begin()->ready_at <= terms.now) {
         host& next = *from.begin()->of;
-        if (next.served_in_claim == last_claim_) return;  // behind it there are none but those that were served
+        if (next.served_in_claim == last_claim_) return true;  // behind it there are none but those that were served
         next.served_in_claim = last_claim_;
-        claim_of(next, terms, deliveries_max, into, data_bytes);
+        if (!claim_of(next, terms, deliveries_max, into, data_bytes)) return false;
     }
+    return true;
 }
 
-TOLLGATE_DECL void outbox::claim_of(host& which, const claim_terms& terms, std::size_t deliveries_max,
+TOLLGATE_DECL bool outbox::claim_of(host& which, const claim_terms& terms, std::size_t deliveries_max,
                                     std::vector<due_delivery>& into, std::size_t& data_bytes) {
     const auto is_due = [&terms](const timed_deliveries& of) { return !of.empty() && of.begin()->at <= terms.now; };
     while (is_due(which.leased)) {
@@ -204,6 +206,8 @@ TOLLGATE_DECL void outbox::claim_of(host& which, const claim_terms& terms, std::
 
     const bool quick = which.answered_once && !which.slow;
     const std::size_t leases_max = (std::max)(quick ? terms.per_host_max : terms.per_slow_host_max, std::size_t{1});
+    const std::size_t claimed_before = into.size();
+    bool all_fits = true;
     while (is_due(which.waiting) && into.size() < deliveries_max && which.leased.size() < leases_max) {
         const std::int64_t id = which.waiting.begin()->id;
         row& next = rows_.find(id)->second;
@@ -213,14 +217,17 @@ TOLLGATE_DECL void outbox::claim_of(host& which, const claim_terms& terms, std::
             continue;
         }
         const std::size_t bytes = next.of->what.data.size();
-        if (!into.empty() && bytes > terms.data_bytes_max - (std::min)(data_bytes, terms.data_bytes_max)) break;
+        all_fits = into.empty() || bytes <= terms.data_bytes_max - (std::min)(data_bytes, terms.data_bytes_max);
+        if (!all_fits) break;
         into.push_back(describe(id, next, to, terms.now));
         data_bytes += bytes;
         next.lease_open = true;
+        next.resend_asked = false;
         ++next.lease_number;
         move(id, next, which.leased, terms.lease_until);
     }
 
+    if (!all_fits && into.size() == claimed_before) return false;  // it keeps its place
     if (is_due(which.waiting)) {
         stand(which, which.leased.size() < leases_max ? terms.now : which.leased.begin()->at);
     } else {
@@ -229,10 +236,13 @@ TOLLGATE_DECL void outbox::claim_of(host& which, const claim_terms& terms, std::
             if (!each->empty() && (!ready_at || each->begin()->at < *ready_at)) ready_at = each->begin()->at;
         stand(which, ready_at);
     }
+    return all_fits;
 }
 
 TOLLGATE_DECL due_delivery outbox::describe(std::int64_t id, const row& which, const kept_hook& to, instant now) const {
-    const bool both_sign = to.previous_secret_until && now < *to.previous_secret_until;
+    std::vector<std::string> previous_secrets;
+    for (const auto& each : to.previous_secrets)
+        if (now < each.valid_until) previous_secrets.push_back(each.secret);
     return {.lease = {delivery_id{id}, which.lease_number + 1},
             .hook = which.hook,
             .slow = which.to->slow,
@@ -241,7 +251,7 @@ TOLLGATE_DECL due_delivery outbox::describe(std::int64_t id, const row& which, c
             .type = to.made.type,
             .target_url = to.made.target_url,
             .secret = to.made.secret,
-            .previous_secret = both_sign ? to.previous_secret : std::string{},
+            .previous_secrets = std::move(previous_secrets),
             .attempts_made = which.attempts_made};
 }
 
@@ -303,11 +313,13 @@ TOLLGATE_DECL settle_result outbox::settle_one(const settlement& ended, instant 
     which.to->answered_once = true;
     which.to->slow = ended.made.duration >= slow_attempt;
     if (ended.verdict == delivery_verdict::delivered) to.failing_since.reset();
-    else if (!to.failing_since) to.failing_since = ended.made.at;
+    else fail(to, ended);
 
-    if (ended.verdict == delivery_verdict::again && !was_disabled) {
-        move(id, which, which.to->waiting, ended.again_at);
-    } else if (ended.verdict == delivery_verdict::again) {
+    const bool resent = std::exchange(which.resend_asked, false);
+    if (resent) which.attempts_made = 0;
+    if ((resent || ended.verdict == delivery_verdict::again) && !was_disabled) {
+        move(id, which, which.to->waiting, resent ? now : ended.again_at);
+    } else if (resent || ended.verdict == delivery_verdict::again) {
         hold(id, which, now);
     } else {
         which.state = ended.verdict == delivery_verdict::delivered ? delivery_state::delivered : delivery_state::given_up;
@@ -320,6 +332,15 @@ TOLLGATE_DECL settle_result outbox::settle_one(const settlement& ended, instant 
         disable(which.hook, to, disable_reason::failing, now);
     stand_by_deliveries(*which.to, now);
     return to.disabled && !was_disabled ? settle_result::hook_disabled : settle_result::done;
+}
+
+TOLLGATE_DECL void outbox::fail(kept_hook& which, const settlement& by) noexcept {
+    const auto& bound = by.disable_if_failing_since;
+    if (!which.failing_since || (bound && which.last_failure_at < *bound)) {
+        which.failing_since = which.last_failure_at = by.made.at;
+    } else {
+        which.last_failure_at = (std::max)(which.last_failure_at, by.made.at);
+    }
 }
 
 TOLLGATE_DECL void outbox::disable(hook_id id, kept_hook& which, disable_reason why, instant now) noexcept {
@@ -372,8 +393,12 @@ TOLLGATE_DECL outcome<bool> outbox::resend(const account_ref& account, delivery_
     if (to == nullptr) return false;
     if (to->disabled) return hook_is_disabled();
     const bool being_sent = which.kept_in == &which.to->leased && which.at > now;
-    if (being_sent) return true;
-    make_due(id.value(), which, now);
+    if (being_sent) {
+        which.resend_asked = true;
+        which.attempts_made = 0;
+    } else {
+        make_due(id.value(), which, now);
+    }
     return true;
 }
 

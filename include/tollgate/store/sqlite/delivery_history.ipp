@@ -88,10 +88,17 @@ TOLLGATE_DECL outcome<bool> delivery_history::resend(const account_ref& account,
     if (!*row) return false;
     const auto& [is_disabled, being_sent, host] = **row;
     if (is_disabled) return hook_is_disabled();
-    if (being_sent) return true;
+    if (being_sent) {
+        // Whoever settles it finds that it is to be sent once more.
+        if (auto done = on.run("UPDATE tollgate_deliveries SET resend_asked = 1, attempts_made = 0 WHERE id = ?", id);
+            !done)
+            return std::move(done).error();
+        if (auto done = change->commit(); !done) return std::move(done).error();
+        return true;
+    }
     if (auto done = delivery_hosts{on}.expect_delivery(host, now); !done) return std::move(done).error();
     if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?, leased_until = NULL, "
-                           "ended_at = NULL, lease_open = 0, attempts_made = 0 WHERE id = ?",
+                           "ended_at = NULL, lease_open = 0, attempts_made = 0, resend_asked = 0 WHERE id = ?",
                            now, id);
         !done)
         return std::move(done).error();
@@ -125,7 +132,7 @@ TOLLGATE_DECL outcome<bool> delivery_history::enable_hook(const account_ref& acc
         if (auto done = delivery_hosts{on}.expect_delivery(host, now); !done) return std::move(done).error();
         // Held, too, though nobody has claimed since: what was being sent by a worker that died.
         if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?2, leased_until = NULL, "
-                               "ended_at = NULL, lease_open = 0, attempts_made = 0 "
+                               "ended_at = NULL, lease_open = 0, attempts_made = 0, resend_asked = 0 "
                                "WHERE hook = ?1 AND (state = 'held' OR leased_until <= ?2)",
                                id, now);
             !done)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/limits.hpp>
 #include <tollgate/store/delivery_host.hpp>
 #include <tollgate/store/sqlite/delivery_columns.hpp>
 #include <tollgate/store/sqlite/delivery_hosts.hpp>
@@ -73,13 +74,24 @@ TOLLGATE_DECL outcome<bool> hooks::replace_secret(const account_ref& account, ho
                                                   instant old_valid_until) {
     auto connection = connections_.writer();
     if (!connection) return std::move(connection).error();
-    if (auto done = (*connection)
-                        ->run("UPDATE tollgate_hooks SET previous_secret = secret, previous_secret_until = ?, "
-                              "secret = ? WHERE id = ? AND service = ? AND account = ?",
-                              old_valid_until, secret, id, account.service, account.account);
+    database& on = **connection;
+    auto change = transaction::begin(on);
+    if (!change) return std::move(change).error();
+    if (auto done = on.run("INSERT INTO tollgate_hook_secrets (hook, secret, valid_until) "
+                           "SELECT id, secret, ? FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?",
+                           old_valid_until, id, account.service, account.account);
         !done)
         return std::move(done).error();
-    return (*connection)->changes() > 0;
+    if (on.changes() == 0) return false;
+    if (auto done = on.run("DELETE FROM tollgate_hook_secrets WHERE id IN (SELECT id FROM tollgate_hook_secrets "
+                           "WHERE hook = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
+                           id, limits::previous_secrets_max);
+        !done)
+        return std::move(done).error();
+    if (auto done = on.run("UPDATE tollgate_hooks SET secret = ? WHERE id = ?", secret, id); !done)
+        return std::move(done).error();
+    if (auto done = change->commit(); !done) return std::move(done).error();
+    return true;
 }
 
 TOLLGATE_DECL outcome<bool> hooks::remove(const account_ref& account, hook_id id) {

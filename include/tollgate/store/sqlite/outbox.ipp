@@ -42,9 +42,11 @@ public:
 
     outcome<claimed_deliveries> run() {
         const std::size_t slow_max = (std::min)(terms_.slow_deliveries_max, terms_.deliveries_max);
-        if (auto done = claim_in_line(true, slow_max); !done) return std::move(done).error();
+        auto slow = claim_in_line(true, slow_max);
+        if (!slow) return std::move(slow).error();
         for (due_delivery& each : claimed_.deliveries) each.slow = true;
-        if (auto done = claim_in_line(false, terms_.deliveries_max); !done) return std::move(done).error();
+        if (*slow == course::goes_on)
+            if (auto quick = claim_in_line(false, terms_.deliveries_max); !quick) return std::move(quick).error();
         auto next_at = next_claim_at(hosts_, terms_);
         if (!next_at) return std::move(next_at).error();
         claimed_.next_at = *next_at;
@@ -60,25 +62,29 @@ public:
     }
 
 private:
+    enum class course { goes_on, is_full };  // of data
+
     struct candidate {
         std::int64_t event;
+        bool has_previous_secrets;
         due_delivery what;
     };
 
-    outcome<void> claim_in_line(bool slow, std::size_t deliveries_max) {
+    outcome<course> claim_in_line(bool slow, std::size_t deliveries_max) {
         while (claimed_.deliveries.size() < deliveries_max) {
             auto next = hosts_.next_in_line(slow, terms_.now);
             if (!next) return std::move(next).error();
-            if (!*next) return {};
+            if (!*next) return course::goes_on;
             const auto& [name, answered_once] = **next;
-            if (!served_.insert(name).second) return {};  // behind it there are none but those that were served
+            if (!served_.insert(name).second) break;  // behind it there are none but those that were served
             const std::size_t leases_max = answered_once && !slow ? terms_.per_host_max : terms_.per_slow_host_max;
-            if (auto done = claim_of(name, (std::max)(leases_max, std::size_t{1}), deliveries_max); !done) return done;
+            auto claimed = claim_of(name, (std::max)(leases_max, std::size_t{1}), deliveries_max);
+            if (!claimed || *claimed == course::is_full) return claimed;
         }
-        return {};
+        return course::goes_on;
     }
 
-    outcome<void> claim_of(const std::string& host, std::size_t leases_max, std::size_t deliveries_max) {
+    outcome<course> claim_of(const std::string& host, std::size_t leases_max, std::size_t deliveries_max) {
         auto in_force = end_leases(host);
         if (!in_force) return std::move(in_force).error();
         std::size_t leased = *in_force;
@@ -87,22 +93,47 @@ private:
         auto due = read_due(host, room);
         if (!due) return std::move(due).error();
         for (candidate& each : *due) {
+            auto fits = has_room_for(each.event);
+            if (!fits) return std::move(fits).error();
+            if (!*fits) {
+                // The next claim begins here: what is large would wait for ever if whatever is small went past it.
+                if (leased != *in_force)
+                    if (auto done = hosts_.took_turn(host, leased < leases_max, terms_.now); !done)
+                        return std::move(done).error();
+                return course::is_full;
+            }
             auto what = read_event(each.event);
             if (!what) return std::move(what).error();
-            const std::size_t bytes = (*what)->data.size();
-            const std::size_t bytes_left = terms_.data_bytes_max - (std::min)(data_bytes_, terms_.data_bytes_max);
-            if (!claimed_.deliveries.empty() && bytes > bytes_left) break;
+            if (each.has_previous_secrets) {
+                auto secrets = read_previous_secrets(each.what.hook);
+                if (!secrets) return std::move(secrets).error();
+                each.what.previous_secrets = *std::move(secrets);
+            }
             if (auto done = on_.run("UPDATE tollgate_deliveries SET due_at = NULL, leased_until = ?, lease_open = 1, "
-                                    "lease_number = ? WHERE id = ?",
+                                    "lease_number = ?, resend_asked = 0 WHERE id = ?",
                                     terms_.lease_until, each.what.lease.number, each.what.lease.delivery);
                 !done)
-                return done;
-            data_bytes_ += bytes;
+                return std::move(done).error();
+            data_bytes_ += (*what)->data.size();
             ++leased;
             each.what.what = *std::move(what);
             claimed_.deliveries.push_back(std::move(each.what));
         }
-        return hosts_.took_turn(host, leased < leases_max, terms_.now);
+        if (auto done = hosts_.took_turn(host, leased < leases_max, terms_.now); !done) return std::move(done).error();
+        return course::goes_on;
+    }
+
+    /// Without reading what has none.
+    outcome<bool> has_room_for(std::int64_t id) {
+        if (claimed_.deliveries.empty()) return true;
+        const std::size_t left = terms_.data_bytes_max - (std::min)(data_bytes_, terms_.data_bytes_max);
+        if (left >= limits::event_data_bytes_max) return true;
+        if (const auto known = events_.find(id); known != events_.end()) return known->second->data.size() <= left;
+        auto row = on_.prepare("SELECT length(CAST(data AS BLOB)) FROM tollgate_events WHERE id = ?", id)
+                       .next<std::int64_t>();
+        if (!row) return std::move(row).error();
+        if (!*row) return internal_error("SQLite: a delivery's event is not there");
+        return static_cast<std::uint64_t>(std::get<0>(**row)) <= left;
     }
 
     /// Those that are over, and how many are in force then.
@@ -137,17 +168,19 @@ private:
         if (rows_max == 0) return due;
         auto rows = on_.prepare(
             "SELECT tollgate_deliveries.id, lease_number + 1, hook, tollgate_deliveries.event, message_id, type, "
-            "target_url, secret, CASE WHEN previous_secret_until > ?2 THEN previous_secret END, attempts_made "
+            "target_url, secret, EXISTS (SELECT 1 FROM tollgate_hook_secrets AS previous "
+            "WHERE previous.hook = tollgate_hooks.id AND valid_until > ?2), attempts_made "
             "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
             "WHERE host = ?1 AND due_at <= ?2 ORDER BY due_at, tollgate_deliveries.id LIMIT ?3",
             host, terms_.now, rows_max);
         for (;;) {
             auto row = rows.next<delivery_id, std::int64_t, hook_id, std::int64_t, public_id, std::string, std::string,
-                                 std::string, std::optional<std::string>, std::int64_t>();
+                                 std::string, bool, std::int64_t>();
             if (!row) return std::move(row).error();
             if (!*row) return due;
-            auto& [id, number, hook, event, message_id, type, target_url, secret, previous_secret, attempts] = **row;
+            auto& [id, number, hook, event, message_id, type, target_url, secret, has_previous, attempts] = **row;
             due.push_back({event,
+                           has_previous,
                            {.lease = {id, number},
                             .hook = hook,
                             .what = nullptr,
@@ -155,21 +188,33 @@ private:
                             .type = std::move(type),
                             .target_url = std::move(target_url),
                             .secret = std::move(secret),
-                            .previous_secret = std::move(previous_secret).value_or(std::string{}),
                             .attempts_made = static_cast<unsigned>(attempts)}});
         }
     }
 
+    outcome<std::vector<std::string>> read_previous_secrets(hook_id of) {
+        auto rows = on_.prepare(
+            "SELECT secret FROM tollgate_hook_secrets WHERE hook = ? AND valid_until > ? ORDER BY id DESC", of,
+            terms_.now);
+        std::vector<std::string> secrets;
+        for (;;) {
+            auto row = rows.next<std::string>();
+            if (!row) return std::move(row).error();
+            if (!*row) return secrets;
+            secrets.push_back(std::get<0>(std::move(**row)));
+        }
+    }
+
     outcome<std::shared_ptr<const event>> read_event(std::int64_t id) {
-        auto& known = events_[id];
-        if (known != nullptr) return known;
+        if (const auto known = events_.find(id); known != events_.end()) return known->second;
         auto row = on_.prepare("SELECT service, account, name, data, happened_at FROM tollgate_events WHERE id = ?", id)
                        .next<service_name, account_id, std::string, std::string, instant>();
         if (!row) return std::move(row).error();
         if (!*row) return internal_error("SQLite: a delivery's event is not there");
         auto& [service, account, name, data, at] = **row;
-        known = std::make_shared<const event>(event{{service, account}, std::move(name), std::move(data), at});
-        return known;
+        auto read = std::make_shared<const event>(event{{service, account}, std::move(name), std::move(data), at});
+        events_.emplace(id, read);
+        return read;
     }
 
     database& on_;
@@ -214,14 +259,15 @@ public:
         using enum delivery_verdict;
         const delivery_id id = ended.lease.delivery;
         auto row = on_.prepare(
-                          "SELECT hook, host, lease_open AND lease_number = ?2, disabled_at IS NOT NULL, failing_since "
+                          "SELECT hook, host, lease_open AND lease_number = ?2, resend_asked, disabled_at IS NOT NULL, "
+                          "failing_since, last_failure_at "
                           "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
                           "WHERE tollgate_deliveries.id = ?1",
                           id, ended.lease.number)
-                       .next<hook_id, std::string, bool, bool, std::optional<instant>>();
+                       .next<hook_id, std::string, bool, bool, bool, std::optional<instant>, std::optional<instant>>();
         if (!row) return std::move(row).error();
         if (!*row) return settle_result::too_late;
-        auto& [hook, host, in_time, was_disabled, failing_since] = **row;
+        auto& [hook, host, in_time, resent, was_disabled, failing_since, last_failure_at] = **row;
         if (ended.verdict == unsent) {
             if (!in_time) return settle_result::too_late;
             if (auto done = give_back(id, ended.again_at, was_disabled); !done) return std::move(done).error();
@@ -231,19 +277,28 @@ public:
         if (auto done = record(hook, ended); !done) return std::move(done).error();
         if (!in_time) return settle_result::too_late;
 
-        auto moved = ended.verdict == again && !was_disabled ? send_again(id, ended.again_at) : end(id, ended.verdict);
+        auto moved = resent                                   ? resend(id, was_disabled)
+                     : ended.verdict == again && !was_disabled ? send_again(id, ended.again_at)
+                                                               : end(id, ended.verdict);
         if (!moved) return std::move(moved).error();
         hosts_[host] = ended.made.duration >= slow_attempt;
 
-        const auto since_before = failing_since;
-        if (ended.verdict == delivered) failing_since.reset();
-        else if (!failing_since) failing_since = ended.made.at;
+        const auto since_before = failing_since, last_before = last_failure_at;
+        const auto& bound = ended.disable_if_failing_since;
+        if (ended.verdict == delivered) {
+            failing_since.reset();
+        } else if (!failing_since || !last_failure_at || (bound && *last_failure_at < *bound)) {
+            failing_since = last_failure_at = ended.made.at;
+        } else {
+            last_failure_at = (std::max)(*last_failure_at, ended.made.at);
+        }
         std::optional<disable_reason> why;
         if (ended.verdict == gone) why = disable_reason::gone;
-        else if (failing_since && ended.disable_if_failing_since && *failing_since <= *ended.disable_if_failing_since)
+        else if (failing_since && bound && *failing_since <= *bound)
             why = disable_reason::failing;
-        if (failing_since != since_before)
-            if (auto done = on_.run("UPDATE tollgate_hooks SET failing_since = ? WHERE id = ?", failing_since, hook);
+        if (failing_since != since_before || last_failure_at != last_before)
+            if (auto done = on_.run("UPDATE tollgate_hooks SET failing_since = ?, last_failure_at = ? WHERE id = ?",
+                                    failing_since, last_failure_at, hook);
                 !done)
                 return std::move(done).error();
         if (was_disabled || !why) return settle_result::done;
@@ -289,6 +344,19 @@ private:
                 now_, delivery_state::held, id);
         return on_.run("UPDATE tollgate_deliveries SET lease_open = 0, leased_until = NULL, due_at = ? WHERE id = ?", at,
                        id);
+    }
+
+    /// Somebody asked for it while it was being sent.
+    outcome<void> resend(delivery_id id, bool is_disabled) {
+        if (is_disabled)
+            return on_.run(
+                "UPDATE tollgate_deliveries SET attempts_made = 0, resend_asked = 0, lease_open = 0, "
+                "leased_until = NULL, due_at = NULL, ended_at = ?, state = 'held' WHERE id = ?",
+                now_, id);
+        return on_.run(
+            "UPDATE tollgate_deliveries SET attempts_made = 0, resend_asked = 0, lease_open = 0, "
+            "leased_until = NULL, due_at = ? WHERE id = ?",
+            now_, id);
     }
 
     outcome<void> end(delivery_id id, delivery_verdict verdict) {

@@ -199,6 +199,31 @@ inline constexpr std::array store_steps{
             WHERE ready_at IS NOT NULL;
         CREATE INDEX tollgate_delivery_hosts_idle ON tollgate_delivery_hosts (idle_since) WHERE idle_since IS NOT NULL;
     )"},
+    // 4: each secret that was replaced has a row of its own; when a hook that is failing failed last; that somebody asked
+    // for a delivery to be sent again while it was being sent; an index of a hook's deliveries that have ended.
+    sql{R"(
+        CREATE TABLE tollgate_hook_secrets (
+            id INTEGER PRIMARY KEY,
+            hook INTEGER NOT NULL REFERENCES tollgate_hooks (id) ON DELETE CASCADE,
+            secret TEXT NOT NULL,
+            valid_until INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX tollgate_hook_secrets_by_hook ON tollgate_hook_secrets (hook);
+        INSERT INTO tollgate_hook_secrets (hook, secret, valid_until)
+            SELECT id, previous_secret, previous_secret_until FROM tollgate_hooks
+            WHERE previous_secret IS NOT NULL AND previous_secret_until IS NOT NULL;
+        ALTER TABLE tollgate_hooks DROP COLUMN previous_secret;
+        ALTER TABLE tollgate_hooks DROP COLUMN previous_secret_until;
+
+        ALTER TABLE tollgate_hooks ADD COLUMN last_failure_at INTEGER;
+        UPDATE tollgate_hooks SET last_failure_at = coalesce(
+            (SELECT max(began_at) FROM tollgate_attempts WHERE hook = tollgate_hooks.id), failing_since)
+            WHERE failing_since IS NOT NULL;
+
+        ALTER TABLE tollgate_deliveries ADD COLUMN resend_asked INTEGER NOT NULL DEFAULT 0;
+        CREATE INDEX tollgate_deliveries_of_hook_ended ON tollgate_deliveries (hook)
+            WHERE ended_at IS NOT NULL AND state <> 'held';
+    )"},
 };
 
 }  // namespace tollgate::sqlite

@@ -59,7 +59,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
             expect(each.type == (each.hook == one ? "xml" : "webhook"), "with the hook's type");
             expect(each.target_url == (each.hook == one ? made.target_url : sample_hook(account).target_url),
                    "to the hook's target, byte for byte");
-            expect(each.secret == made.secret && each.previous_secret.empty(), "with the hook's secret");
+            expect(each.secret == made.secret && each.previous_secrets.empty(), "with the hook's secret");
             expect(each.attempts_made == 0, "none was made before");
         }
         expect(hooks == std::set<hook_id>{one, other}, "each of the two has one");
@@ -251,7 +251,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
                "each has its own result, in its place");
     });
 
-    add("secret: both sign until the old one's time is over", [](auto& store) {
+    add("secret: each signs until its own time is over", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account);
         report(store, account);
@@ -260,16 +260,35 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
             terms.lease_until = now + milliseconds{1};
             const auto claimed = claim(store, terms);
             expect(claimed.size() == 1, "one delivery is due");
-            return std::pair{claimed[0].secret, claimed[0].previous_secret};
+            auto all = claimed[0].previous_secrets;
+            all.insert(all.begin(), claimed[0].secret);
+            return all;
         };
         const std::string first = sample_hook(account).secret, second = "whsec_c2Vjb25k", third = "whsec_dGhpcmQ=";
-        using both = std::pair<std::string, std::string>;
+        using all = std::vector<std::string>;
         value_of(store.replace_hook_secret(account, hook, second, noon + seconds{60}));
-        expect(secrets_at(noon) == both{second, first}, "the old one signs, too");
-        expect(secrets_at(noon + seconds{60} - milliseconds{1}) == both{second, first}, "to the last moment");
-        expect(secrets_at(noon + seconds{60}) == both{second, ""}, "and no longer");
+        expect(secrets_at(noon) == all{second, first}, "the old one signs, too");
+        expect(secrets_at(noon + seconds{60} - milliseconds{1}) == all{second, first}, "to the last moment");
+        expect(secrets_at(noon + seconds{60}) == all{second}, "and no longer");
         value_of(store.replace_hook_secret(account, hook, third, noon + seconds{180}));
-        expect(secrets_at(noon + seconds{61}) == both{third, second}, "the one before the last is forgotten");
+        expect(secrets_at(noon + seconds{61}) == all{third, second}, "nor does it come back");
+        const std::string fourth = "whsec_Zm91cnRo";
+        value_of(store.replace_hook_secret(account, hook, fourth, noon + seconds{240}));
+        expect(secrets_at(noon + seconds{62}) == all{fourth, third, second}, "the last to be replaced comes first");
+        expect(secrets_at(noon + seconds{179}) == all{fourth, third, second}, "each to its own last moment");
+        expect(secrets_at(noon + seconds{180}) == all{fourth, third}, "and no longer");
+        expect(secrets_at(noon + seconds{240}) == all{fourth}, "whatever the others' moments are");
+
+        all newest{fourth};
+        for (std::size_t i = 0; i < limits::previous_secrets_max + 2; ++i) {
+            newest.insert(newest.begin(), "whsec_" + std::to_string(1000 + i));
+            value_of(store.replace_hook_secret(account, hook, newest[0], noon + seconds{86'400}));
+        }
+        newest.resize(1 + limits::previous_secrets_max);
+        expect(secrets_at(noon + seconds{300}) == newest, "of too many the oldest is forgotten");
+        expect(!value_of(store.replace_hook_secret(sample_account("sitesmaker", 43), hook, first, noon)),
+               "it is another account's");
+        expect(secrets_at(noon + seconds{301}) == newest, "who replaces nothing");
     });
 
     add("hook: a deleted one's deliveries go with it, and nobody else's", [](auto& store) {

@@ -192,6 +192,36 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         expect(!listed_hook(store, sample_account("sitesmaker", 43), healthy).disabled, "a success disables nothing");
     });
 
+    add("hook: a failure long after the last one begins anew", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen(store, account);
+        constexpr seconds bound{100};
+        int now = 0;
+        const auto fail = [&](int second, settle_result result = settle_result::done) {
+            now = second;
+            report(store, account, 1, noon + seconds{second});
+            for (const due_delivery& each : claim_at(store, noon + seconds{second})) {
+                auto ended = settled(each, given_up, noon + seconds{second});
+                ended.disable_if_failing_since = noon + seconds{second} - bound;
+                expect_settled(store, ended, result, noon + seconds{second});
+            }
+        };
+        const auto expect_since = [&](int second) {
+            expect(listed_hook(store, account, hook).failing_since == noon + seconds{second}, "since when it is failing");
+        };
+        fail(0);
+        fail(1000);
+        expect_since(1000);
+        fail(1099);
+        expect_since(1000);
+        fail(1200);
+        expect_since(1200);  // the last one was 101 seconds before
+        for (const int second : {1250, 1299}) fail(second);
+        expect_since(1200);
+        fail(1300, settle_result::hook_disabled);
+        expect_since(1200);
+    });
+
     add("hook: disabled at once when its target is gone, and gets no event", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account), other = listen(store, account);
@@ -271,6 +301,9 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
             expect(value_of(store.resend(account, each.lease.delivery, noon + seconds{1})), "there is such a delivery");
         const auto due = claim_at(store, noon + seconds{1});
         expect(due.size() == 3, "all but the one that is being sent");
+        expect(only_of(deliveries(store, account, hook), sent[3].lease.delivery).next_attempt_at ==
+                   sample_terms(noon).lease_until,
+               "which goes on being sent");
         for (const due_delivery& each : due) {
             const auto before = std::find_if(sent.begin(), sent.end(), [&](const due_delivery& one) {
                 return one.lease.delivery == each.lease.delivery;
@@ -280,8 +313,12 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
             expect(before->lease != each.lease, "and a lease of its own");
             expect_settled(store, settled(*before, delivered), settle_result::too_late);
         }
-        expect_settled(store, settled(sent[3], delivered), settle_result::done);
+        expect_settled(store, settled(sent[3], delivered), settle_result::done, noon + seconds{2});
         expect(value_of(store.attempts_of(account, hook, 100)).size() == 7, "what was on record stays on record");
+        const auto once_more = claim_one(store, noon + seconds{2});
+        expect(once_more.lease.delivery == sent[3].lease.delivery && once_more.attempts_made == 0,
+               "what was being sent is sent once more, whatever came of it");
+        expect_settled(store, settled(once_more, delivered), settle_result::done, noon + seconds{2});
 
         expect(!value_of(store.resend(sample_account("sitesmaker", 43), sent[0].lease.delivery, noon)),
                "another account's");
@@ -295,6 +332,56 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         expect(value_of(store.resend(account, due[0].lease.delivery, over)), "there is such a delivery");
         expect(only_of(deliveries(store, account, hook), due[0].lease.delivery).next_attempt_at == over, "due at once");
         expect_settled(store, settled(due[0], delivered), settle_result::too_late);
+    });
+
+    add("resend: asked for while it is being sent, it follows the attempt, whatever its end", [](auto& store) {
+        const auto account = sample_account(), dying = sample_account("sitesmaker", 43);
+        const auto hook = listen(store, account), dying_hook = listen_at(store, dying, "https://dying.example/");
+        const auto ask = [&](const account_ref& of, const due_delivery& each, instant now) {
+            expect(value_of(store.resend(of, each.lease.delivery, now)), "there is such a delivery");
+        };
+        report(store, account);
+        int second = 0;
+        for (const delivery_verdict verdict : {delivered, again, given_up}) {
+            auto sent = claim_one(store, noon + seconds{second});
+            expect_settled(store, settled(sent, again, noon + seconds{second}), settle_result::done);
+            second += 60;
+            sent = claim_one(store, noon + seconds{second});
+            expect(sent.attempts_made == 1, "the second attempt");
+            ask(account, sent, noon + seconds{second + 1});
+            ask(account, sent, noon + seconds{second + 2});
+            expect(only_delivery(store, account, hook).attempts_made == 0, "its schedule begins anew");
+            expect_none_due(store, noon + seconds{second + 2});
+            second += 3;
+            expect_settled(store, settled(sent, verdict, noon), settle_result::done, noon + seconds{second});
+            const auto listed = only_delivery(store, account, hook);
+            expect(listed.state == delivery_state::waiting && listed.next_attempt_at == noon + seconds{second} &&
+                       listed.attempts_made == 0,
+                   "it is due at once");
+        }
+        auto sent = claim_one(store, noon + seconds{second});
+        expect_settled(store, settled(sent, delivered), settle_result::done, noon + seconds{second});
+        expect_none_due(store, noon + seconds{86'400});  // once more, not for ever
+
+        // By a worker that died.
+        ask(account, sent, noon + seconds{second});
+        sent = claim_one(store, noon + seconds{second});
+        ask(account, sent, noon + seconds{second + 1});
+        sent = claim_one(store, noon + seconds{second + 30});
+        expect(sent.attempts_made == 0, "a lease that is over is as if there had been none");
+        expect_settled(store, settled(sent, delivered), settle_result::done, noon + seconds{second + 30});
+        expect_none_due(store, noon + seconds{86'400});
+
+        // By the attempt that disables the hook, and by one that ends after it was disabled.
+        report(store, dying, 2, noon + seconds{second});
+        const auto both = claim_at(store, noon + seconds{second});
+        for (const due_delivery& each : both) ask(dying, each, noon + seconds{second});
+        expect_settled(store, settled(both.at(0), gone), settle_result::hook_disabled, noon + seconds{second});
+        expect_settled(store, settled(both.at(1), delivered), settle_result::done, noon + seconds{second});
+        for (const delivery& each : deliveries(store, dying, dying_hook))
+            expect(each.state == delivery_state::held && !each.next_attempt_at, "held until somebody enables it");
+        expect(value_of(store.enable_hook(dying, dying_hook, noon + seconds{second})), "there is such a hook");
+        expect(claim_at(store, noon + seconds{second}).size() == 2, "and sent then");
     });
 
     add("sweep: what ended before the moment is forgotten, not at it, a few at a time", [](auto& store) {

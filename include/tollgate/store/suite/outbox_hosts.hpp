@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -237,6 +238,41 @@ void add_host_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         terms.data_bytes_max = 0;
         expect(claim(store, terms).size() == 1, "one is claimed, whatever is asked for");
         expect(claim(store, terms).empty(), "there is no further one");
+    });
+
+    add("claim: where the data does not fit, the claim ends, and the host keeps its place", [](auto& store) {
+        std::vector<std::string> targets;
+        const std::size_t sizes[] = {600, 600, 100, 100};
+        for (std::size_t i = 0; i < std::size(sizes); ++i) {
+            const auto account = sample_account("sitesmaker", static_cast<std::int64_t>(i + 1));
+            targets.push_back("https://" + std::to_string(i) + ".example/");
+            listen_at(store, account, targets.back());
+            auto happened = sample_event(account);
+            happened.data = std::string(sizes[i], '1');
+            value_of(store.append_event(happened, sample_seed(i), noon + milliseconds{i}));
+        }
+        auto terms = sample_terms(noon + seconds{1});
+        terms.data_bytes_max = 1000;
+        auto claimed = value_of(store.claim_due(terms));
+        expect(by_target(claimed.deliveries) == counts{{targets[0], 1}}, "nobody goes past what does not fit");
+        expect(claimed.next_at && *claimed.next_at <= terms.now, "there is more at once");
+        expect(by_target(claim(store, terms)) == counts{{targets[1], 1}, {targets[2], 1}, {targets[3], 1}},
+               "the next claim begins there");
+
+        // A host that has had something has had its turn.
+        const auto large = sample_account("sitesmaker", 2), small = sample_account("sitesmaker", 3);
+        serve(store, noon + seconds{60}, quick_attempt);
+        for (std::uint64_t i = 0; i < 3; ++i) {
+            auto happened = sample_event(large);
+            happened.data = std::string(600, '1');
+            value_of(store.append_event(happened, sample_seed(10 + i), noon + seconds{61}));
+        }
+        report(store, small, 1, noon + seconds{61} + milliseconds{1});
+        terms = sample_terms(noon + seconds{62});
+        terms.data_bytes_max = 1000;
+        expect(by_target(claim(store, terms)) == counts{{targets[1], 1}}, "one fits");
+        terms.now += milliseconds{1};
+        expect(by_target(claim(store, terms)) == counts{{targets[1], 1}, {targets[2], 1}}, "the other host comes first");
     });
 
     add("claim: says when there may be more", [](auto& store) {
