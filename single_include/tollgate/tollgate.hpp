@@ -316,7 +316,8 @@ inline constexpr std::size_t hooks_per_event_max = 20;           // for one acco
 inline constexpr std::size_t attempt_answer_bytes_max = 4 * 1024;  // what is kept of an answer: enough for an error page's gist
 inline constexpr std::size_t attempts_per_delivery_max = 100;      // on record: 8 of a schedule, and many by hand
 inline constexpr std::size_t webhook_id_bytes_max = 256;           // what a receiver takes; ours have 26
-inline constexpr std::size_t webhook_signatures_max = 16;          // of one delivery: two while a secret is replaced
+inline constexpr std::size_t previous_secrets_max = 4;             // of a webhook that sign, too: a day's tries until all fits
+inline constexpr std::size_t webhook_signatures_max = 16;          // of one delivery: one for each secret that signs
 
 inline constexpr std::size_t personal_tokens_per_user_max = 100;  // a page that a person still overlooks; GitHub allows 50
 inline constexpr std::size_t applications_per_user_max = 100;     // GitHub's bound on OAuth applications of one owner
@@ -3414,8 +3415,8 @@ struct due_delivery {
     std::string type;  ///< the payload format's name
     std::string target_url;
     std::string secret;
-    std::string previous_secret;  ///< signs, too; empty when there is none, or its time is over
-    unsigned attempts_made = 0;   ///< before this one, since it was made or last sent again by hand
+    std::vector<std::string> previous_secrets{};  ///< whose time is not over: they sign, too; the last to be replaced first
+    unsigned attempts_made = 0;  ///< before this one, since it was made or last sent again by hand
 };
 
 /// What a worker is ready to take. All workers of one outbox have the same bounds for a host: one that has as many leases
@@ -3452,7 +3453,8 @@ struct settlement {
     attempt made;
     delivery_verdict verdict = delivery_verdict::given_up;
     instant again_at{};                          ///< looked at with `again` and `unsent` alone
-    /// Disables a hook that this is a failure of, and that has been failing since then or longer.
+    /// Disables a hook that this is a failure of, and that has been failing since then or longer. One whose attempt before
+    /// this one was made earlier still begins to fail anew: nobody knows how it would have fared in between.
     std::optional<instant> disable_if_failing_since{};
 };
 
@@ -4051,7 +4053,8 @@ concept hook_store = requires(S& s, const new_hook& made, const account_ref& acc
     // Which account of this service a hook belongs to, which never changes; none when there is no such hook.
     { s.account_of_hook(service, id) } -> std::same_as<outcome<std::optional<account_ref>>>;
     // Whether the account has such a hook. `secret` signs from now on, and the one that it replaces until
-    // `old_valid_until`, too; one that was replaced before that is forgotten.
+    // `old_valid_until`, too, as do those that were replaced before until their own time is over: of all of them the last
+    // `limits::previous_secrets_max`.
     { s.replace_hook_secret(account, id, secret, old_valid_until) } -> std::same_as<outcome<bool>>;
     // Whether the account had such a hook; it is gone when this returns.
     { s.delete_hook(account, id) } -> std::same_as<outcome<bool>>;
@@ -4158,12 +4161,15 @@ concept outbox = event_sink<S> && requires(S& s, const claim_terms& terms, std::
     // Hosts take turns: of those with something due, the one that has waited the longest for its turn is served first,
     // and none has more leases in force than the terms say, so that nobody waits for a host that hangs or for its
     // backlog. Slow hosts are served first, up to their own bound, and all others then: neither can shut out the other.
+    // Where the next delivery's data does not fit any more, the claim ends, and its host keeps its place: the next claim
+    // begins there.
     { s.claim_due(terms) } -> std::same_as<outcome<claimed_deliveries>>;
     // Ends leases; one result each, in their order, all of them in one step (a commit costs more than what is in it). Each
     // attempt goes on record, of those that are too late, too, unless the delivery is gone. What comes back `unsent` was no
     // attempt: its lease ends, and that is all.
     //
-    // A success ends a hook's `failing_since`, and its first failure afterwards begins it, at the attempt's time. A hook
+    // A success ends a hook's `failing_since`, and its first failure afterwards begins it, at the attempt's time; so does
+    // one whose last failure before it was made earlier than its `disable_if_failing_since`. A hook
     // that is disabled holds its deliveries: those that wait now, and those that are being sent once they are settled
     // with `again` or their lease is over.
     { s.settle(ended, now) } -> std::same_as<outcome<std::vector<settle_result>>>;
@@ -4173,7 +4179,8 @@ concept outbox = event_sink<S> && requires(S& s, const claim_terms& terms, std::
     // `limits::attempts_per_delivery_max` are kept.
     { s.attempts_of(account, hook, rows_max) } -> std::same_as<outcome<std::vector<recorded_attempt>>>;
     // Whether the account has such a delivery. It is due now, whatever it was, with its schedule from the start; one that
-    // is being sent right now is left alone. problem_kind::conflict while its hook is disabled.
+    // is being sent right now is so as soon as that attempt is settled, whatever came of it (and held, where its hook is
+    // disabled by then). problem_kind::conflict while its hook is disabled.
     { s.resend(account, delivery, now) } -> std::same_as<outcome<bool>>;
     // Whether the account has such a hook. It is not disabled any more, nor failing; what was held for it is due now, with
     // its schedule from the start.
@@ -11122,10 +11129,14 @@ namespace tollgate::memory {
 /// A hook with what nobody lists.
 struct kept_hook {
     new_hook made;
-    std::string previous_secret{};  // signs, too, until ...
-    std::optional<instant> previous_secret_until{};
+    struct old_secret {
+        std::string secret;
+        instant valid_until;
+    };
+    std::vector<old_secret> previous_secrets{};  // the last to be replaced first
     std::optional<hook_disablement> disabled{};
     std::optional<instant> failing_since{};
+    instant last_failure_at{};  // looked at while it is failing alone
 };
 
 /// The verbs of `hook_store`, in memory. Locked by the store, because deliveries are its hooks'.
@@ -11231,6 +11242,7 @@ private:
         bool lease_open = false;    // claimed, and not settled, resent or claimed again since
         std::int64_t lease_number = 0;
         unsigned attempts_made = 0;
+        bool resend_asked = false;  // while it was being sent
         std::vector<std::int64_t> attempts{};  // on record, the oldest first
     };
     using rows = std::unordered_map<std::int64_t, row>;
@@ -11251,13 +11263,15 @@ private:
     TOLLGATE_DECL void move(std::int64_t id, row& which, timed_deliveries& into, instant at) noexcept;
     TOLLGATE_DECL void hold(std::int64_t id, row& which, instant now) noexcept;
     TOLLGATE_DECL void make_due(std::int64_t id, row& which, instant now) noexcept;
+    static TOLLGATE_DECL void fail(kept_hook& which, const settlement& by) noexcept;
     TOLLGATE_DECL void disable(hook_id id, kept_hook& which, disable_reason why, instant now) noexcept;
 
     TOLLGATE_DECL void stand(host& which, std::optional<instant> ready_at) noexcept;
     TOLLGATE_DECL void stand_by_deliveries(host& which, instant now) noexcept;
-    TOLLGATE_DECL void claim_in(line& from, const claim_terms& terms, std::size_t deliveries_max,
+    /// Whether the claim may go on.
+    TOLLGATE_DECL bool claim_in(line& from, const claim_terms& terms, std::size_t deliveries_max,
                                 std::vector<due_delivery>& into, std::size_t& data_bytes);
-    TOLLGATE_DECL void claim_of(host& which, const claim_terms& terms, std::size_t deliveries_max,
+    TOLLGATE_DECL bool claim_of(host& which, const claim_terms& terms, std::size_t deliveries_max,
                                 std::vector<due_delivery>& into, std::size_t& data_bytes);
     [[nodiscard]] TOLLGATE_DECL due_delivery describe(std::int64_t id, const row& which, const kept_hook& to,
                                                       instant now) const;
@@ -15577,8 +15591,8 @@ TOLLGATE_DECL outcome<void> standard_webhook::write(const due_delivery& sent, in
     const signed_webhook signed_parts{sent.message_id, to_unix_seconds(now), body};
     auto signatures = sign_webhook(sent.secret, signed_parts);
     if (!signatures) return std::move(signatures).error();
-    if (!sent.previous_secret.empty()) {
-        const auto older = sign_webhook(sent.previous_secret, signed_parts);
+    for (const std::string& each : sent.previous_secrets) {
+        const auto older = sign_webhook(each, signed_parts);
         if (!older) return older.error();
         signatures->append(1, ' ').append(*older);
     }
@@ -19420,8 +19434,10 @@ TOLLGATE_DECL bool hooks::replace_secret(const account_ref& account, hook_id id,
     kept_hook* const changed = find(account, id);
     if (changed == nullptr) return false;
     std::string added = secret;  // before anything is changed
-    changed->previous_secret = std::exchange(changed->made.secret, std::move(added));
-    changed->previous_secret_until = old_valid_until;
+    auto& previous = changed->previous_secrets;
+    previous.reserve(limits::previous_secrets_max + 1);
+    previous.insert(previous.begin(), {std::exchange(changed->made.secret, std::move(added)), old_valid_until});
+    if (previous.size() > limits::previous_secrets_max) previous.pop_back();
     return true;
 }
 
@@ -19580,6 +19596,7 @@ TOLLGATE_DECL void outbox::hold(std::int64_t id, row& which, instant now) noexce
 TOLLGATE_DECL void outbox::make_due(std::int64_t id, row& which, instant now) noexcept {
     which.state = delivery_state::waiting;
     which.lease_open = false;
+    which.resend_asked = false;
     which.attempts_made = 0;
     move(id, which, which.to->waiting, now);
     stand_by_deliveries(*which.to, now);
@@ -19623,8 +19640,8 @@ TOLLGATE_DECL claimed_deliveries outbox::claim(const claim_terms& terms) {
         }
     }};
     const std::size_t slow_max = (std::min)(terms.slow_deliveries_max, terms.deliveries_max);
-    claim_in(slow_line_, terms, slow_max, claimed.deliveries, data_bytes);
-    claim_in(quick_line_, terms, terms.deliveries_max, claimed.deliveries, data_bytes);
+    if (claim_in(slow_line_, terms, slow_max, claimed.deliveries, data_bytes))
+        claim_in(quick_line_, terms, terms.deliveries_max, claimed.deliveries, data_bytes);
     leased.keep();
 
     if (!quick_line_.empty()) claimed.next_at = quick_line_.begin()->ready_at;
@@ -19633,17 +19650,18 @@ TOLLGATE_DECL claimed_deliveries outbox::claim(const claim_terms& terms) {
     return claimed;
 }
 
-TOLLGATE_DECL void outbox::claim_in(line& from, const claim_terms& terms, std::size_t deliveries_max,
+TOLLGATE_DECL bool outbox::claim_in(line& from, const claim_terms& terms, std::size_t deliveries_max,
                                     std::vector<due_delivery>& into, std::size_t& data_bytes) {
     while (into.size() < deliveries_max && !from.empty() && from.begin()->ready_at <= terms.now) {
         host& next = *from.begin()->of;
-        if (next.served_in_claim == last_claim_) return;  // behind it there are none but those that were served
+        if (next.served_in_claim == last_claim_) return true;  // behind it there are none but those that were served
         next.served_in_claim = last_claim_;
-        claim_of(next, terms, deliveries_max, into, data_bytes);
+        if (!claim_of(next, terms, deliveries_max, into, data_bytes)) return false;
     }
+    return true;
 }
 
-TOLLGATE_DECL void outbox::claim_of(host& which, const claim_terms& terms, std::size_t deliveries_max,
+TOLLGATE_DECL bool outbox::claim_of(host& which, const claim_terms& terms, std::size_t deliveries_max,
                                     std::vector<due_delivery>& into, std::size_t& data_bytes) {
     const auto is_due = [&terms](const timed_deliveries& of) { return !of.empty() && of.begin()->at <= terms.now; };
     while (is_due(which.leased)) {
@@ -19653,6 +19671,8 @@ TOLLGATE_DECL void outbox::claim_of(host& which, const claim_terms& terms, std::
 
     const bool quick = which.answered_once && !which.slow;
     const std::size_t leases_max = (std::max)(quick ? terms.per_host_max : terms.per_slow_host_max, std::size_t{1});
+    const std::size_t claimed_before = into.size();
+    bool all_fits = true;
     while (is_due(which.waiting) && into.size() < deliveries_max && which.leased.size() < leases_max) {
         const std::int64_t id = which.waiting.begin()->id;
         row& next = rows_.find(id)->second;
@@ -19662,14 +19682,17 @@ TOLLGATE_DECL void outbox::claim_of(host& which, const claim_terms& terms, std::
             continue;
         }
         const std::size_t bytes = next.of->what.data.size();
-        if (!into.empty() && bytes > terms.data_bytes_max - (std::min)(data_bytes, terms.data_bytes_max)) break;
+        all_fits = into.empty() || bytes <= terms.data_bytes_max - (std::min)(data_bytes, terms.data_bytes_max);
+        if (!all_fits) break;
         into.push_back(describe(id, next, to, terms.now));
         data_bytes += bytes;
         next.lease_open = true;
+        next.resend_asked = false;
         ++next.lease_number;
         move(id, next, which.leased, terms.lease_until);
     }
 
+    if (!all_fits && into.size() == claimed_before) return false;  // it keeps its place
     if (is_due(which.waiting)) {
         stand(which, which.leased.size() < leases_max ? terms.now : which.leased.begin()->at);
     } else {
@@ -19678,10 +19701,13 @@ TOLLGATE_DECL void outbox::claim_of(host& which, const claim_terms& terms, std::
             if (!each->empty() && (!ready_at || each->begin()->at < *ready_at)) ready_at = each->begin()->at;
         stand(which, ready_at);
     }
+    return all_fits;
 }
 
 TOLLGATE_DECL due_delivery outbox::describe(std::int64_t id, const row& which, const kept_hook& to, instant now) const {
-    const bool both_sign = to.previous_secret_until && now < *to.previous_secret_until;
+    std::vector<std::string> previous_secrets;
+    for (const auto& each : to.previous_secrets)
+        if (now < each.valid_until) previous_secrets.push_back(each.secret);
     return {.lease = {delivery_id{id}, which.lease_number + 1},
             .hook = which.hook,
             .slow = which.to->slow,
@@ -19690,7 +19716,7 @@ TOLLGATE_DECL due_delivery outbox::describe(std::int64_t id, const row& which, c
             .type = to.made.type,
             .target_url = to.made.target_url,
             .secret = to.made.secret,
-            .previous_secret = both_sign ? to.previous_secret : std::string{},
+            .previous_secrets = std::move(previous_secrets),
             .attempts_made = which.attempts_made};
 }
 
@@ -19752,11 +19778,13 @@ TOLLGATE_DECL settle_result outbox::settle_one(const settlement& ended, instant 
     which.to->answered_once = true;
     which.to->slow = ended.made.duration >= slow_attempt;
     if (ended.verdict == delivery_verdict::delivered) to.failing_since.reset();
-    else if (!to.failing_since) to.failing_since = ended.made.at;
+    else fail(to, ended);
 
-    if (ended.verdict == delivery_verdict::again && !was_disabled) {
-        move(id, which, which.to->waiting, ended.again_at);
-    } else if (ended.verdict == delivery_verdict::again) {
+    const bool resent = std::exchange(which.resend_asked, false);
+    if (resent) which.attempts_made = 0;
+    if ((resent || ended.verdict == delivery_verdict::again) && !was_disabled) {
+        move(id, which, which.to->waiting, resent ? now : ended.again_at);
+    } else if (resent || ended.verdict == delivery_verdict::again) {
         hold(id, which, now);
     } else {
         which.state = ended.verdict == delivery_verdict::delivered ? delivery_state::delivered : delivery_state::given_up;
@@ -19769,6 +19797,15 @@ TOLLGATE_DECL settle_result outbox::settle_one(const settlement& ended, instant 
         disable(which.hook, to, disable_reason::failing, now);
     stand_by_deliveries(*which.to, now);
     return to.disabled && !was_disabled ? settle_result::hook_disabled : settle_result::done;
+}
+
+TOLLGATE_DECL void outbox::fail(kept_hook& which, const settlement& by) noexcept {
+    const auto& bound = by.disable_if_failing_since;
+    if (!which.failing_since || (bound && which.last_failure_at < *bound)) {
+        which.failing_since = which.last_failure_at = by.made.at;
+    } else {
+        which.last_failure_at = (std::max)(which.last_failure_at, by.made.at);
+    }
 }
 
 TOLLGATE_DECL void outbox::disable(hook_id id, kept_hook& which, disable_reason why, instant now) noexcept {
@@ -19821,8 +19858,12 @@ TOLLGATE_DECL outcome<bool> outbox::resend(const account_ref& account, delivery_
     if (to == nullptr) return false;
     if (to->disabled) return hook_is_disabled();
     const bool being_sent = which.kept_in == &which.to->leased && which.at > now;
-    if (being_sent) return true;
-    make_due(id.value(), which, now);
+    if (being_sent) {
+        which.resend_asked = true;
+        which.attempts_made = 0;
+    } else {
+        make_due(id.value(), which, now);
+    }
     return true;
 }
 
@@ -24747,6 +24788,31 @@ inline constexpr std::array store_steps{
             WHERE ready_at IS NOT NULL;
         CREATE INDEX tollgate_delivery_hosts_idle ON tollgate_delivery_hosts (idle_since) WHERE idle_since IS NOT NULL;
     )"},
+    // 4: each secret that was replaced has a row of its own; when a hook that is failing failed last; that somebody asked
+    // for a delivery to be sent again while it was being sent; an index of a hook's deliveries that have ended.
+    sql{R"(
+        CREATE TABLE tollgate_hook_secrets (
+            id INTEGER PRIMARY KEY,
+            hook INTEGER NOT NULL REFERENCES tollgate_hooks (id) ON DELETE CASCADE,
+            secret TEXT NOT NULL,
+            valid_until INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX tollgate_hook_secrets_by_hook ON tollgate_hook_secrets (hook);
+        INSERT INTO tollgate_hook_secrets (hook, secret, valid_until)
+            SELECT id, previous_secret, previous_secret_until FROM tollgate_hooks
+            WHERE previous_secret IS NOT NULL AND previous_secret_until IS NOT NULL;
+        ALTER TABLE tollgate_hooks DROP COLUMN previous_secret;
+        ALTER TABLE tollgate_hooks DROP COLUMN previous_secret_until;
+
+        ALTER TABLE tollgate_hooks ADD COLUMN last_failure_at INTEGER;
+        UPDATE tollgate_hooks SET last_failure_at = coalesce(
+            (SELECT max(began_at) FROM tollgate_attempts WHERE hook = tollgate_hooks.id), failing_since)
+            WHERE failing_since IS NOT NULL;
+
+        ALTER TABLE tollgate_deliveries ADD COLUMN resend_asked INTEGER NOT NULL DEFAULT 0;
+        CREATE INDEX tollgate_deliveries_of_hook_ended ON tollgate_deliveries (hook)
+            WHERE ended_at IS NOT NULL AND state <> 'held';
+    )"},
 };
 
 }  // namespace tollgate::sqlite
@@ -25638,10 +25704,17 @@ TOLLGATE_DECL outcome<bool> delivery_history::resend(const account_ref& account,
     if (!*row) return false;
     const auto& [is_disabled, being_sent, host] = **row;
     if (is_disabled) return hook_is_disabled();
-    if (being_sent) return true;
+    if (being_sent) {
+        // Whoever settles it finds that it is to be sent once more.
+        if (auto done = on.run("UPDATE tollgate_deliveries SET resend_asked = 1, attempts_made = 0 WHERE id = ?", id);
+            !done)
+            return std::move(done).error();
+        if (auto done = change->commit(); !done) return std::move(done).error();
+        return true;
+    }
     if (auto done = delivery_hosts{on}.expect_delivery(host, now); !done) return std::move(done).error();
     if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?, leased_until = NULL, "
-                           "ended_at = NULL, lease_open = 0, attempts_made = 0 WHERE id = ?",
+                           "ended_at = NULL, lease_open = 0, attempts_made = 0, resend_asked = 0 WHERE id = ?",
                            now, id);
         !done)
         return std::move(done).error();
@@ -25675,7 +25748,7 @@ TOLLGATE_DECL outcome<bool> delivery_history::enable_hook(const account_ref& acc
         if (auto done = delivery_hosts{on}.expect_delivery(host, now); !done) return std::move(done).error();
         // Held, too, though nobody has claimed since: what was being sent by a worker that died.
         if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?2, leased_until = NULL, "
-                               "ended_at = NULL, lease_open = 0, attempts_made = 0 "
+                               "ended_at = NULL, lease_open = 0, attempts_made = 0, resend_asked = 0 "
                                "WHERE hook = ?1 AND (state = 'held' OR leased_until <= ?2)",
                                id, now);
             !done)
@@ -26269,13 +26342,24 @@ TOLLGATE_DECL outcome<bool> hooks::replace_secret(const account_ref& account, ho
                                                   instant old_valid_until) {
     auto connection = connections_.writer();
     if (!connection) return std::move(connection).error();
-    if (auto done = (*connection)
-                        ->run("UPDATE tollgate_hooks SET previous_secret = secret, previous_secret_until = ?, "
-                              "secret = ? WHERE id = ? AND service = ? AND account = ?",
-                              old_valid_until, secret, id, account.service, account.account);
+    database& on = **connection;
+    auto change = transaction::begin(on);
+    if (!change) return std::move(change).error();
+    if (auto done = on.run("INSERT INTO tollgate_hook_secrets (hook, secret, valid_until) "
+                           "SELECT id, secret, ? FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?",
+                           old_valid_until, id, account.service, account.account);
         !done)
         return std::move(done).error();
-    return (*connection)->changes() > 0;
+    if (on.changes() == 0) return false;
+    if (auto done = on.run("DELETE FROM tollgate_hook_secrets WHERE id IN (SELECT id FROM tollgate_hook_secrets "
+                           "WHERE hook = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
+                           id, limits::previous_secrets_max);
+        !done)
+        return std::move(done).error();
+    if (auto done = on.run("UPDATE tollgate_hooks SET secret = ? WHERE id = ?", secret, id); !done)
+        return std::move(done).error();
+    if (auto done = change->commit(); !done) return std::move(done).error();
+    return true;
 }
 
 TOLLGATE_DECL outcome<bool> hooks::remove(const account_ref& account, hook_id id) {
@@ -26424,9 +26508,11 @@ public:
 
     outcome<claimed_deliveries> run() {
         const std::size_t slow_max = (std::min)(terms_.slow_deliveries_max, terms_.deliveries_max);
-        if (auto done = claim_in_line(true, slow_max); !done) return std::move(done).error();
+        auto slow = claim_in_line(true, slow_max);
+        if (!slow) return std::move(slow).error();
         for (due_delivery& each : claimed_.deliveries) each.slow = true;
-        if (auto done = claim_in_line(false, terms_.deliveries_max); !done) return std::move(done).error();
+        if (*slow == course::goes_on)
+            if (auto quick = claim_in_line(false, terms_.deliveries_max); !quick) return std::move(quick).error();
         auto next_at = next_claim_at(hosts_, terms_);
         if (!next_at) return std::move(next_at).error();
         claimed_.next_at = *next_at;
@@ -26442,25 +26528,29 @@ public:
     }
 
 private:
+    enum class course { goes_on, is_full };  // of data
+
     struct candidate {
         std::int64_t event;
+        bool has_previous_secrets;
         due_delivery what;
     };
 
-    outcome<void> claim_in_line(bool slow, std::size_t deliveries_max) {
+    outcome<course> claim_in_line(bool slow, std::size_t deliveries_max) {
         while (claimed_.deliveries.size() < deliveries_max) {
             auto next = hosts_.next_in_line(slow, terms_.now);
             if (!next) return std::move(next).error();
-            if (!*next) return {};
+            if (!*next) return course::goes_on;
             const auto& [name, answered_once] = **next;
-            if (!served_.insert(name).second) return {};  // behind it there are none but those that were served
+            if (!served_.insert(name).second) break;  // behind it there are none but those that were served
             const std::size_t leases_max = answered_once && !slow ? terms_.per_host_max : terms_.per_slow_host_max;
-            if (auto done = claim_of(name, (std::max)(leases_max, std::size_t{1}), deliveries_max); !done) return done;
+            auto claimed = claim_of(name, (std::max)(leases_max, std::size_t{1}), deliveries_max);
+            if (!claimed || *claimed == course::is_full) return claimed;
         }
-        return {};
+        return course::goes_on;
     }
 
-    outcome<void> claim_of(const std::string& host, std::size_t leases_max, std::size_t deliveries_max) {
+    outcome<course> claim_of(const std::string& host, std::size_t leases_max, std::size_t deliveries_max) {
         auto in_force = end_leases(host);
         if (!in_force) return std::move(in_force).error();
         std::size_t leased = *in_force;
@@ -26469,22 +26559,47 @@ private:
         auto due = read_due(host, room);
         if (!due) return std::move(due).error();
         for (candidate& each : *due) {
+            auto fits = has_room_for(each.event);
+            if (!fits) return std::move(fits).error();
+            if (!*fits) {
+                // The next claim begins here: what is large would wait for ever if whatever is small went past it.
+                if (leased != *in_force)
+                    if (auto done = hosts_.took_turn(host, leased < leases_max, terms_.now); !done)
+                        return std::move(done).error();
+                return course::is_full;
+            }
             auto what = read_event(each.event);
             if (!what) return std::move(what).error();
-            const std::size_t bytes = (*what)->data.size();
-            const std::size_t bytes_left = terms_.data_bytes_max - (std::min)(data_bytes_, terms_.data_bytes_max);
-            if (!claimed_.deliveries.empty() && bytes > bytes_left) break;
+            if (each.has_previous_secrets) {
+                auto secrets = read_previous_secrets(each.what.hook);
+                if (!secrets) return std::move(secrets).error();
+                each.what.previous_secrets = *std::move(secrets);
+            }
             if (auto done = on_.run("UPDATE tollgate_deliveries SET due_at = NULL, leased_until = ?, lease_open = 1, "
-                                    "lease_number = ? WHERE id = ?",
+                                    "lease_number = ?, resend_asked = 0 WHERE id = ?",
                                     terms_.lease_until, each.what.lease.number, each.what.lease.delivery);
                 !done)
-                return done;
-            data_bytes_ += bytes;
+                return std::move(done).error();
+            data_bytes_ += (*what)->data.size();
             ++leased;
             each.what.what = *std::move(what);
             claimed_.deliveries.push_back(std::move(each.what));
         }
-        return hosts_.took_turn(host, leased < leases_max, terms_.now);
+        if (auto done = hosts_.took_turn(host, leased < leases_max, terms_.now); !done) return std::move(done).error();
+        return course::goes_on;
+    }
+
+    /// Without reading what has none.
+    outcome<bool> has_room_for(std::int64_t id) {
+        if (claimed_.deliveries.empty()) return true;
+        const std::size_t left = terms_.data_bytes_max - (std::min)(data_bytes_, terms_.data_bytes_max);
+        if (left >= limits::event_data_bytes_max) return true;
+        if (const auto known = events_.find(id); known != events_.end()) return known->second->data.size() <= left;
+        auto row = on_.prepare("SELECT length(CAST(data AS BLOB)) FROM tollgate_events WHERE id = ?", id)
+                       .next<std::int64_t>();
+        if (!row) return std::move(row).error();
+        if (!*row) return internal_error("SQLite: a delivery's event is not there");
+        return static_cast<std::uint64_t>(std::get<0>(**row)) <= left;
     }
 
     /// Those that are over, and how many are in force then.
@@ -26519,17 +26634,19 @@ private:
         if (rows_max == 0) return due;
         auto rows = on_.prepare(
             "SELECT tollgate_deliveries.id, lease_number + 1, hook, tollgate_deliveries.event, message_id, type, "
-            "target_url, secret, CASE WHEN previous_secret_until > ?2 THEN previous_secret END, attempts_made "
+            "target_url, secret, EXISTS (SELECT 1 FROM tollgate_hook_secrets AS previous "
+            "WHERE previous.hook = tollgate_hooks.id AND valid_until > ?2), attempts_made "
             "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
             "WHERE host = ?1 AND due_at <= ?2 ORDER BY due_at, tollgate_deliveries.id LIMIT ?3",
             host, terms_.now, rows_max);
         for (;;) {
             auto row = rows.next<delivery_id, std::int64_t, hook_id, std::int64_t, public_id, std::string, std::string,
-                                 std::string, std::optional<std::string>, std::int64_t>();
+                                 std::string, bool, std::int64_t>();
             if (!row) return std::move(row).error();
             if (!*row) return due;
-            auto& [id, number, hook, event, message_id, type, target_url, secret, previous_secret, attempts] = **row;
+            auto& [id, number, hook, event, message_id, type, target_url, secret, has_previous, attempts] = **row;
             due.push_back({event,
+                           has_previous,
                            {.lease = {id, number},
                             .hook = hook,
                             .what = nullptr,
@@ -26537,21 +26654,33 @@ private:
                             .type = std::move(type),
                             .target_url = std::move(target_url),
                             .secret = std::move(secret),
-                            .previous_secret = std::move(previous_secret).value_or(std::string{}),
                             .attempts_made = static_cast<unsigned>(attempts)}});
         }
     }
 
+    outcome<std::vector<std::string>> read_previous_secrets(hook_id of) {
+        auto rows = on_.prepare(
+            "SELECT secret FROM tollgate_hook_secrets WHERE hook = ? AND valid_until > ? ORDER BY id DESC", of,
+            terms_.now);
+        std::vector<std::string> secrets;
+        for (;;) {
+            auto row = rows.next<std::string>();
+            if (!row) return std::move(row).error();
+            if (!*row) return secrets;
+            secrets.push_back(std::get<0>(std::move(**row)));
+        }
+    }
+
     outcome<std::shared_ptr<const event>> read_event(std::int64_t id) {
-        auto& known = events_[id];
-        if (known != nullptr) return known;
+        if (const auto known = events_.find(id); known != events_.end()) return known->second;
         auto row = on_.prepare("SELECT service, account, name, data, happened_at FROM tollgate_events WHERE id = ?", id)
                        .next<service_name, account_id, std::string, std::string, instant>();
         if (!row) return std::move(row).error();
         if (!*row) return internal_error("SQLite: a delivery's event is not there");
         auto& [service, account, name, data, at] = **row;
-        known = std::make_shared<const event>(event{{service, account}, std::move(name), std::move(data), at});
-        return known;
+        auto read = std::make_shared<const event>(event{{service, account}, std::move(name), std::move(data), at});
+        events_.emplace(id, read);
+        return read;
     }
 
     database& on_;
@@ -26596,14 +26725,15 @@ public:
         using enum delivery_verdict;
         const delivery_id id = ended.lease.delivery;
         auto row = on_.prepare(
-                          "SELECT hook, host, lease_open AND lease_number = ?2, disabled_at IS NOT NULL, failing_since "
+                          "SELECT hook, host, lease_open AND lease_number = ?2, resend_asked, disabled_at IS NOT NULL, "
+                          "failing_since, last_failure_at "
                           "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
                           "WHERE tollgate_deliveries.id = ?1",
                           id, ended.lease.number)
-                       .next<hook_id, std::string, bool, bool, std::optional<instant>>();
+                       .next<hook_id, std::string, bool, bool, bool, std::optional<instant>, std::optional<instant>>();
         if (!row) return std::move(row).error();
         if (!*row) return settle_result::too_late;
-        auto& [hook, host, in_time, was_disabled, failing_since] = **row;
+        auto& [hook, host, in_time, resent, was_disabled, failing_since, last_failure_at] = **row;
         if (ended.verdict == unsent) {
             if (!in_time) return settle_result::too_late;
             if (auto done = give_back(id, ended.again_at, was_disabled); !done) return std::move(done).error();
@@ -26613,19 +26743,28 @@ public:
         if (auto done = record(hook, ended); !done) return std::move(done).error();
         if (!in_time) return settle_result::too_late;
 
-        auto moved = ended.verdict == again && !was_disabled ? send_again(id, ended.again_at) : end(id, ended.verdict);
+        auto moved = resent                                   ? resend(id, was_disabled)
+                     : ended.verdict == again && !was_disabled ? send_again(id, ended.again_at)
+                                                               : end(id, ended.verdict);
         if (!moved) return std::move(moved).error();
         hosts_[host] = ended.made.duration >= slow_attempt;
 
-        const auto since_before = failing_since;
-        if (ended.verdict == delivered) failing_since.reset();
-        else if (!failing_since) failing_since = ended.made.at;
+        const auto since_before = failing_since, last_before = last_failure_at;
+        const auto& bound = ended.disable_if_failing_since;
+        if (ended.verdict == delivered) {
+            failing_since.reset();
+        } else if (!failing_since || !last_failure_at || (bound && *last_failure_at < *bound)) {
+            failing_since = last_failure_at = ended.made.at;
+        } else {
+            last_failure_at = (std::max)(*last_failure_at, ended.made.at);
+        }
         std::optional<disable_reason> why;
         if (ended.verdict == gone) why = disable_reason::gone;
-        else if (failing_since && ended.disable_if_failing_since && *failing_since <= *ended.disable_if_failing_since)
+        else if (failing_since && bound && *failing_since <= *bound)
             why = disable_reason::failing;
-        if (failing_since != since_before)
-            if (auto done = on_.run("UPDATE tollgate_hooks SET failing_since = ? WHERE id = ?", failing_since, hook);
+        if (failing_since != since_before || last_failure_at != last_before)
+            if (auto done = on_.run("UPDATE tollgate_hooks SET failing_since = ?, last_failure_at = ? WHERE id = ?",
+                                    failing_since, last_failure_at, hook);
                 !done)
                 return std::move(done).error();
         if (was_disabled || !why) return settle_result::done;
@@ -26671,6 +26810,19 @@ private:
                 now_, delivery_state::held, id);
         return on_.run("UPDATE tollgate_deliveries SET lease_open = 0, leased_until = NULL, due_at = ? WHERE id = ?", at,
                        id);
+    }
+
+    /// Somebody asked for it while it was being sent.
+    outcome<void> resend(delivery_id id, bool is_disabled) {
+        if (is_disabled)
+            return on_.run(
+                "UPDATE tollgate_deliveries SET attempts_made = 0, resend_asked = 0, lease_open = 0, "
+                "leased_until = NULL, due_at = NULL, ended_at = ?, state = 'held' WHERE id = ?",
+                now_, id);
+        return on_.run(
+            "UPDATE tollgate_deliveries SET attempts_made = 0, resend_asked = 0, lease_open = 0, "
+            "leased_until = NULL, due_at = ? WHERE id = ?",
+            now_, id);
     }
 
     outcome<void> end(delivery_id id, delivery_verdict verdict) {

@@ -481,24 +481,30 @@ TEST_CASE("what is not worth waiting for does not wait until another process has
     CHECK(other.wait() == 0);
 }
 
-TEST_CASE("a hook keeps the secret before its last, and until when that one signs") {
+TEST_CASE("a hook keeps the secrets that were replaced, as many as there may be, until it is deleted") {
     temporary_directory directory;
     const auto path = directory.file("tollgate.db");
     sqlite_store store{path};
     const auto id = value_of(store.create_hook(sample_hook(sample_account()), 20));
     auto stranger = *sqlite::database::open(path);
-    const auto secrets = [&] {
-        auto row =
-            stranger
-                .prepare("SELECT secret, previous_secret, previous_secret_until FROM tollgate_hooks WHERE id = ?", id)
-                .next<std::string, std::optional<std::string>, std::optional<instant>>();
-        return value_of(std::move(row)).value();
+    using row = std::pair<std::string, instant>;
+    const auto kept = [&] {
+        std::vector<row> all;
+        auto rows = stranger.prepare("SELECT secret, valid_until FROM tollgate_hook_secrets ORDER BY id DESC");
+        while (const auto next = value_of(rows.next<std::string, instant>()))
+            all.emplace_back(std::get<0>(*next), std::get<1>(*next));
+        return all;
     };
-    using row = std::tuple<std::string, std::optional<std::string>, std::optional<instant>>;
-    const std::string first = sample_hook(sample_account()).secret;
-    CHECK(secrets() == row{first, {}, {}});
-    value_of(store.replace_hook_secret(sample_account(), id, "whsec_c2Vjb25k", noon));
-    CHECK(secrets() == row{"whsec_c2Vjb25k", first, noon});
-    value_of(store.replace_hook_secret(sample_account(), id, "whsec_dGhpcmQ=", noon + seconds{1}));
-    CHECK(secrets() == row{"whsec_dGhpcmQ=", "whsec_c2Vjb25k", noon + seconds{1}});
+    CHECK(kept().empty());
+    std::vector<row> expected;
+    std::string last = sample_hook(sample_account()).secret;
+    for (int i = 0; i < 6; ++i) {
+        const auto next = "whsec_" + std::to_string(i);
+        value_of(store.replace_hook_secret(sample_account(), id, next, noon + seconds{i}));
+        expected.insert(expected.begin(), {std::exchange(last, next), noon + seconds{i}});
+        expected.resize((std::min)(expected.size(), limits::previous_secrets_max));
+        CHECK(kept() == expected);
+    }
+    value_of(store.delete_hook(sample_account(), id));
+    CHECK(kept().empty());
 }

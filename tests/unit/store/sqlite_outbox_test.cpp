@@ -406,6 +406,44 @@ TEST_CASE("nothing is left of what was forgotten: neither events nor attempts no
     }
 }
 
+TEST_CASE("a store of version 3 is brought up to date, and hooks that were failing go on failing") {
+    temporary_directory directory;
+    const auto path = directory.file("tollgate.db");
+    {
+        auto file = *sqlite::database::open(path);
+        REQUIRE(sqlite::migrate(file, sqlite::store_component, std::span{sqlite::store_steps}.first(3)));
+        for (const auto& [last, number] : {std::pair{noon, std::int64_t{1}}, {noon - seconds{60}, 2}}) {
+            REQUIRE(file.run("INSERT INTO tollgate_hooks (service, account, event, source, type, target_url, secret, "
+                             "created_at, failing_since) VALUES ('sitesmaker', 42, 'site.published', 'manual', "
+                             "'webhook', 'https://example.com/', 'whsec_x', 1, ?)",
+                             noon - seconds{600}));
+            REQUIRE(file.run("INSERT INTO tollgate_events (service, account, name, data, happened_at) "
+                             "VALUES ('sitesmaker', 42, 'site.published', 'null', 1)"));
+            REQUIRE(file.run("INSERT INTO tollgate_deliveries (hook, event, host, message_id, created_at, due_at) "
+                             "VALUES (?1, ?1, 'https://example.com', 'msg_x', 1, ?2)",
+                             number, noon));
+            for (const instant at : {last - seconds{1}, last, last - seconds{2}})
+                REQUIRE(file.run("INSERT INTO tollgate_attempts (delivery, hook, began_at, duration, outcome, status, "
+                                 "answer) VALUES (?1, ?1, ?2, 1, 'answered', 500, x'')",
+                                 number, at));
+        }
+    }
+    sqlite_store store{path};
+    report(store, sample_account());
+    std::set<std::int64_t> settled_of;
+    for (const due_delivery& each : claim_at(store, noon + seconds{10})) {
+        if (!settled_of.insert(each.hook.value()).second) continue;
+        auto ended = settled(each, delivery_verdict::given_up, noon + seconds{10});
+        ended.disable_if_failing_since = noon - seconds{30};
+        // One had failed a moment before, the other not for longer than that.
+        CHECK(settle_one(store, ended) ==
+              (each.hook == hook_id{1} ? settle_result::hook_disabled : settle_result::done));
+    }
+    CHECK(settled_of.size() == 2);
+    CHECK(listed_hook(store, sample_account(), hook_id{1}).failing_since == noon - seconds{600});
+    CHECK(listed_hook(store, sample_account(), hook_id{2}).failing_since == noon + seconds{10});
+}
+
 TEST_CASE("a store of version 2 is brought up to date, and its hooks get events") {
     temporary_directory directory;
     const auto path = directory.file("tollgate.db");
