@@ -271,6 +271,7 @@
 #include <tollgate/store/sqlite/outbox.hpp>
 #include <tollgate/store/sqlite/personal_tokens.hpp>
 #include <tollgate/store/sqlite/pool.hpp>
+#include <tollgate/store/sqlite/remove_deliveries.hpp>
 #include <tollgate/store/sqlite/row_cache.hpp>
 #include <tollgate/store/sqlite/schema.hpp>
 #include <tollgate/store/sqlite/sessions.hpp>

@@ -315,6 +315,7 @@ inline constexpr std::size_t hooks_per_event_max = 20;           // for one acco
 
 inline constexpr std::size_t attempt_answer_bytes_max = 4 * 1024;  // what is kept of an answer: enough for an error page's gist
 inline constexpr std::size_t attempts_per_delivery_max = 100;      // on record: 8 of a schedule, and many by hand
+inline constexpr std::size_t ended_deliveries_per_hook_max = 10'000;  // on record: one every four minutes, for a month
 inline constexpr std::size_t webhook_id_bytes_max = 256;           // what a receiver takes; ours have 26
 inline constexpr std::size_t previous_secrets_max = 4;             // of a webhook that sign, too: a day's tries until all fits
 inline constexpr std::size_t webhook_signatures_max = 16;          // of one delivery: one for each secret that signs
@@ -4146,7 +4147,12 @@ concept event_sink = requires(S& s, const event& happened, const message_seed& s
 
 /// Keeps deliveries until they arrive, and a while longer.
 ///
-/// A delivery's host is scheme, host and port of its hook's target. A deleted hook's deliveries go with it.
+/// A delivery's host is scheme, host and port of its hook's target. A deleted hook's deliveries are gone with it, for all
+/// that these verbs tell and for all that is claimed; a store may remove many of them bit by bit, in claims and sweeps.
+///
+/// Of a hook's deliveries that were delivered or given up, a store need keep no more than the newest
+/// `limits::ended_deliveries_per_hook_max`. One that has room for so much may refuse an event (unavailable), best of an
+/// account or for a host that fills it.
 ///
 /// Exemplar: `memory_store`, `sqlite_store`. An adapter of one's own is right when it passes
 /// `tollgate/store/suite.hpp`.
@@ -4186,7 +4192,8 @@ concept outbox = event_sink<S> && requires(S& s, const claim_terms& terms, std::
     // its schedule from the start.
     { s.enable_hook(account, hook, now) } -> std::same_as<outcome<bool>>;
     // Forgets deliveries that have been delivered, given up or held since before then, at most `rows_max` of them, with
-    // their attempts, and events that have no delivery left; how many deliveries they were.
+    // their attempts, and events that have no delivery left, and what is left of deleted hooks; how many deliveries they
+    // were.
     { s.sweep_deliveries(ended_before, rows_max) } -> std::same_as<outcome<std::size_t>>;
 };
 
@@ -11137,6 +11144,7 @@ struct kept_hook {
     std::optional<hook_disablement> disabled{};
     std::optional<instant> failing_since{};
     instant last_failure_at{};  // looked at while it is failing alone
+    std::size_t unsent_bytes = 0;  // of its deliveries that have not ended
 };
 
 /// The verbs of `hook_store`, in memory. Locked by the store, because deliveries are its hooks'.
@@ -11155,6 +11163,8 @@ public:
     [[nodiscard]] TOLLGATE_DECL kept_hook* find(const account_ref& account, hook_id id) noexcept;
     /// Null when there is none.
     [[nodiscard]] TOLLGATE_DECL kept_hook* find(hook_id id) noexcept;
+    /// Of all of the account's hooks.
+    [[nodiscard]] TOLLGATE_DECL std::size_t unsent_bytes_of(const account_ref& account) const;
     /// Those that an event goes to.
     [[nodiscard]] TOLLGATE_DECL std::vector<hook_id> listening_to(const account_ref& account, std::string_view event) const;
 
@@ -11191,7 +11201,8 @@ public:
     TOLLGATE_DECL bool enable_hook(const account_ref& account, hook_id id, instant now) noexcept;
     TOLLGATE_DECL std::size_t sweep(instant ended_before, std::size_t rows_max) noexcept;
 
-    /// A hook was deleted.
+    /// A hook was deleted, and nothing is sent to it any more. Its deliveries go bit by bit where they are many: now,
+    /// where a claim meets them, and with each sweep.
     TOLLGATE_DECL void forget(hook_id deleted) noexcept;
 
 private:
@@ -11217,6 +11228,7 @@ private:
         timed_deliveries waiting;  // by when they are due
         timed_deliveries leased;   // by when their lease is over
         std::size_t deliveries = 0;
+        std::size_t unsent_bytes = 0;  // of those that have not ended
         bool answered_once = false;
         bool slow = false;
         line* stands_in = nullptr;  // quick_line_, slow_line_ or idle_
@@ -11254,11 +11266,20 @@ private:
     struct hook_history {
         std::set<std::int64_t> deliveries;
         std::map<std::int64_t, attempt_row> attempts;
+        bool deleted = false;  // the hook: this is in the list of those then, and stays until it is taken off
+        std::optional<hook_id> of{};
+        hook_history* next_deleted = nullptr;
     };
 
     TOLLGATE_DECL host& host_of(const std::string& target_url);
     TOLLGATE_DECL void add(std::int64_t id, hook_id to, const std::shared_ptr<stored_event>& of, instant now);
     TOLLGATE_DECL void remove(std::int64_t id) noexcept;
+    TOLLGATE_DECL std::size_t forget_deleted(std::size_t rows_max) noexcept;
+    TOLLGATE_DECL void charge(const row& which, bool more) noexcept;
+    [[nodiscard]] TOLLGATE_DECL outcome<void> expect_share(const event& happened,
+                                                           const std::vector<hook_id>& listening);
+    /// Null for one of a hook that was deleted, too.
+    [[nodiscard]] TOLLGATE_DECL row* find(delivery_id id) noexcept;
     TOLLGATE_DECL void forget_unless_used(host& which) noexcept;
     TOLLGATE_DECL void move(std::int64_t id, row& which, timed_deliveries& into, instant at) noexcept;
     TOLLGATE_DECL void hold(std::int64_t id, row& which, instant now) noexcept;
@@ -11288,8 +11309,10 @@ private:
     std::size_t bytes_ = 0;  // about
     std::int64_t last_id_ = 0, last_attempt_ = 0;
     std::uint64_t last_turn_ = 0, last_claim_ = 0;
+    std::size_t removed_in_claim_ = 0;
     rows rows_;
     std::unordered_map<hook_id, hook_history> histories_;
+    hook_history* deleted_ = nullptr;
     std::unordered_map<std::string, std::unique_ptr<host>> hosts_;
     line quick_line_, slow_line_, idle_;
     timed_deliveries ended_;  // delivered and given up, by when
@@ -11412,7 +11435,9 @@ struct memory_settings {
     std::size_t codes_max = 100'000;
     std::size_t refresh_tokens_max = 100'000;
     std::size_t sessions_max = 100'000;
-    std::size_t outbox_bytes_max = 256 * 1024 * 1024;  ///< events, deliveries and what was answered to them
+    /// Events, deliveries and what was answered to them. Of what is still to be sent no account's and no host's may be
+    /// more than a quarter of it.
+    std::size_t outbox_bytes_max = 256 * 1024 * 1024;
 };
 
 /// The store in memory, for tests, for demonstrations, and for those who keep the truth elsewhere; also the reference
@@ -11550,8 +11575,9 @@ public:
     outcome<bool> delete_hook(const account_ref& account, hook_id id) noexcept {
         return in_hooks([&]() -> outcome<bool> {
             if (hooks_.find(account, id) == nullptr) return false;
+            hooks_.remove(account, id);
             outbox_.forget(id);
-            return hooks_.remove(account, id);
+            return true;
         });
     }
 
@@ -19461,6 +19487,13 @@ TOLLGATE_DECL kept_hook* hooks::find(hook_id id) noexcept {
     return found == hooks_.end() ? nullptr : &found->second;
 }
 
+TOLLGATE_DECL std::size_t hooks::unsent_bytes_of(const account_ref& account) const {
+    std::size_t sum = 0;
+    if (const auto owned = of_account_.find(account); owned != of_account_.end())
+        for (const hook_id id : owned->second) sum += hooks_.at(id).unsent_bytes;
+    return sum;
+}
+
 TOLLGATE_DECL std::vector<hook_id> hooks::listening_to(const account_ref& account, std::string_view event) const {
     std::vector<hook_id> found;
     const auto owned = of_account_.find(account);
@@ -19483,11 +19516,19 @@ inline constexpr std::size_t event_bytes = 256;
 inline constexpr std::size_t delivery_bytes = 512;
 inline constexpr std::size_t attempt_bytes = 192;
 
+// Of what may be kept to be sent, this part may be one account's, and one host's: a target that is dead, or somebody who
+// reports without end, leaves room for all others.
+inline constexpr std::size_t shares = 4;
+
+// Of a deleted hook's deliveries, in one step: a millisecond at the most, in which everybody waits.
+inline constexpr std::size_t removed_at_once_max = 1000;
+
 }  // namespace detail
 
 TOLLGATE_DECL outcome<std::size_t> outbox::append(const event& happened, const message_seed& seed, instant now) {
     const auto listening = hooks_.listening_to(happened.account, happened.name);
     if (listening.empty()) return std::size_t{0};
+    if (auto fits = expect_share(happened, listening); !fits) return std::move(fits).error();
     const std::size_t event_bytes = detail::event_bytes + happened.data.size();
     if (!make_room(event_bytes + listening.size() * detail::delivery_bytes))
         return unavailable("The memory store's outbox holds " + std::to_string(bytes_max_) +
@@ -19509,6 +19550,37 @@ TOLLGATE_DECL outcome<std::size_t> outbox::append(const event& happened, const m
     return listening.size();
 }
 
+TOLLGATE_DECL outcome<void> outbox::expect_share(const event& happened, const std::vector<hook_id>& listening) {
+    const std::size_t share = bytes_max_ / detail::shares;
+    const std::size_t bytes =
+        listening.size() * (detail::delivery_bytes + detail::event_bytes + happened.data.size());
+    const auto is_full = [&](const std::string& whose) {
+        return unavailable("The memory store's outbox holds " + std::to_string(share) +
+                           " bytes that are still to be sent " + whose +
+                           ", as many as it may (a quarter of memory_settings::outbox_bytes_max).");
+    };
+    if (hooks_.unsent_bytes_of(happened.account) + bytes > share) return is_full("to webhooks of one account");
+    for (const hook_id each : listening) {
+        const auto known = hosts_.find(delivery_host(hooks_.find(each)->made.target_url));
+        if (known != hosts_.end() && known->second->unsent_bytes + bytes > share)
+            return is_full("to " + known->second->name);
+    }
+    return {};
+}
+
+/// Once for each delivery, though several may share an event: of these any may be the last that is left.
+TOLLGATE_DECL void outbox::charge(const row& which, bool more) noexcept {
+    const std::size_t bytes = detail::delivery_bytes + detail::event_bytes + which.of->what.data.size();
+    kept_hook* const to = hooks_.find(which.hook);
+    which.to->unsent_bytes += more ? bytes : 0 - bytes;
+    if (to != nullptr) to->unsent_bytes += more ? bytes : 0 - bytes;
+}
+
+TOLLGATE_DECL auto outbox::find(delivery_id id) noexcept -> row* {
+    const auto found = rows_.find(id.value());
+    return found == rows_.end() || hooks_.find(found->second.hook) == nullptr ? nullptr : &found->second;
+}
+
 TOLLGATE_DECL void outbox::add(std::int64_t id, hook_id to, const std::shared_ptr<stored_event>& of, instant now) {
     host& where = host_of(hooks_.find(to)->made.target_url);
     undo_unless_kept met{[&]() noexcept { forget_unless_used(where); }};
@@ -19516,8 +19588,8 @@ TOLLGATE_DECL void outbox::add(std::int64_t id, hook_id to, const std::shared_pt
     undo_unless_kept begun{[&]() noexcept {
         if (history.deliveries.empty()) histories_.erase(to);
     }};
-    rows_.emplace(id, row{.hook = to, .to = &where, .of = of, .message_id = message_id_of(of->seed, to),
-                          .created_at = now, .kept_in = &where.waiting, .at = now});
+    const auto kept = rows_.emplace(id, row{.hook = to, .to = &where, .of = of, .message_id = message_id_of(of->seed, to),
+                          .created_at = now, .kept_in = &where.waiting, .at = now}).first;
     undo_unless_kept there{[&]() noexcept { rows_.erase(id); }};
     history.deliveries.insert(id);
     undo_unless_kept listed{[&]() noexcept { history.deliveries.erase(id); }};
@@ -19529,6 +19601,7 @@ TOLLGATE_DECL void outbox::add(std::int64_t id, hook_id to, const std::shared_pt
     ++where.deliveries;
     ++of->deliveries;
     bytes_ += detail::delivery_bytes;
+    charge(kept->second, true);
     stand_by_deliveries(where, now);
 }
 
@@ -19548,11 +19621,12 @@ TOLLGATE_DECL auto outbox::host_of(const std::string& target_url) -> host& {
 TOLLGATE_DECL void outbox::remove(std::int64_t id) noexcept {
     const auto found = rows_.find(id);
     row& gone = found->second;
+    if (gone.kept_in != &ended_) charge(gone, false);
     gone.kept_in->erase({gone.at, id});
     forget_attempts_beyond(gone, 0);
     const auto history = histories_.find(gone.hook);
     history->second.deliveries.erase(id);
-    if (history->second.deliveries.empty()) histories_.erase(history);
+    if (history->second.deliveries.empty() && !history->second.deleted) histories_.erase(history);
     bytes_ -= detail::delivery_bytes;
     if (--gone.of->deliveries == 0) bytes_ -= detail::event_bytes + gone.of->what.data.size();
     --gone.to->deliveries;
@@ -19568,18 +19642,41 @@ TOLLGATE_DECL void outbox::forget_unless_used(host& which) noexcept {
 }
 
 TOLLGATE_DECL void outbox::forget(hook_id deleted) noexcept {
-    auto history = histories_.find(deleted);
-    if (history == histories_.end()) return;
-    host& where = *rows_.find(*history->second.deliveries.begin())->second.to;
-    const bool has_others = where.deliveries > history->second.deliveries.size();
-    for (; history != histories_.end(); history = histories_.find(deleted))
-        remove(*history->second.deliveries.begin());
+    const auto found = histories_.find(deleted);
+    if (found == histories_.end()) return;
+    hook_history& history = found->second;
+    history.deleted = true;
+    history.of = deleted;
+    history.next_deleted = std::exchange(deleted_, &history);
+    host& where = *rows_.find(*history.deliveries.begin())->second.to;
+    const bool has_others = where.deliveries > history.deliveries.size();
+    // The leases first, which nobody else could have.
+    for (auto each = where.leased.begin(); each != where.leased.end() && where.deliveries > 1;) {
+        const std::int64_t id = (each++)->id;
+        if (rows_.find(id)->second.hook == deleted) remove(id);
+    }
+    forget_deleted(detail::removed_at_once_max);
     // Others of the host may have waited for one of its leases.
     if (has_others && !where.waiting.empty() && where.waiting.begin()->at < where.place.ready_at)
         stand(where, where.waiting.begin()->at);
 }
 
+/// How many; the hook that was deleted last comes first.
+TOLLGATE_DECL std::size_t outbox::forget_deleted(std::size_t rows_max) noexcept {
+    std::size_t forgotten = 0;
+    while (deleted_ != nullptr) {
+        hook_history& last = *deleted_;
+        for (; !last.deliveries.empty() && forgotten < rows_max; ++forgotten) remove(*last.deliveries.begin());
+        if (!last.deliveries.empty()) break;
+        deleted_ = last.next_deleted;
+        const auto named = histories_.find(*last.of);  // not by its own name: it dies with the history
+        histories_.erase(named);
+    }
+    return forgotten;
+}
+
 TOLLGATE_DECL void outbox::move(std::int64_t id, row& which, timed_deliveries& into, instant at) noexcept {
+    if ((which.kept_in == &ended_) != (&into == &ended_)) charge(which, &into != &ended_);
     auto node = which.kept_in->extract({which.at, id});
     node.value().at = at;
     into.insert(std::move(node));
@@ -19630,6 +19727,7 @@ TOLLGATE_DECL claimed_deliveries outbox::claim(const claim_terms& terms) {
     claimed_deliveries claimed;
     std::size_t data_bytes = 0;
     ++last_claim_;
+    removed_in_claim_ = 0;
     undo_unless_kept leased{[&]() noexcept {
         for (const due_delivery& each : claimed.deliveries) {
             const std::int64_t id = each.lease.delivery.value();
@@ -19676,7 +19774,16 @@ TOLLGATE_DECL bool outbox::claim_of(host& which, const claim_terms& terms, std::
     while (is_due(which.waiting) && into.size() < deliveries_max && which.leased.size() < leases_max) {
         const std::int64_t id = which.waiting.begin()->id;
         row& next = rows_.find(id)->second;
-        const kept_hook& to = *hooks_.find(next.hook);
+        const kept_hook* const listens = hooks_.find(next.hook);
+        if (listens == nullptr) {
+            if (removed_in_claim_ == detail::removed_at_once_max) break;
+            ++removed_in_claim_;
+            const bool was_last = which.deliveries == 1;
+            remove(id);
+            if (was_last) return true;  // and its host is gone, too
+            continue;
+        }
+        const kept_hook& to = *listens;
         if (to.disabled) {
             hold(id, next, terms.now);
             continue;
@@ -19727,9 +19834,9 @@ TOLLGATE_DECL std::vector<settle_result> outbox::settle(std::span<const settleme
     std::size_t recorded = 0;
     undo_unless_kept on_record{[&]() noexcept {
         for (const settlement& each : ended.first(recorded))
-            if (const auto found = rows_.find(each.lease.delivery.value());
-                found != rows_.end() && each.verdict != delivery_verdict::unsent)
-                forget_attempt(found->second, found->second.attempts.size() - 1);
+            if (row* const which = find(each.lease.delivery);
+                which != nullptr && each.verdict != delivery_verdict::unsent)
+                forget_attempt(*which, which->attempts.size() - 1);
     }};
     for (const settlement& each : ended) {
         record(each);
@@ -19745,9 +19852,9 @@ TOLLGATE_DECL void outbox::record(const settlement& ended) {
     const std::size_t bytes = detail::attempt_bytes + ended.made.answer.size();
     const bool fits = make_room(bytes);  // before the row is looked for, which may go now
     const std::int64_t id = ended.lease.delivery.value();
-    const auto found = rows_.find(id);
-    if (found == rows_.end()) return;
-    row& which = found->second;
+    row* const found = find(ended.lease.delivery);
+    if (found == nullptr) return;
+    row& which = *found;
     auto& attempts = histories_.find(which.hook)->second.attempts;
     attempt kept = ended.made;
     if (!fits) kept.answer.clear();  // that there was an attempt matters more than what was said
@@ -19759,9 +19866,9 @@ TOLLGATE_DECL void outbox::record(const settlement& ended) {
 
 TOLLGATE_DECL settle_result outbox::settle_one(const settlement& ended, instant now) noexcept {
     const std::int64_t id = ended.lease.delivery.value();
-    const auto found = rows_.find(id);
-    if (found == rows_.end()) return settle_result::too_late;
-    row& which = found->second;
+    row* const found = find(ended.lease.delivery);
+    if (found == nullptr) return settle_result::too_late;
+    row& which = *found;
     forget_attempts_beyond(which, limits::attempts_per_delivery_max);
     if (!which.lease_open || which.lease_number != ended.lease.number) return settle_result::too_late;
 
@@ -19813,6 +19920,34 @@ TOLLGATE_DECL void outbox::disable(hook_id id, kept_hook& which, disable_reason 
     for (const std::int64_t each : histories_.find(id)->second.deliveries)
         if (row& one = rows_.find(each)->second; one.kept_in == &one.to->waiting) hold(each, one, now);
 }
+
+/// The oldest go.
+TOLLGATE_DECL void outbox::forget_attempts_beyond(row& which, std::size_t attempts_max) noexcept {
+    while (which.attempts.size() > attempts_max) forget_attempt(which, 0);
+}
+
+TOLLGATE_DECL void outbox::forget_attempt(row& which, std::size_t index) noexcept {
+    auto& attempts = histories_.find(which.hook)->second.attempts;
+    const auto place = which.attempts.begin() + static_cast<std::ptrdiff_t>(index);
+    const auto found = attempts.find(*place);
+    bytes_ -= detail::attempt_bytes + found->second.made.answer.size();
+    attempts.erase(found);
+    which.attempts.erase(place);
+}
+
+/// Whether there is room for so much, once of the deliveries that ended the oldest are forgotten. Those that are held are
+/// still to be sent.
+TOLLGATE_DECL bool outbox::make_room(std::size_t bytes) noexcept {
+    while (bytes_ + bytes > bytes_max_ && deleted_ != nullptr) forget_deleted(1);
+    while (bytes_ + bytes > bytes_max_ && !ended_.empty()) remove(ended_.begin()->id);
+    return bytes_ + bytes <= bytes_max_;
+}
+
+}  // namespace tollgate::memory
+
+// <tollgate/store/memory/outbox_history.ipp>
+
+namespace tollgate::memory {
 
 TOLLGATE_DECL std::vector<delivery> outbox::deliveries_of(const account_ref& account, hook_id of,
                                                           std::size_t rows_max) const {
@@ -19885,31 +20020,10 @@ TOLLGATE_DECL bool outbox::enable_hook(const account_ref& account, hook_id id, i
 }
 
 TOLLGATE_DECL std::size_t outbox::sweep(instant ended_before, std::size_t rows_max) noexcept {
-    std::size_t swept = 0;
+    std::size_t swept = forget_deleted(rows_max);
     for (timed_deliveries* each : {&ended_, &held_})
         for (; swept < rows_max && !each->empty() && each->begin()->at < ended_before; ++swept) remove(each->begin()->id);
     return swept;
-}
-
-/// The oldest go.
-TOLLGATE_DECL void outbox::forget_attempts_beyond(row& which, std::size_t attempts_max) noexcept {
-    while (which.attempts.size() > attempts_max) forget_attempt(which, 0);
-}
-
-TOLLGATE_DECL void outbox::forget_attempt(row& which, std::size_t index) noexcept {
-    auto& attempts = histories_.find(which.hook)->second.attempts;
-    const auto place = which.attempts.begin() + static_cast<std::ptrdiff_t>(index);
-    const auto found = attempts.find(*place);
-    bytes_ -= detail::attempt_bytes + found->second.made.answer.size();
-    attempts.erase(found);
-    which.attempts.erase(place);
-}
-
-/// Whether there is room for so much, once of the deliveries that ended the oldest are forgotten. Those that are held are
-/// still to be sent.
-TOLLGATE_DECL bool outbox::make_room(std::size_t bytes) noexcept {
-    while (bytes_ + bytes > bytes_max_ && !ended_.empty()) remove(ended_.begin()->id);
-    return bytes_ + bytes <= bytes_max_;
 }
 
 }  // namespace tollgate::memory
@@ -24562,6 +24676,8 @@ public:
 
 private:
     pool& connections_;
+    /// Since what is beyond the bound was removed, of each hook. Whoever has the connection that writes has it, too.
+    std::unordered_map<hook_id, unsigned> ended_;
 };
 
 }  // namespace tollgate::sqlite
@@ -24589,6 +24705,33 @@ private:
     pool& connections_;
     row_cache<token_username, token_credential> credentials_;
 };
+
+}  // namespace tollgate::sqlite
+
+// <tollgate/store/sqlite/remove_deliveries.hpp>
+
+namespace tollgate::sqlite {
+
+/// How many deliveries one transaction removes: a few ms, which others wait for.
+inline constexpr std::size_t removed_at_once_max = 1000;
+
+/// A delivery, its attempts, and its event if it was the last that had it. Within the caller's transaction, as are those
+/// below.
+TOLLGATE_DECL outcome<void> remove_delivery(database& on, delivery_id id, std::int64_t event);
+
+/// Those that a deleted hook of the host has under way, so that others get their leases.
+TOLLGATE_DECL outcome<void> remove_leased_deliveries(database& on, hook_id deleted, const std::string& host);
+
+/// Deliveries of hooks that were deleted, and the rows of hooks that have none left. How many deliveries.
+///
+/// A deleted hook's row is no service's (the empty name) until then, so that no verb finds it by its account.
+TOLLGATE_DECL outcome<std::size_t> remove_deliveries_of_deleted(database& on, std::size_t rows_max);
+
+/// Those that ended before then, the first to end first; how many.
+TOLLGATE_DECL outcome<std::size_t> remove_ended_before(database& on, instant then, std::size_t rows_max);
+
+/// What a hook has that ended, beyond what is kept of it.
+TOLLGATE_DECL outcome<void> remove_ended_beyond(database& on, hook_id of, std::size_t kept, std::size_t rows_max);
 
 }  // namespace tollgate::sqlite
 
@@ -25768,6 +25911,7 @@ TOLLGATE_DECL outcome<std::size_t> delivery_history::sweep(instant ended_before,
         auto any = (*connection)
                        ->prepare(
                            "SELECT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE ended_at < ?1) "
+                           "OR EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = '') "
                            "OR EXISTS (SELECT 1 FROM tollgate_delivery_hosts WHERE idle_since < ?1)",
                            ended_before)
                        .next<bool>();
@@ -25779,29 +25923,13 @@ TOLLGATE_DECL outcome<std::size_t> delivery_history::sweep(instant ended_before,
     database& on = **connection;
     auto change = transaction::begin(on);
     if (!change) return std::move(change).error();
-    std::vector<std::pair<delivery_id, std::int64_t>> ended;
-    {
-        auto rows = on.prepare("SELECT id, event FROM tollgate_deliveries WHERE ended_at < ? ORDER BY ended_at LIMIT ?",
-                               ended_before, rows_max);
-        for (;;) {
-            auto row = rows.next<delivery_id, std::int64_t>();
-            if (!row) return std::move(row).error();
-            if (!*row) break;
-            ended.emplace_back(std::get<0>(**row), std::get<1>(**row));
-        }
-    }
-    for (const auto& [id, event] : ended) {
-        if (auto done = on.run("DELETE FROM tollgate_deliveries WHERE id = ?", id); !done)
-            return std::move(done).error();
-        if (auto done = on.run("DELETE FROM tollgate_events WHERE id = ?1 "
-                               "AND NOT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE event = ?1)",
-                               event);
-            !done)
-            return std::move(done).error();
-    }
+    auto of_deleted = remove_deliveries_of_deleted(on, rows_max);
+    if (!of_deleted) return of_deleted;
+    auto ended = remove_ended_before(on, ended_before, rows_max - *of_deleted);
+    if (!ended) return ended;
     if (auto done = delivery_hosts{on}.sweep(ended_before, rows_max); !done) return std::move(done).error();
     if (auto done = change->commit(); !done) return std::move(done).error();
-    return ended.size();
+    return *of_deleted + *ended;
 }
 
 }  // namespace tollgate::sqlite
@@ -26373,16 +26501,16 @@ TOLLGATE_DECL outcome<bool> hooks::remove(const account_ref& account, hook_id id
                       .next<std::string>();
     if (!target) return std::move(target).error();
     if (!*target) return false;
-    // Its deliveries and their attempts go with it. Events that go to no other hook go first, and theirs with them.
-    if (auto done =
-            on.run("DELETE FROM tollgate_events WHERE id IN (SELECT event FROM tollgate_deliveries WHERE hook = ?1) "
-                   "AND NOT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE event = tollgate_events.id AND hook <> ?1)",
-                   id);
-        !done)
+    // From now on it is nobody's. Many deliveries would take long to remove: what is left of them goes with claims that
+    // meet them, and sweeps.
+    if (auto done = on.run("UPDATE tollgate_hooks SET service = '', secret = '' WHERE id = ?", id); !done)
         return std::move(done).error();
-    if (auto done = on.run("DELETE FROM tollgate_hooks WHERE id = ?", id); !done) return std::move(done).error();
-    if (auto done = delivery_hosts{on}.lost_deliveries(delivery_host(std::get<0>(**target))); !done)
+    if (auto done = on.run("DELETE FROM tollgate_hook_secrets WHERE hook = ?", id); !done)
         return std::move(done).error();
+    const std::string host = delivery_host(std::get<0>(**target));
+    if (auto done = remove_leased_deliveries(on, id, host); !done) return std::move(done).error();
+    if (auto done = remove_deliveries_of_deleted(on, removed_at_once_max); !done) return std::move(done).error();
+    if (auto done = delivery_hosts{on}.lost_deliveries(host); !done) return std::move(done).error();
     if (auto done = change->commit(); !done) return std::move(done).error();
     return true;
 }
@@ -26533,6 +26661,7 @@ private:
     struct candidate {
         std::int64_t event;
         bool has_previous_secrets;
+        bool of_deleted_hook;
         due_delivery what;
     };
 
@@ -26558,6 +26687,7 @@ private:
             (std::min)(leases_max - (std::min)(leased, leases_max), deliveries_max - claimed_.deliveries.size());
         auto due = read_due(host, room);
         if (!due) return std::move(due).error();
+        if (auto done = remove_of_deleted(host, room, *due); !done) return std::move(done).error();
         for (candidate& each : *due) {
             auto fits = has_room_for(each.event);
             if (!fits) return std::move(fits).error();
@@ -26587,6 +26717,26 @@ private:
         }
         if (auto done = hosts_.took_turn(host, leased < leases_max, terms_.now); !done) return std::move(done).error();
         return course::goes_on;
+    }
+
+    /// Reads again until there are none among them, or as many were removed as one claim may remove.
+    outcome<void> remove_of_deleted(const std::string& host, std::size_t room, std::vector<candidate>& due) {
+        const auto is_deleted = [](const candidate& each) { return each.of_deleted_hook; };
+        while (std::any_of(due.begin(), due.end(), is_deleted)) {
+            if (removed_ >= removed_at_once_max) {
+                std::erase_if(due, is_deleted);
+                break;
+            }
+            for (const candidate& each : due) {
+                if (!each.of_deleted_hook) continue;
+                if (auto done = remove_delivery(on_, each.what.lease.delivery, each.event); !done) return done;
+                ++removed_;
+            }
+            auto read = read_due(host, room);
+            if (!read) return std::move(read).error();
+            due = *std::move(read);
+        }
+        return {};
     }
 
     /// Without reading what has none.
@@ -26635,18 +26785,19 @@ private:
         auto rows = on_.prepare(
             "SELECT tollgate_deliveries.id, lease_number + 1, hook, tollgate_deliveries.event, message_id, type, "
             "target_url, secret, EXISTS (SELECT 1 FROM tollgate_hook_secrets AS previous "
-            "WHERE previous.hook = tollgate_hooks.id AND valid_until > ?2), attempts_made "
+            "WHERE previous.hook = tollgate_hooks.id AND valid_until > ?2), service = '', attempts_made "
             "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
             "WHERE host = ?1 AND due_at <= ?2 ORDER BY due_at, tollgate_deliveries.id LIMIT ?3",
             host, terms_.now, rows_max);
         for (;;) {
             auto row = rows.next<delivery_id, std::int64_t, hook_id, std::int64_t, public_id, std::string, std::string,
-                                 std::string, bool, std::int64_t>();
+                                 std::string, bool, bool, std::int64_t>();
             if (!row) return std::move(row).error();
             if (!*row) return due;
-            auto& [id, number, hook, event, message_id, type, target_url, secret, has_previous, attempts] = **row;
+            auto& [id, number, hook, event, message_id, type, target_url, secret, has_previous, deleted, attempts] = **row;
             due.push_back({event,
                            has_previous,
+                           deleted,
                            {.lease = {id, number},
                             .hook = hook,
                             .what = nullptr,
@@ -26688,6 +26839,7 @@ private:
     const claim_terms& terms_;
     claimed_deliveries claimed_;
     std::size_t data_bytes_ = 0;
+    std::size_t removed_ = 0;
     std::unordered_set<std::string> served_;
     std::unordered_map<std::int64_t, std::shared_ptr<const event>> events_;
 };
@@ -26719,7 +26871,7 @@ namespace detail {
 /// One settlement after the other, within one transaction.
 class settling {
 public:
-    settling(database& on, instant now) : on_{on}, now_{now} {}
+    settling(database& on, instant now, std::unordered_map<hook_id, unsigned>& ended) : on_{on}, now_{now}, ended_{ended} {}
 
     outcome<settle_result> settle(const settlement& ended) {
         using enum delivery_verdict;
@@ -26728,7 +26880,7 @@ public:
                           "SELECT hook, host, lease_open AND lease_number = ?2, resend_asked, disabled_at IS NOT NULL, "
                           "failing_since, last_failure_at "
                           "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
-                          "WHERE tollgate_deliveries.id = ?1",
+                          "WHERE tollgate_deliveries.id = ?1 AND service <> ''",
                           id, ended.lease.number)
                        .next<hook_id, std::string, bool, bool, bool, std::optional<instant>, std::optional<instant>>();
         if (!row) return std::move(row).error();
@@ -26747,6 +26899,8 @@ public:
                      : ended.verdict == again && !was_disabled ? send_again(id, ended.again_at)
                                                                : end(id, ended.verdict);
         if (!moved) return std::move(moved).error();
+        if (!resent && ended.verdict != again)
+            if (auto done = count_ended(hook); !done) return std::move(done).error();
         hosts_[host] = ended.made.duration >= slow_attempt;
 
         const auto since_before = failing_since, last_before = last_failure_at;
@@ -26836,6 +26990,17 @@ private:
             now_, state, id);
     }
 
+    /// Looking for what is beyond the bound goes past all that is kept, so it is done now and then; more is removed then
+    /// than came since, so that what other processes did not count goes, too.
+    outcome<void> count_ended(hook_id of) {
+        constexpr unsigned interval = 100;
+        constexpr std::size_t hooks_counted_max = 10'000;
+        if (ended_.size() > hooks_counted_max) ended_.clear();
+        if (++ended_[of] < interval) return {};
+        ended_[of] = 0;
+        return remove_ended_beyond(on_, of, limits::ended_deliveries_per_hook_max, std::size_t{2} * interval);
+    }
+
     outcome<void> disable(hook_id hook, disable_reason why) {
         if (auto done =
                 on_.run("UPDATE tollgate_hooks SET disabled_at = ?, disable_reason = ? WHERE id = ?", now_, why, hook);
@@ -26849,6 +27014,7 @@ private:
 
     database& on_;
     const instant now_;
+    std::unordered_map<hook_id, unsigned>& ended_;
     std::unordered_map<std::string, bool> hosts_;
 };
 
@@ -26862,7 +27028,7 @@ TOLLGATE_DECL outcome<std::vector<settle_result>> outbox::settle(std::span<const
     if (!connection) return std::move(connection).error();
     auto change = transaction::begin(**connection);
     if (!change) return std::move(change).error();
-    detail::settling settling{**connection, now};
+    detail::settling settling{**connection, now, ended_};
     for (const settlement& each : ended) {
         auto result = settling.settle(each);
         if (!result) return std::move(result).error();
@@ -26960,6 +27126,87 @@ TOLLGATE_DECL outcome<void> personal_tokens::record_use(std::string_view usernam
     auto connection = connections_.writer_soon();
     if (!connection) return std::move(connection).error();
     return (*connection)->run("UPDATE tollgate_personal_tokens SET last_used_at = ? WHERE username = ?", now, username);
+}
+
+}  // namespace tollgate::sqlite
+
+// <tollgate/store/sqlite/remove_deliveries.ipp>
+
+namespace tollgate::sqlite {
+
+namespace detail {
+
+/// The deliveries that `rows` name, by id and event; how many there were.
+inline outcome<std::size_t> remove_listed(database& on, statement rows) {
+    std::vector<std::pair<delivery_id, std::int64_t>> listed;
+    {
+        auto reading = std::move(rows);  // at its end before anything is removed
+        for (;;) {
+            auto row = reading.next<delivery_id, std::int64_t>();
+            if (!row) return std::move(row).error();
+            if (!*row) break;
+            listed.emplace_back(std::get<0>(**row), std::get<1>(**row));
+        }
+    }
+    for (const auto& [id, event] : listed)
+        if (auto done = remove_delivery(on, id, event); !done) return std::move(done).error();
+    return listed.size();
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL outcome<void> remove_delivery(database& on, delivery_id id, std::int64_t event) {
+    if (auto done = on.run("DELETE FROM tollgate_deliveries WHERE id = ?", id); !done) return done;
+    return on.run(
+        "DELETE FROM tollgate_events WHERE id = ?1 "
+        "AND NOT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE event = ?1)",
+        event);
+}
+
+TOLLGATE_DECL outcome<void> remove_leased_deliveries(database& on, hook_id deleted, const std::string& host) {
+    // By the host, which has few leases; the hook may have any number of deliveries.
+    auto removed = detail::remove_listed(
+        on, on.prepare("SELECT id, event FROM tollgate_deliveries INDEXED BY tollgate_deliveries_leased "
+                       "WHERE host = ? AND leased_until IS NOT NULL AND hook = ?",
+                       host, deleted));
+    if (!removed) return std::move(removed).error();
+    return {};
+}
+
+TOLLGATE_DECL outcome<std::size_t> remove_deliveries_of_deleted(database& on, std::size_t rows_max) {
+    std::size_t removed = 0;
+    while (removed < rows_max) {
+        std::optional<hook_id> hook;
+        {
+            auto row = on.prepare("SELECT id FROM tollgate_hooks WHERE service = '' LIMIT 1").next<hook_id>();
+            if (!row) return std::move(row).error();
+            if (!*row) break;
+            hook = std::get<0>(**row);
+        }
+        const std::size_t asked = rows_max - removed;
+        auto some = detail::remove_listed(
+            on, on.prepare("SELECT id, event FROM tollgate_deliveries WHERE hook = ? LIMIT ?", *hook, asked));
+        if (!some) return some;
+        removed += *some;
+        if (*some == asked) break;
+        if (auto done = on.run("DELETE FROM tollgate_hooks WHERE id = ?", *hook); !done) return std::move(done).error();
+    }
+    return removed;
+}
+
+TOLLGATE_DECL outcome<std::size_t> remove_ended_before(database& on, instant then, std::size_t rows_max) {
+    return detail::remove_listed(
+        on, on.prepare("SELECT id, event FROM tollgate_deliveries WHERE ended_at < ? ORDER BY ended_at LIMIT ?", then,
+                       rows_max));
+}
+
+TOLLGATE_DECL outcome<void> remove_ended_beyond(database& on, hook_id of, std::size_t kept, std::size_t rows_max) {
+    auto removed = detail::remove_listed(
+        on, on.prepare("SELECT id, event FROM tollgate_deliveries INDEXED BY tollgate_deliveries_of_hook_ended "
+                       "WHERE hook = ? AND ended_at IS NOT NULL AND state <> 'held' ORDER BY id DESC LIMIT ? OFFSET ?",
+                       of, rows_max, kept));
+    if (!removed) return std::move(removed).error();
+    return {};
 }
 
 }  // namespace tollgate::sqlite

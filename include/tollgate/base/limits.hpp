@@ -31,6 +31,7 @@ inline constexpr std::size_t hooks_per_event_max = 20;           // for one acco
 
 inline constexpr std::size_t attempt_answer_bytes_max = 4 * 1024;  // what is kept of an answer: enough for an error page's gist
 inline constexpr std::size_t attempts_per_delivery_max = 100;      // on record: 8 of a schedule, and many by hand
+inline constexpr std::size_t ended_deliveries_per_hook_max = 10'000;  // on record: one every four minutes, for a month
 inline constexpr std::size_t webhook_id_bytes_max = 256;           // what a receiver takes; ours have 26
 inline constexpr std::size_t previous_secrets_max = 4;             // of a webhook that sign, too: a day's tries until all fits
 inline constexpr std::size_t webhook_signatures_max = 16;          // of one delivery: one for each secret that signs

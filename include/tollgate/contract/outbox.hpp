@@ -26,7 +26,12 @@ concept event_sink = requires(S& s, const event& happened, const message_seed& s
 
 /// Keeps deliveries until they arrive, and a while longer.
 ///
-/// A delivery's host is scheme, host and port of its hook's target. A deleted hook's deliveries go with it.
+/// A delivery's host is scheme, host and port of its hook's target. A deleted hook's deliveries are gone with it, for all
+/// that these verbs tell and for all that is claimed; a store may remove many of them bit by bit, in claims and sweeps.
+///
+/// Of a hook's deliveries that were delivered or given up, a store need keep no more than the newest
+/// `limits::ended_deliveries_per_hook_max`. One that has room for so much may refuse an event (unavailable), best of an
+/// account or for a host that fills it.
 ///
 /// Exemplar: `memory_store`, `sqlite_store`. An adapter of one's own is right when it passes
 /// `tollgate/store/suite.hpp`.
@@ -66,7 +71,8 @@ concept outbox = event_sink<S> && requires(S& s, const claim_terms& terms, std::
     // its schedule from the start.
     { s.enable_hook(account, hook, now) } -> std::same_as<outcome<bool>>;
     // Forgets deliveries that have been delivered, given up or held since before then, at most `rows_max` of them, with
-    // their attempts, and events that have no delivery left; how many deliveries they were.
+    // their attempts, and events that have no delivery left, and what is left of deleted hooks; how many deliveries they
+    // were.
     { s.sweep_deliveries(ended_before, rows_max) } -> std::same_as<outcome<std::size_t>>;
 };
 

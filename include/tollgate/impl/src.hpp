@@ -85,6 +85,7 @@
 #include <tollgate/store/memory/grants.ipp>
 #include <tollgate/store/memory/hooks.ipp>
 #include <tollgate/store/memory/outbox.ipp>
+#include <tollgate/store/memory/outbox_history.ipp>
 #include <tollgate/store/memory/personal_tokens.ipp>
 #include <tollgate/store/memory/sessions.ipp>
 #include <tollgate/webhooks/publish.ipp>

@@ -23,6 +23,7 @@
 #include <tollgate/store/sqlite/outbox.ipp>
 #include <tollgate/store/sqlite/personal_tokens.ipp>
 #include <tollgate/store/sqlite/pool.ipp>
+#include <tollgate/store/sqlite/remove_deliveries.ipp>
 #include <tollgate/store/sqlite/sessions.ipp>
 #include <tollgate/store/sqlite/statement.ipp>
 #include <tollgate/store/sqlite_own_transaction.ipp>

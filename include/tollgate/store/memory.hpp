@@ -36,7 +36,9 @@ struct memory_settings {
     std::size_t codes_max = 100'000;
     std::size_t refresh_tokens_max = 100'000;
     std::size_t sessions_max = 100'000;
-    std::size_t outbox_bytes_max = 256 * 1024 * 1024;  ///< events, deliveries and what was answered to them
+    /// Events, deliveries and what was answered to them. Of what is still to be sent no account's and no host's may be
+    /// more than a quarter of it.
+    std::size_t outbox_bytes_max = 256 * 1024 * 1024;
 };
 
 /// The store in memory, for tests, for demonstrations, and for those who keep the truth elsewhere; also the reference
@@ -174,8 +176,9 @@ public:
     outcome<bool> delete_hook(const account_ref& account, hook_id id) noexcept {
         return in_hooks([&]() -> outcome<bool> {
             if (hooks_.find(account, id) == nullptr) return false;
+            hooks_.remove(account, id);
             outbox_.forget(id);
-            return hooks_.remove(account, id);
+            return true;
         });
     }
 

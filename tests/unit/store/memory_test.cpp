@@ -113,25 +113,39 @@ TEST_CASE("in a full memory store access tokens that have expired make room") {
 TEST_CASE("a memory store's outbox has a bound of bytes: what ended makes room, what is still to be sent does not") {
     using namespace tollgate::store_suite::detail;
     memory_settings settings;
-    settings.outbox_bytes_max = 20'000;
+    settings.outbox_bytes_max = 80'000;
     memory_store store{settings};
-    const auto account = sample_account();
-    const auto hook = listen(store, account);
-    const auto append = [&] { return store.append_event(sample_event(account), sample_seed(1), noon); };
+    std::vector<std::pair<account_ref, hook_id>> all;
+    for (int i = 0; i < 8; ++i) {
+        const auto account = sample_account("sitesmaker", i + 1);
+        all.emplace_back(account, listen_at(store, account, "https://" + std::to_string(i) + ".example/"));
+    }
+    std::size_t next = 0;
+    const auto append = [&] {
+        return store.append_event(sample_event(all[next++ % all.size()].first), sample_seed(1), noon);
+    };
+    const auto kept = [&] {
+        std::vector<delivery> found;
+        for (const auto& [account, hook] : all)
+            for (const delivery& each : deliveries(store, account, hook)) found.push_back(each);
+        return found;
+    };
     std::size_t room = 0;
-    while (append()) REQUIRE(++room < 100);
-    CHECK(room > 10);
+    while (append()) REQUIRE(++room < 1000);
+    CHECK(room > 40);
     const auto refused = append();
     expect_problem(refused, problem_kind::unavailable);
     CHECK_THAT(refused.error().cause, Catch::EndsWith("(memory_settings::outbox_bytes_max)."));
-    CHECK(deliveries(store, account, hook).size() == room);
+    CHECK(kept().size() == room);
 
     // There is no room for answers either, but that there was an attempt is told.
     const auto sent = claim_at(store, noon);
-    auto again = settled(sent.at(0), delivery_verdict::again);
+    REQUIRE(sent.size() == room);
+    auto again = settled(sent[0], delivery_verdict::again);
     again.made.answer.assign(4096, 'a');
     expect_settled(store, again, settle_result::done);
-    const auto attempts = value_of(store.attempts_of(account, hook, 10));
+    const auto account_of = [&](const due_delivery& each) { return each.what->account; };
+    const auto attempts = value_of(store.attempts_of(account_of(sent[0]), sent[0].hook, 10));
     REQUIRE(attempts.size() == 1);
     CHECK(attempts[0].made.status == 503);
     CHECK(attempts[0].made.answer.empty());
@@ -141,11 +155,93 @@ TEST_CASE("a memory store's outbox has a bound of bytes: what ended makes room, 
         expect_settled(store, settled(sent.at(i), delivery_verdict::delivered), settle_result::done,
                        noon + seconds{static_cast<int>(i)});
     CHECK(value_of(append()) == 1);
-    const auto left = deliveries(store, account, hook);
+    const auto left = kept();
     CHECK(left.size() < room + 1);
     for (const delivery& each : left) CHECK(each.id != sent[1].lease.delivery);  // ended first, went first
-    value_of(store.delete_hook(account, hook));
-    listen(store, account);
+    for (auto& [account, hook] : all) value_of(store.delete_hook(account, hook));
+    for (auto& [account, hook] : all)
+        hook = listen_at(store, account, "https://" + std::to_string(account.account.value()) + ".example/");
     for (std::size_t i = 0; i < room; ++i) value_of(append());  // all the room is there again
     expect_problem(append(), problem_kind::unavailable);
+}
+
+TEST_CASE("no account and no host fills a memory store's outbox: whoever holds a quarter of it makes room first") {
+    using namespace tollgate::store_suite::detail;
+    memory_settings settings;
+    settings.outbox_bytes_max = 80'000;
+    memory_store store{settings};
+    const auto append = [&](std::int64_t account) {
+        return store.append_event(sample_event(sample_account("sitesmaker", account)), sample_seed(1), noon);
+    };
+    const auto fill = [&](std::int64_t account) {
+        std::size_t count = 0;
+        while (append(account)) REQUIRE(++count < 1000);
+        const auto refused = append(account);
+        expect_problem(refused, problem_kind::unavailable);
+        CHECK_THAT(refused.error().cause,
+                   Catch::EndsWith("(a quarter of memory_settings::outbox_bytes_max)."));
+        return count;
+    };
+    // One account, with a host of its own for each hook.
+    const auto account = sample_account("sitesmaker", 1);
+    for (int i = 0; i < 3; ++i) listen_at(store, account, "https://" + std::to_string(i) + ".example/");
+    CHECK(fill(1) > 5);
+    // Three accounts that share a host.
+    for (int i = 2; i < 5; ++i) listen_at(store, sample_account("sitesmaker", i), "https://dead.example/");
+    const auto of_host = fill(2);
+    CHECK(of_host > 15);
+    expect_problem(append(3), problem_kind::unavailable);
+    const auto other = sample_account("sitesmaker", 9);
+    const auto lucky = listen_at(store, other, "https://lucky.example/");
+    CHECK(value_of(append(9)) == 1);
+
+    // Delivered or given up it makes room, sent again it takes it; a host that was deleted makes all of it.
+    std::vector<due_delivery> dead;
+    for (due_delivery& each : claim_at(store, noon))
+        if (each.target_url == "https://dead.example/") dead.push_back(std::move(each));
+    REQUIRE(dead.size() == of_host);
+    expect_settled(store, settled(dead[0], delivery_verdict::given_up), settle_result::done);
+    CHECK(value_of(append(4)) == 1);
+    expect_problem(append(4), problem_kind::unavailable);
+    CHECK(value_of(store.resend(sample_account("sitesmaker", 2), dead[0].lease.delivery, noon)));
+    expect_settled(store, settled(dead[1], delivery_verdict::given_up), settle_result::done);
+    expect_problem(append(4), problem_kind::unavailable);
+    expect_settled(store, settled(dead[2], delivery_verdict::gone), settle_result::hook_disabled);  // and it holds the rest
+    CHECK(value_of(append(4)) == 1);
+    expect_problem(append(4), problem_kind::unavailable);
+    value_of(store.delete_hook(sample_account("sitesmaker", 2), dead[0].hook));
+    for (std::size_t i = 0; i + 2 < of_host; ++i) CHECK(value_of(append(4)) == 1);
+    CHECK(value_of(append(9)) == 1);
+    CHECK(deliveries(store, other, lucky).size() == 2);
+}
+
+TEST_CASE("a deleted hook with a large backlog is gone at once, and its backlog bit by bit") {
+    using namespace tollgate::store_suite::detail;
+    memory_store store;
+    const auto account = sample_account(), other = sample_account("sitesmaker", 43);
+    const auto busy = listen(store, account);
+    const auto calm = listen(store, other);  // at the same host
+    report(store, account, 4500);
+    auto terms = sample_terms(noon);
+    terms.per_slow_host_max = 8;
+    const auto sent = claim(store, terms);
+    REQUIRE(sent.size() == 8);
+    report(store, other, 1, noon + seconds{1});
+    CHECK(value_of(store.delete_hook(account, busy)));
+    CHECK(deliveries(store, account, busy).empty());
+    CHECK(value_of(store.attempts_of(account, busy, 10)).empty());
+    CHECK_FALSE(value_of(store.resend(account, sent[0].lease.delivery, noon)));
+    CHECK(settle_one(store, settled(sent[0], delivery_verdict::again)) == settle_result::too_late);
+    terms.now += seconds{1};
+    CHECK(claim(store, terms).empty());  // it met nothing but what is removed
+    CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 1000);
+    CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 1000);
+    const auto due = claim(store, terms);
+    REQUIRE(due.size() == 1);
+    CHECK(due[0].hook == calm);
+    expect_settled(store, settled(due[0], delivery_verdict::delivered), settle_result::done);
+    CHECK(value_of(store.sweep_deliveries(noon, 1000)) < 1000);
+    CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 0);
+    CHECK_FALSE(value_of(store.claim_due(sample_terms(noon + seconds{600}))).next_at);
+    CHECK(deliveries(store, other, calm).size() == 1);
 }

@@ -406,6 +406,100 @@ TEST_CASE("nothing is left of what was forgotten: neither events nor attempts no
     }
 }
 
+namespace {
+
+/// So many more deliveries of the hook, in the words of the file: reporting each would take a commit.
+void add_deliveries(sqlite::database& file, hook_id to, std::int64_t count, std::optional<instant> ended_at) {
+    REQUIRE(file.run("WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers "
+                     "WHERE number < ?2) INSERT INTO tollgate_events (id, service, account, name, data, happened_at) "
+                     "SELECT ?1 * 1000000 + number, 'sitesmaker', 42, 'site.published', 'null', 1 FROM numbers",
+                     to, count));
+    REQUIRE(file.run("INSERT INTO tollgate_deliveries (hook, event, host, message_id, created_at, state, due_at, "
+                     "ended_at) SELECT ?1, id, 'https://example.com', 'msg_' || printf('%022d', id), 1, "
+                     "CASE WHEN ?2 IS NULL THEN 'waiting' ELSE 'delivered' END, CASE WHEN ?2 IS NULL THEN ?3 END, ?2 "
+                     "FROM tollgate_events WHERE id > ?1 * 1000000 AND id <= (?1 + 1) * 1000000",
+                     to, ended_at, noon));
+}
+
+}  // namespace
+
+TEST_CASE("a deleted hook with a large backlog on disk is gone at once, and its backlog bit by bit") {
+    temporary_directory directory;
+    const auto path = directory.file("tollgate.db");
+    sqlite_store store{path};
+    auto file = *sqlite::database::open(path);
+    const auto account = sample_account(), other = sample_account("sitesmaker", 43);
+    const auto busy = listen(store, account);
+    const auto calm = listen(store, other);  // at the same host
+    report(store, account);
+    add_deliveries(file, busy, 4500, std::nullopt);
+    const auto rows = [&] { return count_in(file, "SELECT count(*) FROM tollgate_deliveries"); };
+    REQUIRE(rows() == 4501);
+    auto terms = sample_terms(noon);
+    terms.per_slow_host_max = 8;
+    const auto sent = claim(store, terms);
+    REQUIRE(sent.size() == 8);
+    expect_settled(store, settled(sent[7], delivery_verdict::again), settle_result::done);
+    report(store, other, 1, noon + seconds{1});
+    value_of(store.replace_hook_secret(account, busy, "whsec_x", noon + seconds{60}));
+    CHECK(value_of(store.delete_hook(account, busy)));
+    CHECK(rows() == 4502 - 7 - 1000);
+    CHECK(value_of(store.hooks_of(account)).empty());
+    CHECK_FALSE(value_of(store.account_of_hook(account.service, busy)));
+    CHECK_FALSE(value_of(store.delete_hook(account, busy)));
+    CHECK(count_in(file, "SELECT count(*) FROM tollgate_hooks WHERE secret = ''") == 1);
+    CHECK(count_in(file, "SELECT count(*) FROM tollgate_hook_secrets") == 0);
+    CHECK(deliveries(store, account, busy).empty());
+    CHECK(value_of(store.attempts_of(account, busy, 10)).empty());
+    CHECK(value_of(store.append_event(sample_event(account), sample_seed(1), noon)) == 0);
+    for (const due_delivery& each : sent) {
+        CHECK_FALSE(value_of(store.resend(account, each.lease.delivery, noon)));
+        CHECK(settle_one(store, settled(each, delivery_verdict::again)) == settle_result::too_late);
+    }
+    terms.now += seconds{1};
+    CHECK(claim(store, terms).empty());  // it met nothing but what is removed
+    CHECK(rows() == 4502 - 7 - 2000);
+    CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 1000);
+    CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 1000);
+    const auto due = claim(store, terms);
+    REQUIRE(due.size() == 1);
+    CHECK(due[0].hook == calm);
+    expect_settled(store, settled(due[0], delivery_verdict::delivered), settle_result::done);
+    CHECK(value_of(store.sweep_deliveries(noon, 1000)) < 1000);
+    CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 0);
+    CHECK_FALSE(value_of(store.claim_due(sample_terms(noon + seconds{600}))).next_at);
+    CHECK(rows() == 1);
+    CHECK(count_in(file, "SELECT count(*) FROM tollgate_hooks") == 1);
+    CHECK(count_in(file, "SELECT count(*) FROM tollgate_events") == 1);
+    CHECK(count_in(file, "SELECT count(*) FROM tollgate_attempts") == 1);
+}
+
+TEST_CASE("of a hook's deliveries that ended the newest are kept, as many as may be") {
+    temporary_directory directory;
+    const auto path = directory.file("tollgate.db");
+    sqlite_store store{path};
+    auto file = *sqlite::database::open(path);
+    const auto account = sample_account(), other = sample_account("sitesmaker", 43);
+    const auto busy = listen(store, account), calm = listen(store, other);
+    add_deliveries(file, busy, limits::ended_deliveries_per_hook_max, noon);
+    add_deliveries(file, calm, limits::ended_deliveries_per_hook_max, noon);
+    const auto rows_of = [&](hook_id of) {
+        return std::get<0>(value_of(file.prepare("SELECT count(*) FROM tollgate_deliveries WHERE hook = ?", of)
+                                        .next<std::int64_t>())
+                               .value());
+    };
+    constexpr std::int64_t kept = limits::ended_deliveries_per_hook_max;
+    report(store, account, 250);
+    std::vector<settlement> ended;
+    for (const due_delivery& each : claim_at(store, noon))
+        ended.push_back(settled(each, ended.size() % 2 == 0 ? delivery_verdict::delivered : delivery_verdict::given_up));
+    value_of(store.settle(ended, noon));
+    CHECK(rows_of(busy) == kept + 50);  // beyond the bound by less than a hundred
+    CHECK(rows_of(calm) == kept);
+    CHECK(only_of(deliveries(store, account, busy), ended[0].lease.delivery).state == delivered);
+    CHECK(count_in(file, "SELECT count(*) FROM tollgate_events") == 2 * kept + 50);
+}
+
 TEST_CASE("a store of version 3 is brought up to date, and hooks that were failing go on failing") {
     temporary_directory directory;
     const auto path = directory.file("tollgate.db");

@@ -26,6 +26,7 @@ struct kept_hook {
     std::optional<hook_disablement> disabled{};
     std::optional<instant> failing_since{};
     instant last_failure_at{};  // looked at while it is failing alone
+    std::size_t unsent_bytes = 0;  // of its deliveries that have not ended
 };
 
 /// The verbs of `hook_store`, in memory. Locked by the store, because deliveries are its hooks'.
@@ -44,6 +45,8 @@ public:
     [[nodiscard]] TOLLGATE_DECL kept_hook* find(const account_ref& account, hook_id id) noexcept;
     /// Null when there is none.
     [[nodiscard]] TOLLGATE_DECL kept_hook* find(hook_id id) noexcept;
+    /// Of all of the account's hooks.
+    [[nodiscard]] TOLLGATE_DECL std::size_t unsent_bytes_of(const account_ref& account) const;
     /// Those that an event goes to.
     [[nodiscard]] TOLLGATE_DECL std::vector<hook_id> listening_to(const account_ref& account, std::string_view event) const;
 

@@ -78,6 +78,13 @@ TOLLGATE_DECL kept_hook* hooks::find(hook_id id) noexcept {
     return found == hooks_.end() ? nullptr : &found->second;
 }
 
+TOLLGATE_DECL std::size_t hooks::unsent_bytes_of(const account_ref& account) const {
+    std::size_t sum = 0;
+    if (const auto owned = of_account_.find(account); owned != of_account_.end())
+        for (const hook_id id : owned->second) sum += hooks_.at(id).unsent_bytes;
+    return sum;
+}
+
 TOLLGATE_DECL std::vector<hook_id> hooks::listening_to(const account_ref& account, std::string_view event) const {
     std::vector<hook_id> found;
     const auto owned = of_account_.find(account);

@@ -38,7 +38,8 @@ public:
     TOLLGATE_DECL bool enable_hook(const account_ref& account, hook_id id, instant now) noexcept;
     TOLLGATE_DECL std::size_t sweep(instant ended_before, std::size_t rows_max) noexcept;
 
-    /// A hook was deleted.
+    /// A hook was deleted, and nothing is sent to it any more. Its deliveries go bit by bit where they are many: now,
+    /// where a claim meets them, and with each sweep.
     TOLLGATE_DECL void forget(hook_id deleted) noexcept;
 
 private:
@@ -64,6 +65,7 @@ private:
         timed_deliveries waiting;  // by when they are due
         timed_deliveries leased;   // by when their lease is over
         std::size_t deliveries = 0;
+        std::size_t unsent_bytes = 0;  // of those that have not ended
         bool answered_once = false;
         bool slow = false;
         line* stands_in = nullptr;  // quick_line_, slow_line_ or idle_
@@ -101,11 +103,20 @@ private:
     struct hook_history {
         std::set<std::int64_t> deliveries;
         std::map<std::int64_t, attempt_row> attempts;
+        bool deleted = false;  // the hook: this is in the list of those then, and stays until it is taken off
+        std::optional<hook_id> of{};
+        hook_history* next_deleted = nullptr;
     };
 
     TOLLGATE_DECL host& host_of(const std::string& target_url);
     TOLLGATE_DECL void add(std::int64_t id, hook_id to, const std::shared_ptr<stored_event>& of, instant now);
     TOLLGATE_DECL void remove(std::int64_t id) noexcept;
+    TOLLGATE_DECL std::size_t forget_deleted(std::size_t rows_max) noexcept;
+    TOLLGATE_DECL void charge(const row& which, bool more) noexcept;
+    [[nodiscard]] TOLLGATE_DECL outcome<void> expect_share(const event& happened,
+                                                           const std::vector<hook_id>& listening);
+    /// Null for one of a hook that was deleted, too.
+    [[nodiscard]] TOLLGATE_DECL row* find(delivery_id id) noexcept;
     TOLLGATE_DECL void forget_unless_used(host& which) noexcept;
     TOLLGATE_DECL void move(std::int64_t id, row& which, timed_deliveries& into, instant at) noexcept;
     TOLLGATE_DECL void hold(std::int64_t id, row& which, instant now) noexcept;
@@ -135,8 +146,10 @@ private:
     std::size_t bytes_ = 0;  // about
     std::int64_t last_id_ = 0, last_attempt_ = 0;
     std::uint64_t last_turn_ = 0, last_claim_ = 0;
+    std::size_t removed_in_claim_ = 0;
     rows rows_;
     std::unordered_map<hook_id, hook_history> histories_;
+    hook_history* deleted_ = nullptr;
     std::unordered_map<std::string, std::unique_ptr<host>> hosts_;
     line quick_line_, slow_line_, idle_;
     timed_deliveries ended_;  // delivered and given up, by when
@@ -147,4 +160,5 @@ private:
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/store/memory/outbox.ipp>
+#include <tollgate/store/memory/outbox_history.ipp>
 #endif

@@ -4,7 +4,6 @@
 #include <tollgate/store/delivery_host.hpp>
 #include <tollgate/store/memory/outbox.hpp>
 #include <tollgate/store/memory/undo.hpp>
-#include <tollgate/store/refusals.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -18,11 +17,19 @@ inline constexpr std::size_t event_bytes = 256;
 inline constexpr std::size_t delivery_bytes = 512;
 inline constexpr std::size_t attempt_bytes = 192;
 
+// Of what may be kept to be sent, this part may be one account's, and one host's: a target that is dead, or somebody who
+// reports without end, leaves room for all others.
+inline constexpr std::size_t shares = 4;
+
+// Of a deleted hook's deliveries, in one step: a millisecond at the most, in which everybody waits.
+inline constexpr std::size_t removed_at_once_max = 1000;
+
 }  // namespace detail
 
 TOLLGATE_DECL outcome<std::size_t> outbox::append(const event& happened, const message_seed& seed, instant now) {
     const auto listening = hooks_.listening_to(happened.account, happened.name);
     if (listening.empty()) return std::size_t{0};
+    if (auto fits = expect_share(happened, listening); !fits) return std::move(fits).error();
     const std::size_t event_bytes = detail::event_bytes + happened.data.size();
     if (!make_room(event_bytes + listening.size() * detail::delivery_bytes))
         return unavailable("The memory store's outbox holds " + std::to_string(bytes_max_) +
@@ -44,6 +51,37 @@ TOLLGATE_DECL outcome<std::size_t> outbox::append(const event& happened, const m
     return listening.size();
 }
 
+TOLLGATE_DECL outcome<void> outbox::expect_share(const event& happened, const std::vector<hook_id>& listening) {
+    const std::size_t share = bytes_max_ / detail::shares;
+    const std::size_t bytes =
+        listening.size() * (detail::delivery_bytes + detail::event_bytes + happened.data.size());
+    const auto is_full = [&](const std::string& whose) {
+        return unavailable("The memory store's outbox holds " + std::to_string(share) +
+                           " bytes that are still to be sent " + whose +
+                           ", as many as it may (a quarter of memory_settings::outbox_bytes_max).");
+    };
+    if (hooks_.unsent_bytes_of(happened.account) + bytes > share) return is_full("to webhooks of one account");
+    for (const hook_id each : listening) {
+        const auto known = hosts_.find(delivery_host(hooks_.find(each)->made.target_url));
+        if (known != hosts_.end() && known->second->unsent_bytes + bytes > share)
+            return is_full("to " + known->second->name);
+    }
+    return {};
+}
+
+/// Once for each delivery, though several may share an event: of these any may be the last that is left.
+TOLLGATE_DECL void outbox::charge(const row& which, bool more) noexcept {
+    const std::size_t bytes = detail::delivery_bytes + detail::event_bytes + which.of->what.data.size();
+    kept_hook* const to = hooks_.find(which.hook);
+    which.to->unsent_bytes += more ? bytes : 0 - bytes;
+    if (to != nullptr) to->unsent_bytes += more ? bytes : 0 - bytes;
+}
+
+TOLLGATE_DECL auto outbox::find(delivery_id id) noexcept -> row* {
+    const auto found = rows_.find(id.value());
+    return found == rows_.end() || hooks_.find(found->second.hook) == nullptr ? nullptr : &found->second;
+}
+
 TOLLGATE_DECL void outbox::add(std::int64_t id, hook_id to, const std::shared_ptr<stored_event>& of, instant now) {
     host& where = host_of(hooks_.find(to)->made.target_url);
     undo_unless_kept met{[&]() noexcept { forget_unless_used(where); }};
@@ -51,8 +89,8 @@ TOLLGATE_DECL void outbox::add(std::int64_t id, hook_id to, const std::shared_pt
     undo_unless_kept begun{[&]() noexcept {
         if (history.deliveries.empty()) histories_.erase(to);
     }};
-    rows_.emplace(id, row{.hook = to, .to = &where, .of = of, .message_id = message_id_of(of->seed, to),
-                          .created_at = now, .kept_in = &where.waiting, .at = now});
+    const auto kept = rows_.emplace(id, row{.hook = to, .to = &where, .of = of, .message_id = message_id_of(of->seed, to),
+                          .created_at = now, .kept_in = &where.waiting, .at = now}).first;
     undo_unless_kept there{[&]() noexcept { rows_.erase(id); }};
     history.deliveries.insert(id);
     undo_unless_kept listed{[&]() noexcept { history.deliveries.erase(id); }};
@@ -64,6 +102,7 @@ TOLLGATE_DECL void outbox::add(std::int64_t id, hook_id to, const std::shared_pt
     ++where.deliveries;
     ++of->deliveries;
     bytes_ += detail::delivery_bytes;
+    charge(kept->second, true);
     stand_by_deliveries(where, now);
 }
 
@@ -83,11 +122,12 @@ TOLLGATE_DECL auto outbox::host_of(const std::string& target_url) -> host& {
 TOLLGATE_DECL void outbox::remove(std::int64_t id) noexcept {
     const auto found = rows_.find(id);
     row& gone = found->second;
+    if (gone.kept_in != &ended_) charge(gone, false);
     gone.kept_in->erase({gone.at, id});
     forget_attempts_beyond(gone, 0);
     const auto history = histories_.find(gone.hook);
     history->second.deliveries.erase(id);
-    if (history->second.deliveries.empty()) histories_.erase(history);
+    if (history->second.deliveries.empty() && !history->second.deleted) histories_.erase(history);
     bytes_ -= detail::delivery_bytes;
     if (--gone.of->deliveries == 0) bytes_ -= detail::event_bytes + gone.of->what.data.size();
     --gone.to->deliveries;
@@ -103,18 +143,41 @@ TOLLGATE_DECL void outbox::forget_unless_used(host& which) noexcept {
 }
 
 TOLLGATE_DECL void outbox::forget(hook_id deleted) noexcept {
-    auto history = histories_.find(deleted);
-    if (history == histories_.end()) return;
-    host& where = *rows_.find(*history->second.deliveries.begin())->second.to;
-    const bool has_others = where.deliveries > history->second.deliveries.size();
-    for (; history != histories_.end(); history = histories_.find(deleted))
-        remove(*history->second.deliveries.begin());
+    const auto found = histories_.find(deleted);
+    if (found == histories_.end()) return;
+    hook_history& history = found->second;
+    history.deleted = true;
+    history.of = deleted;
+    history.next_deleted = std::exchange(deleted_, &history);
+    host& where = *rows_.find(*history.deliveries.begin())->second.to;
+    const bool has_others = where.deliveries > history.deliveries.size();
+    // The leases first, which nobody else could have.
+    for (auto each = where.leased.begin(); each != where.leased.end() && where.deliveries > 1;) {
+        const std::int64_t id = (each++)->id;
+        if (rows_.find(id)->second.hook == deleted) remove(id);
+    }
+    forget_deleted(detail::removed_at_once_max);
     // Others of the host may have waited for one of its leases.
     if (has_others && !where.waiting.empty() && where.waiting.begin()->at < where.place.ready_at)
         stand(where, where.waiting.begin()->at);
 }
 
+/// How many; the hook that was deleted last comes first.
+TOLLGATE_DECL std::size_t outbox::forget_deleted(std::size_t rows_max) noexcept {
+    std::size_t forgotten = 0;
+    while (deleted_ != nullptr) {
+        hook_history& last = *deleted_;
+        for (; !last.deliveries.empty() && forgotten < rows_max; ++forgotten) remove(*last.deliveries.begin());
+        if (!last.deliveries.empty()) break;
+        deleted_ = last.next_deleted;
+        const auto named = histories_.find(*last.of);  // not by its own name: it dies with the history
+        histories_.erase(named);
+    }
+    return forgotten;
+}
+
 TOLLGATE_DECL void outbox::move(std::int64_t id, row& which, timed_deliveries& into, instant at) noexcept {
+    if ((which.kept_in == &ended_) != (&into == &ended_)) charge(which, &into != &ended_);
     auto node = which.kept_in->extract({which.at, id});
     node.value().at = at;
     into.insert(std::move(node));
@@ -165,6 +228,7 @@ TOLLGATE_DECL claimed_deliveries outbox::claim(const claim_terms& terms) {
     claimed_deliveries claimed;
     std::size_t data_bytes = 0;
     ++last_claim_;
+    removed_in_claim_ = 0;
     undo_unless_kept leased{[&]() noexcept {
         for (const due_delivery& each : claimed.deliveries) {
             const std::int64_t id = each.lease.delivery.value();
@@ -211,7 +275,16 @@ TOLLGATE_DECL bool outbox::claim_of(host& which, const claim_terms& terms, std::
     while (is_due(which.waiting) && into.size() < deliveries_max && which.leased.size() < leases_max) {
         const std::int64_t id = which.waiting.begin()->id;
         row& next = rows_.find(id)->second;
-        const kept_hook& to = *hooks_.find(next.hook);
+        const kept_hook* const listens = hooks_.find(next.hook);
+        if (listens == nullptr) {
+            if (removed_in_claim_ == detail::removed_at_once_max) break;
+            ++removed_in_claim_;
+            const bool was_last = which.deliveries == 1;
+            remove(id);
+            if (was_last) return true;  // and its host is gone, too
+            continue;
+        }
+        const kept_hook& to = *listens;
         if (to.disabled) {
             hold(id, next, terms.now);
             continue;
@@ -262,9 +335,9 @@ TOLLGATE_DECL std::vector<settle_result> outbox::settle(std::span<const settleme
     std::size_t recorded = 0;
     undo_unless_kept on_record{[&]() noexcept {
         for (const settlement& each : ended.first(recorded))
-            if (const auto found = rows_.find(each.lease.delivery.value());
-                found != rows_.end() && each.verdict != delivery_verdict::unsent)
-                forget_attempt(found->second, found->second.attempts.size() - 1);
+            if (row* const which = find(each.lease.delivery);
+                which != nullptr && each.verdict != delivery_verdict::unsent)
+                forget_attempt(*which, which->attempts.size() - 1);
     }};
     for (const settlement& each : ended) {
         record(each);
@@ -280,9 +353,9 @@ TOLLGATE_DECL void outbox::record(const settlement& ended) {
     const std::size_t bytes = detail::attempt_bytes + ended.made.answer.size();
     const bool fits = make_room(bytes);  // before the row is looked for, which may go now
     const std::int64_t id = ended.lease.delivery.value();
-    const auto found = rows_.find(id);
-    if (found == rows_.end()) return;
-    row& which = found->second;
+    row* const found = find(ended.lease.delivery);
+    if (found == nullptr) return;
+    row& which = *found;
     auto& attempts = histories_.find(which.hook)->second.attempts;
     attempt kept = ended.made;
     if (!fits) kept.answer.clear();  // that there was an attempt matters more than what was said
@@ -294,9 +367,9 @@ TOLLGATE_DECL void outbox::record(const settlement& ended) {
 
 TOLLGATE_DECL settle_result outbox::settle_one(const settlement& ended, instant now) noexcept {
     const std::int64_t id = ended.lease.delivery.value();
-    const auto found = rows_.find(id);
-    if (found == rows_.end()) return settle_result::too_late;
-    row& which = found->second;
+    row* const found = find(ended.lease.delivery);
+    if (found == nullptr) return settle_result::too_late;
+    row& which = *found;
     forget_attempts_beyond(which, limits::attempts_per_delivery_max);
     if (!which.lease_open || which.lease_number != ended.lease.number) return settle_result::too_late;
 
@@ -349,83 +422,6 @@ TOLLGATE_DECL void outbox::disable(hook_id id, kept_hook& which, disable_reason 
         if (row& one = rows_.find(each)->second; one.kept_in == &one.to->waiting) hold(each, one, now);
 }
 
-TOLLGATE_DECL std::vector<delivery> outbox::deliveries_of(const account_ref& account, hook_id of,
-                                                          std::size_t rows_max) const {
-    std::vector<delivery> found;
-    const auto history = histories_.find(of);
-    if (history == histories_.end() || hooks_.find(account, of) == nullptr) return found;
-    const auto& ids = history->second.deliveries;
-    found.reserve((std::min)(rows_max, ids.size()));
-    for (auto each = ids.rbegin(); each != ids.rend() && found.size() < rows_max; ++each) {
-        const row& one = rows_.find(*each)->second;
-        const bool waits = one.state == delivery_state::waiting;
-        found.push_back({.id = delivery_id{*each},
-                         .hook = of,
-                         .event = one.of->what.name,
-                         .message_id = one.message_id,
-                         .created_at = one.created_at,
-                         .state = one.state,
-                         .attempts_made = one.attempts_made,
-                         .next_attempt_at = waits ? std::optional{one.at} : std::nullopt});
-    }
-    return found;
-}
-
-TOLLGATE_DECL std::vector<recorded_attempt> outbox::attempts_of(const account_ref& account, hook_id of,
-                                                                std::size_t rows_max) const {
-    std::vector<recorded_attempt> found;
-    const auto history = histories_.find(of);
-    if (history == histories_.end() || hooks_.find(account, of) == nullptr) return found;
-    const auto& attempts = history->second.attempts;
-    found.reserve((std::min)(rows_max, attempts.size()));
-    for (auto each = attempts.rbegin(); each != attempts.rend() && found.size() < rows_max; ++each) {
-        const row& one = rows_.find(each->second.delivery)->second;
-        found.push_back({delivery_id{each->second.delivery}, one.of->what.name, one.message_id, each->second.made});
-    }
-    return found;
-}
-
-TOLLGATE_DECL outcome<bool> outbox::resend(const account_ref& account, delivery_id id, instant now) {
-    const auto found = rows_.find(id.value());
-    if (found == rows_.end()) return false;
-    row& which = found->second;
-    const kept_hook* const to = hooks_.find(account, which.hook);
-    if (to == nullptr) return false;
-    if (to->disabled) return hook_is_disabled();
-    const bool being_sent = which.kept_in == &which.to->leased && which.at > now;
-    if (being_sent) {
-        which.resend_asked = true;
-        which.attempts_made = 0;
-    } else {
-        make_due(id.value(), which, now);
-    }
-    return true;
-}
-
-TOLLGATE_DECL bool outbox::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
-    kept_hook* const which = hooks_.find(account, id);
-    if (which == nullptr) return false;
-    const bool was_disabled = which->disabled.has_value();
-    which->disabled.reset();
-    which->failing_since.reset();
-    const auto history = histories_.find(id);
-    if (history == histories_.end()) return true;
-    for (const std::int64_t each : history->second.deliveries) {
-        row& one = rows_.find(each)->second;
-        // Held, too, though nobody has claimed since: what was being sent by a worker that died.
-        const bool lease_over = was_disabled && one.kept_in == &one.to->leased && one.at <= now;
-        if (one.state == delivery_state::held || lease_over) make_due(each, one, now);
-    }
-    return true;
-}
-
-TOLLGATE_DECL std::size_t outbox::sweep(instant ended_before, std::size_t rows_max) noexcept {
-    std::size_t swept = 0;
-    for (timed_deliveries* each : {&ended_, &held_})
-        for (; swept < rows_max && !each->empty() && each->begin()->at < ended_before; ++swept) remove(each->begin()->id);
-    return swept;
-}
-
 /// The oldest go.
 TOLLGATE_DECL void outbox::forget_attempts_beyond(row& which, std::size_t attempts_max) noexcept {
     while (which.attempts.size() > attempts_max) forget_attempt(which, 0);
@@ -443,6 +439,7 @@ TOLLGATE_DECL void outbox::forget_attempt(row& which, std::size_t index) noexcep
 /// Whether there is room for so much, once of the deliveries that ended the oldest are forgotten. Those that are held are
 /// still to be sent.
 TOLLGATE_DECL bool outbox::make_room(std::size_t bytes) noexcept {
+    while (bytes_ + bytes > bytes_max_ && deleted_ != nullptr) forget_deleted(1);
     while (bytes_ + bytes > bytes_max_ && !ended_.empty()) remove(ended_.begin()->id);
     return bytes_ + bytes <= bytes_max_;
 }

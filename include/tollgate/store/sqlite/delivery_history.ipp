@@ -5,6 +5,7 @@
 #include <tollgate/store/sqlite/delivery_columns.hpp>
 #include <tollgate/store/sqlite/delivery_history.hpp>
 #include <tollgate/store/sqlite/delivery_hosts.hpp>
+#include <tollgate/store/sqlite/remove_deliveries.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -152,6 +153,7 @@ TOLLGATE_DECL outcome<std::size_t> delivery_history::sweep(instant ended_before,
         auto any = (*connection)
                        ->prepare(
                            "SELECT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE ended_at < ?1) "
+                           "OR EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = '') "
                            "OR EXISTS (SELECT 1 FROM tollgate_delivery_hosts WHERE idle_since < ?1)",
                            ended_before)
                        .next<bool>();
@@ -163,29 +165,13 @@ TOLLGATE_DECL outcome<std::size_t> delivery_history::sweep(instant ended_before,
     database& on = **connection;
     auto change = transaction::begin(on);
     if (!change) return std::move(change).error();
-    std::vector<std::pair<delivery_id, std::int64_t>> ended;
-    {
-        auto rows = on.prepare("SELECT id, event FROM tollgate_deliveries WHERE ended_at < ? ORDER BY ended_at LIMIT ?",
-                               ended_before, rows_max);
-        for (;;) {
-            auto row = rows.next<delivery_id, std::int64_t>();
-            if (!row) return std::move(row).error();
-            if (!*row) break;
-            ended.emplace_back(std::get<0>(**row), std::get<1>(**row));
-        }
-    }
-    for (const auto& [id, event] : ended) {
-        if (auto done = on.run("DELETE FROM tollgate_deliveries WHERE id = ?", id); !done)
-            return std::move(done).error();
-        if (auto done = on.run("DELETE FROM tollgate_events WHERE id = ?1 "
-                               "AND NOT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE event = ?1)",
-                               event);
-            !done)
-            return std::move(done).error();
-    }
+    auto of_deleted = remove_deliveries_of_deleted(on, rows_max);
+    if (!of_deleted) return of_deleted;
+    auto ended = remove_ended_before(on, ended_before, rows_max - *of_deleted);
+    if (!ended) return ended;
     if (auto done = delivery_hosts{on}.sweep(ended_before, rows_max); !done) return std::move(done).error();
     if (auto done = change->commit(); !done) return std::move(done).error();
-    return ended.size();
+    return *of_deleted + *ended;
 }
 
 }  // namespace tollgate::sqlite

@@ -5,6 +5,7 @@
 #include <tollgate/store/sqlite/delivery_columns.hpp>
 #include <tollgate/store/sqlite/delivery_hosts.hpp>
 #include <tollgate/store/sqlite/hooks.hpp>
+#include <tollgate/store/sqlite/remove_deliveries.hpp>
 #include <tollgate/store/too_many_hooks.hpp>
 
 namespace tollgate::sqlite {
@@ -105,16 +106,16 @@ TOLLGATE_DECL outcome<bool> hooks::remove(const account_ref& account, hook_id id
                       .next<std::string>();
     if (!target) return std::move(target).error();
     if (!*target) return false;
-    // Its deliveries and their attempts go with it. Events that go to no other hook go first, and theirs with them.
-    if (auto done =
-            on.run("DELETE FROM tollgate_events WHERE id IN (SELECT event FROM tollgate_deliveries WHERE hook = ?1) "
-                   "AND NOT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE event = tollgate_events.id AND hook <> ?1)",
-                   id);
-        !done)
+    // From now on it is nobody's. Many deliveries would take long to remove: what is left of them goes with claims that
+    // meet them, and sweeps.
+    if (auto done = on.run("UPDATE tollgate_hooks SET service = '', secret = '' WHERE id = ?", id); !done)
         return std::move(done).error();
-    if (auto done = on.run("DELETE FROM tollgate_hooks WHERE id = ?", id); !done) return std::move(done).error();
-    if (auto done = delivery_hosts{on}.lost_deliveries(delivery_host(std::get<0>(**target))); !done)
+    if (auto done = on.run("DELETE FROM tollgate_hook_secrets WHERE hook = ?", id); !done)
         return std::move(done).error();
+    const std::string host = delivery_host(std::get<0>(**target));
+    if (auto done = remove_leased_deliveries(on, id, host); !done) return std::move(done).error();
+    if (auto done = remove_deliveries_of_deleted(on, removed_at_once_max); !done) return std::move(done).error();
+    if (auto done = delivery_hosts{on}.lost_deliveries(host); !done) return std::move(done).error();
     if (auto done = change->commit(); !done) return std::move(done).error();
     return true;
 }

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 namespace tollgate::sqlite {
@@ -28,6 +29,8 @@ public:
 
 private:
     pool& connections_;
+    /// Since what is beyond the bound was removed, of each hook. Whoever has the connection that writes has it, too.
+    std::unordered_map<hook_id, unsigned> ended_;
 };
 
 }  // namespace tollgate::sqlite

@@ -4,6 +4,7 @@
 #include <tollgate/store/sqlite/append_event.hpp>
 #include <tollgate/store/sqlite/delivery_columns.hpp>
 #include <tollgate/store/sqlite/outbox.hpp>
+#include <tollgate/store/sqlite/remove_deliveries.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -67,6 +68,7 @@ private:
     struct candidate {
         std::int64_t event;
         bool has_previous_secrets;
+        bool of_deleted_hook;
         due_delivery what;
     };
 
@@ -92,6 +94,7 @@ private:
             (std::min)(leases_max - (std::min)(leased, leases_max), deliveries_max - claimed_.deliveries.size());
         auto due = read_due(host, room);
         if (!due) return std::move(due).error();
+        if (auto done = remove_of_deleted(host, room, *due); !done) return std::move(done).error();
         for (candidate& each : *due) {
             auto fits = has_room_for(each.event);
             if (!fits) return std::move(fits).error();
@@ -121,6 +124,26 @@ private:
         }
         if (auto done = hosts_.took_turn(host, leased < leases_max, terms_.now); !done) return std::move(done).error();
         return course::goes_on;
+    }
+
+    /// Reads again until there are none among them, or as many were removed as one claim may remove.
+    outcome<void> remove_of_deleted(const std::string& host, std::size_t room, std::vector<candidate>& due) {
+        const auto is_deleted = [](const candidate& each) { return each.of_deleted_hook; };
+        while (std::any_of(due.begin(), due.end(), is_deleted)) {
+            if (removed_ >= removed_at_once_max) {
+                std::erase_if(due, is_deleted);
+                break;
+            }
+            for (const candidate& each : due) {
+                if (!each.of_deleted_hook) continue;
+                if (auto done = remove_delivery(on_, each.what.lease.delivery, each.event); !done) return done;
+                ++removed_;
+            }
+            auto read = read_due(host, room);
+            if (!read) return std::move(read).error();
+            due = *std::move(read);
+        }
+        return {};
     }
 
     /// Without reading what has none.
@@ -169,18 +192,19 @@ private:
         auto rows = on_.prepare(
             "SELECT tollgate_deliveries.id, lease_number + 1, hook, tollgate_deliveries.event, message_id, type, "
             "target_url, secret, EXISTS (SELECT 1 FROM tollgate_hook_secrets AS previous "
-            "WHERE previous.hook = tollgate_hooks.id AND valid_until > ?2), attempts_made "
+            "WHERE previous.hook = tollgate_hooks.id AND valid_until > ?2), service = '', attempts_made "
             "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
             "WHERE host = ?1 AND due_at <= ?2 ORDER BY due_at, tollgate_deliveries.id LIMIT ?3",
             host, terms_.now, rows_max);
         for (;;) {
             auto row = rows.next<delivery_id, std::int64_t, hook_id, std::int64_t, public_id, std::string, std::string,
-                                 std::string, bool, std::int64_t>();
+                                 std::string, bool, bool, std::int64_t>();
             if (!row) return std::move(row).error();
             if (!*row) return due;
-            auto& [id, number, hook, event, message_id, type, target_url, secret, has_previous, attempts] = **row;
+            auto& [id, number, hook, event, message_id, type, target_url, secret, has_previous, deleted, attempts] = **row;
             due.push_back({event,
                            has_previous,
+                           deleted,
                            {.lease = {id, number},
                             .hook = hook,
                             .what = nullptr,
@@ -222,6 +246,7 @@ private:
     const claim_terms& terms_;
     claimed_deliveries claimed_;
     std::size_t data_bytes_ = 0;
+    std::size_t removed_ = 0;
     std::unordered_set<std::string> served_;
     std::unordered_map<std::int64_t, std::shared_ptr<const event>> events_;
 };
@@ -253,7 +278,7 @@ namespace detail {
 /// One settlement after the other, within one transaction.
 class settling {
 public:
-    settling(database& on, instant now) : on_{on}, now_{now} {}
+    settling(database& on, instant now, std::unordered_map<hook_id, unsigned>& ended) : on_{on}, now_{now}, ended_{ended} {}
 
     outcome<settle_result> settle(const settlement& ended) {
         using enum delivery_verdict;
@@ -262,7 +287,7 @@ public:
                           "SELECT hook, host, lease_open AND lease_number = ?2, resend_asked, disabled_at IS NOT NULL, "
                           "failing_since, last_failure_at "
                           "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
-                          "WHERE tollgate_deliveries.id = ?1",
+                          "WHERE tollgate_deliveries.id = ?1 AND service <> ''",
                           id, ended.lease.number)
                        .next<hook_id, std::string, bool, bool, bool, std::optional<instant>, std::optional<instant>>();
         if (!row) return std::move(row).error();
@@ -281,6 +306,8 @@ public:
                      : ended.verdict == again && !was_disabled ? send_again(id, ended.again_at)
                                                                : end(id, ended.verdict);
         if (!moved) return std::move(moved).error();
+        if (!resent && ended.verdict != again)
+            if (auto done = count_ended(hook); !done) return std::move(done).error();
         hosts_[host] = ended.made.duration >= slow_attempt;
 
         const auto since_before = failing_since, last_before = last_failure_at;
@@ -370,6 +397,17 @@ private:
             now_, state, id);
     }
 
+    /// Looking for what is beyond the bound goes past all that is kept, so it is done now and then; more is removed then
+    /// than came since, so that what other processes did not count goes, too.
+    outcome<void> count_ended(hook_id of) {
+        constexpr unsigned interval = 100;
+        constexpr std::size_t hooks_counted_max = 10'000;
+        if (ended_.size() > hooks_counted_max) ended_.clear();
+        if (++ended_[of] < interval) return {};
+        ended_[of] = 0;
+        return remove_ended_beyond(on_, of, limits::ended_deliveries_per_hook_max, std::size_t{2} * interval);
+    }
+
     outcome<void> disable(hook_id hook, disable_reason why) {
         if (auto done =
                 on_.run("UPDATE tollgate_hooks SET disabled_at = ?, disable_reason = ? WHERE id = ?", now_, why, hook);
@@ -383,6 +421,7 @@ private:
 
     database& on_;
     const instant now_;
+    std::unordered_map<hook_id, unsigned>& ended_;
     std::unordered_map<std::string, bool> hosts_;
 };
 
@@ -396,7 +435,7 @@ TOLLGATE_DECL outcome<std::vector<settle_result>> outbox::settle(std::span<const
     if (!connection) return std::move(connection).error();
     auto change = transaction::begin(**connection);
     if (!change) return std::move(change).error();
-    detail::settling settling{**connection, now};
+    detail::settling settling{**connection, now, ended_};
     for (const settlement& each : ended) {
         auto result = settling.settle(each);
         if (!result) return std::move(result).error();
