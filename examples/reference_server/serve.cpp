@@ -87,9 +87,9 @@ void serve_until_told(server& running, hook_worker<Store>& hooks, const settings
         reload_certificates(running, with);
     }
     told.let_the_next_one_end_the_process();
-    std::thread delivering{[&hooks] { hooks.stop(stop_patience); }};  // beside the requests: the patience is for both
-    running.stop(stop_patience);
-    delivering.join();
+    std::thread answering{[&running] { running.stop(stop_patience); }};  // beside deliveries: the patience is for both
+    hooks.stop(stop_patience);
+    answering.join();
 }
 
 template <class Directory, class Store>
