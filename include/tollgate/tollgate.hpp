@@ -246,6 +246,7 @@
 #include <tollgate/dispatch/connection.hpp>
 #include <tollgate/dispatch/connection_pool.hpp>
 #include <tollgate/dispatch/delivery_desk.hpp>
+#include <tollgate/dispatch/desk_core.hpp>
 #include <tollgate/dispatch/hook_client.hpp>
 #include <tollgate/dispatch/hook_dispatcher.hpp>
 #include <tollgate/dispatch/name_lookup.hpp>

@@ -2769,8 +2769,9 @@ public:
     /// can be sent again on another (RFC 9112 section 9.3.1).
     [[nodiscard]] bool begun() const noexcept { return begun_; }
 
-    // After `complete`, and after `needs_more` once `head_complete()`.
-    [[nodiscard]] bool head_complete() const noexcept { return status_ >= 200; }
+    // After any step once `head_complete()`. `refused` after it is about the body and where it ends: what the answer says
+    // is known all the same.
+    [[nodiscard]] bool head_complete() const noexcept { return head_complete_; }
     [[nodiscard]] unsigned status() const noexcept { return status_; }  ///< 200 to 999; 0 before it is known
     /// Of `Retry-After`, as sent; empty when there is none, two, or one too long to mean anything.
     [[nodiscard]] std::string_view retry_after() const noexcept { return retry_after_; }
@@ -2799,6 +2800,7 @@ private:
         unsigned retry_afters = 0;
         bool close = false;
         bool keep_alive = false;
+        std::string_view fault{};  // what speaks against them
     };
 
     [[nodiscard]] bool take_line(std::string_view& bytes, std::string_view& line);
@@ -2817,6 +2819,7 @@ private:
     stage stage_ = stage::status_line;
     bool to_head_ = false;
     bool begun_ = false;
+    bool head_complete_ = false;  // of the final answer
     bool older_ = false;  // HTTP/1.0
     bool keep_alive_ = false;
     bool body_cut_ = false;
@@ -14581,7 +14584,7 @@ TOLLGATE_DECL response_parser::response_parser(const response_settings& settings
 TOLLGATE_DECL void response_parser::start(bool to_head) noexcept {
     stage_ = stage::status_line;
     to_head_ = to_head;
-    begun_ = older_ = keep_alive_ = body_cut_ = false;
+    begun_ = head_complete_ = older_ = keep_alive_ = body_cut_ = false;
     status_ = 0;
     consumed_ = header_bytes_ = field_count_ = framing_bytes_ = 0;
     body_bytes_ = left_bytes_ = 0;
@@ -14708,14 +14711,14 @@ TOLLGATE_DECL void response_parser::judge_field(std::string_view name, std::stri
     const std::string_view text = trim_ows(value);
     switch (to_field_id(name)) {
         case field_id::content_length:
-            if (++said_.content_lengths > 1) return refuse("There is more than one Content-Length field.");
-            if (!detail::read_length(text, said_.content_length))
-                return refuse("The Content-Length is not a plain decimal number.");
+            if (++said_.content_lengths > 1) said_.fault = "There is more than one Content-Length field.";
+            else if (!detail::read_length(text, said_.content_length))
+                said_.fault = "The Content-Length is not a plain decimal number.";
             return;
         case field_id::transfer_encoding:
             // No tab around it: to some parsers it is a part of the name.
             if (++said_.transfer_encodings > 1 || !ascii_iequals(text, "chunked") || value.find('\t') != value.npos)
-                return refuse("The Transfer-Encoding is not exactly one chunked.");
+                said_.fault = "The Transfer-Encoding is not exactly one chunked.";
             return;
         case field_id::connection:
             said_.close = said_.close || detail::list_holds(text, "close");
@@ -14730,6 +14733,8 @@ TOLLGATE_DECL void response_parser::judge_field(std::string_view name, std::stri
 
 /// Where the body ends (RFC 9112 section 6.3).
 TOLLGATE_DECL void response_parser::judge_head() {
+    head_complete_ = status_ >= 200;
+    if (!said_.fault.empty()) return refuse(said_.fault);
     if (said_.transfer_encodings != 0 && older_) return refuse("HTTP/1.0 has no Transfer-Encoding.");
     if (said_.transfer_encodings != 0 && said_.content_lengths != 0)
         return refuse("There are both Transfer-Encoding and Content-Length.");
@@ -18859,8 +18864,13 @@ TOLLGATE_DECL settlement judge_attempt(const retry_schedule& schedule, const due
 
     const milliseconds planned = schedule.waits[sent.attempts_made];
     milliseconds wait = detail::jittered(planned, schedule.jitter_percent, chance);
-    if (const auto asked = http::parse_retry_after(report.retry_after, now))
-        wait = (std::max)(wait, (std::min)(*asked, 2 * planned));
+    if (const auto asked = http::parse_retry_after(report.retry_after, now)) {
+        // Never earlier than asked for, and what was refused together does not come back together either.
+        const milliseconds heeded = (std::clamp)(*asked, planned, 2 * planned);
+        constexpr std::uint32_t middle = 0x8000'0000U;
+        const milliseconds later = detail::jittered(planned, schedule.jitter_percent, chance / 2 + middle) - planned;
+        wait = (std::min)(heeded + (std::max)(later, milliseconds{0}), 2 * planned);
+    }
     made.verdict = delivery_verdict::again;
     made.again_at = now + wait;
     return made;
@@ -22168,11 +22178,14 @@ TOLLGATE_DECL server::server(const asio::any_io_executor& executor, http::handle
 #include <asio/any_io_executor.hpp>
 #include <asio/basic_stream_socket.hpp>
 #include <asio/basic_waitable_timer.hpp>
+#include <asio/executor_work_guard.hpp>
+#include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
 #include <asio/ssl/context.hpp>
 #include <asio/ssl/stream.hpp>
 #include <asio/strand.hpp>
 #include <asio/write.hpp>
+#include <sys/resource.h>
 #include <list>
 #include <system_error>
 
@@ -22237,6 +22250,66 @@ private:
 
 }  // namespace tollgate::dispatching
 
+// <tollgate/dispatch/name_lookup.hpp>
+
+namespace tollgate {
+
+/// Says at which addresses a host is; none when its name leads nowhere. May block, and is called from several threads
+/// at once, perhaps even after a dispatcher has stopped: it owns all that it needs.
+///
+/// What it throws is as if it gave none, with two exceptions. A std::system_error of `timed_out` or
+/// `resource_unavailable_try_again` says that no server of names answered: that is tried again like a time-out. Any
+/// other one, and std::bad_alloc, say that this machine could not even ask: that is no attempt.
+using name_lookup = std::function<std::vector<ip_address>(const std::string& host)>;
+
+/// The system's own resolver (`getaddrinfo`), without its search list: a name is the whole name.
+[[nodiscard]] TOLLGATE_DECL std::vector<ip_address> system_lookup(const std::string& host);
+
+namespace dispatching {
+
+enum class lookup_end : std::uint8_t { answered, no_answer, short_of_something };
+
+struct lookup_answer {
+    lookup_end end = lookup_end::answered;
+    std::vector<ip_address> addresses{};
+    std::string why{};
+};
+
+/// Looks names up on threads of its own, since the system's resolver blocks. Threads come with the need for them, up to
+/// a bound, and go when the pool does: whoever waits for a server of names cannot be interrupted, so they are not
+/// waited for.
+///
+/// Whoever has a domain decides how long it takes to look it up. So names that answered quickly before find a thread,
+/// whatever others do: all other names together have half of the threads, those of domains that were slow a quarter,
+/// and one domain an eighth, or a quarter while it is known to be quick.
+class lookup_pool {
+public:
+    using on_answer = std::function<void(const lookup_answer&)>;
+
+    TOLLGATE_DECL lookup_pool(name_lookup look_up, std::size_t threads_max);
+    lookup_pool(const lookup_pool&) = delete;
+    lookup_pool& operator=(const lookup_pool&) = delete;
+    TOLLGATE_DECL ~lookup_pool();
+
+    /// Calls `tell` once on one of the threads, unless the pool stops before, or memory is short. Several who ask for
+    /// one name at the same time get one answer. It is called under a lock of the pool's: it does next to nothing, and
+    /// asks nothing of the pool. May throw std::bad_alloc: then nobody is told.
+    TOLLGATE_DECL void ask(const std::string& host, on_answer tell);
+
+    /// Whether a thread is at it now. A name that still waits for one is forgotten: who asks this has no time left.
+    [[nodiscard]] TOLLGATE_DECL bool is_asking_for(const std::string& host);
+
+    /// When it has returned, nobody is told anything any more.
+    TOLLGATE_DECL void stop() noexcept;
+
+private:
+    class state;
+    const std::shared_ptr<state> state_;
+};
+
+}  // namespace dispatching
+}  // namespace tollgate
+
 // <tollgate/dispatch/outgoing.hpp>
 
 namespace tollgate::dispatching {
@@ -22247,12 +22320,16 @@ struct outgoing {
     http::url target;
     std::string fields;  ///< lines, each with its CRLF, but those that are the client's
     std::string body;
+    /// When its sender must have heard of it: it is cut short, or not begun, rather than being late.
+    std::chrono::steady_clock::time_point done_by = (std::chrono::steady_clock::time_point::max)();
 };
 
 /// What came of it.
 struct incoming {
     std::uint64_t number = 0;
-    bool tried = true;  ///< false: this machine could not (no descriptor, no port), or was told to stop
+    bool tried = true;      ///< false: nothing can be said of the receiver, who has not been asked
+    bool shortage = false;  ///< not tried, since this machine has run out of something (descriptors, ports, memory)
+    bool cut_off = false;   ///< tried, but told to stop before there was an answer
     attempt_end end = attempt_end::answered;
     unsigned status = 0;
     std::string answer{};
@@ -22260,6 +22337,9 @@ struct incoming {
     std::string why{};  ///< for the operator
     milliseconds duration{};
 };
+
+/// Lists, since what has come must be told even when there is no memory.
+using incoming_list = std::list<incoming>;
 
 /// Whom the client works for. Called on the client's executor; after `hook_client::abort` has returned it may still be,
 /// until the executor has run what is left.
@@ -22271,7 +22351,7 @@ public:
 
     /// Whether a connection may be made to this address.
     [[nodiscard]] virtual bool allows(const ip_address& address) noexcept = 0;
-    virtual void on_ended(std::vector<incoming> ended) noexcept = 0;
+    virtual void on_ended(incoming_list ended) noexcept = 0;
 
 protected:
     ~client_owner() = default;
@@ -22291,17 +22371,31 @@ class attempt_run : public std::enable_shared_from_this<attempt_run> {
 public:
     TOLLGATE_DECL attempt_run(std::shared_ptr<hook_client> home, outgoing request);
 
-    TOLLGATE_DECL void begin();
-    /// Ends it as not tried.
-    TOLLGATE_DECL void cut_off();
+    /// `blank`, one incoming with the request's number, is filled in and handed to the client when all is over.
+    TOLLGATE_DECL void begin(incoming_list blank) noexcept;
+    /// Ends it, as not tried if the request has not left.
+    TOLLGATE_DECL void cut_off() noexcept;
 
 private:
     using clock = std::chrono::steady_clock;
 
+    /// A step that runs out of memory ends the attempt.
+    template <class Step>
+    void guarded(Step step) noexcept {
+        if (over_) return;
+        try {
+            step();
+        } catch (const std::exception& failed) {
+            end_as_short(failed.what());
+        }
+    }
+
+    TOLLGATE_DECL void start();
     TOLLGATE_DECL void allow(milliseconds time);
     TOLLGATE_DECL void on_time_out();
 
     TOLLGATE_DECL void connect_anew();
+    TOLLGATE_DECL void on_looked_up(const lookup_answer& heard);
     TOLLGATE_DECL void on_addresses(const std::vector<ip_address>& found);
     TOLLGATE_DECL void connect_next();
     TOLLGATE_DECL void on_connected(const std::error_code& failed);
@@ -22311,8 +22405,10 @@ private:
     TOLLGATE_DECL void on_read(const std::error_code& failed, std::size_t bytes);
     TOLLGATE_DECL void on_lost(std::string why);
 
-    TOLLGATE_DECL void end_as(attempt_end end, std::string why);
-    TOLLGATE_DECL void end(incoming what);
+    TOLLGATE_DECL void end_as(attempt_end how, std::string why) noexcept;
+    TOLLGATE_DECL void end_as_short(std::string_view of_what) noexcept;
+    TOLLGATE_DECL void end_untried(std::string why) noexcept;
+    TOLLGATE_DECL void end() noexcept;
 
     const std::shared_ptr<hook_client> home_;
     outgoing request_;
@@ -22320,65 +22416,26 @@ private:
     std::string message_;  // head and body
     const clock::time_point began_ = clock::now();
     clock::time_point ends_at_;
+    clock::time_point connected_by_{};
     asio::basic_waitable_timer<clock, asio::wait_traits<clock>, client_executor> timer_;
     std::uint64_t timer_round_ = 0;
 
     std::vector<ip_address> addresses_;
     std::size_t next_address_ = 0;
     std::shared_ptr<hook_connection> line_;
+    bool looking_up_ = false;
     bool connecting_ = false;
+    bool in_body_ = false;
     bool used_before_ = false;   // the connection
     bool written_ = false;
     bool over_ = false;
     std::string last_fault_;
+    incoming_list result_;
     http::response_parser parser_;
     std::array<char, 4096> input_;
 };
 
 }  // namespace tollgate::dispatching
-
-// <tollgate/dispatch/name_lookup.hpp>
-
-namespace tollgate {
-
-/// Says at which addresses a host is; none when its name leads nowhere. May block, and is called from several threads
-/// at once, perhaps even after a dispatcher has stopped: it owns all that it needs. May throw, which is as if it gave
-/// none.
-using name_lookup = std::function<std::vector<ip_address>(const std::string& host)>;
-
-/// The system's own resolver (`getaddrinfo`).
-[[nodiscard]] TOLLGATE_DECL std::vector<ip_address> system_lookup(const std::string& host);
-
-namespace dispatching {
-
-/// Looks names up on threads of its own, since the system's resolver blocks. Threads come with the need for them, up to
-/// a bound, and go when the pool does: whoever waits for a server of names cannot be interrupted, so they are not
-/// waited for. A name that took long may have half of the threads together with all others like it: dead domains keep
-/// nobody from looking up live ones.
-class lookup_pool {
-public:
-    using on_answer = std::function<void(const std::vector<ip_address>&)>;
-
-    TOLLGATE_DECL lookup_pool(name_lookup look_up, std::size_t threads_max);
-    lookup_pool(const lookup_pool&) = delete;
-    lookup_pool& operator=(const lookup_pool&) = delete;
-    TOLLGATE_DECL ~lookup_pool();
-
-    /// Calls `tell` once on one of the threads, unless the pool stops before. Several who ask for one name at the same
-    /// time get one answer. It is called under a lock of the pool's: it does next to nothing, and asks nothing of the
-    /// pool.
-    TOLLGATE_DECL void ask(const std::string& host, on_answer tell);
-
-    /// When it has returned, nobody is told anything any more.
-    TOLLGATE_DECL void stop() noexcept;
-
-private:
-    class state;
-    const std::shared_ptr<state> state_;
-};
-
-}  // namespace dispatching
-}  // namespace tollgate
 
 // <tollgate/dispatch/client_settings.hpp>
 
@@ -22390,8 +22447,11 @@ struct hook_client_settings {
 
     milliseconds attempt_timeout = seconds{15};  ///< for all of an attempt: Standard Webhooks asks for 15 to 30 s
     milliseconds lookup_timeout = seconds{5};    ///< for the name: the system's resolver asks a second server after 5 s
-    milliseconds connect_timeout = seconds{5};   ///< for a connection, at whichever of the addresses
+    milliseconds connect_timeout = seconds{5};   ///< for a connection, at all of the addresses together
     milliseconds handshake_timeout = seconds{5};  ///< for TLS: two round trips
+
+    /// For the body, once the status is known. That alone counts, so nobody's hands are held for the rest.
+    milliseconds body_timeout = seconds{2};
 
     /// PEM of the certificate authorities that are believed; empty: the system's own.
     std::string authorities_file = {};
@@ -22471,9 +22531,10 @@ struct hook_dispatch_settings {
     std::size_t data_bytes_max = 64 * 1024 * 1024;  ///< of all bodies that are on their way
     std::size_t claim_max = 256;  ///< with one call of the store: the first of them leave before the last is claimed
 
-    /// How much longer than an attempt can take a delivery is leased: time to record what came of it. When a process
-    /// dies, another one, or its successor, sends again what it had leased once this is over.
-    milliseconds lease_margin = seconds{5};
+    /// How much longer than an attempt can take a delivery is leased: a third of it for the claim and the way to the
+    /// socket, the rest to record what came of it, which is more than `sqlite_store` waits for others (5 s). When a
+    /// process dies, another one, or its successor, sends again what it had leased once this is over.
+    milliseconds lease_margin = seconds{15};
     /// How often to ask for what another process may have appended: a store that can tell cheaply (`shared_outbox`),
     /// and any other one. What this process appends through the dispatcher is sent at once.
     milliseconds look_interval{50};
@@ -22573,14 +22634,15 @@ public:
     /// is its caller's concern.
     TOLLGATE_DECL void send(std::vector<outgoing> requests);
 
-    /// Cuts off what is under way, which ends as not tried, and closes all connections.
+    /// Cuts off what is under way, which ends as not tried if its request has not left, and closes all connections.
     TOLLGATE_DECL void abort();
 
 private:
     friend attempt_run;
 
-    TOLLGATE_DECL void end(incoming what);
-    TOLLGATE_DECL void tell();
+    TOLLGATE_DECL void begin(outgoing request, incoming_list blank) noexcept;
+    TOLLGATE_DECL void end(incoming_list what) noexcept;
+    TOLLGATE_DECL void tell() noexcept;
     /// Keeps a connection for the next request to its host.
     TOLLGATE_DECL void keep(const std::string& origin, std::shared_ptr<hook_connection> one);
     TOLLGATE_DECL void sweep();
@@ -22594,9 +22656,158 @@ private:
     asio::basic_waitable_timer<connection_pool::clock, asio::wait_traits<connection_pool::clock>, client_executor>
         sweep_timer_;
     bool sweeping_ = false;
-    std::unordered_map<std::uint64_t, std::shared_ptr<attempt_run>> under_way_;
-    std::vector<incoming> ended_;  // that the owner will be told of, as many at once as came together
+    // Weak: what is pending holds a run, so that an executor that is destroyed takes it along.
+    std::unordered_map<std::uint64_t, std::weak_ptr<attempt_run>> under_way_;
+    incoming_list ended_;  // that the owner will be told of, as many at once as came together
+    bool telling_ = false;
     bool aborted_ = false;
+};
+
+}  // namespace tollgate::dispatching
+
+// <tollgate/dispatch/desk_core.hpp>
+
+namespace tollgate::dispatching {
+
+namespace detail {
+
+/// Whose call this thread is inside of: code of the integrator's may stop the dispatcher that calls it.
+inline thread_local const void* inside_of = nullptr;
+
+class inside {
+public:
+    explicit inside(const void* whose) noexcept : before_{std::exchange(inside_of, whose)} {}
+    inside(const inside&) = delete;
+    inside& operator=(const inside&) = delete;
+    ~inside() { inside_of = before_; }
+
+private:
+    const void* const before_;
+};
+
+/// At most `wanted`, and at most half of the descriptors that the process may have: the other half is its host's.
+inline std::size_t affordable_attempts(std::size_t wanted) noexcept {
+    rlimit allowed{};
+    if (::getrlimit(RLIMIT_NOFILE, &allowed) != 0 || allowed.rlim_cur == RLIM_INFINITY) return wanted;
+    return (std::max)(std::size_t{1}, (std::min)(wanted, static_cast<std::size_t>(allowed.rlim_cur / 2)));
+}
+
+}  // namespace detail
+
+/// What a desk is made of: its thread, its flights, and what stands between it and the client.
+class delivery_desk::core {
+public:
+    core(desk_back& back, hook_dispatch_settings settings, const asio::any_io_executor* guest_of)
+        : back_{back}, settings_{std::move(settings)} {
+        if (guest_of != nullptr) executor_ = *guest_of;
+        settings_.attempts_max = detail::affordable_attempts(settings_.attempts_max);
+        // A host that is slow must leave a hand for one that is not.
+        settings_.slow_attempts_max =
+            (std::min)(settings_.slow_attempts_max, (std::max)(settings_.attempts_max / 2, std::size_t{1}));
+    }
+    TOLLGATE_DECL ~core();
+
+    TOLLGATE_DECL outcome<void> start();
+    TOLLGATE_DECL void stop(milliseconds deadline);
+    TOLLGATE_DECL void wake() noexcept;
+
+private:
+    using clock = std::chrono::steady_clock;
+    enum class state { fresh, running, stopping, stopped };
+
+    /// Stands between the client and a desk that may be gone while a guest's executor still runs what is left.
+    class mailbox final : public client_owner {
+    public:
+        explicit mailbox(core& of) : of_{&of} {}
+        bool allows(const ip_address& address) noexcept override {
+            const std::lock_guard hold{mutex_};
+            if (of_ == nullptr) return false;
+            const detail::inside mark{of_};
+            return of_->back_.allows(address);
+        }
+        void on_ended(incoming_list ended) noexcept override {
+            const std::lock_guard hold{mutex_};
+            if (of_ != nullptr) of_->take(std::move(ended));
+        }
+        void close() noexcept {
+            const std::lock_guard hold{mutex_};
+            of_ = nullptr;
+        }
+
+    private:
+        std::mutex mutex_;
+        core* of_;
+    };
+
+    /// What is on its way, or has come back and is not settled yet.
+    struct flight {
+        due_delivery sent;
+        instant began;
+        clock::time_point lease_over;
+        std::size_t bytes = 0;
+        bool unsendable = false;
+    };
+
+    TOLLGATE_DECL void take(incoming_list ended) noexcept;
+    TOLLGATE_DECL void serve_sockets() noexcept;
+    TOLLGATE_DECL void run() noexcept;
+    TOLLGATE_DECL void work(bool claims);
+    TOLLGATE_DECL void judge();
+    TOLLGATE_DECL void judge_one(incoming& each, instant now);
+    TOLLGATE_DECL void settle();
+    TOLLGATE_DECL void forget_overdue();
+    TOLLGATE_DECL void claim();
+    TOLLGATE_DECL void send(std::vector<due_delivery> claimed, instant now, clock::time_point claimed_at);
+    TOLLGATE_DECL bool have_already(const due_delivery& again, clock::time_point lease_over);
+    TOLLGATE_DECL void send_one(due_delivery next, instant now, clock::time_point claimed_at,
+                                std::vector<outgoing>& requests);
+    TOLLGATE_DECL void forget(std::uint64_t number) noexcept;
+    TOLLGATE_DECL void rest_from_shortage(std::string_view why);
+    TOLLGATE_DECL void sweep();
+    TOLLGATE_DECL void come_back_after(milliseconds wait);
+    TOLLGATE_DECL void land(flight& over) noexcept;
+    TOLLGATE_DECL void finish() noexcept;
+    [[nodiscard]] std::size_t under_way() const noexcept { return flights_.size() + settled_next_.size(); }
+
+    desk_back& back_;
+    hook_dispatch_settings settings_;
+    std::unique_ptr<asio::io_context> own_context_;
+    std::optional<asio::executor_work_guard<asio::io_context::executor_type>> own_context_stays_;
+    asio::any_io_executor executor_;
+    std::shared_ptr<mailbox> mail_;
+    std::shared_ptr<hook_client> client_;
+    std::thread own_thread_;
+    std::thread desk_thread_;
+
+    std::mutex mutex_;  // guards these, and no call of the integrator's code
+    std::condition_variable changed_;
+    state state_ = state::fresh;
+    clock::time_point stop_at_ = (clock::time_point::max)();
+    bool woken_ = false;
+    incoming_list ended_;
+
+    std::mutex join_mutex_;  // of several threads that stop, one joins
+
+    // The desk thread's own.
+    std::uint64_t last_number_ = 0;
+    std::unordered_map<std::uint64_t, flight> flights_;
+    std::unordered_map<std::int64_t, std::uint64_t> numbers_;  // of flights, by their deliveries
+    incoming_list arrived_;                                     // and not judged yet
+    std::vector<settlement> settled_next_;
+    std::vector<std::pair<flight, std::string>> settled_flights_;  // of each settlement, and why it failed
+    std::size_t slow_under_way_ = 0;
+    std::size_t bytes_under_way_ = 0;
+    bool hands_came_free_ = false;
+    clock::time_point next_claim_{}, next_look_{}, next_judge_{}, next_settle_{}, next_sweep_{};
+    milliseconds store_pause_{0};     // after failures of the store
+    milliseconds shortage_pause_{0};  // while this machine cannot connect
+    clock::time_point no_claim_before_{};
+    clock::time_point next_shortage_told_{};
+    http::field_block fields_;
+
+    static constexpr milliseconds first_pause{100}, longest_pause = seconds{5};
+    static constexpr std::size_t sweep_rows_max = 1000;  // a few ms of a database
+    static constexpr milliseconds sweep_interval = seconds{60}, sweep_pause{100};
 };
 
 }  // namespace tollgate::dispatching
@@ -22646,9 +22857,9 @@ public:
     outcome<void> start() { return desk_.start(); }
 
     /// Claims nothing more, lets attempts that are under way end and records them, and returns; after `deadline` cuts
-    /// off what is left: that is sent again when its lease is over, by whoever works on the store then. The default is
-    /// as long as an attempt may take. From within a policy it begins all this and returns at once. To stop again does
-    /// no harm.
+    /// off what is left: that is on record if its request had left, and due again at once, for whoever works on the
+    /// store then. The default is as long as an attempt may take. From within a policy it begins all this and returns at
+    /// once. To stop again does no harm.
     void stop(milliseconds deadline = seconds{15}) { desk_.stop(deadline); }
 
     /// There may be something to deliver: look at once.
@@ -22736,15 +22947,11 @@ private:
 
 #include <asio/buffer.hpp>
 #include <asio/error.hpp>
-#include <asio/executor_work_guard.hpp>
-#include <asio/io_context.hpp>
 #include <asio/post.hpp>
 #include <netdb.h>
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
-#include <sys/resource.h>
-#include <deque>
-#include <unordered_set>
+#include <resolv.h>
 
 // <tollgate/dispatch/connection.ipp>
 
@@ -22800,6 +23007,11 @@ TOLLGATE_DECL std::string hook_connection::tls_fault(const std::error_code& fail
 }
 
 TOLLGATE_DECL bool hook_connection::is_quiet() noexcept {
+    // What came together with the last answer is not in the socket any more, but here: decrypted, or still a record.
+    if (tls_) {
+        SSL* const native = tls_->native_handle();
+        if (SSL_pending(native) != 0 || BIO_ctrl_pending(SSL_get_rbio(native)) != 0) return false;
+    }
     char byte = 0;
     const auto got = ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
@@ -22812,230 +23024,31 @@ TOLLGATE_DECL void hook_connection::close() noexcept {
 
 }  // namespace tollgate::dispatching
 
-// <tollgate/dispatch/attempt_run.ipp>
-
-namespace tollgate::dispatching {
-
-namespace detail {
-
-/// What this machine has run out of, which says nothing of the other one.
-inline bool is_shortage(const std::error_code& failed) noexcept {
-    for (const auto each : {std::errc::too_many_files_open, std::errc::too_many_files_open_in_system,
-                            std::errc::no_buffer_space, std::errc::not_enough_memory})
-        if (failed == each) return true;
-    return false;
-}
-
-inline std::string message_head(const outgoing& request, const std::string& user_agent) {
-    std::string made;
-    constexpr std::size_t around_bytes = 128;
-    made.reserve(around_bytes + request.target.path.size() + request.target.query.size() + request.fields.size() +
-                 request.body.size());
-    made.append("POST ").append(request.target.request_target()).append(" HTTP/1.1\r\nHost: ");
-    made.append(request.target.authority()).append("\r\nUser-Agent: ").append(user_agent).append("\r\n");
-    made.append(request.fields)
-        .append("Content-Length: ")
-        .append(std::to_string(request.body.size()))
-        .append("\r\n\r\n");
-    return made;
-}
-
-}  // namespace detail
-
-TOLLGATE_DECL attempt_run::attempt_run(std::shared_ptr<hook_client> home, outgoing request)
-    : home_{std::move(home)},
-      request_{std::move(request)},
-      origin_{request_.target.origin()},
-      message_{detail::message_head(request_, home_->settings_.user_agent)},
-      ends_at_{began_ + home_->settings_.attempt_timeout},
-      timer_{home_->strand_},
-      parser_{home_->settings_.answer} {
-    message_ += request_.body;
-    request_.body = {};
-    request_.fields = {};
-}
-
-TOLLGATE_DECL void attempt_run::begin() {
-    while (auto kept = home_->idle_.take(origin_)) {
-        if (!home_->owner_->allows(kept->peer)) {  // what may be reached can change
-            kept->close();
-            continue;
-        }
-        line_ = std::move(kept);
-        used_before_ = true;
-        return send();
-    }
-    connect_anew();
-}
-
-TOLLGATE_DECL void attempt_run::cut_off() {
-    if (!over_) end({.number = request_.number, .tried = false});
-}
-
-/// From now on there is so much time for the next step, and never more than is left of all.
-TOLLGATE_DECL void attempt_run::allow(milliseconds time) {
-    const std::uint64_t round = ++timer_round_;
-    timer_.expires_at((std::min)(clock::now() + time, ends_at_));
-    timer_.async_wait([self = shared_from_this(), round](const std::error_code& cancelled) {
-        if (!cancelled && !self->over_ && round == self->timer_round_) self->on_time_out();
-    });
-}
-
-TOLLGATE_DECL void attempt_run::on_time_out() {
-    if (connecting_) {
-        last_fault_ = "no answer to the attempt to connect";
-        if (clock::now() < ends_at_ && next_address_ < addresses_.size()) return connect_next();
-    }
-    end_as(attempt_end::timed_out, last_fault_);
-}
-
-TOLLGATE_DECL void attempt_run::connect_anew() {
-    if (request_.target.address) return on_addresses({*request_.target.address});
-    allow(home_->settings_.lookup_timeout);
-    last_fault_ = "the name was not found in time";
-    // Weak: a server of names that never answers must not keep what has timed out.
-    home_->names_.ask(request_.target.host, [waiting = weak_from_this(), strand = home_->strand_](const auto& found) {
-        asio::post(strand, [waiting, found] {
-            if (const auto self = waiting.lock(); self && !self->over_) self->on_addresses(found);
-        });
-    });
-}
-
-/// The rule is asked here, of the very addresses that are connected to: a name that was harmless when the hook was
-/// made, or a moment ago, cannot lead inside.
-TOLLGATE_DECL void attempt_run::on_addresses(const std::vector<ip_address>& found) {
-    if (found.empty()) return end_as(attempt_end::no_address, "no such host");
-    addresses_.clear();
-    next_address_ = 0;
-    for (const ip_address& each : found)
-        if (addresses_.size() < home_->settings_.addresses_max && home_->owner_->allows(each))
-            addresses_.push_back(each);
-    if (addresses_.empty()) return end_as(attempt_end::refused_address, found.front().to_text());
-    connect_next();
-}
-
-TOLLGATE_DECL void attempt_run::connect_next() {
-    const auto left = static_cast<milliseconds::rep>(addresses_.size() - next_address_);
-    const ip_address address = addresses_[next_address_++];
-    if (line_) line_->close();
-    line_ = std::make_shared<hook_connection>(home_->strand_);
-    line_->peer = address;
-    line_->made_at = clock::now();
-    used_before_ = false;
-    connecting_ = true;
-    // An address that is dead leaves time for those behind it.
-    allow(home_->settings_.connect_timeout / left);
-    line_->socket().async_connect(to_endpoint(address, request_.target.port),
-                                  [self = shared_from_this(), line = line_](const std::error_code& failed) {
-                                      if (!self->over_ && line == self->line_ && self->connecting_)
-                                          self->on_connected(failed);
-                                  });
-}
-
-TOLLGATE_DECL void attempt_run::on_connected(const std::error_code& failed) {
-    if (failed) {
-        last_fault_ = failed.message();
-        if (detail::is_shortage(failed)) return end({.number = request_.number, .tried = false, .why = last_fault_});
-        if (next_address_ < addresses_.size()) return connect_next();
-        return end_as(failed == std::errc::timed_out ? attempt_end::timed_out : attempt_end::no_connection,
-                      last_fault_);
-    }
-    connecting_ = false;
-    std::error_code ignored;
-    line_->socket().set_option(asio::ip::tcp::no_delay{true}, ignored);  // one message, one answer: nothing to gather
-    if (request_.target.scheme == http::url_scheme::https) return shake_hands();
-    send();
-}
-
-TOLLGATE_DECL void attempt_run::shake_hands() {
-    if (!line_->use_tls(*home_->tls_, request_.target)) return end_as(attempt_end::no_tls, "no memory for TLS");
-    last_fault_ = "no answer to the TLS handshake";
-    allow(home_->settings_.handshake_timeout);
-    line_->shake_hands([self = shared_from_this(), line = line_](const std::error_code& failed) {
-        if (self->over_) return;
-        if (failed) return self->end_as(attempt_end::no_tls, line->tls_fault(failed));
-        self->send();
-    });
-}
-
-/// Reads while it writes: a receiver may refuse a request before it has all of it, and go.
-TOLLGATE_DECL void attempt_run::send() {
-    last_fault_ = "no answer to the request";
-    allow(home_->settings_.attempt_timeout);
-    parser_.start();
-    written_ = false;
-    line_->write(message_, [self = shared_from_this(), line = line_](const std::error_code& failed, std::size_t) {
-        // Where writing failed, reading says more: an answer perhaps, or why there is none.
-        if (!self->over_ && line == self->line_ && !failed) self->written_ = true;
-    });
-    read();
-}
-
-TOLLGATE_DECL void attempt_run::read() {
-    line_->read_some(asio::buffer(input_), [self = shared_from_this(), line = line_](const std::error_code& failed,
-                                                                                     std::size_t bytes) {
-        if (!self->over_ && line == self->line_) self->on_read(failed, bytes);
-    });
-}
-
-TOLLGATE_DECL void attempt_run::on_read(const std::error_code& failed, std::size_t bytes) {
-    const bool ended = failed == asio::error::eof || failed == asio::ssl::error::stream_truncated;
-    if (failed && !ended) return on_lost(failed.message());
-
-    const auto step = ended ? parser_.finish() : parser_.step({input_.data(), bytes});
-    if (step == http::response_step::needs_more) return read();
-    if (step == http::response_step::refused) {
-        if (ended) return on_lost(std::string{parser_.refused_reason()});
-        return end_as(attempt_end::bad_answer, std::string{parser_.refused_reason()});
-    }
-    if (!ended && written_ && parser_.keep_alive() && parser_.consumed() == bytes)
-        home_->keep(origin_, std::move(line_));
-    end_as(attempt_end::answered, {});
-}
-
-/// A connection that was used before may end at any time; its host may not even have seen the request. So it is sent
-/// once more, on a new connection, if not a byte of an answer has come. RFC 9110 section 9.2.2 allows that for a POST
-/// whose client knows that it does no harm: the `webhook-id` is the same, and a receiver must expect to see one twice
-/// anyway.
-TOLLGATE_DECL void attempt_run::on_lost(std::string why) {
-    if (!used_before_ || parser_.begun()) return end_as(attempt_end::broken_off, std::move(why));
-    line_->close();
-    line_.reset();
-    used_before_ = false;
-    connect_anew();
-}
-
-TOLLGATE_DECL void attempt_run::end_as(attempt_end how, std::string why) {
-    incoming made{.number = request_.number, .end = how, .why = std::move(why)};
-    if (parser_.head_complete()) {
-        made.status = parser_.status();
-        made.answer = parser_.body();
-        made.retry_after = parser_.retry_after();
-    }
-    end(std::move(made));
-}
-
-TOLLGATE_DECL void attempt_run::end(incoming what) {
-    over_ = true;
-    timer_.cancel();
-    if (line_) line_->close();
-    line_.reset();
-    what.duration = std::chrono::ceil<milliseconds>(clock::now() - began_);
-    home_->end(std::move(what));
-}
-
-}  // namespace tollgate::dispatching
-
 // <tollgate/dispatch/name_lookup.ipp>
 
 namespace tollgate {
 
 TOLLGATE_DECL std::vector<ip_address> system_lookup(const std::string& host) {
+#if defined(__GLIBC__)
+    // `shop` is not `shop.our-office.example`: what is inside may not be reached by leaving a domain out. The state is
+    // this thread's own; a change of resolv.conf makes it as new, so it is said each time.
+    if ((_res.options & RES_INIT) == 0) static_cast<void>(res_init());
+    _res.options &= ~static_cast<decltype(_res.options)>(RES_DNSRCH | RES_DEFNAMES);
+#endif
     addrinfo wanted{};
     wanted.ai_family = AF_UNSPEC;
     wanted.ai_socktype = SOCK_STREAM;
     addrinfo* first = nullptr;
-    if (::getaddrinfo(host.c_str(), nullptr, &wanted, &first) != 0) return {};
+    errno = 0;
+    if (const int failed = ::getaddrinfo(host.c_str(), nullptr, &wanted, &first); failed != 0) {
+        const int cause = errno;
+        if (failed == EAI_MEMORY) throw std::bad_alloc{};
+        if (failed == EAI_SYSTEM || cause == EMFILE || cause == ENFILE || cause == ENOBUFS)
+            throw std::system_error{cause, std::generic_category(), "names cannot be looked up"};
+        if (failed == EAI_AGAIN) throw std::system_error{std::make_error_code(std::errc::timed_out)};
+        return {};
+    }
+
     const std::unique_ptr<addrinfo, void (*)(addrinfo*)> all{first, ::freeaddrinfo};
 
     std::vector<ip_address> found;
@@ -23059,6 +23072,54 @@ TOLLGATE_DECL std::vector<ip_address> system_lookup(const std::string& host) {
 
 namespace dispatching {
 
+namespace detail {
+
+/// The last names that were added, a bounded number.
+class recent_names {
+public:
+    explicit recent_names(std::size_t names_max) : names_max_{names_max} {}
+
+    [[nodiscard]] bool contains(const std::string& name) const { return places_.contains(name); }
+    void add(const std::string& name) {
+        if (const auto known = places_.find(name); known != places_.end())
+            return names_.splice(names_.begin(), names_, known->second);
+        std::list<std::string> made{name};
+        places_.emplace(made.front(), made.begin());
+        names_.splice(names_.begin(), made);
+        if (names_.size() > names_max_) remove(std::string{names_.back()});
+    }
+    void remove(const std::string& name) {
+        const auto known = places_.find(name);
+        if (known == places_.end()) return;
+        const auto place = known->second;
+        places_.erase(known);
+        names_.erase(place);
+    }
+
+private:
+    const std::size_t names_max_;
+    std::list<std::string> names_;  // the last first
+    std::unordered_map<std::string_view, std::list<std::string>::iterator> places_;
+};
+
+/// What one can buy, more or less: `b.example` of `a.b.example`, `b.co.uk` of `a.b.co.uk`.
+inline std::string domain_of(std::string_view host) {
+    if (host.ends_with('.')) host.remove_suffix(1);
+    const auto before = [host](std::size_t end) {
+        const auto dot = end == 0 ? std::string_view::npos : host.rfind('.', end - 1);
+        return dot == std::string_view::npos ? std::size_t{0} : dot + 1;
+    };
+    const std::size_t top = before(host.size());
+    if (top == 0) return std::string{host};
+    const std::size_t second = before(top - 1);
+    constexpr std::size_t country_bytes = 2, kind_bytes_max = 3;  // co, com, org
+    if (second == 0 || host.size() - top != country_bytes || top - 1 - second > kind_bytes_max)
+        return std::string{host.substr(second)};
+    return std::string{host.substr(before(second - 1))};
+}
+
+}  // namespace detail
+
 /// Shared by the threads, which may outlive the pool.
 class lookup_pool::state : public std::enable_shared_from_this<state> {
 public:
@@ -23068,10 +23129,17 @@ public:
     void ask(const std::string& host, on_answer tell) {
         const std::lock_guard hold{mutex_};
         if (stopping_) return;
-        const auto [place, is_new] = asked_.try_emplace(host);
-        place->second.push_back(std::move(tell));
-        if (!is_new) return;  // somebody is asking, or about to
-        waiting_.push_back(host);
+        if (const auto same = asked_.find(host); same != asked_.end())
+            return same->second->tell.push_back(std::move(tell));
+        std::list<question> made;
+        made.push_back({host, detail::domain_of(host), known::little});
+        question& one = made.front();
+        one.how = quick_names_.contains(host)           ? known::quick
+                  : slow_domains_.contains(one.domain) ? known::slow
+                                                       : known::little;
+        one.tell.push_back(std::move(tell));
+        asked_.emplace(host, made.begin());
+        waiting_.splice(waiting_.end(), made);
         if (idle_ >= waiting_.size() || threads_ == threads_max_) {
             came_.notify_one();
             return;
@@ -23079,9 +23147,19 @@ public:
         try {
             std::thread{[self = shared_from_this()] { self->run(); }}.detach();
             ++threads_;
-        } catch (const std::system_error&) {  // those that are there will come to it
-            if (threads_ == 0) asked_.erase(host), waiting_.pop_back();
+        } catch (const std::exception&) {  // those that are there will come to it
         }
+    }
+
+    bool is_asking_for(const std::string& host) {
+        const std::lock_guard hold{mutex_};
+        const auto found = asked_.find(host);
+        if (found == asked_.end()) return false;
+        const auto place = found->second;
+        if (place->running) return true;
+        asked_.erase(found);
+        waiting_.erase(place);
+        return false;
     }
 
     void stop() noexcept {
@@ -23095,45 +23173,103 @@ public:
 private:
     using clock = std::chrono::steady_clock;
     static constexpr std::chrono::seconds long_time{1};
-    static constexpr std::size_t slow_names_max = 4096;
+    static constexpr std::size_t names_max = 8192;  // 2 MB at the most, if all are as long as they may be
 
-    /// The name to look up next, if there is one that this thread may.
-    [[nodiscard]] std::deque<std::string>::iterator next() {
-        if (slow_running_ < threads_max_ / 2) return waiting_.begin();
-        return std::find_if(waiting_.begin(), waiting_.end(),
-                            [this](const std::string& each) { return !slow_names_.contains(each); });
+    enum class known : std::uint8_t { quick, little, slow };
+    struct question {
+        std::string host;
+        std::string domain;
+        known how;
+        bool running = false;
+        std::vector<on_answer> tell{};
+    };
+    using questions = std::list<question>;
+
+    [[nodiscard]] std::size_t part_of_threads(std::size_t divisor) const noexcept {
+        return (std::max)(threads_max_ / divisor, std::size_t{1});
     }
 
-    void run() {
+    /// The name to look up next, if there is one that this thread may.
+    [[nodiscard]] questions::iterator next() {
+        const auto count = [this](auto which) {
+            return static_cast<std::size_t>(std::count_if(running_.begin(), running_.end(), which));
+        };
+        const bool room_for_others =
+            count([](const question& one) { return one.how != known::quick; }) < part_of_threads(2);
+        const bool room_for_slow =
+            count([](const question& one) { return one.how == known::slow; }) < part_of_threads(4);
+        return std::find_if(waiting_.begin(), waiting_.end(), [&](const question& each) {
+            const bool quick = each.how == known::quick;
+            if (!quick && (!room_for_others || (each.how == known::slow && !room_for_slow))) return false;
+            const std::size_t of_domain = count([&](const question& one) { return one.domain == each.domain; });
+            return of_domain < part_of_threads(quick ? 4 : 8);
+        });
+    }
+
+    void run() noexcept {
         std::unique_lock hold{mutex_};
         for (;;) {
             ++idle_;
             came_.wait(hold, [this] { return stopping_ || next() != waiting_.end(); });
             --idle_;
             if (stopping_) return;
-            const auto place = next();
-            const std::string host = std::move(*place);
-            waiting_.erase(place);
-            const bool slow = slow_names_.contains(host);
-            slow_running_ += slow ? 1 : 0;
+            const auto one = next();
+            one->running = true;
+            running_.splice(running_.end(), waiting_, one);
             hold.unlock();
 
             const auto began = clock::now();
-            std::vector<ip_address> found;
-            try {
-                found = look_up_(host);
-            } catch (...) {  // as if the name led nowhere
-            }
-            const bool was_slow = clock::now() - began >= long_time;
+            const lookup_answer heard = look_up(one->host);
+            const bool was_quick = clock::now() - began < long_time;
 
             hold.lock();
-            slow_running_ -= slow ? 1 : 0;
-            if (!was_slow) slow_names_.erase(host);
-            else if (slow_names_.size() < slow_names_max) slow_names_.insert(host);
+            questions done;
+            done.splice(done.end(), running_, one);
+            came_.notify_one();
             if (stopping_) return;
-            if (slow) came_.notify_one();
-            if (const auto asking = asked_.extract(host))
-                for (const on_answer& each : asking.mapped()) each(found);
+            asked_.erase(one->host);
+            if (heard.end == lookup_end::answered || !was_quick) remember(*one, was_quick);
+            for (const on_answer& each : one->tell) tell(each, heard);
+        }
+    }
+
+    [[nodiscard]] lookup_answer look_up(const std::string& host) const noexcept {
+        try {
+            return {.addresses = look_up_(host)};
+        } catch (const std::system_error& failed) {
+            const bool nobody_there =
+                failed.code() == std::errc::timed_out || failed.code() == std::errc::resource_unavailable_try_again;
+            return failed_as(nobody_there ? lookup_end::no_answer : lookup_end::short_of_something, failed.what());
+        } catch (const std::bad_alloc& failed) {
+            return failed_as(lookup_end::short_of_something, failed.what());
+        } catch (...) {
+            return {};
+        }
+    }
+    [[nodiscard]] static lookup_answer failed_as(lookup_end end, const char* why) noexcept {
+        try {
+            return {.end = end, .why = why};
+        } catch (const std::exception&) {
+            return {.end = end};
+        }
+    }
+
+    void remember(const question& one, bool was_quick) noexcept {
+        try {
+            if (was_quick) {
+                quick_names_.add(one.host);
+                slow_domains_.remove(one.domain);
+            } else {
+                quick_names_.remove(one.host);
+                slow_domains_.add(one.domain);
+            }
+        } catch (const std::exception&) {  // then it is less known than it could be
+        }
+    }
+    static void tell(const on_answer& who, const lookup_answer& heard) noexcept {
+        try {
+            who(heard);
+        } catch (const std::exception&) {  // who was not told has a time-out
         }
     }
 
@@ -23141,10 +23277,9 @@ private:
     const std::size_t threads_max_;
     std::mutex mutex_;
     std::condition_variable came_;
-    std::unordered_map<std::string, std::vector<on_answer>> asked_;
-    std::deque<std::string> waiting_;
-    std::unordered_set<std::string> slow_names_;
-    std::size_t slow_running_ = 0;
+    std::unordered_map<std::string, questions::iterator> asked_;
+    questions waiting_, running_;
+    detail::recent_names quick_names_{names_max}, slow_domains_{names_max};
     std::size_t threads_ = 0;
     std::size_t idle_ = 0;
     bool stopping_ = false;
@@ -23159,8 +23294,281 @@ TOLLGATE_DECL void lookup_pool::stop() noexcept { state_->stop(); }
 
 TOLLGATE_DECL void lookup_pool::ask(const std::string& host, on_answer tell) { state_->ask(host, std::move(tell)); }
 
+TOLLGATE_DECL bool lookup_pool::is_asking_for(const std::string& host) { return state_->is_asking_for(host); }
+
 }  // namespace dispatching
 }  // namespace tollgate
+
+// <tollgate/dispatch/attempt_run.ipp>
+
+namespace tollgate::dispatching {
+
+namespace detail {
+
+/// What this machine has run out of, which says nothing of the other one.
+inline bool is_shortage(const std::error_code& failed, const ip_address& to) noexcept {
+    for (const auto each : {std::errc::too_many_files_open, std::errc::too_many_files_open_in_system,
+                            std::errc::no_buffer_space, std::errc::not_enough_memory})
+        if (failed == each) return true;
+    // No port is free. Over IPv6 it may as well be that this machine has no address there, for good.
+    return failed == std::errc::address_not_available && to.is_v4();
+}
+
+inline std::string message_head(const outgoing& request, const std::string& user_agent) {
+    std::string made;
+    constexpr std::size_t around_bytes = 128;
+    made.reserve(around_bytes + request.target.path.size() + request.target.query.size() + request.fields.size() +
+                 request.body.size());
+    made.append("POST ").append(request.target.request_target()).append(" HTTP/1.1\r\nHost: ");
+    made.append(request.target.authority()).append("\r\nUser-Agent: ").append(user_agent).append("\r\n");
+    made.append(request.fields)
+        .append("Content-Length: ")
+        .append(std::to_string(request.body.size()))
+        .append("\r\n\r\n");
+    return made;
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL attempt_run::attempt_run(std::shared_ptr<hook_client> home, outgoing request)
+    : home_{std::move(home)},
+      request_{std::move(request)},
+      origin_{request_.target.origin()},
+      message_{detail::message_head(request_, home_->settings_.user_agent)},
+      ends_at_{(std::min)(began_ + home_->settings_.attempt_timeout, request_.done_by)},
+      timer_{home_->strand_},
+      parser_{home_->settings_.answer} {
+    message_ += request_.body;
+    request_.body = {};
+    request_.fields = {};
+}
+
+TOLLGATE_DECL void attempt_run::begin(incoming_list blank) noexcept {
+    result_ = std::move(blank);
+    guarded([this] { start(); });
+}
+
+TOLLGATE_DECL void attempt_run::start() {
+    // With half of its time gone, the receiver would be blamed for what was lost on the way here.
+    if (ends_at_ - began_ < home_->settings_.attempt_timeout / 2) return end_untried({});
+    while (auto kept = home_->idle_.take(origin_)) {
+        if (!home_->owner_->allows(kept->peer)) {  // what may be reached can change
+            kept->close();
+            continue;
+        }
+        line_ = std::move(kept);
+        used_before_ = true;
+        return send();
+    }
+    connect_anew();
+}
+
+TOLLGATE_DECL void attempt_run::cut_off() noexcept {
+    if (over_) return;
+    if (!written_) return end_untried({});
+    result_.front().cut_off = !parser_.head_complete();
+    end_as(attempt_end::broken_off, {});
+}
+
+/// From now on there is so much time for the next step, and never more than is left of all.
+TOLLGATE_DECL void attempt_run::allow(milliseconds time) {
+    const std::uint64_t round = ++timer_round_;
+    timer_.expires_at((std::min)(clock::now() + time, ends_at_));
+    timer_.async_wait([self = shared_from_this(), round](const std::error_code& cancelled) {
+        if (!cancelled && round == self->timer_round_) self->guarded([&] { self->on_time_out(); });
+    });
+}
+
+TOLLGATE_DECL void attempt_run::on_time_out() {
+    // A name that waited for others all the time was not asked for.
+    if (looking_up_ && !home_->names_.is_asking_for(request_.target.host))
+        return end_untried("too many names that nobody knows are looked up");
+    if (connecting_) {
+        last_fault_ = "no answer to the attempt to connect";
+        if (clock::now() < (std::min)(ends_at_, connected_by_) && next_address_ < addresses_.size())
+            return connect_next();
+    }
+    end_as(attempt_end::timed_out, last_fault_);
+}
+
+TOLLGATE_DECL void attempt_run::connect_anew() {
+    if (request_.target.address) return on_addresses({*request_.target.address});
+    allow(home_->settings_.lookup_timeout);
+    last_fault_ = "the name was not found in time";
+    // Weak: a server of names that never answers must not keep what has timed out.
+    looking_up_ = true;
+    home_->names_.ask(request_.target.host, [waiting = weak_from_this(), strand = home_->strand_](const auto& heard) {
+        asio::post(strand, [waiting, heard] {
+            if (const auto self = waiting.lock()) self->guarded([&] { self->on_looked_up(heard); });
+        });
+    });
+}
+
+TOLLGATE_DECL void attempt_run::on_looked_up(const lookup_answer& heard) {
+    looking_up_ = false;
+    switch (heard.end) {
+        case lookup_end::short_of_something: return end_as_short(heard.why);
+        case lookup_end::no_answer: return end_as(attempt_end::timed_out, "no server of names answered");
+        case lookup_end::answered: break;
+    }
+    on_addresses(heard.addresses);
+}
+
+/// The rule is asked here, of the very addresses that are connected to: a name that was harmless when the hook was
+/// made, or a moment ago, cannot lead inside.
+TOLLGATE_DECL void attempt_run::on_addresses(const std::vector<ip_address>& found) {
+    if (found.empty()) return end_as(attempt_end::no_address, "no such host");
+    addresses_.clear();
+    next_address_ = 0;
+    for (const ip_address& each : found)
+        if (addresses_.size() < home_->settings_.addresses_max && home_->owner_->allows(each))
+            addresses_.push_back(each);
+    if (addresses_.empty()) return end_as(attempt_end::refused_address, found.front().to_text());
+    connected_by_ = clock::now() + home_->settings_.connect_timeout;
+    connect_next();
+}
+
+TOLLGATE_DECL void attempt_run::connect_next() {
+    const auto left = static_cast<milliseconds::rep>(addresses_.size() - next_address_);
+    const ip_address address = addresses_[next_address_++];
+    if (line_) line_->close();
+    line_ = std::make_shared<hook_connection>(home_->strand_);
+    line_->peer = address;
+    line_->made_at = clock::now();
+    used_before_ = false;
+    connecting_ = true;
+    // An address that is dead leaves time for those behind it.
+    allow((std::max)(std::chrono::ceil<milliseconds>(connected_by_ - clock::now()) / left, milliseconds{1}));
+    line_->socket().async_connect(to_endpoint(address, request_.target.port),
+                                  [self = shared_from_this(), line = line_](const std::error_code& failed) {
+                                      if (line == self->line_ && self->connecting_)
+                                          self->guarded([&] { self->on_connected(failed); });
+                                  });
+}
+
+TOLLGATE_DECL void attempt_run::on_connected(const std::error_code& failed) {
+    if (failed) {
+        last_fault_ = failed.message();
+        if (detail::is_shortage(failed, line_->peer)) return end_as_short(last_fault_);
+        if (next_address_ < addresses_.size()) return connect_next();
+        return end_as(failed == std::errc::timed_out ? attempt_end::timed_out : attempt_end::no_connection,
+                      last_fault_);
+    }
+    connecting_ = false;
+    std::error_code ignored;
+    line_->socket().set_option(asio::ip::tcp::no_delay{true}, ignored);  // one message, one answer: nothing to gather
+    if (request_.target.scheme == http::url_scheme::https) return shake_hands();
+    send();
+}
+
+TOLLGATE_DECL void attempt_run::shake_hands() {
+    if (!line_->use_tls(*home_->tls_, request_.target)) return end_as(attempt_end::no_tls, "no memory for TLS");
+    last_fault_ = "no answer to the TLS handshake";
+    allow(home_->settings_.handshake_timeout);
+    line_->shake_hands([self = shared_from_this(), line = line_](const std::error_code& failed) {
+        self->guarded([&] {
+            if (failed) self->end_as(attempt_end::no_tls, line->tls_fault(failed));
+            else self->send();
+        });
+    });
+}
+
+/// Reads while it writes: a receiver may refuse a request before it has all of it, and go.
+TOLLGATE_DECL void attempt_run::send() {
+    last_fault_ = "no answer to the request";
+    allow(home_->settings_.attempt_timeout);
+    parser_.start();
+    written_ = in_body_ = false;
+    line_->write(message_, [self = shared_from_this(), line = line_](const std::error_code& failed, std::size_t) {
+        // Where writing failed, reading says more: an answer perhaps, or why there is none.
+        if (!self->over_ && line == self->line_ && !failed) self->written_ = true;
+    });
+    read();
+}
+
+TOLLGATE_DECL void attempt_run::read() {
+    line_->read_some(asio::buffer(input_), [self = shared_from_this(), line = line_](const std::error_code& failed,
+                                                                                     std::size_t bytes) {
+        if (line == self->line_) self->guarded([&] { self->on_read(failed, bytes); });
+    });
+}
+
+TOLLGATE_DECL void attempt_run::on_read(const std::error_code& failed, std::size_t bytes) {
+    const bool ended = failed == asio::error::eof || failed == asio::ssl::error::stream_truncated;
+    if (failed && !ended) return on_lost(failed.message());
+
+    const auto step = ended ? parser_.finish() : parser_.step({input_.data(), bytes});
+    if (step == http::response_step::needs_more) {
+        if (parser_.head_complete() && !in_body_) {
+            in_body_ = true;
+            allow(home_->settings_.body_timeout);
+        }
+        return read();
+    }
+    if (step == http::response_step::refused) {
+        if (ended) return on_lost(std::string{parser_.refused_reason()});
+        return end_as(attempt_end::bad_answer, std::string{parser_.refused_reason()});
+    }
+    if (!ended && written_ && parser_.keep_alive() && parser_.consumed() == bytes)
+        home_->keep(origin_, std::move(line_));
+    end_as(attempt_end::answered, {});
+}
+
+/// A connection that was used before may end at any time; its host may not even have seen the request. So it is sent
+/// once more, on a new connection, if not a byte of an answer has come. RFC 9110 section 9.2.2 allows that for a POST
+/// whose client knows that it does no harm: the `webhook-id` is the same, and a receiver must expect to see one twice
+/// anyway.
+TOLLGATE_DECL void attempt_run::on_lost(std::string why) {
+    if (!used_before_ || parser_.begun()) return end_as(attempt_end::broken_off, std::move(why));
+    line_->close();
+    line_.reset();
+    used_before_ = false;
+    connect_anew();
+}
+
+/// Once the head is here the receiver has answered, whatever becomes of the body: many write one without saying where
+/// it ends, and leave the connection open.
+TOLLGATE_DECL void attempt_run::end_as(attempt_end how, std::string why) noexcept {
+    incoming& made = result_.front();
+    made.end = parser_.head_complete() ? attempt_end::answered : how;
+    made.why = std::move(why);
+    if (parser_.head_complete()) {
+        made.status = parser_.status();
+        try {
+            made.retry_after = parser_.retry_after();
+            made.answer = parser_.body();
+        } catch (const std::exception&) {  // the status is what counts
+        }
+    }
+    end();
+}
+
+TOLLGATE_DECL void attempt_run::end_as_short(std::string_view of_what) noexcept {
+    if (parser_.head_complete()) return end_as(attempt_end::answered, {});
+    result_.front().shortage = true;
+    try {
+        end_untried(std::string{of_what});
+    } catch (const std::exception&) {
+        end_untried({});
+    }
+}
+
+TOLLGATE_DECL void attempt_run::end_untried(std::string why) noexcept {
+    result_.front().tried = false;
+    result_.front().why = std::move(why);
+    end();
+}
+
+TOLLGATE_DECL void attempt_run::end() noexcept {
+    over_ = true;
+    timer_.cancel();
+    if (line_) line_->close();
+    line_.reset();
+    result_.front().duration = std::chrono::ceil<milliseconds>(clock::now() - began_);
+    home_->end(std::move(result_));
+}
+
+}  // namespace tollgate::dispatching
 
 // <tollgate/dispatch/connection_pool.ipp>
 
@@ -23222,137 +23630,6 @@ TOLLGATE_DECL void connection_pool::close() {
 
 namespace tollgate::dispatching {
 
-namespace detail {
-
-/// Whose call this thread is inside of: code of the integrator's may stop the dispatcher that calls it.
-inline thread_local const void* inside_of = nullptr;
-
-class inside {
-public:
-    explicit inside(const void* whose) noexcept : before_{std::exchange(inside_of, whose)} {}
-    inside(const inside&) = delete;
-    inside& operator=(const inside&) = delete;
-    ~inside() { inside_of = before_; }
-
-private:
-    const void* const before_;
-};
-
-/// At most `wanted`, and at most half of the descriptors that the process may have: the other half is its host's.
-inline std::size_t affordable_attempts(std::size_t wanted) noexcept {
-    rlimit allowed{};
-    if (::getrlimit(RLIMIT_NOFILE, &allowed) != 0 || allowed.rlim_cur == RLIM_INFINITY) return wanted;
-    return (std::max)(std::size_t{1}, (std::min)(wanted, static_cast<std::size_t>(allowed.rlim_cur / 2)));
-}
-
-}  // namespace detail
-
-class delivery_desk::core {
-public:
-    core(desk_back& back, hook_dispatch_settings settings, const asio::any_io_executor* guest_of)
-        : back_{back}, settings_{std::move(settings)} {
-        if (guest_of != nullptr) executor_ = *guest_of;
-        settings_.attempts_max = detail::affordable_attempts(settings_.attempts_max);
-        // A host that is slow must leave a hand for one that is not.
-        settings_.slow_attempts_max =
-            (std::min)(settings_.slow_attempts_max, (std::max)(settings_.attempts_max / 2, std::size_t{1}));
-    }
-    TOLLGATE_DECL ~core();
-
-    TOLLGATE_DECL outcome<void> start();
-    TOLLGATE_DECL void stop(milliseconds deadline);
-    TOLLGATE_DECL void wake() noexcept;
-
-private:
-    using clock = std::chrono::steady_clock;
-    enum class state { fresh, running, stopping, stopped };
-
-    /// Stands between the client and a desk that may be gone while a guest's executor still runs what is left.
-    class mailbox final : public client_owner {
-    public:
-        explicit mailbox(core& of) : of_{&of} {}
-        bool allows(const ip_address& address) noexcept override {
-            const std::lock_guard hold{mutex_};
-            if (of_ == nullptr) return false;
-            const detail::inside mark{of_};
-            return of_->back_.allows(address);
-        }
-        void on_ended(std::vector<incoming> ended) noexcept override {
-            const std::lock_guard hold{mutex_};
-            if (of_ != nullptr) of_->take(std::move(ended));
-        }
-        void close() noexcept {
-            const std::lock_guard hold{mutex_};
-            of_ = nullptr;
-        }
-
-    private:
-        std::mutex mutex_;
-        core* of_;
-    };
-
-    /// What is on its way, or has come back and is not settled yet.
-    struct flight {
-        due_delivery sent;
-        instant began;
-        clock::time_point lease_over;
-        std::size_t bytes = 0;
-        bool unsendable = false;
-    };
-
-    TOLLGATE_DECL void take(std::vector<incoming> ended) noexcept;
-    TOLLGATE_DECL void serve_sockets() noexcept;
-    TOLLGATE_DECL void run() noexcept;
-    TOLLGATE_DECL void work(std::vector<incoming> ended, bool claims);
-    TOLLGATE_DECL void judge(std::vector<incoming> ended);
-    TOLLGATE_DECL void settle();
-    TOLLGATE_DECL void forget_overdue();
-    TOLLGATE_DECL void claim();
-    TOLLGATE_DECL void send(std::vector<due_delivery> claimed, instant now);
-    TOLLGATE_DECL void sweep();
-    TOLLGATE_DECL void come_back_after(milliseconds wait);
-    TOLLGATE_DECL void land(flight& over) noexcept;
-    TOLLGATE_DECL void finish() noexcept;
-    [[nodiscard]] std::size_t under_way() const noexcept { return flights_.size() + settled_next_.size(); }
-
-    desk_back& back_;
-    hook_dispatch_settings settings_;
-    std::unique_ptr<asio::io_context> own_context_;
-    std::optional<asio::executor_work_guard<asio::io_context::executor_type>> own_context_stays_;
-    asio::any_io_executor executor_;
-    std::shared_ptr<mailbox> mail_;
-    std::shared_ptr<hook_client> client_;
-    std::thread own_thread_;
-    std::thread desk_thread_;
-
-    std::mutex mutex_;  // guards these, and no call of the integrator's code
-    std::condition_variable changed_;
-    state state_ = state::fresh;
-    clock::time_point stop_at_ = (clock::time_point::max)();
-    bool woken_ = false;
-    std::vector<incoming> ended_;
-
-    std::mutex join_mutex_;  // of several threads that stop, one joins
-
-    // The desk thread's own.
-    std::uint64_t last_number_ = 0;
-    std::unordered_map<std::uint64_t, flight> flights_;
-    std::vector<settlement> settled_next_;
-    std::vector<std::pair<flight, std::string>> settled_flights_;  // of each settlement, and why it failed
-    std::vector<incoming> ended_here_;  // without ever having left
-    std::size_t slow_under_way_ = 0;
-    std::size_t bytes_under_way_ = 0;
-    bool hands_came_free_ = false;
-    clock::time_point next_claim_{}, next_look_{}, next_settle_{}, next_sweep_{};
-    milliseconds store_pause_{0};  // after failures of the store
-    clock::time_point next_shortage_told_{};
-    http::field_block fields_;
-
-    static constexpr milliseconds first_pause{100}, longest_pause = seconds{5};
-    static constexpr std::size_t sweep_rows_max = 1000;  // a few ms of a database
-    static constexpr milliseconds sweep_interval = seconds{60}, sweep_pause{100};
-};
-
 TOLLGATE_DECL delivery_desk::core::~core() {
     stop(milliseconds{0});
     if (desk_thread_.joinable()) desk_thread_.join();
@@ -23412,15 +23689,15 @@ TOLLGATE_DECL void delivery_desk::core::wake() noexcept {
     changed_.notify_all();
 }
 
-TOLLGATE_DECL void delivery_desk::core::take(std::vector<incoming> ended) noexcept {
+TOLLGATE_DECL void delivery_desk::core::take(incoming_list ended) noexcept {
     const std::lock_guard hold{mutex_};
     const bool first = ended_.empty();
-    if (first) std::swap(ended_, ended);
-    else ended_.insert(ended_.end(), std::make_move_iterator(ended.begin()), std::make_move_iterator(ended.end()));
+    ended_.splice(ended_.end(), ended);
     if (first) changed_.notify_all();
 }
 
 TOLLGATE_DECL void delivery_desk::core::serve_sockets() noexcept {
+    const detail::inside mark{this};  // an observer that hears of a problem here may stop the dispatcher
     for (;;) {
         try {
             own_context_->run();
@@ -23439,22 +23716,24 @@ TOLLGATE_DECL void delivery_desk::core::run() noexcept {
         const bool stopping = state_ == state::stopping;
         if (stopping && (under_way() == 0 || clock::now() >= stop_at_)) break;
         const auto stop_at = stop_at_;
-        auto until = stopping ? stop_at : (std::min)({next_claim_, next_look_, next_sweep_});
+        auto until = stopping ? stop_at : (std::max)((std::min)(next_claim_, next_look_), no_claim_before_);
+        if (!stopping) until = (std::min)(until, next_sweep_);
         if (!settled_next_.empty()) until = (std::min)(until, next_settle_);
-        changed_.wait_until(hold, until, [&] {
-            return !ended_.empty() || !ended_here_.empty() || (woken_ && !stopping) || stop_at_ != stop_at;
-        });
+        if (!arrived_.empty()) until = (std::min)(until, next_judge_);
+        changed_.wait_until(hold, until,
+                            [&] { return !ended_.empty() || (woken_ && !stopping) || stop_at_ != stop_at; });
 
         const bool stops = state_ == state::stopping;
-        auto ended = std::exchange(ended_, {});
+        arrived_.splice(arrived_.end(), ended_);
         if (std::exchange(woken_, false)) next_claim_ = clock::now();
         hold.unlock();
         try {
-            work(std::move(ended), !stops);
+            work(!stops);
         } catch (const std::exception& failed) {
-            // Memory is short: what was lost of it comes back when its lease is over.
-            back_.on_problem(internal_error(std::string{"the dispatcher: "} + failed.what()));
-            come_back_after(first_pause);
+            // Memory is short. What has arrived is judged later; what was claimed and did not get away comes back when
+            // its lease is over.
+            back_.on_problem(internal_error(failed.what()));
+            no_claim_before_ = next_settle_ = next_judge_ = clock::now() + first_pause;
         }
         hold.lock();
     }
@@ -23464,60 +23743,101 @@ TOLLGATE_DECL void delivery_desk::core::run() noexcept {
     state_ = state::stopped;
 }
 
-/// Ends what is left, when the time for it is over. What had come back by then is settled; the rest comes back when its
-/// lease is over.
+/// Ends what is left, when the time for it is over, and settles it: what had been asked is on record, and all of it is
+/// due again at once. What an executor that nobody runs still holds comes back when its lease is over.
 TOLLGATE_DECL void delivery_desk::core::finish() noexcept {
-    client_->abort();
+    try {
+        client_->abort();
+    } catch (const std::exception&) {  // no memory to ask for it
+        if (own_context_) own_context_->stop();
+    }
     if (own_thread_.joinable()) {
         own_context_stays_.reset();
         own_thread_.join();
+    } else {
+        // A guest's executor may be busy, or run by nobody any more.
+        std::unique_lock hold{mutex_};
+        changed_.wait_for(hold, milliseconds{200}, [&] { return ended_.size() + arrived_.size() >= flights_.size(); });
     }
     mail_->close();
     try {
         next_settle_ = {};
-        work(std::exchange(ended_, {}), false);
+        arrived_.splice(arrived_.end(), ended_);
+        work(false);
     } catch (const std::exception&) {  // as if they had not come back
     }
     client_.reset();
 }
 
-TOLLGATE_DECL void delivery_desk::core::work(std::vector<incoming> ended, bool claims) {
-    for (incoming& each : std::exchange(ended_here_, {})) ended.push_back(std::move(each));
-    judge(std::move(ended));
+TOLLGATE_DECL void delivery_desk::core::work(bool claims) {
+    judge();
     settle();
     if (!claims) return;
     const auto now = clock::now();
-    bool looks = now >= next_claim_ || hands_came_free_;
-    if (now >= next_look_) {
-        next_look_ = now + (back_.tells_changes() ? settings_.look_interval : settings_.claim_interval);
-        looks = back_.may_have_more() || looks;
+    if (now >= no_claim_before_) {
+        bool looks = now >= next_claim_ || hands_came_free_;
+        if (now >= next_look_) {
+            next_look_ = now + (back_.tells_changes() ? settings_.look_interval : settings_.claim_interval);
+            looks = back_.may_have_more() || looks;
+        }
+        if (looks) claim();
     }
-    if (looks) claim();
     if (now >= next_sweep_) sweep();
 }
 
-TOLLGATE_DECL void delivery_desk::core::judge(std::vector<incoming> ended) {
+TOLLGATE_DECL void delivery_desk::core::judge() {
     const instant now = back_.now();
-    for (incoming& each : ended) {
-        auto found = flights_.extract(each.number);
-        if (!found) continue;
-        flight& one = found.mapped();
-        if (!each.tried) {
-            // Not a failure of the receiver's: the delivery is left to its lease.
-            land(one);
-            if (!each.why.empty() && clock::now() >= next_shortage_told_) {
-                next_shortage_told_ = clock::now() + longest_pause;
-                back_.on_problem(unavailable("webhooks wait, for this machine cannot connect: " + each.why));
-            }
-            continue;
-        }
-        attempt made{.at = one.began, .duration = each.duration, .end = each.end, .status = each.status,
-                     .answer = std::move(each.answer)};
-        settled_next_.push_back(
-            judge_attempt(settings_.retry, one.sent, {std::move(made), each.retry_after}, now, back_.chance()));
-        if (one.unsendable) settled_next_.back().verdict = delivery_verdict::given_up;
-        settled_flights_.emplace_back(std::move(one), std::move(each.why));
+    bool some_tried = false;
+    const incoming* short_one = nullptr;
+    for (const incoming& each : arrived_) {
+        some_tried = some_tried || each.tried;
+        if (each.shortage) short_one = &each;
     }
+    if (short_one != nullptr) rest_from_shortage(short_one->why);
+    else if (some_tried) shortage_pause_ = {};
+    for (; !arrived_.empty(); arrived_.pop_front()) judge_one(arrived_.front(), now);
+}
+
+/// Whatever is short, asking for more at once would only make it shorter.
+TOLLGATE_DECL void delivery_desk::core::rest_from_shortage(std::string_view why) {
+    const auto present = clock::now();
+    if (present >= no_claim_before_) shortage_pause_ = (std::clamp)(2 * shortage_pause_, first_pause, longest_pause);
+    no_claim_before_ = present + shortage_pause_;
+    if (present < next_shortage_told_) return;
+    next_shortage_told_ = present + longest_pause;
+    back_.on_problem(unavailable("webhooks wait, for this machine cannot connect: " + std::string{why}));
+}
+
+/// Takes memory before it changes anything, so that one that could not be judged can be judged again.
+TOLLGATE_DECL void delivery_desk::core::judge_one(incoming& each, instant now) {
+    const auto reserve_one_more = [](auto& rows) {
+        if (rows.size() == rows.capacity()) rows.reserve(2 * rows.size() + 16);
+    };
+    reserve_one_more(settled_next_);
+    reserve_one_more(settled_flights_);
+    const auto found = flights_.find(each.number);
+    if (found == flights_.end()) return;
+    flight& one = found->second;
+    attempt made{.at = one.began, .duration = each.duration, .end = each.end, .status = each.status,
+                 .answer = std::move(each.answer)};
+    settlement judged =
+        judge_attempt(settings_.retry, one.sent, {std::move(made), each.retry_after}, now, back_.chance());
+    if (one.unsendable) {
+        judged.verdict = delivery_verdict::given_up;
+    } else if (each.cut_off) {  // by us: it says little of the receiver
+        judged.verdict = delivery_verdict::again;
+        judged.again_at = now;
+        judged.disable_if_failing_since.reset();
+    } else if (!each.tried) {
+        judged.verdict = delivery_verdict::unsent;
+        // What waited in vain for a look-up may do so again, and holds a hand for as long.
+        judged.again_at = now + (each.shortage ? shortage_pause_ : each.why.empty() ? milliseconds{0} : longest_pause);
+        judged.disable_if_failing_since.reset();
+    }
+    settled_next_.push_back(std::move(judged));
+    settled_flights_.emplace_back(std::move(one), std::move(each.why));
+    numbers_.erase(settled_flights_.back().first.sent.lease.delivery.value());
+    flights_.erase(found);
 }
 
 TOLLGATE_DECL void delivery_desk::core::land(flight& over) noexcept {
@@ -23539,6 +23859,7 @@ TOLLGATE_DECL void delivery_desk::core::settle() {
     for (std::size_t i = 0; i < settled_next_.size(); ++i) {
         auto& [one, why] = settled_flights_[i];
         land(one);
+        if (settled_next_[i].verdict == delivery_verdict::unsent) continue;
         back_.on_attempt(
             {one.sent, settled_next_[i], i < results->size() ? (*results)[i] : settle_result::too_late, why});
     }
@@ -23576,10 +23897,14 @@ TOLLGATE_DECL void delivery_desk::core::claim() {
         next_claim_ = clock::now() + settings_.claim_interval;  // or as soon as one comes free
         return;
     }
+    const auto claimed_at = clock::now();  // before the store's time: a lease is over later than we think
     const instant now = back_.now();
     const auto lease = settings_.client.attempt_timeout + settings_.lease_margin;
     claim_terms terms{.now = now, .lease_until = now + lease};
-    terms.deliveries_max = (std::min)(hands, settings_.claim_max);
+    // After a shortage a few show whether it is over.
+    constexpr std::size_t few = 8;
+    const bool was_short = shortage_pause_ > milliseconds{0};
+    terms.deliveries_max = (std::min)(hands, was_short ? few : settings_.claim_max);
     terms.slow_deliveries_max = (std::min)(
         terms.deliveries_max, settings_.slow_attempts_max - (std::min)(slow_under_way_, settings_.slow_attempts_max));
     terms.per_host_max = settings_.per_host_max;
@@ -23593,9 +23918,10 @@ TOLLGATE_DECL void delivery_desk::core::claim() {
     }
     store_pause_ = {};
     const bool got_some = !claimed->deliveries.empty();
-    if (got_some) send(std::move(claimed->deliveries), now);
+    if (got_some) send(std::move(claimed->deliveries), now, claimed_at);
 
     const auto present = clock::now();
+    if (was_short) no_claim_before_ = present + first_pause;
     // Now and then whatever was said, for a clock may be set.
     const milliseconds longest = (back_.tells_changes() ? 10 : 1) * settings_.claim_interval;
     if (!claimed->next_at) next_claim_ = present + longest;
@@ -23604,39 +23930,91 @@ TOLLGATE_DECL void delivery_desk::core::claim() {
     else next_claim_ = present + (std::min)(*claimed->next_at - now, longest);
 }
 
-TOLLGATE_DECL void delivery_desk::core::send(std::vector<due_delivery> claimed, instant now) {
-    const auto lease_over = clock::now() + settings_.client.attempt_timeout + settings_.lease_margin;
+TOLLGATE_DECL void delivery_desk::core::send(std::vector<due_delivery> claimed, instant now,
+                                             clock::time_point claimed_at) {
     std::vector<outgoing> requests;
     requests.reserve(claimed.size());
-    for (due_delivery& each : claimed) {
-        const std::uint64_t number = ++last_number_;
-        flight& one = flights_.emplace(number, flight{std::move(each), now, lease_over}).first->second;
+    std::vector<std::uint64_t> numbers;
+    numbers.reserve(claimed.size());
+    const auto lease_over = claimed_at + settings_.client.attempt_timeout + settings_.lease_margin;
+    try {
+        for (due_delivery& each : claimed) {
+            if (have_already(each, lease_over)) continue;
+            send_one(std::move(each), now, claimed_at, requests);
+            if (requests.size() != numbers.size()) numbers.push_back(requests.back().number);
+        }
+        if (!requests.empty()) client_->send(std::move(requests));
+    } catch (const std::exception&) {
+        for (const std::uint64_t each : numbers) forget(each);
+        throw;
+    }
+}
+
+/// What is still on its way, or has come back and is not settled, is not sent twice because it took so long: the lease
+/// that replaces the one that is over will settle it.
+TOLLGATE_DECL bool delivery_desk::core::have_already(const due_delivery& again, clock::time_point lease_over) {
+    if (const auto number = numbers_.find(again.lease.delivery.value()); number != numbers_.end()) {
+        flight& same = flights_.find(number->second)->second;
+        same.sent.lease = again.lease;
+        same.lease_over = lease_over;
+        return true;
+    }
+    for (std::size_t i = 0; i < settled_next_.size(); ++i) {
+        if (settled_next_[i].lease.delivery != again.lease.delivery) continue;
+        settled_next_[i].lease = settled_flights_[i].first.sent.lease = again.lease;
+        settled_flights_[i].first.lease_over = lease_over;
+        return true;
+    }
+    return false;
+}
+
+TOLLGATE_DECL void delivery_desk::core::send_one(due_delivery next, instant now, clock::time_point claimed_at,
+                                                 std::vector<outgoing>& requests) {
+    const std::uint64_t number = ++last_number_;
+    const auto lease_over = claimed_at + settings_.client.attempt_timeout + settings_.lease_margin;
+    const std::int64_t id = next.lease.delivery.value();
+    numbers_.emplace(id, number);
+    try {
+        flight& one = flights_.emplace(number, flight{std::move(next), now, lease_over}).first->second;
         if (one.sent.slow) ++slow_under_way_;
+        incoming_list here(1);
+        here.front().number = number;
+        const auto end_here = [&](attempt_end how, std::string why) {
+            here.front().end = how;
+            here.front().why = std::move(why);
+            arrived_.splice(arrived_.end(), here);
+        };
         auto target = http::url::parse(one.sent.target_url);
-        if (!target) {
-            ended_here_.push_back({.number = number, .end = attempt_end::no_address, .why = "the target is no URL"});
-            continue;
-        }
+        if (!target) return end_here(attempt_end::no_address, "the target is no URL");
         // Once more, as it was when the hook was made: the rule may have become stricter.
-        if (const auto checked = back_.check(*target); !checked) {
-            ended_here_.push_back(
-                {.number = number, .end = attempt_end::refused_address, .why = checked.error().message});
-            continue;
-        }
+        if (const auto checked = back_.check(*target); !checked)
+            return end_here(attempt_end::refused_address, checked.error().message);
         fields_.clear();
         std::string body;
         if (const auto written = back_.write(one.sent, now, fields_, body); !written) {
             back_.on_problem(written.error());
             one.unsendable = true;
-            ended_here_.push_back(
-                {.number = number, .end = attempt_end::no_connection, .why = "it cannot be put into its format"});
-            continue;
+            return end_here(attempt_end::no_connection, "it cannot be put into its format");
         }
-        one.bytes = body.size();
+        outgoing made{number, *std::move(target), std::string{fields_.view()}, std::move(body),
+                      claimed_at + settings_.client.attempt_timeout + settings_.lease_margin / 3};
+        one.bytes = made.body.size();
         bytes_under_way_ += one.bytes;
-        requests.push_back({number, *std::move(target), std::string{fields_.view()}, std::move(body)});
+        requests.push_back(std::move(made));  // there is room for it
+    } catch (const std::exception&) {
+        forget(number);
+        numbers_.erase(id);
+        throw;
     }
-    if (!requests.empty()) client_->send(std::move(requests));
+}
+
+/// A flight that did not get away.
+TOLLGATE_DECL void delivery_desk::core::forget(std::uint64_t number) noexcept {
+    const auto found = flights_.find(number);
+    if (found == flights_.end()) return;
+    land(found->second);
+    numbers_.erase(found->second.sent.lease.delivery.value());
+    flights_.erase(found);
 }
 
 TOLLGATE_DECL void delivery_desk::core::sweep() {
@@ -23685,42 +24063,55 @@ TOLLGATE_DECL hook_client::hook_client(const asio::any_io_executor& executor, ho
 TOLLGATE_DECL hook_client::~hook_client() = default;
 
 TOLLGATE_DECL void hook_client::send(std::vector<outgoing> requests) {
-    asio::post(strand_, [self = shared_from_this(), requests = std::move(requests)]() mutable {
-        for (outgoing& each : requests) {
-            const std::uint64_t number = each.number;
-            if (self->aborted_) {
-                self->end({.number = number, .tried = false});
-                continue;
-            }
-            try {
-                const auto run = std::make_shared<attempt_run>(self, std::move(each));
-                self->under_way_.emplace(number, run);
-                run->begin();
-            } catch (const std::exception& failed) {
-                self->end({.number = number, .tried = false, .why = failed.what()});
-            }
-        }
-    });
+    incoming_list blanks(requests.size());
+    auto next = blanks.begin();
+    for (const outgoing& each : requests) (next++)->number = each.number;
+    asio::post(strand_,
+               [self = shared_from_this(), requests = std::move(requests), blanks = std::move(blanks)]() mutable {
+                   for (outgoing& each : requests) {
+                       incoming_list blank;
+                       blank.splice(blank.end(), blanks, blanks.begin());
+                       self->begin(std::move(each), std::move(blank));
+                   }
+               });
+}
+
+TOLLGATE_DECL void hook_client::begin(outgoing request, incoming_list blank) noexcept {
+    const std::uint64_t number = request.number;
+    blank.front().tried = false;  // unless it comes to that
+    if (aborted_) return end(std::move(blank));
+    try {
+        const auto run = std::make_shared<attempt_run>(shared_from_this(), std::move(request));
+        under_way_.emplace(number, run);
+        blank.front().tried = true;
+        run->begin(std::move(blank));
+    } catch (const std::exception&) {
+        blank.front().shortage = true;
+        end(std::move(blank));
+    }
 }
 
 TOLLGATE_DECL void hook_client::abort() {
     names_.stop();  // at once: its threads may outlive the executor
     asio::post(strand_, [self = shared_from_this()] {
         self->aborted_ = true;
-        while (!self->under_way_.empty()) {
-            const auto run = self->under_way_.begin()->second;
-            run->cut_off();
-        }
+        for (const auto& [number, each] : std::exchange(self->under_way_, {}))
+            if (const auto run = each.lock()) run->cut_off();
         self->idle_.close();
         self->sweep_timer_.cancel();
     });
 }
 
-TOLLGATE_DECL void hook_client::end(incoming what) {
-    under_way_.erase(what.number);
-    ended_.push_back(std::move(what));
-    if (ended_.size() != 1) return;
-    asio::post(strand_, [self = shared_from_this()] { self->tell(); });
+TOLLGATE_DECL void hook_client::end(incoming_list what) noexcept {
+    under_way_.erase(what.front().number);
+    ended_.splice(ended_.end(), what);
+    if (telling_) return;
+    try {
+        asio::post(strand_, [self = shared_from_this()] { self->tell(); });
+        telling_ = true;
+    } catch (const std::exception&) {  // one by one, then
+        tell();
+    }
 }
 
 TOLLGATE_DECL void hook_client::keep(const std::string& origin, std::shared_ptr<hook_connection> one) {
@@ -23740,7 +24131,12 @@ TOLLGATE_DECL void hook_client::sweep() {
     });
 }
 
-TOLLGATE_DECL void hook_client::tell() { owner_->on_ended(std::exchange(ended_, {})); }
+TOLLGATE_DECL void hook_client::tell() noexcept {
+    telling_ = false;
+    incoming_list told;
+    told.swap(ended_);
+    owner_->on_ended(std::move(told));
+}
 
 }  // namespace tollgate::dispatching
 

@@ -15,11 +15,12 @@ namespace tollgate::dispatching {
 namespace detail {
 
 /// What this machine has run out of, which says nothing of the other one.
-inline bool is_shortage(const std::error_code& failed) noexcept {
+inline bool is_shortage(const std::error_code& failed, const ip_address& to) noexcept {
     for (const auto each : {std::errc::too_many_files_open, std::errc::too_many_files_open_in_system,
                             std::errc::no_buffer_space, std::errc::not_enough_memory})
         if (failed == each) return true;
-    return false;
+    // No port is free. Over IPv6 it may as well be that this machine has no address there, for good.
+    return failed == std::errc::address_not_available && to.is_v4();
 }
 
 inline std::string message_head(const outgoing& request, const std::string& user_agent) {
@@ -43,7 +44,7 @@ TOLLGATE_DECL attempt_run::attempt_run(std::shared_ptr<hook_client> home, outgoi
       request_{std::move(request)},
       origin_{request_.target.origin()},
       message_{detail::message_head(request_, home_->settings_.user_agent)},
-      ends_at_{began_ + home_->settings_.attempt_timeout},
+      ends_at_{(std::min)(began_ + home_->settings_.attempt_timeout, request_.done_by)},
       timer_{home_->strand_},
       parser_{home_->settings_.answer} {
     message_ += request_.body;
@@ -51,7 +52,14 @@ TOLLGATE_DECL attempt_run::attempt_run(std::shared_ptr<hook_client> home, outgoi
     request_.fields = {};
 }
 
-TOLLGATE_DECL void attempt_run::begin() {
+TOLLGATE_DECL void attempt_run::begin(incoming_list blank) noexcept {
+    result_ = std::move(blank);
+    guarded([this] { start(); });
+}
+
+TOLLGATE_DECL void attempt_run::start() {
+    // With half of its time gone, the receiver would be blamed for what was lost on the way here.
+    if (ends_at_ - began_ < home_->settings_.attempt_timeout / 2) return end_untried({});
     while (auto kept = home_->idle_.take(origin_)) {
         if (!home_->owner_->allows(kept->peer)) {  // what may be reached can change
             kept->close();
@@ -64,8 +72,11 @@ TOLLGATE_DECL void attempt_run::begin() {
     connect_anew();
 }
 
-TOLLGATE_DECL void attempt_run::cut_off() {
-    if (!over_) end({.number = request_.number, .tried = false});
+TOLLGATE_DECL void attempt_run::cut_off() noexcept {
+    if (over_) return;
+    if (!written_) return end_untried({});
+    result_.front().cut_off = !parser_.head_complete();
+    end_as(attempt_end::broken_off, {});
 }
 
 /// From now on there is so much time for the next step, and never more than is left of all.
@@ -73,14 +84,18 @@ TOLLGATE_DECL void attempt_run::allow(milliseconds time) {
     const std::uint64_t round = ++timer_round_;
     timer_.expires_at((std::min)(clock::now() + time, ends_at_));
     timer_.async_wait([self = shared_from_this(), round](const std::error_code& cancelled) {
-        if (!cancelled && !self->over_ && round == self->timer_round_) self->on_time_out();
+        if (!cancelled && round == self->timer_round_) self->guarded([&] { self->on_time_out(); });
     });
 }
 
 TOLLGATE_DECL void attempt_run::on_time_out() {
+    // A name that waited for others all the time was not asked for.
+    if (looking_up_ && !home_->names_.is_asking_for(request_.target.host))
+        return end_untried("too many names that nobody knows are looked up");
     if (connecting_) {
         last_fault_ = "no answer to the attempt to connect";
-        if (clock::now() < ends_at_ && next_address_ < addresses_.size()) return connect_next();
+        if (clock::now() < (std::min)(ends_at_, connected_by_) && next_address_ < addresses_.size())
+            return connect_next();
     }
     end_as(attempt_end::timed_out, last_fault_);
 }
@@ -90,11 +105,22 @@ TOLLGATE_DECL void attempt_run::connect_anew() {
     allow(home_->settings_.lookup_timeout);
     last_fault_ = "the name was not found in time";
     // Weak: a server of names that never answers must not keep what has timed out.
-    home_->names_.ask(request_.target.host, [waiting = weak_from_this(), strand = home_->strand_](const auto& found) {
-        asio::post(strand, [waiting, found] {
-            if (const auto self = waiting.lock(); self && !self->over_) self->on_addresses(found);
+    looking_up_ = true;
+    home_->names_.ask(request_.target.host, [waiting = weak_from_this(), strand = home_->strand_](const auto& heard) {
+        asio::post(strand, [waiting, heard] {
+            if (const auto self = waiting.lock()) self->guarded([&] { self->on_looked_up(heard); });
         });
     });
+}
+
+TOLLGATE_DECL void attempt_run::on_looked_up(const lookup_answer& heard) {
+    looking_up_ = false;
+    switch (heard.end) {
+        case lookup_end::short_of_something: return end_as_short(heard.why);
+        case lookup_end::no_answer: return end_as(attempt_end::timed_out, "no server of names answered");
+        case lookup_end::answered: break;
+    }
+    on_addresses(heard.addresses);
 }
 
 /// The rule is asked here, of the very addresses that are connected to: a name that was harmless when the hook was
@@ -107,6 +133,7 @@ TOLLGATE_DECL void attempt_run::on_addresses(const std::vector<ip_address>& foun
         if (addresses_.size() < home_->settings_.addresses_max && home_->owner_->allows(each))
             addresses_.push_back(each);
     if (addresses_.empty()) return end_as(attempt_end::refused_address, found.front().to_text());
+    connected_by_ = clock::now() + home_->settings_.connect_timeout;
     connect_next();
 }
 
@@ -120,18 +147,18 @@ TOLLGATE_DECL void attempt_run::connect_next() {
     used_before_ = false;
     connecting_ = true;
     // An address that is dead leaves time for those behind it.
-    allow(home_->settings_.connect_timeout / left);
+    allow((std::max)(std::chrono::ceil<milliseconds>(connected_by_ - clock::now()) / left, milliseconds{1}));
     line_->socket().async_connect(to_endpoint(address, request_.target.port),
                                   [self = shared_from_this(), line = line_](const std::error_code& failed) {
-                                      if (!self->over_ && line == self->line_ && self->connecting_)
-                                          self->on_connected(failed);
+                                      if (line == self->line_ && self->connecting_)
+                                          self->guarded([&] { self->on_connected(failed); });
                                   });
 }
 
 TOLLGATE_DECL void attempt_run::on_connected(const std::error_code& failed) {
     if (failed) {
         last_fault_ = failed.message();
-        if (detail::is_shortage(failed)) return end({.number = request_.number, .tried = false, .why = last_fault_});
+        if (detail::is_shortage(failed, line_->peer)) return end_as_short(last_fault_);
         if (next_address_ < addresses_.size()) return connect_next();
         return end_as(failed == std::errc::timed_out ? attempt_end::timed_out : attempt_end::no_connection,
                       last_fault_);
@@ -148,9 +175,10 @@ TOLLGATE_DECL void attempt_run::shake_hands() {
     last_fault_ = "no answer to the TLS handshake";
     allow(home_->settings_.handshake_timeout);
     line_->shake_hands([self = shared_from_this(), line = line_](const std::error_code& failed) {
-        if (self->over_) return;
-        if (failed) return self->end_as(attempt_end::no_tls, line->tls_fault(failed));
-        self->send();
+        self->guarded([&] {
+            if (failed) self->end_as(attempt_end::no_tls, line->tls_fault(failed));
+            else self->send();
+        });
     });
 }
 
@@ -159,7 +187,7 @@ TOLLGATE_DECL void attempt_run::send() {
     last_fault_ = "no answer to the request";
     allow(home_->settings_.attempt_timeout);
     parser_.start();
-    written_ = false;
+    written_ = in_body_ = false;
     line_->write(message_, [self = shared_from_this(), line = line_](const std::error_code& failed, std::size_t) {
         // Where writing failed, reading says more: an answer perhaps, or why there is none.
         if (!self->over_ && line == self->line_ && !failed) self->written_ = true;
@@ -170,7 +198,7 @@ TOLLGATE_DECL void attempt_run::send() {
 TOLLGATE_DECL void attempt_run::read() {
     line_->read_some(asio::buffer(input_), [self = shared_from_this(), line = line_](const std::error_code& failed,
                                                                                      std::size_t bytes) {
-        if (!self->over_ && line == self->line_) self->on_read(failed, bytes);
+        if (line == self->line_) self->guarded([&] { self->on_read(failed, bytes); });
     });
 }
 
@@ -179,7 +207,13 @@ TOLLGATE_DECL void attempt_run::on_read(const std::error_code& failed, std::size
     if (failed && !ended) return on_lost(failed.message());
 
     const auto step = ended ? parser_.finish() : parser_.step({input_.data(), bytes});
-    if (step == http::response_step::needs_more) return read();
+    if (step == http::response_step::needs_more) {
+        if (parser_.head_complete() && !in_body_) {
+            in_body_ = true;
+            allow(home_->settings_.body_timeout);
+        }
+        return read();
+    }
     if (step == http::response_step::refused) {
         if (ended) return on_lost(std::string{parser_.refused_reason()});
         return end_as(attempt_end::bad_answer, std::string{parser_.refused_reason()});
@@ -201,23 +235,46 @@ TOLLGATE_DECL void attempt_run::on_lost(std::string why) {
     connect_anew();
 }
 
-TOLLGATE_DECL void attempt_run::end_as(attempt_end how, std::string why) {
-    incoming made{.number = request_.number, .end = how, .why = std::move(why)};
+/// Once the head is here the receiver has answered, whatever becomes of the body: many write one without saying where
+/// it ends, and leave the connection open.
+TOLLGATE_DECL void attempt_run::end_as(attempt_end how, std::string why) noexcept {
+    incoming& made = result_.front();
+    made.end = parser_.head_complete() ? attempt_end::answered : how;
+    made.why = std::move(why);
     if (parser_.head_complete()) {
         made.status = parser_.status();
-        made.answer = parser_.body();
-        made.retry_after = parser_.retry_after();
+        try {
+            made.retry_after = parser_.retry_after();
+            made.answer = parser_.body();
+        } catch (const std::exception&) {  // the status is what counts
+        }
     }
-    end(std::move(made));
+    end();
 }
 
-TOLLGATE_DECL void attempt_run::end(incoming what) {
+TOLLGATE_DECL void attempt_run::end_as_short(std::string_view of_what) noexcept {
+    if (parser_.head_complete()) return end_as(attempt_end::answered, {});
+    result_.front().shortage = true;
+    try {
+        end_untried(std::string{of_what});
+    } catch (const std::exception&) {
+        end_untried({});
+    }
+}
+
+TOLLGATE_DECL void attempt_run::end_untried(std::string why) noexcept {
+    result_.front().tried = false;
+    result_.front().why = std::move(why);
+    end();
+}
+
+TOLLGATE_DECL void attempt_run::end() noexcept {
     over_ = true;
     timer_.cancel();
     if (line_) line_->close();
     line_.reset();
-    what.duration = std::chrono::ceil<milliseconds>(clock::now() - began_);
-    home_->end(std::move(what));
+    result_.front().duration = std::chrono::ceil<milliseconds>(clock::now() - began_);
+    home_->end(std::move(result_));
 }
 
 }  // namespace tollgate::dispatching

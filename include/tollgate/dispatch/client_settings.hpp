@@ -15,8 +15,11 @@ struct hook_client_settings {
 
     milliseconds attempt_timeout = seconds{15};  ///< for all of an attempt: Standard Webhooks asks for 15 to 30 s
     milliseconds lookup_timeout = seconds{5};    ///< for the name: the system's resolver asks a second server after 5 s
-    milliseconds connect_timeout = seconds{5};   ///< for a connection, at whichever of the addresses
+    milliseconds connect_timeout = seconds{5};   ///< for a connection, at all of the addresses together
     milliseconds handshake_timeout = seconds{5};  ///< for TLS: two round trips
+
+    /// For the body, once the status is known. That alone counts, so nobody's hands are held for the rest.
+    milliseconds body_timeout = seconds{2};
 
     /// PEM of the certificate authorities that are believed; empty: the system's own.
     std::string authorities_file = {};

@@ -2,6 +2,7 @@
 
 #include <tollgate/dispatch/connection.hpp>
 
+#include <openssl/bio.h>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
@@ -64,6 +65,11 @@ TOLLGATE_DECL std::string hook_connection::tls_fault(const std::error_code& fail
 }
 
 TOLLGATE_DECL bool hook_connection::is_quiet() noexcept {
+    // What came together with the last answer is not in the socket any more, but here: decrypted, or still a record.
+    if (tls_) {
+        SSL* const native = tls_->native_handle();
+        if (SSL_pending(native) != 0 || BIO_ctrl_pending(SSL_get_rbio(native)) != 0) return false;
+    }
     char byte = 0;
     const auto got = ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);

@@ -1,156 +1,13 @@
 #pragma once
 
 #include <tollgate/dispatch/delivery_desk.hpp>
-#include <tollgate/dispatch/hook_client.hpp>
-#include <tollgate/dispatch/outgoing.hpp>
-
-#include <asio/executor_work_guard.hpp>
-#include <asio/io_context.hpp>
+#include <tollgate/dispatch/desk_core.hpp>
 
 #include <algorithm>
-#include <chrono>
-#include <condition_variable>
 #include <exception>
-#include <mutex>
-#include <optional>
-#include <thread>
-#include <unordered_map>
 #include <utility>
 
-#include <sys/resource.h>
-
 namespace tollgate::dispatching {
-
-namespace detail {
-
-/// Whose call this thread is inside of: code of the integrator's may stop the dispatcher that calls it.
-inline thread_local const void* inside_of = nullptr;
-
-class inside {
-public:
-    explicit inside(const void* whose) noexcept : before_{std::exchange(inside_of, whose)} {}
-    inside(const inside&) = delete;
-    inside& operator=(const inside&) = delete;
-    ~inside() { inside_of = before_; }
-
-private:
-    const void* const before_;
-};
-
-/// At most `wanted`, and at most half of the descriptors that the process may have: the other half is its host's.
-inline std::size_t affordable_attempts(std::size_t wanted) noexcept {
-    rlimit allowed{};
-    if (::getrlimit(RLIMIT_NOFILE, &allowed) != 0 || allowed.rlim_cur == RLIM_INFINITY) return wanted;
-    return (std::max)(std::size_t{1}, (std::min)(wanted, static_cast<std::size_t>(allowed.rlim_cur / 2)));
-}
-
-}  // namespace detail
-
-class delivery_desk::core {
-public:
-    core(desk_back& back, hook_dispatch_settings settings, const asio::any_io_executor* guest_of)
-        : back_{back}, settings_{std::move(settings)} {
-        if (guest_of != nullptr) executor_ = *guest_of;
-        settings_.attempts_max = detail::affordable_attempts(settings_.attempts_max);
-        // A host that is slow must leave a hand for one that is not.
-        settings_.slow_attempts_max =
-            (std::min)(settings_.slow_attempts_max, (std::max)(settings_.attempts_max / 2, std::size_t{1}));
-    }
-    TOLLGATE_DECL ~core();
-
-    TOLLGATE_DECL outcome<void> start();
-    TOLLGATE_DECL void stop(milliseconds deadline);
-    TOLLGATE_DECL void wake() noexcept;
-
-private:
-    using clock = std::chrono::steady_clock;
-    enum class state { fresh, running, stopping, stopped };
-
-    /// Stands between the client and a desk that may be gone while a guest's executor still runs what is left.
-    class mailbox final : public client_owner {
-    public:
-        explicit mailbox(core& of) : of_{&of} {}
-        bool allows(const ip_address& address) noexcept override {
-            const std::lock_guard hold{mutex_};
-            if (of_ == nullptr) return false;
-            const detail::inside mark{of_};
-            return of_->back_.allows(address);
-        }
-        void on_ended(std::vector<incoming> ended) noexcept override {
-            const std::lock_guard hold{mutex_};
-            if (of_ != nullptr) of_->take(std::move(ended));
-        }
-        void close() noexcept {
-            const std::lock_guard hold{mutex_};
-            of_ = nullptr;
-        }
-
-    private:
-        std::mutex mutex_;
-        core* of_;
-    };
-
-    /// What is on its way, or has come back and is not settled yet.
-    struct flight {
-        due_delivery sent;
-        instant began;
-        clock::time_point lease_over;
-        std::size_t bytes = 0;
-        bool unsendable = false;
-    };
-
-    TOLLGATE_DECL void take(std::vector<incoming> ended) noexcept;
-    TOLLGATE_DECL void serve_sockets() noexcept;
-    TOLLGATE_DECL void run() noexcept;
-    TOLLGATE_DECL void work(std::vector<incoming> ended, bool claims);
-    TOLLGATE_DECL void judge(std::vector<incoming> ended);
-    TOLLGATE_DECL void settle();
-    TOLLGATE_DECL void forget_overdue();
-    TOLLGATE_DECL void claim();
-    TOLLGATE_DECL void send(std::vector<due_delivery> claimed, instant now);
-    TOLLGATE_DECL void sweep();
-    TOLLGATE_DECL void come_back_after(milliseconds wait);
-    TOLLGATE_DECL void land(flight& over) noexcept;
-    TOLLGATE_DECL void finish() noexcept;
-    [[nodiscard]] std::size_t under_way() const noexcept { return flights_.size() + settled_next_.size(); }
-
-    desk_back& back_;
-    hook_dispatch_settings settings_;
-    std::unique_ptr<asio::io_context> own_context_;
-    std::optional<asio::executor_work_guard<asio::io_context::executor_type>> own_context_stays_;
-    asio::any_io_executor executor_;
-    std::shared_ptr<mailbox> mail_;
-    std::shared_ptr<hook_client> client_;
-    std::thread own_thread_;
-    std::thread desk_thread_;
-
-    std::mutex mutex_;  // guards these, and no call of the integrator's code
-    std::condition_variable changed_;
-    state state_ = state::fresh;
-    clock::time_point stop_at_ = (clock::time_point::max)();
-    bool woken_ = false;
-    std::vector<incoming> ended_;
-
-    std::mutex join_mutex_;  // of several threads that stop, one joins
-
-    // The desk thread's own.
-    std::uint64_t last_number_ = 0;
-    std::unordered_map<std::uint64_t, flight> flights_;
-    std::vector<settlement> settled_next_;
-    std::vector<std::pair<flight, std::string>> settled_flights_;  // of each settlement, and why it failed
-    std::vector<incoming> ended_here_;  // without ever having left
-    std::size_t slow_under_way_ = 0;
-    std::size_t bytes_under_way_ = 0;
-    bool hands_came_free_ = false;
-    clock::time_point next_claim_{}, next_look_{}, next_settle_{}, next_sweep_{};
-    milliseconds store_pause_{0};  // after failures of the store
-    clock::time_point next_shortage_told_{};
-    http::field_block fields_;
-
-    static constexpr milliseconds first_pause{100}, longest_pause = seconds{5};
-    static constexpr std::size_t sweep_rows_max = 1000;  // a few ms of a database
-    static constexpr milliseconds sweep_interval = seconds{60}, sweep_pause{100};
-};
 
 TOLLGATE_DECL delivery_desk::core::~core() {
     stop(milliseconds{0});
@@ -211,15 +68,15 @@ TOLLGATE_DECL void delivery_desk::core::wake() noexcept {
     changed_.notify_all();
 }
 
-TOLLGATE_DECL void delivery_desk::core::take(std::vector<incoming> ended) noexcept {
+TOLLGATE_DECL void delivery_desk::core::take(incoming_list ended) noexcept {
     const std::lock_guard hold{mutex_};
     const bool first = ended_.empty();
-    if (first) std::swap(ended_, ended);
-    else ended_.insert(ended_.end(), std::make_move_iterator(ended.begin()), std::make_move_iterator(ended.end()));
+    ended_.splice(ended_.end(), ended);
     if (first) changed_.notify_all();
 }
 
 TOLLGATE_DECL void delivery_desk::core::serve_sockets() noexcept {
+    const detail::inside mark{this};  // an observer that hears of a problem here may stop the dispatcher
     for (;;) {
         try {
             own_context_->run();
@@ -238,22 +95,24 @@ TOLLGATE_DECL void delivery_desk::core::run() noexcept {
         const bool stopping = state_ == state::stopping;
         if (stopping && (under_way() == 0 || clock::now() >= stop_at_)) break;
         const auto stop_at = stop_at_;
-        auto until = stopping ? stop_at : (std::min)({next_claim_, next_look_, next_sweep_});
+        auto until = stopping ? stop_at : (std::max)((std::min)(next_claim_, next_look_), no_claim_before_);
+        if (!stopping) until = (std::min)(until, next_sweep_);
         if (!settled_next_.empty()) until = (std::min)(until, next_settle_);
-        changed_.wait_until(hold, until, [&] {
-            return !ended_.empty() || !ended_here_.empty() || (woken_ && !stopping) || stop_at_ != stop_at;
-        });
+        if (!arrived_.empty()) until = (std::min)(until, next_judge_);
+        changed_.wait_until(hold, until,
+                            [&] { return !ended_.empty() || (woken_ && !stopping) || stop_at_ != stop_at; });
 
         const bool stops = state_ == state::stopping;
-        auto ended = std::exchange(ended_, {});
+        arrived_.splice(arrived_.end(), ended_);
         if (std::exchange(woken_, false)) next_claim_ = clock::now();
         hold.unlock();
         try {
-            work(std::move(ended), !stops);
+            work(!stops);
         } catch (const std::exception& failed) {
-            // Memory is short: what was lost of it comes back when its lease is over.
-            back_.on_problem(internal_error(std::string{"the dispatcher: "} + failed.what()));
-            come_back_after(first_pause);
+            // Memory is short. What has arrived is judged later; what was claimed and did not get away comes back when
+            // its lease is over.
+            back_.on_problem(internal_error(failed.what()));
+            no_claim_before_ = next_settle_ = next_judge_ = clock::now() + first_pause;
         }
         hold.lock();
     }
@@ -263,60 +122,101 @@ TOLLGATE_DECL void delivery_desk::core::run() noexcept {
     state_ = state::stopped;
 }
 
-/// Ends what is left, when the time for it is over. What had come back by then is settled; the rest comes back when its
-/// lease is over.
+/// Ends what is left, when the time for it is over, and settles it: what had been asked is on record, and all of it is
+/// due again at once. What an executor that nobody runs still holds comes back when its lease is over.
 TOLLGATE_DECL void delivery_desk::core::finish() noexcept {
-    client_->abort();
+    try {
+        client_->abort();
+    } catch (const std::exception&) {  // no memory to ask for it
+        if (own_context_) own_context_->stop();
+    }
     if (own_thread_.joinable()) {
         own_context_stays_.reset();
         own_thread_.join();
+    } else {
+        // A guest's executor may be busy, or run by nobody any more.
+        std::unique_lock hold{mutex_};
+        changed_.wait_for(hold, milliseconds{200}, [&] { return ended_.size() + arrived_.size() >= flights_.size(); });
     }
     mail_->close();
     try {
         next_settle_ = {};
-        work(std::exchange(ended_, {}), false);
+        arrived_.splice(arrived_.end(), ended_);
+        work(false);
     } catch (const std::exception&) {  // as if they had not come back
     }
     client_.reset();
 }
 
-TOLLGATE_DECL void delivery_desk::core::work(std::vector<incoming> ended, bool claims) {
-    for (incoming& each : std::exchange(ended_here_, {})) ended.push_back(std::move(each));
-    judge(std::move(ended));
+TOLLGATE_DECL void delivery_desk::core::work(bool claims) {
+    judge();
     settle();
     if (!claims) return;
     const auto now = clock::now();
-    bool looks = now >= next_claim_ || hands_came_free_;
-    if (now >= next_look_) {
-        next_look_ = now + (back_.tells_changes() ? settings_.look_interval : settings_.claim_interval);
-        looks = back_.may_have_more() || looks;
+    if (now >= no_claim_before_) {
+        bool looks = now >= next_claim_ || hands_came_free_;
+        if (now >= next_look_) {
+            next_look_ = now + (back_.tells_changes() ? settings_.look_interval : settings_.claim_interval);
+            looks = back_.may_have_more() || looks;
+        }
+        if (looks) claim();
     }
-    if (looks) claim();
     if (now >= next_sweep_) sweep();
 }
 
-TOLLGATE_DECL void delivery_desk::core::judge(std::vector<incoming> ended) {
+TOLLGATE_DECL void delivery_desk::core::judge() {
     const instant now = back_.now();
-    for (incoming& each : ended) {
-        auto found = flights_.extract(each.number);
-        if (!found) continue;
-        flight& one = found.mapped();
-        if (!each.tried) {
-            // Not a failure of the receiver's: the delivery is left to its lease.
-            land(one);
-            if (!each.why.empty() && clock::now() >= next_shortage_told_) {
-                next_shortage_told_ = clock::now() + longest_pause;
-                back_.on_problem(unavailable("webhooks wait, for this machine cannot connect: " + each.why));
-            }
-            continue;
-        }
-        attempt made{.at = one.began, .duration = each.duration, .end = each.end, .status = each.status,
-                     .answer = std::move(each.answer)};
-        settled_next_.push_back(
-            judge_attempt(settings_.retry, one.sent, {std::move(made), each.retry_after}, now, back_.chance()));
-        if (one.unsendable) settled_next_.back().verdict = delivery_verdict::given_up;
-        settled_flights_.emplace_back(std::move(one), std::move(each.why));
+    bool some_tried = false;
+    const incoming* short_one = nullptr;
+    for (const incoming& each : arrived_) {
+        some_tried = some_tried || each.tried;
+        if (each.shortage) short_one = &each;
     }
+    if (short_one != nullptr) rest_from_shortage(short_one->why);
+    else if (some_tried) shortage_pause_ = {};
+    for (; !arrived_.empty(); arrived_.pop_front()) judge_one(arrived_.front(), now);
+}
+
+/// Whatever is short, asking for more at once would only make it shorter.
+TOLLGATE_DECL void delivery_desk::core::rest_from_shortage(std::string_view why) {
+    const auto present = clock::now();
+    if (present >= no_claim_before_) shortage_pause_ = (std::clamp)(2 * shortage_pause_, first_pause, longest_pause);
+    no_claim_before_ = present + shortage_pause_;
+    if (present < next_shortage_told_) return;
+    next_shortage_told_ = present + longest_pause;
+    back_.on_problem(unavailable("webhooks wait, for this machine cannot connect: " + std::string{why}));
+}
+
+/// Takes memory before it changes anything, so that one that could not be judged can be judged again.
+TOLLGATE_DECL void delivery_desk::core::judge_one(incoming& each, instant now) {
+    const auto reserve_one_more = [](auto& rows) {
+        if (rows.size() == rows.capacity()) rows.reserve(2 * rows.size() + 16);
+    };
+    reserve_one_more(settled_next_);
+    reserve_one_more(settled_flights_);
+    const auto found = flights_.find(each.number);
+    if (found == flights_.end()) return;
+    flight& one = found->second;
+    attempt made{.at = one.began, .duration = each.duration, .end = each.end, .status = each.status,
+                 .answer = std::move(each.answer)};
+    settlement judged =
+        judge_attempt(settings_.retry, one.sent, {std::move(made), each.retry_after}, now, back_.chance());
+    if (one.unsendable) {
+        judged.verdict = delivery_verdict::given_up;
+    } else if (each.cut_off) {  // by us: it says little of the receiver
+        judged.verdict = delivery_verdict::again;
+        judged.again_at = now;
+        judged.disable_if_failing_since.reset();
+    } else if (!each.tried) {
+        judged.verdict = delivery_verdict::unsent;
+        // What waited in vain for a look-up may do so again, and holds a hand for as long.
+        judged.again_at = now + (each.shortage ? shortage_pause_ : each.why.empty() ? milliseconds{0} : longest_pause);
+        judged.disable_if_failing_since.reset();
+    }
+    settled_next_.push_back(std::move(judged));
+    settled_flights_.emplace_back(std::move(one), std::move(each.why));
+    numbers_.erase(settled_flights_.back().first.sent.lease.delivery.value());
+    flights_.erase(found);
 }
 
 TOLLGATE_DECL void delivery_desk::core::land(flight& over) noexcept {
@@ -338,6 +238,7 @@ TOLLGATE_DECL void delivery_desk::core::settle() {
     for (std::size_t i = 0; i < settled_next_.size(); ++i) {
         auto& [one, why] = settled_flights_[i];
         land(one);
+        if (settled_next_[i].verdict == delivery_verdict::unsent) continue;
         back_.on_attempt(
             {one.sent, settled_next_[i], i < results->size() ? (*results)[i] : settle_result::too_late, why});
     }
@@ -375,10 +276,14 @@ TOLLGATE_DECL void delivery_desk::core::claim() {
         next_claim_ = clock::now() + settings_.claim_interval;  // or as soon as one comes free
         return;
     }
+    const auto claimed_at = clock::now();  // before the store's time: a lease is over later than we think
     const instant now = back_.now();
     const auto lease = settings_.client.attempt_timeout + settings_.lease_margin;
     claim_terms terms{.now = now, .lease_until = now + lease};
-    terms.deliveries_max = (std::min)(hands, settings_.claim_max);
+    // After a shortage a few show whether it is over.
+    constexpr std::size_t few = 8;
+    const bool was_short = shortage_pause_ > milliseconds{0};
+    terms.deliveries_max = (std::min)(hands, was_short ? few : settings_.claim_max);
     terms.slow_deliveries_max = (std::min)(
         terms.deliveries_max, settings_.slow_attempts_max - (std::min)(slow_under_way_, settings_.slow_attempts_max));
     terms.per_host_max = settings_.per_host_max;
@@ -392,9 +297,10 @@ TOLLGATE_DECL void delivery_desk::core::claim() {
     }
     store_pause_ = {};
     const bool got_some = !claimed->deliveries.empty();
-    if (got_some) send(std::move(claimed->deliveries), now);
+    if (got_some) send(std::move(claimed->deliveries), now, claimed_at);
 
     const auto present = clock::now();
+    if (was_short) no_claim_before_ = present + first_pause;
     // Now and then whatever was said, for a clock may be set.
     const milliseconds longest = (back_.tells_changes() ? 10 : 1) * settings_.claim_interval;
     if (!claimed->next_at) next_claim_ = present + longest;
@@ -403,39 +309,91 @@ TOLLGATE_DECL void delivery_desk::core::claim() {
     else next_claim_ = present + (std::min)(*claimed->next_at - now, longest);
 }
 
-TOLLGATE_DECL void delivery_desk::core::send(std::vector<due_delivery> claimed, instant now) {
-    const auto lease_over = clock::now() + settings_.client.attempt_timeout + settings_.lease_margin;
+TOLLGATE_DECL void delivery_desk::core::send(std::vector<due_delivery> claimed, instant now,
+                                             clock::time_point claimed_at) {
     std::vector<outgoing> requests;
     requests.reserve(claimed.size());
-    for (due_delivery& each : claimed) {
-        const std::uint64_t number = ++last_number_;
-        flight& one = flights_.emplace(number, flight{std::move(each), now, lease_over}).first->second;
+    std::vector<std::uint64_t> numbers;
+    numbers.reserve(claimed.size());
+    const auto lease_over = claimed_at + settings_.client.attempt_timeout + settings_.lease_margin;
+    try {
+        for (due_delivery& each : claimed) {
+            if (have_already(each, lease_over)) continue;
+            send_one(std::move(each), now, claimed_at, requests);
+            if (requests.size() != numbers.size()) numbers.push_back(requests.back().number);
+        }
+        if (!requests.empty()) client_->send(std::move(requests));
+    } catch (const std::exception&) {
+        for (const std::uint64_t each : numbers) forget(each);
+        throw;
+    }
+}
+
+/// What is still on its way, or has come back and is not settled, is not sent twice because it took so long: the lease
+/// that replaces the one that is over will settle it.
+TOLLGATE_DECL bool delivery_desk::core::have_already(const due_delivery& again, clock::time_point lease_over) {
+    if (const auto number = numbers_.find(again.lease.delivery.value()); number != numbers_.end()) {
+        flight& same = flights_.find(number->second)->second;
+        same.sent.lease = again.lease;
+        same.lease_over = lease_over;
+        return true;
+    }
+    for (std::size_t i = 0; i < settled_next_.size(); ++i) {
+        if (settled_next_[i].lease.delivery != again.lease.delivery) continue;
+        settled_next_[i].lease = settled_flights_[i].first.sent.lease = again.lease;
+        settled_flights_[i].first.lease_over = lease_over;
+        return true;
+    }
+    return false;
+}
+
+TOLLGATE_DECL void delivery_desk::core::send_one(due_delivery next, instant now, clock::time_point claimed_at,
+                                                 std::vector<outgoing>& requests) {
+    const std::uint64_t number = ++last_number_;
+    const auto lease_over = claimed_at + settings_.client.attempt_timeout + settings_.lease_margin;
+    const std::int64_t id = next.lease.delivery.value();
+    numbers_.emplace(id, number);
+    try {
+        flight& one = flights_.emplace(number, flight{std::move(next), now, lease_over}).first->second;
         if (one.sent.slow) ++slow_under_way_;
+        incoming_list here(1);
+        here.front().number = number;
+        const auto end_here = [&](attempt_end how, std::string why) {
+            here.front().end = how;
+            here.front().why = std::move(why);
+            arrived_.splice(arrived_.end(), here);
+        };
         auto target = http::url::parse(one.sent.target_url);
-        if (!target) {
-            ended_here_.push_back({.number = number, .end = attempt_end::no_address, .why = "the target is no URL"});
-            continue;
-        }
+        if (!target) return end_here(attempt_end::no_address, "the target is no URL");
         // Once more, as it was when the hook was made: the rule may have become stricter.
-        if (const auto checked = back_.check(*target); !checked) {
-            ended_here_.push_back(
-                {.number = number, .end = attempt_end::refused_address, .why = checked.error().message});
-            continue;
-        }
+        if (const auto checked = back_.check(*target); !checked)
+            return end_here(attempt_end::refused_address, checked.error().message);
         fields_.clear();
         std::string body;
         if (const auto written = back_.write(one.sent, now, fields_, body); !written) {
             back_.on_problem(written.error());
             one.unsendable = true;
-            ended_here_.push_back(
-                {.number = number, .end = attempt_end::no_connection, .why = "it cannot be put into its format"});
-            continue;
+            return end_here(attempt_end::no_connection, "it cannot be put into its format");
         }
-        one.bytes = body.size();
+        outgoing made{number, *std::move(target), std::string{fields_.view()}, std::move(body),
+                      claimed_at + settings_.client.attempt_timeout + settings_.lease_margin / 3};
+        one.bytes = made.body.size();
         bytes_under_way_ += one.bytes;
-        requests.push_back({number, *std::move(target), std::string{fields_.view()}, std::move(body)});
+        requests.push_back(std::move(made));  // there is room for it
+    } catch (const std::exception&) {
+        forget(number);
+        numbers_.erase(id);
+        throw;
     }
-    if (!requests.empty()) client_->send(std::move(requests));
+}
+
+/// A flight that did not get away.
+TOLLGATE_DECL void delivery_desk::core::forget(std::uint64_t number) noexcept {
+    const auto found = flights_.find(number);
+    if (found == flights_.end()) return;
+    land(found->second);
+    numbers_.erase(found->second.sent.lease.delivery.value());
+    flights_.erase(found);
 }
 
 TOLLGATE_DECL void delivery_desk::core::sweep() {

@@ -44,14 +44,15 @@ public:
     /// is its caller's concern.
     TOLLGATE_DECL void send(std::vector<outgoing> requests);
 
-    /// Cuts off what is under way, which ends as not tried, and closes all connections.
+    /// Cuts off what is under way, which ends as not tried if its request has not left, and closes all connections.
     TOLLGATE_DECL void abort();
 
 private:
     friend attempt_run;
 
-    TOLLGATE_DECL void end(incoming what);
-    TOLLGATE_DECL void tell();
+    TOLLGATE_DECL void begin(outgoing request, incoming_list blank) noexcept;
+    TOLLGATE_DECL void end(incoming_list what) noexcept;
+    TOLLGATE_DECL void tell() noexcept;
     /// Keeps a connection for the next request to its host.
     TOLLGATE_DECL void keep(const std::string& origin, std::shared_ptr<hook_connection> one);
     TOLLGATE_DECL void sweep();
@@ -65,8 +66,10 @@ private:
     asio::basic_waitable_timer<connection_pool::clock, asio::wait_traits<connection_pool::clock>, client_executor>
         sweep_timer_;
     bool sweeping_ = false;
-    std::unordered_map<std::uint64_t, std::shared_ptr<attempt_run>> under_way_;
-    std::vector<incoming> ended_;  // that the owner will be told of, as many at once as came together
+    // Weak: what is pending holds a run, so that an executor that is destroyed takes it along.
+    std::unordered_map<std::uint64_t, std::weak_ptr<attempt_run>> under_way_;
+    incoming_list ended_;  // that the owner will be told of, as many at once as came together
+    bool telling_ = false;
     bool aborted_ = false;
 };
 

@@ -35,42 +35,55 @@ TOLLGATE_DECL hook_client::hook_client(const asio::any_io_executor& executor, ho
 TOLLGATE_DECL hook_client::~hook_client() = default;
 
 TOLLGATE_DECL void hook_client::send(std::vector<outgoing> requests) {
-    asio::post(strand_, [self = shared_from_this(), requests = std::move(requests)]() mutable {
-        for (outgoing& each : requests) {
-            const std::uint64_t number = each.number;
-            if (self->aborted_) {
-                self->end({.number = number, .tried = false});
-                continue;
-            }
-            try {
-                const auto run = std::make_shared<attempt_run>(self, std::move(each));
-                self->under_way_.emplace(number, run);
-                run->begin();
-            } catch (const std::exception& failed) {
-                self->end({.number = number, .tried = false, .why = failed.what()});
-            }
-        }
-    });
+    incoming_list blanks(requests.size());
+    auto next = blanks.begin();
+    for (const outgoing& each : requests) (next++)->number = each.number;
+    asio::post(strand_,
+               [self = shared_from_this(), requests = std::move(requests), blanks = std::move(blanks)]() mutable {
+                   for (outgoing& each : requests) {
+                       incoming_list blank;
+                       blank.splice(blank.end(), blanks, blanks.begin());
+                       self->begin(std::move(each), std::move(blank));
+                   }
+               });
+}
+
+TOLLGATE_DECL void hook_client::begin(outgoing request, incoming_list blank) noexcept {
+    const std::uint64_t number = request.number;
+    blank.front().tried = false;  // unless it comes to that
+    if (aborted_) return end(std::move(blank));
+    try {
+        const auto run = std::make_shared<attempt_run>(shared_from_this(), std::move(request));
+        under_way_.emplace(number, run);
+        blank.front().tried = true;
+        run->begin(std::move(blank));
+    } catch (const std::exception&) {
+        blank.front().shortage = true;
+        end(std::move(blank));
+    }
 }
 
 TOLLGATE_DECL void hook_client::abort() {
     names_.stop();  // at once: its threads may outlive the executor
     asio::post(strand_, [self = shared_from_this()] {
         self->aborted_ = true;
-        while (!self->under_way_.empty()) {
-            const auto run = self->under_way_.begin()->second;
-            run->cut_off();
-        }
+        for (const auto& [number, each] : std::exchange(self->under_way_, {}))
+            if (const auto run = each.lock()) run->cut_off();
         self->idle_.close();
         self->sweep_timer_.cancel();
     });
 }
 
-TOLLGATE_DECL void hook_client::end(incoming what) {
-    under_way_.erase(what.number);
-    ended_.push_back(std::move(what));
-    if (ended_.size() != 1) return;
-    asio::post(strand_, [self = shared_from_this()] { self->tell(); });
+TOLLGATE_DECL void hook_client::end(incoming_list what) noexcept {
+    under_way_.erase(what.front().number);
+    ended_.splice(ended_.end(), what);
+    if (telling_) return;
+    try {
+        asio::post(strand_, [self = shared_from_this()] { self->tell(); });
+        telling_ = true;
+    } catch (const std::exception&) {  // one by one, then
+        tell();
+    }
 }
 
 TOLLGATE_DECL void hook_client::keep(const std::string& origin, std::shared_ptr<hook_connection> one) {
@@ -90,6 +103,11 @@ TOLLGATE_DECL void hook_client::sweep() {
     });
 }
 
-TOLLGATE_DECL void hook_client::tell() { owner_->on_ended(std::exchange(ended_, {})); }
+TOLLGATE_DECL void hook_client::tell() noexcept {
+    telling_ = false;
+    incoming_list told;
+    told.swap(ended_);
+    owner_->on_ended(std::move(told));
+}
 
 }  // namespace tollgate::dispatching

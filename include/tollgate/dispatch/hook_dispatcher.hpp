@@ -60,9 +60,9 @@ public:
     outcome<void> start() { return desk_.start(); }
 
     /// Claims nothing more, lets attempts that are under way end and records them, and returns; after `deadline` cuts
-    /// off what is left: that is sent again when its lease is over, by whoever works on the store then. The default is
-    /// as long as an attempt may take. From within a policy it begins all this and returns at once. To stop again does
-    /// no harm.
+    /// off what is left: that is on record if its request had left, and due again at once, for whoever works on the
+    /// store then. The default is as long as an attempt may take. From within a policy it begins all this and returns at
+    /// once. To stop again does no harm.
     void stop(milliseconds deadline = seconds{15}) { desk_.stop(deadline); }
 
     /// There may be something to deliver: look at once.

@@ -23,9 +23,10 @@ struct hook_dispatch_settings {
     std::size_t data_bytes_max = 64 * 1024 * 1024;  ///< of all bodies that are on their way
     std::size_t claim_max = 256;  ///< with one call of the store: the first of them leave before the last is claimed
 
-    /// How much longer than an attempt can take a delivery is leased: time to record what came of it. When a process
-    /// dies, another one, or its successor, sends again what it had leased once this is over.
-    milliseconds lease_margin = seconds{5};
+    /// How much longer than an attempt can take a delivery is leased: a third of it for the claim and the way to the
+    /// socket, the rest to record what came of it, which is more than `sqlite_store` waits for others (5 s). When a
+    /// process dies, another one, or its successor, sends again what it had leased once this is over.
+    milliseconds lease_margin = seconds{15};
     /// How often to ask for what another process may have appended: a store that can tell cheaply (`shared_outbox`),
     /// and any other one. What this process appends through the dispatcher is sent at once.
     milliseconds look_interval{50};

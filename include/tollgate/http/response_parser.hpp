@@ -62,8 +62,9 @@ public:
     /// can be sent again on another (RFC 9112 section 9.3.1).
     [[nodiscard]] bool begun() const noexcept { return begun_; }
 
-    // After `complete`, and after `needs_more` once `head_complete()`.
-    [[nodiscard]] bool head_complete() const noexcept { return status_ >= 200; }
+    // After any step once `head_complete()`. `refused` after it is about the body and where it ends: what the answer says
+    // is known all the same.
+    [[nodiscard]] bool head_complete() const noexcept { return head_complete_; }
     [[nodiscard]] unsigned status() const noexcept { return status_; }  ///< 200 to 999; 0 before it is known
     /// Of `Retry-After`, as sent; empty when there is none, two, or one too long to mean anything.
     [[nodiscard]] std::string_view retry_after() const noexcept { return retry_after_; }
@@ -92,6 +93,7 @@ private:
         unsigned retry_afters = 0;
         bool close = false;
         bool keep_alive = false;
+        std::string_view fault{};  // what speaks against them
     };
 
     [[nodiscard]] bool take_line(std::string_view& bytes, std::string_view& line);
@@ -110,6 +112,7 @@ private:
     stage stage_ = stage::status_line;
     bool to_head_ = false;
     bool begun_ = false;
+    bool head_complete_ = false;  // of the final answer
     bool older_ = false;  // HTTP/1.0
     bool keep_alive_ = false;
     bool body_cut_ = false;

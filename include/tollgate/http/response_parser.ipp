@@ -72,7 +72,7 @@ TOLLGATE_DECL response_parser::response_parser(const response_settings& settings
 TOLLGATE_DECL void response_parser::start(bool to_head) noexcept {
     stage_ = stage::status_line;
     to_head_ = to_head;
-    begun_ = older_ = keep_alive_ = body_cut_ = false;
+    begun_ = head_complete_ = older_ = keep_alive_ = body_cut_ = false;
     status_ = 0;
     consumed_ = header_bytes_ = field_count_ = framing_bytes_ = 0;
     body_bytes_ = left_bytes_ = 0;
@@ -199,14 +199,14 @@ TOLLGATE_DECL void response_parser::judge_field(std::string_view name, std::stri
     const std::string_view text = trim_ows(value);
     switch (to_field_id(name)) {
         case field_id::content_length:
-            if (++said_.content_lengths > 1) return refuse("There is more than one Content-Length field.");
-            if (!detail::read_length(text, said_.content_length))
-                return refuse("The Content-Length is not a plain decimal number.");
+            if (++said_.content_lengths > 1) said_.fault = "There is more than one Content-Length field.";
+            else if (!detail::read_length(text, said_.content_length))
+                said_.fault = "The Content-Length is not a plain decimal number.";
             return;
         case field_id::transfer_encoding:
             // No tab around it: to some parsers it is a part of the name.
             if (++said_.transfer_encodings > 1 || !ascii_iequals(text, "chunked") || value.find('\t') != value.npos)
-                return refuse("The Transfer-Encoding is not exactly one chunked.");
+                said_.fault = "The Transfer-Encoding is not exactly one chunked.";
             return;
         case field_id::connection:
             said_.close = said_.close || detail::list_holds(text, "close");
@@ -221,6 +221,8 @@ TOLLGATE_DECL void response_parser::judge_field(std::string_view name, std::stri
 
 /// Where the body ends (RFC 9112 section 6.3).
 TOLLGATE_DECL void response_parser::judge_head() {
+    head_complete_ = status_ >= 200;
+    if (!said_.fault.empty()) return refuse(said_.fault);
     if (said_.transfer_encodings != 0 && older_) return refuse("HTTP/1.0 has no Transfer-Encoding.");
     if (said_.transfer_encodings != 0 && said_.content_lengths != 0)
         return refuse("There are both Transfer-Encoding and Content-Length.");

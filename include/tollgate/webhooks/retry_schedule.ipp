@@ -37,8 +37,13 @@ TOLLGATE_DECL settlement judge_attempt(const retry_schedule& schedule, const due
 
     const milliseconds planned = schedule.waits[sent.attempts_made];
     milliseconds wait = detail::jittered(planned, schedule.jitter_percent, chance);
-    if (const auto asked = http::parse_retry_after(report.retry_after, now))
-        wait = (std::max)(wait, (std::min)(*asked, 2 * planned));
+    if (const auto asked = http::parse_retry_after(report.retry_after, now)) {
+        // Never earlier than asked for, and what was refused together does not come back together either.
+        const milliseconds heeded = (std::clamp)(*asked, planned, 2 * planned);
+        constexpr std::uint32_t middle = 0x8000'0000U;
+        const milliseconds later = detail::jittered(planned, schedule.jitter_percent, chance / 2 + middle) - planned;
+        wait = (std::min)(heeded + (std::max)(later, milliseconds{0}), 2 * planned);
+    }
     made.verdict = delivery_verdict::again;
     made.again_at = now + wait;
     return made;

@@ -37,7 +37,7 @@ public:
     std::function<bool(const ip_address&)> rule = [](const ip_address&) { return true; };
 
     bool allows(const ip_address& address) noexcept override { return rule(address); }
-    void on_ended(std::vector<incoming> ended) noexcept override {
+    void on_ended(incoming_list ended) noexcept override {
         const std::lock_guard hold{mutex_};
         for (incoming& each : ended) ended_.insert({each.number, std::move(each)});
         came_.notify_all();
@@ -71,12 +71,13 @@ public:
 
     std::uint64_t send(const std::string& to, std::string body = "{}") {
         std::vector<outgoing> one;
-        one.push_back({++last_, *http::url::parse(to), "webhook-id: msg_1\r\n", std::move(body)});
+        one.push_back({++last_, *http::url::parse(to), "webhook-id: msg_1\r\n", std::move(body), done_by});
         client->send(std::move(one));
         return last_;
     }
     incoming post(const std::string& to, std::string body = "{}") { return owner->wait_for(send(to, std::move(body))); }
 
+    std::chrono::steady_clock::time_point done_by = (std::chrono::steady_clock::time_point::max)();
     std::shared_ptr<office> owner = std::make_shared<office>();
     std::shared_ptr<hook_client> client;
 
@@ -246,12 +247,72 @@ TEST_CASE("no proxy is taken out of the environment") {
 TEST_CASE("what is no HTTP answer is told as such") {
     const auto text = GENERATE(as<std::string>{}, "SSH-2.0-OpenSSH_9.2\r\n", "HTTP/2 200\r\n\r\n",
                                "HTTP/1.1 200 OK\nContent-Length: 0\n\n", "HTTP/1.1 101 Switching\r\n\r\n",
-                               "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx");
+                               "HTTP/1.1 200 OK\r\nno field\r\n\r\n");
     scripted_peer peer{says(text)};
     fixture of;
     const auto got = of.post(at(peer));
     CHECK(got.end == attempt_end::bad_answer);
     CHECK_FALSE(got.why.empty());
+}
+
+TEST_CASE("a status counts once the head is here, whatever becomes of the body") {
+    const auto head = GENERATE(as<std::string>{}, "HTTP/1.1 200 OK\r\n\r\nok",
+                               "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok",
+                               "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nok",
+                               "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nok",
+                               "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nno chunk\r\n");
+    const bool resets = GENERATE(false, true);
+    scripted_peer peer{[&](peer_line& line, int) {
+        line.read_request();
+        line.write(head);
+        if (!resets) return line.wait_for_the_end();
+        std::this_thread::sleep_for(std::chrono::milliseconds{20});
+        line.reset_on_close();
+    }};
+    hook_client_settings with;
+    with.body_timeout = milliseconds{100};
+    fixture of{with};
+    for (int i = 0; i < 2; ++i) {
+        const auto got = of.post(at(peer));
+        CHECK(got.end == attempt_end::answered);
+        CHECK(got.status == 200);
+        CHECK(got.duration < seconds{1});
+    }
+    CHECK(peer.connections() == 2);
+}
+
+TEST_CASE("a head that ends too early, or never, is no answer") {
+    scripted_peer peer{[](peer_line& line, int connection) {
+        line.read_request();
+        line.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n");
+        if (connection == 1) line.wait_for_the_end();
+    }};
+    fixture of{hasty()};
+    CHECK(of.post(at(peer)).end == attempt_end::broken_off);
+    CHECK(of.post(at(peer)).end == attempt_end::timed_out);
+}
+
+TEST_CASE("what can be known too late only is not begun, and not the receiver's failure") {
+    scripted_peer peer{says(std::string{fine})};
+    fixture of{hasty()};
+    of.done_by = std::chrono::steady_clock::now() - std::chrono::seconds{1};
+    CHECK_FALSE(of.post(at(peer)).tried);
+    of.done_by = std::chrono::steady_clock::now() + std::chrono::milliseconds{100};
+    CHECK_FALSE(of.post(at(peer)).tried);
+    CHECK(peer.connections() == 0);
+    of.done_by = std::chrono::steady_clock::now() + std::chrono::seconds{10};
+    CHECK(of.post(at(peer)).status == 200);
+}
+
+TEST_CASE("an attempt ends when its sender must know") {
+    scripted_peer peer{[](peer_line& line, int) { line.wait_for_the_end(); }};
+    hook_client_settings with;
+    with.attempt_timeout = seconds{5};
+    fixture of{with};
+    of.done_by = std::chrono::steady_clock::now() + std::chrono::milliseconds{2600};
+    const auto got = of.post(at(peer));
+    CHECK(got.end == attempt_end::timed_out);
+    CHECK(got.duration < milliseconds{3000});
 }
 
 TEST_CASE("endless answers are cut off early") {
@@ -303,7 +364,7 @@ TEST_CASE("whoever does not answer in time is let go, wherever they stop") {
             line.wait_for_the_end();
         }};
         const auto got = of.post(at(peer));
-        CHECK(got.end == attempt_end::timed_out);
+        CHECK(got.end == attempt_end::answered);
         CHECK(got.status == 200);
         CHECK(got.answer == "123");
     }
@@ -408,7 +469,7 @@ TEST_CASE("every spelling of an address is judged as that address") {
 TEST_CASE("names that are slow to look up keep nobody from those that are not") {
     scripted_peer peer{says(std::string{fine})};
     hook_client_settings with;
-    with.lookup_threads_max = 2;
+    with.lookup_threads_max = 4;
     with.lookup_timeout = milliseconds{100};
     std::atomic<bool> go_on = false;
     with.look_up = [&](const std::string& host) {
@@ -427,6 +488,71 @@ TEST_CASE("names that are slow to look up keep nobody from those that are not") 
     for (const auto each : slow) CHECK(of.owner->wait_for(each).end == attempt_end::timed_out);
     go_on = true;
     std::this_thread::sleep_for(std::chrono::milliseconds{20});  // the lookup above ends: it uses what is here
+}
+
+TEST_CASE("one domain's names cannot keep others from being looked up, were there ever so many of them") {
+    struct shared {
+        std::atomic<bool> go_on = false;
+        std::atomic<int> at_once = 0, at_once_max = 0;
+    };
+    const auto seen = std::make_shared<shared>();
+    lookup_pool pool{[seen](const std::string& host) {
+                         if (host.ends_with(".tar.example")) {
+                             const int now = ++seen->at_once;
+                             if (now > seen->at_once_max) seen->at_once_max = now;
+                             while (!seen->go_on) std::this_thread::sleep_for(std::chrono::milliseconds{5});
+                             --seen->at_once;
+                         }
+                         return std::vector{ip_address::v4(127, 0, 0, 1)};
+                     },
+                     16};
+    for (int i = 0; i < 40; ++i) pool.ask("n" + std::to_string(i) + ".x.tar.example", [](const auto&) {});
+    std::atomic<int> told = 0;
+    for (int i = 0; i < 3; ++i) pool.ask("good" + std::to_string(i) + ".example", [&](const auto&) { ++told; });
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds{5};
+    while (told < 3 && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(std::chrono::milliseconds{2});
+    CHECK(told == 3);
+    CHECK(seen->at_once_max == 2);
+    CHECK(pool.is_asking_for("n0.x.tar.example"));
+    CHECK_FALSE(pool.is_asking_for("n39.x.tar.example"));
+    pool.stop();
+    seen->go_on = true;
+}
+
+TEST_CASE("a domain is what one can buy") {
+    struct row {
+        const char *host, *domain;
+    };
+    for (const auto& [host, domain] : {row{"a.b.example", "b.example"}, {"b.example", "b.example"}, {"example", "example"},
+                                       {"a.b.co.uk", "b.co.uk"}, {"b.co.uk", "b.co.uk"}, {"co.uk", "co.uk"},
+                                       {"x.y.com.au", "y.com.au"}, {"a.abc.de", "a.abc.de"}, {"a.b.shops.de", "shops.de"},
+                                       {"a.b.example.", "b.example"}, {"", ""}, {".", ""}})
+        CHECK(tollgate::dispatching::detail::domain_of(host) == domain);
+}
+
+TEST_CASE("a name that nobody came to look up is no attempt, one whose server is silent is") {
+    hook_client_settings with = hasty();
+    with.lookup_threads_max = 2;
+    const auto go_on = std::make_shared<std::atomic<bool>>(false);
+    with.look_up = [go_on](const std::string& host) -> std::vector<ip_address> {
+        if (host == "silent.example") throw std::system_error{std::make_error_code(std::errc::timed_out)};
+        if (host == "short.example") throw std::system_error{std::make_error_code(std::errc::too_many_files_open)};
+        if (host == "memory.example") throw std::bad_alloc{};
+        while (!*go_on) std::this_thread::sleep_for(std::chrono::milliseconds{5});
+        return {};
+    };
+    fixture of{with};
+    CHECK(of.post("http://silent.example/").end == attempt_end::timed_out);
+    for (const char* const each : {"http://short.example/", "http://memory.example/"}) {
+        const auto got = of.post(each);
+        CHECK_FALSE(got.tried);
+        CHECK(got.shortage);
+    }
+    const auto first = of.send("http://hangs.example/"), second = of.send("http://waits.example/");
+    CHECK(of.owner->wait_for(first).tried);
+    CHECK_FALSE(of.owner->wait_for(second).tried);
+    CHECK_FALSE(of.owner->wait_for(second).shortage);
+    *go_on = true;
 }
 
 TEST_CASE("TLS: the certificate must be believed, and be the host's") {
@@ -484,14 +610,27 @@ TEST_CASE("authorities that cannot be read, and an agent that is no line, are a 
     CHECK(made.error().kind == problem_kind::invalid);
 }
 
-TEST_CASE("what is cut off ends as not tried, and so does what comes later") {
+TEST_CASE("what is cut off says so, and what comes later is not tried") {
     scripted_peer peer{[](peer_line& line, int) { line.wait_for_the_end(); }};
     fixture of;
     const auto first = of.send(at(peer));
     of.client->abort();
     const auto second = of.send(at(peer));
-    CHECK_FALSE(of.owner->wait_for(first).tried);
+    const auto got = of.owner->wait_for(first);
+    CHECK(got.tried == got.cut_off);  // its request may have left in between
     CHECK_FALSE(of.owner->wait_for(second).tried);
+}
+
+TEST_CASE("what was asked for already and is cut off says so") {
+    scripted_peer peer{[](peer_line& line, int) { line.wait_for_the_end(); }};
+    fixture of;
+    const auto first = of.send(at(peer));
+    std::this_thread::sleep_for(std::chrono::milliseconds{100});
+    of.client->abort();
+    const auto got = of.owner->wait_for(first);
+    CHECK(got.tried);
+    CHECK(got.cut_off);
+    CHECK(got.end == attempt_end::broken_off);
 }
 
 TEST_CASE("a client whose executor never runs is destroyed like any other") {

@@ -413,7 +413,7 @@ TEST_CASE("a stop lets what is under way end, or cuts it off when its time is ov
         CHECK(of.store.attempts_of(shop, id, 10)->size() == 1);
         CHECK(of.store.attempts_of(shop, id, 10)->front().made.end == attempt_end::timed_out);
     }
-    SECTION("it is cut off, and comes back when its lease is over") {
+    SECTION("it is cut off, which is on record, and sent again at once by whoever comes then") {
         with.client.attempt_timeout = seconds{15};
         const auto began = std::chrono::steady_clock::now();
         {
@@ -426,13 +426,11 @@ TEST_CASE("a stop lets what is under way end, or cuts it off when its time is ov
             CHECK_FALSE(dispatcher.start());
         }
         CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds{5});
-        CHECK(of.store.attempts_of(shop, id, 10)->empty());
+        REQUIRE(of.store.attempts_of(shop, id, 10)->size() == 1);
+        CHECK(of.store.attempts_of(shop, id, 10)->front().made.end == attempt_end::broken_off);
         there.hangs = false;
         hook_dispatcher next{of.store, with, of.policies()};
         REQUIRE(next.start());
-        CHECK(there.next(milliseconds{60}).empty());
-        of.turn_clock(seconds{20});
-        next.wake();
         CHECK_FALSE(there.next().empty());
     }
     SECTION("before the start") {
@@ -599,6 +597,75 @@ TEST_CASE("a guest on an executor delivers with whoever runs it, and stops wheth
         context.run();  // what was left comes to nothing
         CHECK(there.count() == 0);
     }
+}
+
+TEST_CASE("a guest whose executor comes too late sends each delivery once") {
+    office of;
+    receiver there;
+    const auto id = of.hook(there.url());
+    asio::io_context context;
+    auto stay = asio::make_work_guard(context);
+    auto with = quick();
+    with.lease_margin = milliseconds{200};
+    hook_dispatcher dispatcher{context.get_executor(), of.store, with, of.policies()};
+    REQUIRE(dispatcher.start());
+    of.publish(dispatcher);
+    for (int i = 0; i < 10; ++i) {  // the lease is over, again and again
+        std::this_thread::sleep_for(std::chrono::milliseconds{100});
+        of.turn_clock(milliseconds{700});
+        dispatcher.wake();
+    }
+    std::thread one{[&] { context.run(); }};
+    CHECK_FALSE(there.next().empty());
+    CHECK(there.next(milliseconds{200}).empty());
+    dispatcher.stop();
+    stay.reset();
+    one.join();
+    CHECK(of.store.attempts_of(shop, id, 10)->size() == 1);
+    CHECK(of.only_delivery(id).state == delivery_state::delivered);
+}
+
+TEST_CASE("a guest's executor may end before its dispatcher does") {
+    office of;
+    receiver there;
+    there.hangs = true;
+    of.hook(there.url());
+    asio::io_context context;
+    const auto stay = asio::make_work_guard(context);
+    hook_dispatcher dispatcher{context.get_executor(), of.store, quick(), of.policies()};
+    REQUIRE(dispatcher.start());
+    of.publish(dispatcher);
+    context.run_for(std::chrono::milliseconds{200});
+    CHECK(there.count() == 1);
+}
+
+TEST_CASE("while this machine cannot connect, deliveries wait in the store and nobody hammers it") {
+    office of;
+    receiver there;
+    telling_store store{of.store};
+    std::vector<hook_id> hooks;
+    const auto port = there.url().substr(there.url().rfind(':'));
+    for (int i = 0; i < 20; ++i) hooks.push_back(of.hook("http://n" + std::to_string(i) + ".example" + port));
+    auto with = quick();
+    std::atomic<bool> is_short = true;
+    with.client.look_up = [&](const std::string&) {
+        if (is_short) throw std::system_error{std::make_error_code(std::errc::too_many_files_open)};
+        return std::vector{ip_address::v4(127, 0, 0, 1)};
+    };
+    hook_dispatcher dispatcher{store, with, of.policies()};
+    REQUIRE(dispatcher.start());
+    of.publish(dispatcher);
+    REQUIRE(of.seen.wait_for_problem());
+    std::this_thread::sleep_for(std::chrono::milliseconds{500});
+    CHECK(store.claims <= 8);
+    for (const hook_id each : hooks) {
+        CHECK(of.store.attempts_of(shop, each, 10)->empty());
+        CHECK(of.only_delivery(each).attempts_made == 0);
+    }
+    is_short = false;
+    of.turn_clock(minutes{1});
+    for (int i = 0; i < 20; ++i) CHECK_FALSE(there.next().empty());
+    dispatcher.stop();
 }
 
 TEST_CASE("two dispatchers on one store send each delivery once") {
