@@ -43,6 +43,7 @@
 #include <exception>
 #include <functional>
 #include <initializer_list>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <memory>
@@ -4015,7 +4016,11 @@ struct delivery_words {
     std::string_view enabled = "The webhook is enabled. What was held for it is on its way.";
 
     std::string_view none = "Nothing was sent yet. The next {} will stand here, and what came of it.";  ///< the event
-    std::string_view some = "The latest {}, the newest first. Older ones are kept for a time, but not shown.";  ///< a number
+    std::string_view none_older = "There are no older ones, or they are not kept any more.";
+    std::string_view paging = "More deliveries";
+    std::string_view newest = "Newest";
+    std::string_view older = "Older";
+    std::string_view last_attempts = "The last {} attempts.";  ///< a number
     std::string_view waiting = "On its way";
     std::string_view delivered = "Delivered";
     std::string_view given_up = "Given up";
@@ -4162,7 +4167,8 @@ concept event_sink = requires(S& s, const event& happened, const message_seed& s
 template <class S>
 concept outbox = event_sink<S> && requires(S& s, const claim_terms& terms, std::span<const settlement> ended,
                                            const account_ref& account, hook_id hook, delivery_id delivery, instant now,
-                                           instant ended_before, std::size_t rows_max) {
+                                           instant ended_before, std::size_t rows_max,
+                                           std::optional<delivery_id> which) {
     // Leases deliveries whose time has come: no other claim gets one of them before its lease is over or it is settled, of
     // any number of threads and processes. A lease that is over is as if there had been none, so a dead worker's
     // deliveries come back.
@@ -4182,11 +4188,12 @@ concept outbox = event_sink<S> && requires(S& s, const claim_terms& terms, std::
     // that is disabled holds its deliveries: those that wait now, and those that are being sent once they are settled
     // with `again` or their lease is over.
     { s.settle(ended, now) } -> std::same_as<outcome<std::vector<settle_result>>>;
-    // The account's hook's deliveries, newest first, at most `rows_max`; none of a hook that is not the account's.
-    { s.deliveries_of(account, hook, rows_max) } -> std::same_as<outcome<std::vector<tollgate::delivery>>>;
-    // Its attempts, the last to be settled first, at most `rows_max`. Of one delivery at least the last
-    // `limits::attempts_per_delivery_max` are kept.
-    { s.attempts_of(account, hook, rows_max) } -> std::same_as<outcome<std::vector<recorded_attempt>>>;
+    // The account's hook's deliveries, newest first, at most `rows_max`; none of a hook that is not the account's. Those
+    // that are older than that one alone, where one is named, whether it is still there or not.
+    { s.deliveries_of(account, hook, rows_max, which) } -> std::same_as<outcome<std::vector<tollgate::delivery>>>;
+    // Its attempts, the last to be settled first, at most `rows_max`; of that delivery alone, where one is named. Of one
+    // delivery at least the last `limits::attempts_per_delivery_max` are kept.
+    { s.attempts_of(account, hook, rows_max, which) } -> std::same_as<outcome<std::vector<recorded_attempt>>>;
     // Whether the account has such a delivery. It is due now, whatever it was, with its schedule from the start; one that
     // is being sent right now is so as soon as that attempt is settled, whatever came of it (and held, where its hook is
     // disabled by then). problem_kind::conflict while its hook is disabled.
@@ -9980,12 +9987,13 @@ template <class Call>
 /// One webhook, what was sent to it, and what came of it: a part of the page of webhooks, where the store is an outbox.
 namespace tollgate::pages {
 
-inline constexpr std::size_t deliveries_shown_max = 50;  ///< more than a person looks through
-inline constexpr std::size_t attempts_shown_max = 200;   ///< of all of them together: 800 KiB of answers at the most
+inline constexpr std::size_t deliveries_shown_max = 50;  ///< on one page: more than a person looks through
+inline constexpr std::size_t attempts_shown_max = 12;    ///< of each: 8 of a schedule, and some by hand; 2.4 MB of answers
 
 inline constexpr std::string_view send_again_action = "send_again";
 inline constexpr std::string_view enable_action = "enable";
 inline constexpr std::string_view delivery_name = "delivery";
+inline constexpr std::string_view before_name = "before";  ///< in the address: those that are older than this one
 
 /// What `done` says after them.
 inline constexpr std::string_view sent_again_done = "sent_again";
@@ -9994,11 +10002,12 @@ inline constexpr std::string_view enabled_done = "enabled";
 template <class Call>
 inline constexpr bool keeps_deliveries = outbox<std::remove_reference_t<decltype(std::declval<Call&>().store())>>;
 
-/// A hook and what the store remembers of it, the newest first.
+/// A hook and a page of what the store remembers of it, the newest first.
 struct hook_history {
     hook of;
     std::vector<delivery> deliveries = {};
-    std::vector<recorded_attempt> attempts = {};
+    std::vector<recorded_attempt> attempts = {};  ///< of those deliveries
+    bool has_newer = false, has_older = false;
 };
 
 /// `Active`, `Failing` or `Disabled`.
@@ -10016,22 +10025,30 @@ TOLLGATE_DECL void write_deliveries(http::html_writer& html, const page_view& vi
                                     std::string_view fault);
 
 template <class Call>
-[[nodiscard]] outcome<hook_history> read_history(Call& call, const named_hook& named) {
+[[nodiscard]] outcome<hook_history> read_history(Call& call, const named_hook& named, std::optional<delivery_id> before) {
     const auto hooks = call.store().hooks_of(named.account);
     if (!hooks) return hooks.error();
     const auto found =
         std::find_if(hooks->begin(), hooks->end(), [&](const hook& each) { return each.id == named.hook; });
     if (found == hooks->end()) return not_found();
-    auto deliveries = call.store().deliveries_of(named.account, named.hook, deliveries_shown_max);
+    auto deliveries = call.store().deliveries_of(named.account, named.hook, deliveries_shown_max + 1, before);
     if (!deliveries) return std::move(deliveries).error();
-    auto attempts = call.store().attempts_of(named.account, named.hook, attempts_shown_max);
-    if (!attempts) return std::move(attempts).error();
-    return hook_history{*found, std::move(*deliveries), std::move(*attempts)};
+    hook_history read{*found, std::move(*deliveries)};
+    read.has_newer = before.has_value();
+    read.has_older = read.deliveries.size() > deliveries_shown_max;
+    if (read.has_older) read.deliveries.pop_back();
+    for (const delivery& each : read.deliveries) {
+        auto attempts = call.store().attempts_of(named.account, named.hook, attempts_shown_max, each.id);
+        if (!attempts) return std::move(attempts).error();
+        std::move(attempts->begin(), attempts->end(), std::back_inserter(read.attempts));
+    }
+    return read;
 }
 
 template <class Call>
-[[nodiscard]] outcome<void> show_deliveries(Call& call, const named_hook& named, std::string_view fault) {
-    const auto history = read_history(call, named);
+[[nodiscard]] outcome<void> show_deliveries(Call& call, const named_hook& named, std::optional<delivery_id> before,
+                                            std::string_view fault) {
+    const auto history = read_history(call, named, before);
     if (!history) return history.error();
     const auto title = fill_in(call.words().deliveries.title, history->of.event);
     call.page_with_status(title, fault.empty() ? http::status::ok : http::status::conflict,
@@ -10039,13 +10056,16 @@ template <class Call>
     return {};
 }
 
-/// The hook that the address names.
+/// The hook that the address names, and from where on.
 template <class Call>
 [[nodiscard]] outcome<void> show_deliveries(Call& call) {
     if constexpr (keeps_deliveries<Call>) {
         const auto named = require_hook(call, call.query());
         if (!named) return named.error();
-        return show_deliveries(call, *named, {});
+        const auto text = call.query().value_of(before_name);
+        const auto before = delivery_id::parse(text);
+        if (!before && !text.empty()) return not_found();
+        return show_deliveries(call, *named, before, {});
     } else {
         return not_found();
     }
@@ -10061,7 +10081,7 @@ template <class Call>
         if (!which) return not_found();
         const auto sent = call.store().resend(named->account, *which, call.now());
         if (!sent && sent.error().kind == problem_kind::conflict)
-            return show_deliveries(call, *named, call.words().deliveries.not_while_disabled);
+            return show_deliveries(call, *named, std::nullopt, call.words().deliveries.not_while_disabled);
         if (!sent) return sent.error();
         if (!*sent) return not_found();
         return call.back_to(query_of(*named), sent_again_done);
@@ -11197,9 +11217,11 @@ public:
     TOLLGATE_DECL claimed_deliveries claim(const claim_terms& terms);
     TOLLGATE_DECL std::vector<settle_result> settle(std::span<const settlement> ended, instant now);
     [[nodiscard]] TOLLGATE_DECL std::vector<delivery> deliveries_of(const account_ref& account, hook_id of,
-                                                                    std::size_t rows_max) const;
+                                                                    std::size_t rows_max,
+                                                                    std::optional<delivery_id> before) const;
     [[nodiscard]] TOLLGATE_DECL std::vector<recorded_attempt> attempts_of(const account_ref& account, hook_id of,
-                                                                          std::size_t rows_max) const;
+                                                                          std::size_t rows_max,
+                                                                          std::optional<delivery_id> made_for) const;
     TOLLGATE_DECL outcome<bool> resend(const account_ref& account, delivery_id id, instant now);
     TOLLGATE_DECL bool enable_hook(const account_ref& account, hook_id id, instant now) noexcept;
     TOLLGATE_DECL std::size_t sweep(instant ended_before, std::size_t rows_max) noexcept;
@@ -11593,13 +11615,17 @@ public:
     outcome<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now) noexcept {
         return in_hooks([&]() -> outcome<std::vector<settle_result>> { return outbox_.settle(ended, now); });
     }
-    outcome<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of, std::size_t rows_max) noexcept {
-        return in_hooks([&]() -> outcome<std::vector<delivery>> { return outbox_.deliveries_of(account, of, rows_max); });
+    outcome<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of, std::size_t rows_max,
+                                                 std::optional<delivery_id> before = {}) noexcept {
+        return in_hooks(
+            [&]() -> outcome<std::vector<delivery>> { return outbox_.deliveries_of(account, of, rows_max, before); });
     }
     outcome<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id of,
-                                                       std::size_t rows_max) noexcept {
-        return in_hooks(
-            [&]() -> outcome<std::vector<recorded_attempt>> { return outbox_.attempts_of(account, of, rows_max); });
+                                                       std::size_t rows_max,
+                                                       std::optional<delivery_id> made_for = {}) noexcept {
+        return in_hooks([&]() -> outcome<std::vector<recorded_attempt>> {
+            return outbox_.attempts_of(account, of, rows_max, made_for);
+        });
     }
     outcome<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept {
         return in_hooks([&] { return outbox_.resend(account, id, now); });
@@ -12932,7 +12958,6 @@ private:
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
-#include <iterator>
 #include <new>
 #include <random>
 #include <system_error>
@@ -18448,16 +18473,30 @@ inline void write_delivery(http::html_writer& html, const page_view& view, const
         html.add(" {}", fill_in(words.next_attempt, pipeline::moment_text(*which.next_attempt_at)));
     html.add("</p>\n");
 
-    bool any = false;
+    std::size_t shown = 0;
     for (const recorded_attempt& each : history.attempts) {
         if (each.delivery != which.id) continue;
-        if (!any) html.add("<ul class=\"attempts\">\n");
-        any = true;
+        if (shown++ == 0) html.add("<ul class=\"attempts\">\n");
         write_attempt(html, each.made, words);
     }
-    if (any) html.add("</ul>\n");
-    else if (which.attempts_made == 0) html.add("<p class=\"quiet\">{}</p>\n", words.no_attempt);
+    if (shown != 0) html.add("</ul>\n");
+    if (shown == attempts_shown_max)
+        html.add("<p class=\"quiet\">{}</p>\n", fill_in(words.last_attempts, std::to_string(shown)));
+    else if (shown == 0 && which.attempts_made == 0) html.add("<p class=\"quiet\">{}</p>\n", words.no_attempt);
     html.add("</li>\n");
+}
+
+/// Nothing where all there is fits one page.
+inline void write_paging(http::html_writer& html, const page_view& view, const hook_history& history) {
+    if (!history.has_newer && !history.has_older) return;
+    const delivery_words& words = view.words.deliveries;
+    const std::string place = std::string{view.url} + "?" + query_of({history.of.account, history.of.id});
+    html.add("<nav aria-label=\"{}\"><p>", words.paging);
+    if (history.has_newer) html.add("<a href=\"{}\">{}</a> ", place, words.newest);
+    if (history.has_older)
+        html.add("<a href=\"{}&amp;{}={}\">{}</a>", place, before_name,
+                 std::to_string(history.deliveries.back().id.value()), words.older);
+    html.add("</p></nav>\n");
 }
 
 }  // namespace detail
@@ -18475,12 +18514,15 @@ TOLLGATE_DECL void write_deliveries(http::html_writer& html, const page_view& vi
     else if (view.done == enabled_done && !of.disabled) write_notice(html, words.enabled);
     detail::write_trouble(html, view, of);
 
-    if (history.deliveries.empty()) return write_nothing_yet(html, fill_in(words.none, of.event));
-    if (history.deliveries.size() == deliveries_shown_max)
-        html.add("<p class=\"quiet\">{}</p>\n", fill_in(words.some, std::to_string(deliveries_shown_max)));
-    html.add("<ol class=\"deliveries\">\n");
-    for (const delivery& each : history.deliveries) detail::write_delivery(html, view, history, each);
-    html.add("</ol>\n");
+    if (history.deliveries.empty() && !history.has_newer) return write_nothing_yet(html, fill_in(words.none, of.event));
+    if (history.deliveries.empty()) {
+        html.add("<p class=\"quiet\">{}</p>\n", words.none_older);
+    } else {
+        html.add("<ol class=\"deliveries\">\n");
+        for (const delivery& each : history.deliveries) detail::write_delivery(html, view, history, each);
+        html.add("</ol>\n");
+    }
+    detail::write_paging(html, view, history);
 }
 
 }  // namespace tollgate::pages
@@ -19960,13 +20002,15 @@ TOLLGATE_DECL bool outbox::make_room(std::size_t bytes) noexcept {
 namespace tollgate::memory {
 
 TOLLGATE_DECL std::vector<delivery> outbox::deliveries_of(const account_ref& account, hook_id of,
-                                                          std::size_t rows_max) const {
+                                                          std::size_t rows_max,
+                                                          std::optional<delivery_id> before) const {
     std::vector<delivery> found;
     const auto history = histories_.find(of);
     if (history == histories_.end() || hooks_.find(account, of) == nullptr) return found;
     const auto& ids = history->second.deliveries;
     found.reserve((std::min)(rows_max, ids.size()));
-    for (auto each = ids.rbegin(); each != ids.rend() && found.size() < rows_max; ++each) {
+    const auto end = before ? ids.lower_bound(before->value()) : ids.end();
+    for (auto each = std::make_reverse_iterator(end); each != ids.rend() && found.size() < rows_max; ++each) {
         const row& one = rows_.find(*each)->second;
         const bool waits = one.state == delivery_state::waiting;
         found.push_back({.id = delivery_id{*each},
@@ -19982,16 +20026,27 @@ TOLLGATE_DECL std::vector<delivery> outbox::deliveries_of(const account_ref& acc
 }
 
 TOLLGATE_DECL std::vector<recorded_attempt> outbox::attempts_of(const account_ref& account, hook_id of,
-                                                                std::size_t rows_max) const {
+                                                                std::size_t rows_max,
+                                                                std::optional<delivery_id> made_for) const {
     std::vector<recorded_attempt> found;
     const auto history = histories_.find(of);
     if (history == histories_.end() || hooks_.find(account, of) == nullptr) return found;
     const auto& attempts = history->second.attempts;
-    found.reserve((std::min)(rows_max, attempts.size()));
-    for (auto each = attempts.rbegin(); each != attempts.rend() && found.size() < rows_max; ++each) {
-        const row& one = rows_.find(each->second.delivery)->second;
-        found.push_back({delivery_id{each->second.delivery}, one.of->what.name, one.message_id, each->second.made});
+    const auto add = [&](const attempt_row& listed) {
+        const row& one = rows_.find(listed.delivery)->second;
+        found.push_back({delivery_id{listed.delivery}, one.of->what.name, one.message_id, listed.made});
+    };
+    if (made_for) {
+        const auto which = rows_.find(made_for->value());
+        if (which == rows_.end() || which->second.hook != of) return found;
+        const auto& numbers = which->second.attempts;
+        for (auto each = numbers.rbegin(); each != numbers.rend() && found.size() < rows_max; ++each)
+            add(attempts.find(*each)->second);
+        return found;
     }
+    found.reserve((std::min)(rows_max, attempts.size()));
+    for (auto each = attempts.rbegin(); each != attempts.rend() && found.size() < rows_max; ++each)
+        add(each->second);
     return found;
 }
 
@@ -24905,9 +24960,11 @@ public:
     explicit delivery_history(pool& connections) : connections_{connections} {}
 
     TOLLGATE_DECL outcome<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of,
-                                                               std::size_t rows_max);
+                                                               std::size_t rows_max,
+                                                               std::optional<delivery_id> before);
     TOLLGATE_DECL outcome<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id of,
-                                                                     std::size_t rows_max);
+                                                                     std::size_t rows_max,
+                                                                     std::optional<delivery_id> made_for);
     TOLLGATE_DECL outcome<bool> resend(const account_ref& account, delivery_id id, instant now);
     TOLLGATE_DECL outcome<bool> enable_hook(const account_ref& account, hook_id id, instant now);
     TOLLGATE_DECL outcome<std::size_t> sweep(instant ended_before, std::size_t rows_max);
@@ -25472,9 +25529,11 @@ public:
     TOLLGATE_DECL outcome<claimed_deliveries> claim_due(const claim_terms& terms) noexcept;
     TOLLGATE_DECL outcome<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now) noexcept;
     TOLLGATE_DECL outcome<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of,
-                                                               std::size_t rows_max) noexcept;
+                                                               std::size_t rows_max,
+                                                               std::optional<delivery_id> before = {}) noexcept;
     TOLLGATE_DECL outcome<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id of,
-                                                                     std::size_t rows_max) noexcept;
+                                                                     std::size_t rows_max,
+                                                                     std::optional<delivery_id> made_for = {}) noexcept;
     TOLLGATE_DECL outcome<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept;
     TOLLGATE_DECL outcome<bool> enable_hook(const account_ref& account, hook_id id, instant now) noexcept;
     TOLLGATE_DECL outcome<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept;
@@ -26169,7 +26228,8 @@ TOLLGATE_DECL outcome<bool> applications::remove(user_id owner, application_id i
 namespace tollgate::sqlite {
 
 TOLLGATE_DECL outcome<std::vector<delivery>> delivery_history::deliveries_of(const account_ref& account, hook_id of,
-                                                                             std::size_t rows_max) {
+                                                                             std::size_t rows_max,
+                                                                             std::optional<delivery_id> before) {
     auto connection = connections_.reader();
     if (!connection) return std::move(connection).error();
     auto rows = (*connection)
@@ -26178,8 +26238,9 @@ TOLLGATE_DECL outcome<std::vector<delivery>> delivery_history::deliveries_of(con
                         "coalesce(due_at, leased_until) FROM tollgate_deliveries "
                         "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event WHERE hook = ?1 "
                         "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND service = ?2 AND account = ?3) "
-                        "ORDER BY tollgate_deliveries.id DESC LIMIT ?4",
-                        of, account.service, account.account, rows_max);
+                        "AND tollgate_deliveries.id < ?5 ORDER BY tollgate_deliveries.id DESC LIMIT ?4",
+                        of, account.service, account.account, rows_max,
+                        before ? before->value() : (std::numeric_limits<std::int64_t>::max)());
     std::vector<delivery> found;
     for (;;) {
         auto row = rows.next<delivery_id, std::string, public_id, instant, delivery_state, std::int64_t,
@@ -26199,10 +26260,22 @@ TOLLGATE_DECL outcome<std::vector<delivery>> delivery_history::deliveries_of(con
 }
 
 TOLLGATE_DECL outcome<std::vector<recorded_attempt>> delivery_history::attempts_of(const account_ref& account,
-                                                                                   hook_id of, std::size_t rows_max) {
+                                                                                   hook_id of, std::size_t rows_max,
+                                                                                   std::optional<delivery_id> made_for) {
     auto connection = connections_.reader();
     if (!connection) return std::move(connection).error();
-    auto rows = (*connection)
+    // The plus keeps SQLite from going through all of the hook's for one delivery.
+    auto rows = made_for
+                    ? (*connection)
+                          ->prepare(
+                              "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer "
+                              "FROM tollgate_attempts JOIN tollgate_deliveries ON tollgate_deliveries.id = delivery "
+                              "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event "
+                              "WHERE delivery = ?5 AND +tollgate_attempts.hook = ?1 "
+                              "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND service = ?2 AND account = ?3) "
+                              "ORDER BY tollgate_attempts.id DESC LIMIT ?4",
+                              of, account.service, account.account, rows_max, *made_for)
+                    : (*connection)
                     ->prepare(
                         "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer "
                         "FROM tollgate_attempts JOIN tollgate_deliveries ON tollgate_deliveries.id = delivery "
@@ -27898,12 +27971,14 @@ TOLLGATE_DECL outcome<std::vector<settle_result>> sqlite_store::settle(std::span
     return detail::contained([&] { return rooms_->deliveries.settle(ended, now); });
 }
 TOLLGATE_DECL outcome<std::vector<delivery>> sqlite_store::deliveries_of(const account_ref& account, hook_id of,
-                                                                         std::size_t rows_max) noexcept {
-    return detail::contained([&] { return rooms_->history.deliveries_of(account, of, rows_max); });
+                                                                         std::size_t rows_max,
+                                                                         std::optional<delivery_id> before) noexcept {
+    return detail::contained([&] { return rooms_->history.deliveries_of(account, of, rows_max, before); });
 }
 TOLLGATE_DECL outcome<std::vector<recorded_attempt>> sqlite_store::attempts_of(const account_ref& account, hook_id of,
-                                                                               std::size_t rows_max) noexcept {
-    return detail::contained([&] { return rooms_->history.attempts_of(account, of, rows_max); });
+                                                                               std::size_t rows_max,
+                                                                               std::optional<delivery_id> made_for) noexcept {
+    return detail::contained([&] { return rooms_->history.attempts_of(account, of, rows_max, made_for); });
 }
 TOLLGATE_DECL outcome<bool> sqlite_store::resend(const account_ref& account, delivery_id id, instant now) noexcept {
     return detail::contained([&] { return rooms_->history.resend(account, id, now); });

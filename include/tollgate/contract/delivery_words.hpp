@@ -38,7 +38,11 @@ struct delivery_words {
     std::string_view enabled = "The webhook is enabled. What was held for it is on its way.";
 
     std::string_view none = "Nothing was sent yet. The next {} will stand here, and what came of it.";  ///< the event
-    std::string_view some = "The latest {}, the newest first. Older ones are kept for a time, but not shown.";  ///< a number
+    std::string_view none_older = "There are no older ones, or they are not kept any more.";
+    std::string_view paging = "More deliveries";
+    std::string_view newest = "Newest";
+    std::string_view older = "Older";
+    std::string_view last_attempts = "The last {} attempts.";  ///< a number
     std::string_view waiting = "On its way";
     std::string_view delivered = "Delivered";
     std::string_view given_up = "Given up";

@@ -38,7 +38,8 @@ concept event_sink = requires(S& s, const event& happened, const message_seed& s
 template <class S>
 concept outbox = event_sink<S> && requires(S& s, const claim_terms& terms, std::span<const settlement> ended,
                                            const account_ref& account, hook_id hook, delivery_id delivery, instant now,
-                                           instant ended_before, std::size_t rows_max) {
+                                           instant ended_before, std::size_t rows_max,
+                                           std::optional<delivery_id> which) {
     // Leases deliveries whose time has come: no other claim gets one of them before its lease is over or it is settled, of
     // any number of threads and processes. A lease that is over is as if there had been none, so a dead worker's
     // deliveries come back.
@@ -58,11 +59,12 @@ concept outbox = event_sink<S> && requires(S& s, const claim_terms& terms, std::
     // that is disabled holds its deliveries: those that wait now, and those that are being sent once they are settled
     // with `again` or their lease is over.
     { s.settle(ended, now) } -> std::same_as<outcome<std::vector<settle_result>>>;
-    // The account's hook's deliveries, newest first, at most `rows_max`; none of a hook that is not the account's.
-    { s.deliveries_of(account, hook, rows_max) } -> std::same_as<outcome<std::vector<tollgate::delivery>>>;
-    // Its attempts, the last to be settled first, at most `rows_max`. Of one delivery at least the last
-    // `limits::attempts_per_delivery_max` are kept.
-    { s.attempts_of(account, hook, rows_max) } -> std::same_as<outcome<std::vector<recorded_attempt>>>;
+    // The account's hook's deliveries, newest first, at most `rows_max`; none of a hook that is not the account's. Those
+    // that are older than that one alone, where one is named, whether it is still there or not.
+    { s.deliveries_of(account, hook, rows_max, which) } -> std::same_as<outcome<std::vector<tollgate::delivery>>>;
+    // Its attempts, the last to be settled first, at most `rows_max`; of that delivery alone, where one is named. Of one
+    // delivery at least the last `limits::attempts_per_delivery_max` are kept.
+    { s.attempts_of(account, hook, rows_max, which) } -> std::same_as<outcome<std::vector<recorded_attempt>>>;
     // Whether the account has such a delivery. It is due now, whatever it was, with its schedule from the start; one that
     // is being sent right now is so as soon as that attempt is settled, whatever came of it (and held, where its hook is
     // disabled by then). problem_kind::conflict while its hook is disabled.

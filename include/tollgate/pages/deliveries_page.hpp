@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,12 +21,13 @@
 /// One webhook, what was sent to it, and what came of it: a part of the page of webhooks, where the store is an outbox.
 namespace tollgate::pages {
 
-inline constexpr std::size_t deliveries_shown_max = 50;  ///< more than a person looks through
-inline constexpr std::size_t attempts_shown_max = 200;   ///< of all of them together: 800 KiB of answers at the most
+inline constexpr std::size_t deliveries_shown_max = 50;  ///< on one page: more than a person looks through
+inline constexpr std::size_t attempts_shown_max = 12;    ///< of each: 8 of a schedule, and some by hand; 2.4 MB of answers
 
 inline constexpr std::string_view send_again_action = "send_again";
 inline constexpr std::string_view enable_action = "enable";
 inline constexpr std::string_view delivery_name = "delivery";
+inline constexpr std::string_view before_name = "before";  ///< in the address: those that are older than this one
 
 /// What `done` says after them.
 inline constexpr std::string_view sent_again_done = "sent_again";
@@ -34,11 +36,12 @@ inline constexpr std::string_view enabled_done = "enabled";
 template <class Call>
 inline constexpr bool keeps_deliveries = outbox<std::remove_reference_t<decltype(std::declval<Call&>().store())>>;
 
-/// A hook and what the store remembers of it, the newest first.
+/// A hook and a page of what the store remembers of it, the newest first.
 struct hook_history {
     hook of;
     std::vector<delivery> deliveries = {};
-    std::vector<recorded_attempt> attempts = {};
+    std::vector<recorded_attempt> attempts = {};  ///< of those deliveries
+    bool has_newer = false, has_older = false;
 };
 
 /// `Active`, `Failing` or `Disabled`.
@@ -56,22 +59,30 @@ TOLLGATE_DECL void write_deliveries(http::html_writer& html, const page_view& vi
                                     std::string_view fault);
 
 template <class Call>
-[[nodiscard]] outcome<hook_history> read_history(Call& call, const named_hook& named) {
+[[nodiscard]] outcome<hook_history> read_history(Call& call, const named_hook& named, std::optional<delivery_id> before) {
     const auto hooks = call.store().hooks_of(named.account);
     if (!hooks) return hooks.error();
     const auto found =
         std::find_if(hooks->begin(), hooks->end(), [&](const hook& each) { return each.id == named.hook; });
     if (found == hooks->end()) return not_found();
-    auto deliveries = call.store().deliveries_of(named.account, named.hook, deliveries_shown_max);
+    auto deliveries = call.store().deliveries_of(named.account, named.hook, deliveries_shown_max + 1, before);
     if (!deliveries) return std::move(deliveries).error();
-    auto attempts = call.store().attempts_of(named.account, named.hook, attempts_shown_max);
-    if (!attempts) return std::move(attempts).error();
-    return hook_history{*found, std::move(*deliveries), std::move(*attempts)};
+    hook_history read{*found, std::move(*deliveries)};
+    read.has_newer = before.has_value();
+    read.has_older = read.deliveries.size() > deliveries_shown_max;
+    if (read.has_older) read.deliveries.pop_back();
+    for (const delivery& each : read.deliveries) {
+        auto attempts = call.store().attempts_of(named.account, named.hook, attempts_shown_max, each.id);
+        if (!attempts) return std::move(attempts).error();
+        std::move(attempts->begin(), attempts->end(), std::back_inserter(read.attempts));
+    }
+    return read;
 }
 
 template <class Call>
-[[nodiscard]] outcome<void> show_deliveries(Call& call, const named_hook& named, std::string_view fault) {
-    const auto history = read_history(call, named);
+[[nodiscard]] outcome<void> show_deliveries(Call& call, const named_hook& named, std::optional<delivery_id> before,
+                                            std::string_view fault) {
+    const auto history = read_history(call, named, before);
     if (!history) return history.error();
     const auto title = fill_in(call.words().deliveries.title, history->of.event);
     call.page_with_status(title, fault.empty() ? http::status::ok : http::status::conflict,
@@ -79,13 +90,16 @@ template <class Call>
     return {};
 }
 
-/// The hook that the address names.
+/// The hook that the address names, and from where on.
 template <class Call>
 [[nodiscard]] outcome<void> show_deliveries(Call& call) {
     if constexpr (keeps_deliveries<Call>) {
         const auto named = require_hook(call, call.query());
         if (!named) return named.error();
-        return show_deliveries(call, *named, {});
+        const auto text = call.query().value_of(before_name);
+        const auto before = delivery_id::parse(text);
+        if (!before && !text.empty()) return not_found();
+        return show_deliveries(call, *named, before, {});
     } else {
         return not_found();
     }
@@ -101,7 +115,7 @@ template <class Call>
         if (!which) return not_found();
         const auto sent = call.store().resend(named->account, *which, call.now());
         if (!sent && sent.error().kind == problem_kind::conflict)
-            return show_deliveries(call, *named, call.words().deliveries.not_while_disabled);
+            return show_deliveries(call, *named, std::nullopt, call.words().deliveries.not_while_disabled);
         if (!sent) return sent.error();
         if (!*sent) return not_found();
         return call.back_to(query_of(*named), sent_again_done);

@@ -119,16 +119,30 @@ inline void write_delivery(http::html_writer& html, const page_view& view, const
         html.add(" {}", fill_in(words.next_attempt, pipeline::moment_text(*which.next_attempt_at)));
     html.add("</p>\n");
 
-    bool any = false;
+    std::size_t shown = 0;
     for (const recorded_attempt& each : history.attempts) {
         if (each.delivery != which.id) continue;
-        if (!any) html.add("<ul class=\"attempts\">\n");
-        any = true;
+        if (shown++ == 0) html.add("<ul class=\"attempts\">\n");
         write_attempt(html, each.made, words);
     }
-    if (any) html.add("</ul>\n");
-    else if (which.attempts_made == 0) html.add("<p class=\"quiet\">{}</p>\n", words.no_attempt);
+    if (shown != 0) html.add("</ul>\n");
+    if (shown == attempts_shown_max)
+        html.add("<p class=\"quiet\">{}</p>\n", fill_in(words.last_attempts, std::to_string(shown)));
+    else if (shown == 0 && which.attempts_made == 0) html.add("<p class=\"quiet\">{}</p>\n", words.no_attempt);
     html.add("</li>\n");
+}
+
+/// Nothing where all there is fits one page.
+inline void write_paging(http::html_writer& html, const page_view& view, const hook_history& history) {
+    if (!history.has_newer && !history.has_older) return;
+    const delivery_words& words = view.words.deliveries;
+    const std::string place = std::string{view.url} + "?" + query_of({history.of.account, history.of.id});
+    html.add("<nav aria-label=\"{}\"><p>", words.paging);
+    if (history.has_newer) html.add("<a href=\"{}\">{}</a> ", place, words.newest);
+    if (history.has_older)
+        html.add("<a href=\"{}&amp;{}={}\">{}</a>", place, before_name,
+                 std::to_string(history.deliveries.back().id.value()), words.older);
+    html.add("</p></nav>\n");
 }
 
 }  // namespace detail
@@ -146,12 +160,15 @@ TOLLGATE_DECL void write_deliveries(http::html_writer& html, const page_view& vi
     else if (view.done == enabled_done && !of.disabled) write_notice(html, words.enabled);
     detail::write_trouble(html, view, of);
 
-    if (history.deliveries.empty()) return write_nothing_yet(html, fill_in(words.none, of.event));
-    if (history.deliveries.size() == deliveries_shown_max)
-        html.add("<p class=\"quiet\">{}</p>\n", fill_in(words.some, std::to_string(deliveries_shown_max)));
-    html.add("<ol class=\"deliveries\">\n");
-    for (const delivery& each : history.deliveries) detail::write_delivery(html, view, history, each);
-    html.add("</ol>\n");
+    if (history.deliveries.empty() && !history.has_newer) return write_nothing_yet(html, fill_in(words.none, of.event));
+    if (history.deliveries.empty()) {
+        html.add("<p class=\"quiet\">{}</p>\n", words.none_older);
+    } else {
+        html.add("<ol class=\"deliveries\">\n");
+        for (const delivery& each : history.deliveries) detail::write_delivery(html, view, history, each);
+        html.add("</ol>\n");
+    }
+    detail::write_paging(html, view, history);
 }
 
 }  // namespace tollgate::pages

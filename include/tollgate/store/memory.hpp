@@ -191,13 +191,17 @@ public:
     outcome<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now) noexcept {
         return in_hooks([&]() -> outcome<std::vector<settle_result>> { return outbox_.settle(ended, now); });
     }
-    outcome<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of, std::size_t rows_max) noexcept {
-        return in_hooks([&]() -> outcome<std::vector<delivery>> { return outbox_.deliveries_of(account, of, rows_max); });
+    outcome<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of, std::size_t rows_max,
+                                                 std::optional<delivery_id> before = {}) noexcept {
+        return in_hooks(
+            [&]() -> outcome<std::vector<delivery>> { return outbox_.deliveries_of(account, of, rows_max, before); });
     }
     outcome<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id of,
-                                                       std::size_t rows_max) noexcept {
-        return in_hooks(
-            [&]() -> outcome<std::vector<recorded_attempt>> { return outbox_.attempts_of(account, of, rows_max); });
+                                                       std::size_t rows_max,
+                                                       std::optional<delivery_id> made_for = {}) noexcept {
+        return in_hooks([&]() -> outcome<std::vector<recorded_attempt>> {
+            return outbox_.attempts_of(account, of, rows_max, made_for);
+        });
     }
     outcome<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept {
         return in_hooks([&] { return outbox_.resend(account, id, now); });

@@ -206,12 +206,14 @@ TOLLGATE_DECL outcome<std::vector<settle_result>> sqlite_store::settle(std::span
     return detail::contained([&] { return rooms_->deliveries.settle(ended, now); });
 }
 TOLLGATE_DECL outcome<std::vector<delivery>> sqlite_store::deliveries_of(const account_ref& account, hook_id of,
-                                                                         std::size_t rows_max) noexcept {
-    return detail::contained([&] { return rooms_->history.deliveries_of(account, of, rows_max); });
+                                                                         std::size_t rows_max,
+                                                                         std::optional<delivery_id> before) noexcept {
+    return detail::contained([&] { return rooms_->history.deliveries_of(account, of, rows_max, before); });
 }
 TOLLGATE_DECL outcome<std::vector<recorded_attempt>> sqlite_store::attempts_of(const account_ref& account, hook_id of,
-                                                                               std::size_t rows_max) noexcept {
-    return detail::contained([&] { return rooms_->history.attempts_of(account, of, rows_max); });
+                                                                               std::size_t rows_max,
+                                                                               std::optional<delivery_id> made_for) noexcept {
+    return detail::contained([&] { return rooms_->history.attempts_of(account, of, rows_max, made_for); });
 }
 TOLLGATE_DECL outcome<bool> sqlite_store::resend(const account_ref& account, delivery_id id, instant now) noexcept {
     return detail::contained([&] { return rooms_->history.resend(account, id, now); });

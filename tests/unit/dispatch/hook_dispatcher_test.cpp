@@ -465,8 +465,12 @@ struct failing_store {
         if (failing_settlements > 0 && failing_settlements-- > 0) return fail();
         return real.settle(ended, now);
     }
-    auto deliveries_of(const account_ref& account, hook_id of, std::size_t most) { return real.deliveries_of(account, of, most); }
-    auto attempts_of(const account_ref& account, hook_id of, std::size_t most) { return real.attempts_of(account, of, most); }
+    auto deliveries_of(const account_ref& account, hook_id of, std::size_t most, std::optional<delivery_id> before) {
+        return real.deliveries_of(account, of, most, before);
+    }
+    auto attempts_of(const account_ref& account, hook_id of, std::size_t most, std::optional<delivery_id> which) {
+        return real.attempts_of(account, of, most, which);
+    }
     auto resend(const account_ref& account, delivery_id id, instant now) { return real.resend(account, id, now); }
     auto enable_hook(const account_ref& account, hook_id id, instant now) { return real.enable_hook(account, id, now); }
     auto sweep_deliveries(instant before, std::size_t most) { return real.sweep_deliveries(before, most); }

@@ -214,16 +214,80 @@ TEST_CASE("a webhook that fails says since when, and why it was disabled in the 
     CHECK_FALSE(has(shop.get(shop.place() + "&done=enabled"), "The webhook is enabled."));
 }
 
-TEST_CASE("no more deliveries are shown than a person looks through") {
+namespace {
+
+std::size_t count_of(const std::string& text, std::string_view what) {
+    std::size_t count = 0;
+    for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++count;
+    return count;
+}
+
+}  // namespace
+
+TEST_CASE("no more deliveries are shown than a person looks through, and the next page has the older ones") {
     hook_shop shop;
-    for (std::size_t i = 0; i <= pages::deliveries_shown_max; ++i) shop.worker.report(anns_site, "site.created");
+    const auto count = 2 * pages::deliveries_shown_max + 1;
+    for (std::size_t i = 0; i < pages::deliveries_shown_max; ++i) shop.worker.report(anns_site, "site.created");
+    const auto older_link = [&](std::size_t last) {
+        const auto id = shop.store.deliveries_of(anns_site, shop.hook, count)->at(last).id;
+        return "<a href=\"" + path + "?account=sitesmaker%2F1&amp;hook=" + std::to_string(shop.hook.value()) +
+               "&amp;before=" + std::to_string(id.value()) + "\">Older</a>";
+    };
+    CHECK_FALSE(has(shop.get(shop.place()), "<nav aria-label=\"More deliveries\">"));  // all of them fit
+
+    while (shop.store.deliveries_of(anns_site, shop.hook, count)->size() < count)
+        shop.worker.report(anns_site, "site.created");
+    const auto listed = *shop.store.deliveries_of(anns_site, shop.hook, count);
+    std::size_t first = 0;
+    std::string place = shop.place();
+    for (const std::size_t size : {pages::deliveries_shown_max, pages::deliveries_shown_max, std::size_t{1}}) {
+        const auto page = shop.get(place);
+        const std::string body{page.body()};
+        CHECK(count_of(body, "No attempt was made yet.") == size);
+        for (std::size_t i = 0; i < count; ++i) {
+            const auto name = "<code>" + std::string{listed[i].message_id.view()} + "</code>";
+            CHECK(has(page, name) == (i >= first && i < first + size));
+        }
+        CHECK(count_of(body, ">Newest</a>") == (first == 0 ? 0 : 1));
+        first += size;
+        CHECK(count_of(body, ">Older</a>") == (first == count ? 0 : 1));
+        if (first != count) CHECK(has(page, older_link(first - 1)));
+        place = shop.place() + "&before=" + std::to_string(listed[first - 1].id.value());
+    }
+    const auto beyond = shop.get(place);
+    CHECK(to_number(beyond.status()) == 200);
+    CHECK(has(beyond, "There are no older ones"));
+    CHECK(has(beyond, ">Newest</a>"));
+    CHECK_FALSE(has(beyond, "will stand here"));
+    for (const auto* odd : {"0", "x", "-1", "01", "99999999999999999999"})
+        CHECK(to_number(shop.get(shop.place() + "&before=" + odd).status()) == 404);
+    CHECK(to_number(shop.get(shop.place() + "&before=").status()) == 200);
+    CHECK(to_number(shop.get(place, "bob").status()) == 404);
+}
+
+TEST_CASE("each delivery that is shown has its attempts, whatever the others have") {
+    hook_shop shop;
+    shop.worker.report(anns_site, "site.created");
+    shop.worker.send(answered(418), delivery_verdict::given_up);
+    const auto first = shop.store.deliveries_of(anns_site, shop.hook, 1)->front().id;
+    for (int i = 0; i < 30; ++i) {
+        shop.worker.report(anns_site, "site.created");
+        for (int n = 0; n < 8; ++n, shop.now += seconds{300})
+            shop.worker.send(answered(503), delivery_verdict::again);
+        shop.worker.send(answered(200), delivery_verdict::delivered);
+    }
     const auto page = shop.get(shop.place());
-    CHECK(has(page, "The latest 50, the newest first."));
-    std::size_t shown = 0;
-    for (auto at = page.body().find("No attempt was made yet."); at != std::string::npos;
-         at = page.body().find("No attempt was made yet.", at + 1))
-        ++shown;
-    CHECK(shown == pages::deliveries_shown_max);
+    CHECK(count_of(std::string{page.body()}, "Answered 503") == 240);
+    CHECK(has(page, "Answered 418"));
+    CHECK_FALSE(has(page, "The last 12 attempts."));
+
+    for (std::size_t i = 1; i < pages::attempts_shown_max + 2; ++i) {
+        REQUIRE(*shop.store.resend(anns_site, first, shop.now));
+        shop.worker.send(answered(418), delivery_verdict::given_up);
+    }
+    const auto full = shop.get(shop.place());
+    CHECK(count_of(std::string{full.body()}, "Answered 418") == pages::attempts_shown_max);
+    CHECK(has(full, "The last 12 attempts."));
 }
 
 TEST_CASE("addresses of no webhook of one's own are a 404") {

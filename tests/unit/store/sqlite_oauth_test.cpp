@@ -237,8 +237,8 @@ TEST_CASE("no statement of the store reads a table from end to end, or sorts mor
     const std::vector<settlement> ended{settled(sent[0], delivery_verdict::again),
                                         settled(sent[1], delivery_verdict::gone)};
     value_of(outbox.settle(ended, noon));
-    value_of(history.deliveries_of(account, hook, 100));
-    value_of(history.attempts_of(account, hook, 100));
+    value_of(history.deliveries_of(account, hook, 100, {}));
+    value_of(history.attempts_of(account, hook, 100, {}));
     value_of(history.enable_hook(account, hook, noon));
     value_of(history.resend(account, sent[0].lease.delivery, noon));
     value_of(outbox.settle({{settled(value_of(outbox.claim(sample_terms(noon))).deliveries.at(0),

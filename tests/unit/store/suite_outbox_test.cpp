@@ -55,6 +55,8 @@ enum class mistake {
     always_says_now,
     lists_the_oldest_first,
     lists_one_too_many,
+    lists_the_newest_only,
+    lists_attempts_of_all,
     lists_for_anybody,
     says_nothing_of_leases,
     records_nothing_that_was_too_late,
@@ -231,20 +233,24 @@ public:
         return results;
     }
 
-    outcome<std::vector<delivery>> deliveries_of(account_ref account, hook_id of, std::size_t rows_max) {
+    outcome<std::vector<delivery>> deliveries_of(account_ref account, hook_id of, std::size_t rows_max,
+                                                 std::optional<delivery_id> before) {
+        if (is(mistake::lists_the_newest_only)) before.reset();
         if (is(mistake::lists_for_anybody)) account = store_suite::sample_account();
         if (is(mistake::lists_one_too_many)) ++rows_max;
-        auto listed = inner_.deliveries_of(account, of, rows_max);
+        auto listed = inner_.deliveries_of(account, of, rows_max, before);
         if (listed && is(mistake::lists_the_oldest_first)) std::reverse(listed->begin(), listed->end());
         if (listed && is(mistake::says_nothing_of_leases))
             for (delivery& each : *listed)
                 if (each.next_attempt_at) each.next_attempt_at = each.created_at;
         return listed;
     }
-    outcome<std::vector<recorded_attempt>> attempts_of(account_ref account, hook_id of, std::size_t rows_max) {
+    outcome<std::vector<recorded_attempt>> attempts_of(account_ref account, hook_id of, std::size_t rows_max,
+                                                       std::optional<delivery_id> made_for) {
+        if (is(mistake::lists_attempts_of_all)) made_for.reset();
         if (is(mistake::lists_for_anybody)) account = store_suite::sample_account();
         if (is(mistake::keeps_few_attempts)) rows_max = (std::min)(rows_max, limits::attempts_per_delivery_max - 1);
-        auto listed = inner_.attempts_of(account, of, rows_max);
+        auto listed = inner_.attempts_of(account, of, rows_max, made_for);
         if (listed && is(mistake::lists_attempts_by_time))
             std::sort(listed->begin(), listed->end(),
                       [](const recorded_attempt& a, const recorded_attempt& b) { return a.made.at > b.made.at; });
@@ -287,7 +293,7 @@ public:
         if (is(mistake::sweeps_too_much)) rows_max *= 10;
         if (is(mistake::sweeps_without_attempts))
             for (std::int64_t hook = 1; hook < 4; ++hook)
-                static_cast<void>(attempts_of(store_suite::sample_account(), hook_id{hook}, 1000));
+                static_cast<void>(attempts_of(store_suite::sample_account(), hook_id{hook}, 1000, {}));
         return inner_.sweep_deliveries(ended_before, rows_max);
     }
 
@@ -366,6 +372,8 @@ TEST_CASE("the store suite catches what adapters get wrong of an outbox, in the 
         row{mistake::always_says_now, "claim: says when there may be more"},
         row{mistake::lists_the_oldest_first, "history: a hook's deliveries, newest first, its own account's alone"},
         row{mistake::lists_one_too_many, "history: a hook's deliveries, newest first, its own account's alone"},
+        row{mistake::lists_the_newest_only, "history: a hook's deliveries, newest first, its own account's alone"},
+        row{mistake::lists_attempts_of_all, "attempt: all that is known of it is on record, the last first"},
         row{mistake::lists_for_anybody, "history: a hook's deliveries, newest first, its own account's alone"},
         row{mistake::says_nothing_of_leases, "history: what is being sent waits until its lease is over"},
         row{mistake::records_nothing_that_was_too_late,

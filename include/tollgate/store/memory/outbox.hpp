@@ -31,9 +31,11 @@ public:
     TOLLGATE_DECL claimed_deliveries claim(const claim_terms& terms);
     TOLLGATE_DECL std::vector<settle_result> settle(std::span<const settlement> ended, instant now);
     [[nodiscard]] TOLLGATE_DECL std::vector<delivery> deliveries_of(const account_ref& account, hook_id of,
-                                                                    std::size_t rows_max) const;
+                                                                    std::size_t rows_max,
+                                                                    std::optional<delivery_id> before) const;
     [[nodiscard]] TOLLGATE_DECL std::vector<recorded_attempt> attempts_of(const account_ref& account, hook_id of,
-                                                                          std::size_t rows_max) const;
+                                                                          std::size_t rows_max,
+                                                                          std::optional<delivery_id> made_for) const;
     TOLLGATE_DECL outcome<bool> resend(const account_ref& account, delivery_id id, instant now);
     TOLLGATE_DECL bool enable_hook(const account_ref& account, hook_id id, instant now) noexcept;
     TOLLGATE_DECL std::size_t sweep(instant ended_before, std::size_t rows_max) noexcept;

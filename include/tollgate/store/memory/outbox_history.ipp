@@ -4,17 +4,20 @@
 #include <tollgate/store/refusals.hpp>
 
 #include <algorithm>
+#include <iterator>
 
 namespace tollgate::memory {
 
 TOLLGATE_DECL std::vector<delivery> outbox::deliveries_of(const account_ref& account, hook_id of,
-                                                          std::size_t rows_max) const {
+                                                          std::size_t rows_max,
+                                                          std::optional<delivery_id> before) const {
     std::vector<delivery> found;
     const auto history = histories_.find(of);
     if (history == histories_.end() || hooks_.find(account, of) == nullptr) return found;
     const auto& ids = history->second.deliveries;
     found.reserve((std::min)(rows_max, ids.size()));
-    for (auto each = ids.rbegin(); each != ids.rend() && found.size() < rows_max; ++each) {
+    const auto end = before ? ids.lower_bound(before->value()) : ids.end();
+    for (auto each = std::make_reverse_iterator(end); each != ids.rend() && found.size() < rows_max; ++each) {
         const row& one = rows_.find(*each)->second;
         const bool waits = one.state == delivery_state::waiting;
         found.push_back({.id = delivery_id{*each},
@@ -30,16 +33,27 @@ TOLLGATE_DECL std::vector<delivery> outbox::deliveries_of(const account_ref& acc
 }
 
 TOLLGATE_DECL std::vector<recorded_attempt> outbox::attempts_of(const account_ref& account, hook_id of,
-                                                                std::size_t rows_max) const {
+                                                                std::size_t rows_max,
+                                                                std::optional<delivery_id> made_for) const {
     std::vector<recorded_attempt> found;
     const auto history = histories_.find(of);
     if (history == histories_.end() || hooks_.find(account, of) == nullptr) return found;
     const auto& attempts = history->second.attempts;
-    found.reserve((std::min)(rows_max, attempts.size()));
-    for (auto each = attempts.rbegin(); each != attempts.rend() && found.size() < rows_max; ++each) {
-        const row& one = rows_.find(each->second.delivery)->second;
-        found.push_back({delivery_id{each->second.delivery}, one.of->what.name, one.message_id, each->second.made});
+    const auto add = [&](const attempt_row& listed) {
+        const row& one = rows_.find(listed.delivery)->second;
+        found.push_back({delivery_id{listed.delivery}, one.of->what.name, one.message_id, listed.made});
+    };
+    if (made_for) {
+        const auto which = rows_.find(made_for->value());
+        if (which == rows_.end() || which->second.hook != of) return found;
+        const auto& numbers = which->second.attempts;
+        for (auto each = numbers.rbegin(); each != numbers.rend() && found.size() < rows_max; ++each)
+            add(attempts.find(*each)->second);
+        return found;
     }
+    found.reserve((std::min)(rows_max, attempts.size()));
+    for (auto each = attempts.rbegin(); each != attempts.rend() && found.size() < rows_max; ++each)
+        add(each->second);
     return found;
 }
 

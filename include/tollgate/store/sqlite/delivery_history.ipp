@@ -8,6 +8,7 @@
 #include <tollgate/store/sqlite/remove_deliveries.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,7 +16,8 @@
 namespace tollgate::sqlite {
 
 TOLLGATE_DECL outcome<std::vector<delivery>> delivery_history::deliveries_of(const account_ref& account, hook_id of,
-                                                                             std::size_t rows_max) {
+                                                                             std::size_t rows_max,
+                                                                             std::optional<delivery_id> before) {
     auto connection = connections_.reader();
     if (!connection) return std::move(connection).error();
     auto rows = (*connection)
@@ -24,8 +26,9 @@ TOLLGATE_DECL outcome<std::vector<delivery>> delivery_history::deliveries_of(con
                         "coalesce(due_at, leased_until) FROM tollgate_deliveries "
                         "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event WHERE hook = ?1 "
                         "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND service = ?2 AND account = ?3) "
-                        "ORDER BY tollgate_deliveries.id DESC LIMIT ?4",
-                        of, account.service, account.account, rows_max);
+                        "AND tollgate_deliveries.id < ?5 ORDER BY tollgate_deliveries.id DESC LIMIT ?4",
+                        of, account.service, account.account, rows_max,
+                        before ? before->value() : (std::numeric_limits<std::int64_t>::max)());
     std::vector<delivery> found;
     for (;;) {
         auto row = rows.next<delivery_id, std::string, public_id, instant, delivery_state, std::int64_t,
@@ -45,10 +48,22 @@ TOLLGATE_DECL outcome<std::vector<delivery>> delivery_history::deliveries_of(con
 }
 
 TOLLGATE_DECL outcome<std::vector<recorded_attempt>> delivery_history::attempts_of(const account_ref& account,
-                                                                                   hook_id of, std::size_t rows_max) {
+                                                                                   hook_id of, std::size_t rows_max,
+                                                                                   std::optional<delivery_id> made_for) {
     auto connection = connections_.reader();
     if (!connection) return std::move(connection).error();
-    auto rows = (*connection)
+    // The plus keeps SQLite from going through all of the hook's for one delivery.
+    auto rows = made_for
+                    ? (*connection)
+                          ->prepare(
+                              "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer "
+                              "FROM tollgate_attempts JOIN tollgate_deliveries ON tollgate_deliveries.id = delivery "
+                              "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event "
+                              "WHERE delivery = ?5 AND +tollgate_attempts.hook = ?1 "
+                              "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND service = ?2 AND account = ?3) "
+                              "ORDER BY tollgate_attempts.id DESC LIMIT ?4",
+                              of, account.service, account.account, rows_max, *made_for)
+                    : (*connection)
                     ->prepare(
                         "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer "
                         "FROM tollgate_attempts JOIN tollgate_deliveries ON tollgate_deliveries.id = delivery "

@@ -128,7 +128,7 @@ void serve(Store& store, instant now, milliseconds duration,
 template <class Store>
 std::vector<delivery> deliveries(Store& store, const account_ref& account, hook_id of,
                                  const std::source_location& at = std::source_location::current()) {
-    return value_of(store.deliveries_of(account, of, 10'000), at);
+    return value_of(store.deliveries_of(account, of, 10'000, std::nullopt), at);
 }
 /// Of these, the one with that id.
 [[nodiscard]] inline delivery only_of(const std::vector<delivery>& listed, delivery_id id,

@@ -207,7 +207,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         back.again_at = noon + seconds{5};
         back.disable_if_failing_since = noon;
         expect_settled(store, back, settle_result::done);
-        expect(value_of(store.attempts_of(account, hook, 10)).empty(), "it is not on record");
+        expect(value_of(store.attempts_of(account, hook, 10, std::nullopt)).empty(), "it is not on record");
         expect(!listed_hook(store, account, hook).disabled, "nor a failure of the hook's");
         expect_settled(store, back, settle_result::too_late);
 
@@ -304,7 +304,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         expect(value_of(store.delete_hook(account, lost)), "there was such a hook");
         expect_settled(store, settled(of_lost[2], again), settle_result::too_late);
         expect(deliveries(store, account, lost).empty(), "it has no deliveries");
-        expect(value_of(store.attempts_of(account, lost, 100)).empty(), "and no attempts");
+        expect(value_of(store.attempts_of(account, lost, 100, std::nullopt)).empty(), "and no attempts");
         for (const due_delivery& each : of_lost)
             expect(!value_of(store.resend(account, each.lease.delivery, noon)), "there is no such delivery");
         expect(!value_of(store.enable_hook(account, lost, noon)), "there is no such hook");

@@ -44,9 +44,21 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
             expect(each.state == delivery_state::waiting && each.attempts_made == 0, "none was sent");
             expect(each.next_attempt_at == each.created_at, "and is due since it was reported");
         }
-        const auto some = value_of(store.deliveries_of(account, hook, 2));
+        const auto some = value_of(store.deliveries_of(account, hook, 2, std::nullopt));
         expect(some.size() == 2 && some[0].id == listed[0].id && some[1].id == listed[1].id, "not more than asked for");
-        expect(value_of(store.deliveries_of(account, hook, 0)).empty(), "not even one");
+        expect(value_of(store.deliveries_of(account, hook, 0, std::nullopt)).empty(), "not even one");
+        const auto before = [&](delivery_id which, std::size_t rows_max) {
+            std::vector<delivery_id> ids;
+            for (const delivery& each : value_of(store.deliveries_of(account, hook, rows_max, which)))
+                ids.push_back(each.id);
+            return ids;
+        };
+        using ids = std::vector<delivery_id>;
+        expect(before(listed[1].id, 2) == ids{listed[2].id, listed[3].id}, "those before one, without it");
+        expect(before(listed[3].id, 2) == ids{listed[4].id}, "the last of them");
+        expect(before(listed[4].id, 2).empty(), "there is none before the first");
+        expect(before(delivery_id{(std::numeric_limits<std::int64_t>::max)()}, 1) == ids{listed[0].id},
+               "before one that is not there");
         expect(deliveries(store, account, other).size() == 5, "the other hook has its own");
         expect(deliveries(store, sample_account("sitesmaker", 43), hook).empty(), "the hook is another account's");
         expect(deliveries(store, sample_account("itemplatform"), hook).empty(), "the hook is another service's");
@@ -66,7 +78,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
     add("attempt: all that is known of it is on record, the last first", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account);
-        expect(value_of(store.attempts_of(account, hook, 100)).empty(), "at first there are none");
+        expect(value_of(store.attempts_of(account, hook, 100, std::nullopt)).empty(), "at first there are none");
         report(store, account, 2);
         const auto claimed = claim_at(store, noon);
         using enum attempt_end;
@@ -90,7 +102,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         value_of(store.settle(std::span{ended}.first(3), noon));
         value_of(store.settle(std::span{ended}.subspan(3), noon));
 
-        const auto listed = value_of(store.attempts_of(account, hook, 100));
+        const auto listed = value_of(store.attempts_of(account, hook, 100, std::nullopt));
         expect(listed.size() == made.size(), "all are on record, those that were too late, too");
         for (std::size_t i = 0; i < listed.size(); ++i) {
             const recorded_attempt& kept = made[made.size() - 1 - i];
@@ -103,13 +115,30 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
                    "and how it ended");
             expect(listed[i].made.answer == kept.made.answer, "and the answer, byte for byte");
         }
-        const auto some = value_of(store.attempts_of(account, hook, 3));
+        const auto some = value_of(store.attempts_of(account, hook, 3, std::nullopt));
         expect(some.size() == 3 && some[2].made == listed[2].made, "not more than asked for");
-        expect(value_of(store.attempts_of(account, hook, 0)).empty(), "not even one");
-        expect(value_of(store.attempts_of(sample_account("sitesmaker", 43), hook, 9)).empty(),
+        expect(value_of(store.attempts_of(account, hook, 0, std::nullopt)).empty(), "not even one");
+        for (const due_delivery& each : claimed) {
+            std::vector<attempt> of_one;
+            for (const recorded_attempt& one : listed)
+                if (one.delivery == each.lease.delivery) of_one.push_back(one.made);
+            const auto of = [&](const account_ref& whose, hook_id which, std::size_t rows_max) {
+                std::vector<attempt> found;
+                for (recorded_attempt& one :
+                     value_of(store.attempts_of(whose, which, rows_max, each.lease.delivery)))
+                    found.push_back(std::move(one.made));
+                return found;
+            };
+            expect(of(account, hook, 100) == of_one, "those of one delivery");
+            of_one.resize(2);
+            expect(of(account, hook, 2) == of_one, "not more than asked for");
+            expect(of(sample_account("sitesmaker", 43), hook, 9).empty(), "it is another account's");
+            expect(of(account, listen(store, account), 9).empty(), "it is another hook's");
+        }
+        expect(value_of(store.attempts_of(sample_account("sitesmaker", 43), hook, 9, std::nullopt)).empty(),
                "it is another account's");
-        expect(value_of(store.attempts_of(sample_account("itemplatform"), hook, 9)).empty(), "it is another service's");
-        expect(value_of(store.attempts_of(account, listen(store, account), 9)).empty(), "another hook has its own");
+        expect(value_of(store.attempts_of(sample_account("itemplatform"), hook, 9, std::nullopt)).empty(), "it is another service's");
+        expect(value_of(store.attempts_of(account, listen(store, account), 9, std::nullopt)).empty(), "another hook has its own");
     });
 
     add("attempt: of one delivery the last are kept, as many as there must be", [](auto& store) {
@@ -127,7 +156,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         send(made - 1, delivered);
         value_of(store.resend(account, only_delivery(store, account, hook).id, noon));
         send(made, again);
-        const auto listed = value_of(store.attempts_of(account, hook, 10 * kept));
+        const auto listed = value_of(store.attempts_of(account, hook, 10 * kept, std::nullopt));
         expect(listed.size() >= kept && listed.size() <= made + 1, "the last are kept");
         for (std::size_t i = 0; i < kept; ++i)
             expect(listed[i].made.duration == milliseconds{made - i}, "the last first, and none is missing");
@@ -314,7 +343,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
             expect_settled(store, settled(*before, delivered), settle_result::too_late);
         }
         expect_settled(store, settled(sent[3], delivered), settle_result::done, noon + seconds{2});
-        expect(value_of(store.attempts_of(account, hook, 100)).size() == 7, "what was on record stays on record");
+        expect(value_of(store.attempts_of(account, hook, 100, std::nullopt)).size() == 7, "what was on record stays on record");
         const auto once_more = claim_one(store, noon + seconds{2});
         expect(once_more.lease.delivery == sent[3].lease.delivery && once_more.attempts_made == 0,
                "what was being sent is sent once more, whatever came of it");
@@ -409,7 +438,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         expect(left.size() == 4, "what waits, and what ended at the moment, is still there");
         for (const delivery& each : left)
             expect(each.id != sent[0].lease.delivery && each.id != sent[1].lease.delivery, "the others are not");
-        for (const recorded_attempt& each : value_of(store.attempts_of(account, hook, 100)))
+        for (const recorded_attempt& each : value_of(store.attempts_of(account, hook, 100, std::nullopt)))
             expect(each.delivery == sent[2].lease.delivery, "attempts go with their deliveries");
         expect(!value_of(store.resend(account, sent[0].lease.delivery, noon)), "there is no such delivery any more");
         expect_settled(store, settled(sent[0], delivered), settle_result::too_late);
@@ -452,7 +481,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
             expect(listed_hook(store, account, *failing).failing_since == noon, "what was failing is failing");
             expect(deliveries(store, account, *failing).size() == 3 && deliveries(store, account, *dead).size() == 3,
                    "deliveries are there");
-            expect(value_of(store.attempts_of(account, *failing, 9)).size() == 2, "and attempts");
+            expect(value_of(store.attempts_of(account, *failing, 9, std::nullopt)).size() == 2, "and attempts");
             expect_none_due(store, noon + seconds{29});
             const auto claimed = claim_one(store, noon + seconds{30});
             expect(claimed.lease.delivery == lent->lease.delivery, "a dead worker's delivery comes back");
