@@ -45,3 +45,5 @@ find_package(Threads REQUIRED)
 
 # Only tollgate::sqlite needs it; without it that target does not exist.
 find_package(SQLite3 3.37 QUIET)
+# Only tollgate::postgres needs it: libpq has pipelines since 14.
+find_package(PostgreSQL 14 QUIET)

@@ -1,4 +1,4 @@
-# `find_package(tollgate)` after `cmake --install`. Who needs sqlite or compiled asks for it in COMPONENTS.
+# `find_package(tollgate)` after `cmake --install`. Who needs sqlite, postgres or compiled asks for it in COMPONENTS.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -8,11 +8,17 @@ set(exported tollgate_tollgate)
 if(SQLite3_FOUND)
     list(APPEND exported tollgate_sqlite)
 endif()
+if(PostgreSQL_FOUND)
+    list(APPEND exported tollgate_postgres)
+endif()
 if(TOLLGATE_BUILD_COMPILED)
     set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/tollgate")  # no longer the same on every architecture
     list(APPEND exported tollgate_compiled)
     if(SQLite3_FOUND)
         list(APPEND exported tollgate_compiled_sqlite)
+    endif()
+    if(PostgreSQL_FOUND)
+        list(APPEND exported tollgate_compiled_postgres)
     endif()
 endif()
 

@@ -1,7 +1,9 @@
 # tollgate::tollgate          the library, header-only
 # tollgate::sqlite            the same with the SQLite store
+# tollgate::postgres          the same with the PostgreSQL store
 # tollgate::compiled          the library with its bodies compiled once, for programs of many translation units
 # tollgate::compiled_sqlite   the same with the SQLite store
+# tollgate::compiled_postgres the same with the PostgreSQL store
 
 add_library(tollgate_tollgate INTERFACE)
 add_library(tollgate::tollgate ALIAS tollgate_tollgate)
@@ -40,4 +42,15 @@ if(SQLite3_FOUND)
 
     tollgate_add_compiled(compiled_sqlite "tollgate/impl/src_sqlite.hpp")
     target_link_libraries(tollgate_compiled_sqlite PUBLIC tollgate_compiled tollgate_sqlite)
+endif()
+
+if(PostgreSQL_FOUND)
+    add_library(tollgate_postgres INTERFACE)
+    add_library(tollgate::postgres ALIAS tollgate_postgres)
+    set_target_properties(tollgate_postgres PROPERTIES EXPORT_NAME postgres)
+    target_compile_definitions(tollgate_postgres INTERFACE TOLLGATE_WITH_POSTGRES)
+    target_link_libraries(tollgate_postgres INTERFACE tollgate_tollgate PostgreSQL::PostgreSQL)
+
+    tollgate_add_compiled(compiled_postgres "tollgate/impl/src_postgres.hpp")
+    target_link_libraries(tollgate_compiled_postgres PUBLIC tollgate_compiled tollgate_postgres)
 endif()

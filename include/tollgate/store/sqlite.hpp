@@ -7,13 +7,13 @@
 #include <tollgate/contract/outbox.hpp>
 #include <tollgate/contract/session_store.hpp>
 #include <tollgate/contract/token_store.hpp>
+#include <tollgate/store/store_error.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,12 +31,6 @@ struct sqlite_settings {
     std::size_t cached_credentials_max = 4096;
     /// The virtual file system that SQLite uses; empty for the system's own.
     std::string vfs{};
-};
-
-/// A store could not be opened; `what()` is for the operator, and names the file.
-class store_error : public std::runtime_error {
-public:
-    using std::runtime_error::runtime_error;
 };
 
 /// The store on SQLite: one file (and its log beside it), durable when a verb returns, kill -9 and loss of power

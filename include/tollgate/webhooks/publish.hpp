@@ -30,8 +30,8 @@ namespace tollgate {
 ///     if (!deliveries) log(deliveries.error());
 ///
 /// `outbox`: a `hook_dispatcher`, which sends at once; a store, whose dispatcher finds it within moments; or a
-/// `sqlite_own_transaction`, so that it happens together with the change that it tells of, or not at all. With the
-/// others a process that dies between its own commit and this call has told nobody.
+/// `sqlite_own_transaction` or `postgres_own_transaction`, so that it happens together with the change that it tells
+/// of, or not at all. With the others a process that dies between its own commit and this call has told nobody.
 ///
 /// Problems: invalid for an event that nobody could report, internal where there is no randomness, and what the outbox
 /// says: unavailable, as on a full disk, means that nothing was written, and that it may go well later. Any thread.

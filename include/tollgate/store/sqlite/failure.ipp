@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/store/sqlite/failure.hpp>
+#include <tollgate/store/statement_line.hpp>
 
 #include <sqlite3.h>
 
@@ -8,24 +9,6 @@
 #include <system_error>
 
 namespace tollgate::sqlite {
-
-namespace detail {
-
-/// A statement as one line, and of a long one (a migration) its beginning, which says which it is.
-inline std::string to_line(std::string_view doing) {
-    constexpr std::size_t bytes_max = 200;
-    std::string line;
-    for (std::size_t at = doing.find_first_not_of(" \n"); at < doing.size();) {
-        const auto end = doing.find('\n', at);
-        line += doing.substr(at, end == std::string_view::npos ? end : end - at);
-        at = doing.find_first_not_of(" \n", end);
-        if (line.size() > bytes_max) return line.substr(0, bytes_max) + "...";
-        if (at != std::string_view::npos) line += ' ';
-    }
-    return line;
-}
-
-}  // namespace detail
 
 TOLLGATE_DECL problem failure(sqlite3* connection, int code, std::string_view doing) {
     std::string cause = "SQLite: ";
@@ -37,7 +20,7 @@ TOLLGATE_DECL problem failure(sqlite3* connection, int code, std::string_view do
     if (system_code != 0 && (primary == SQLITE_CANTOPEN || primary == SQLITE_IOERR || primary == SQLITE_FULL))
         cause += ", " + std::generic_category().message(system_code);
     cause += "): ";
-    cause += detail::to_line(doing);
+    cause += tollgate::detail::to_statement_line(doing);
 
     switch (primary) {
         case SQLITE_BUSY:

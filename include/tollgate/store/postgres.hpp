@@ -1,0 +1,177 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/outcome.hpp>
+#include <tollgate/contract/clock.hpp>
+#include <tollgate/contract/hook_store.hpp>
+#include <tollgate/contract/oauth_store.hpp>
+#include <tollgate/contract/outbox.hpp>
+#include <tollgate/contract/session_store.hpp>
+#include <tollgate/contract/token_store.hpp>
+#include <tollgate/store/postgres/server_clock.hpp>
+#include <tollgate/store/store_error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tollgate {
+
+struct postgres_settings {
+    /// Connections of one store, opened as they are needed. Each is a process at the server, which stops getting faster
+    /// at about twice its cores, and has 100 for all nodes by default (max_connections).
+    std::size_t connections_max = 8;
+    /// How long a verb waits for one of them before it is a problem (unavailable).
+    milliseconds connection_wait_max{2000};
+    /// How long connecting to one server may take, TLS and password included.
+    milliseconds connect_wait_max{3000};
+    /// How long an answer may take. The server gives a statement up after three quarters of it; a connection that says
+    /// nothing is given up.
+    milliseconds answer_wait_max{4000};
+    /// By what clock the store's callers tell the time: this machine's, unless told otherwise. Null: by the store's own
+    /// `clock()`.
+    instant (*callers_clock)() noexcept = &postgres::server_clock::node_now;
+};
+
+/// What time it is at the server of a `postgres_store`, without asking it. Nodes that judge by it agree, whatever their
+/// own clocks say. Outlives its store.
+class postgres_clock {
+public:
+    explicit postgres_clock(std::shared_ptr<const postgres::server_clock> of) noexcept : of_{std::move(of)} {}
+    [[nodiscard]] instant now() const noexcept { return of_->now(); }
+    /// What is added to moments by the clock of the store's callers.
+    [[nodiscard]] milliseconds shift() const noexcept { return of_->shift(); }
+
+private:
+    std::shared_ptr<const postgres::server_clock> of_;
+};
+
+static_assert(clock<postgres_clock>);
+
+/// The store on PostgreSQL, 13 or later: any number of nodes share a database, and see each other's changes at once.
+/// Durable when a verb returns, as far as the server is (a server with synchronous_commit=off is told to wait all the
+/// same).
+///
+/// Tables are named `tollgate_...`, are made in the first schema of the connection's search_path, and may live beside
+/// an integrator's own. The newest node brings them up to date when it starts, while older ones go on working.
+///
+/// Every verb is one transaction, and, but for `claim_due`, `settle` and `sweep_deliveries`, one round trip: READ
+/// COMMITTED, with locks on what it counts or takes away. What is read is asked again when a connection broke. What
+/// changes something never is, for the first time may have been the one that counted: it is a problem (unavailable),
+/// and whoever called looks, or calls again where that does no harm. Only what the server itself rolled back, because
+/// two got into each other's way, is tried again.
+///
+/// **Whose time it is.** All moments are kept by the server's clock. Where this machine's is more than two seconds off,
+/// moments are shifted by the difference as they pass in either direction: codes, tokens, sessions and leases last as
+/// long for this node as for the others, who need not know. The difference is measured with each new connection and
+/// once a minute. What a node shows to others by its own clock (`X-RateLimit-Reset`, `webhook-timestamp`) is its own
+/// affair; one that is to be right there, too, gives the store's `clock()` to its policies, and `callers_clock =
+/// nullptr` to the store.
+///
+/// **TLS** is libpq's, and the connection string's: `sslmode=verify-full sslrootcert=...` for a server across a network
+/// (libpq's own default, `prefer`, does without where the server does). A pooler must give out whole sessions:
+/// statements are prepared.
+///
+/// Thread rule: any thread. Blocking. Movable; a store that was moved from can only be destroyed or assigned to.
+/// Errors: nothing is thrown except by the constructor; unavailable for what may pass (no connection, no answer in
+/// time, a server that stops), internal for the rest.
+class postgres_store {
+public:
+    static constexpr bool blocking = true;
+
+    /// libpq's: `host=... dbname=...` or `postgresql://...`; of several hosts, the one that takes writes. Throws
+    /// store_error.
+    explicit TOLLGATE_DECL postgres_store(const std::string& connection_string, const postgres_settings& settings = {});
+    /// The same without exceptions.
+    [[nodiscard]] static TOLLGATE_DECL outcome<postgres_store> open(const std::string& connection_string,
+                                                                    const postgres_settings& settings = {}) noexcept;
+
+    TOLLGATE_DECL postgres_store(postgres_store&&) noexcept;
+    TOLLGATE_DECL postgres_store& operator=(postgres_store&&) noexcept;
+    TOLLGATE_DECL ~postgres_store();
+
+    [[nodiscard]] TOLLGATE_DECL postgres_clock clock() const noexcept;
+
+    TOLLGATE_DECL outcome<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept;
+    TOLLGATE_DECL outcome<token_id> create_personal_token(const new_personal_token& made,
+                                                          std::size_t tokens_per_user_max) noexcept;
+    TOLLGATE_DECL outcome<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
+    TOLLGATE_DECL outcome<bool> revoke_personal_token(token_id id) noexcept;
+    TOLLGATE_DECL outcome<void> record_personal_token_use(std::string_view username, instant now) noexcept;
+
+    TOLLGATE_DECL outcome<std::optional<token_credential>> find_access_token(const digest& token) noexcept;
+    TOLLGATE_DECL outcome<void> create_access_token(const new_access_token& made) noexcept;
+    TOLLGATE_DECL outcome<bool> revoke_access_token(const digest& token) noexcept;
+    TOLLGATE_DECL outcome<void> record_access_token_use(const digest& token, instant now) noexcept;
+
+    TOLLGATE_DECL outcome<hook_id> create_hook(const new_hook& made, std::size_t hooks_per_event_max) noexcept;
+    TOLLGATE_DECL outcome<std::vector<hook>> hooks_of(const account_ref& account) noexcept;
+    TOLLGATE_DECL outcome<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept;
+    TOLLGATE_DECL outcome<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
+                                                    instant old_valid_until) noexcept;
+    TOLLGATE_DECL outcome<bool> delete_hook(const account_ref& account, hook_id id) noexcept;
+
+    TOLLGATE_DECL outcome<application_id> create_application(const new_application& made,
+                                                             std::size_t applications_per_user_max) noexcept;
+    TOLLGATE_DECL outcome<std::optional<application>> find_application(std::string_view client_id) noexcept;
+    TOLLGATE_DECL outcome<std::vector<application>> applications_of(user_id owner) noexcept;
+    TOLLGATE_DECL outcome<bool> replace_client_secret(user_id owner, application_id id, const digest& secret) noexcept;
+    TOLLGATE_DECL outcome<bool> delete_application(user_id owner, application_id id) noexcept;
+
+    TOLLGATE_DECL outcome<std::optional<scope_set>> granted_scopes(user_id user, application_id application) noexcept;
+    TOLLGATE_DECL outcome<code_result> create_code(const new_authorization_code& made) noexcept;
+    TOLLGATE_DECL outcome<redeemed_code> redeem_code(const code_redemption& shown) noexcept;
+    TOLLGATE_DECL outcome<refreshed_token> refresh_access_token(const token_refresh& shown) noexcept;
+    TOLLGATE_DECL outcome<void> revoke_oauth_token(application_id application, const digest& token) noexcept;
+    TOLLGATE_DECL outcome<std::vector<grant>> grants_of(user_id user) noexcept;
+    TOLLGATE_DECL outcome<bool> revoke_grant(user_id user, application_id application) noexcept;
+    TOLLGATE_DECL outcome<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept;
+
+    TOLLGATE_DECL outcome<void> create_session(const stored_session& made) noexcept;
+    TOLLGATE_DECL outcome<std::optional<stored_session>> find_session(const digest& cookie) noexcept;
+    TOLLGATE_DECL outcome<void> touch_session(const digest& cookie, instant now) noexcept;
+    TOLLGATE_DECL outcome<bool> end_session(const digest& cookie) noexcept;
+    TOLLGATE_DECL outcome<void> end_sessions_of(user_id user) noexcept;
+    TOLLGATE_DECL outcome<std::size_t> sweep_sessions(instant created_before, instant seen_before,
+                                                      std::size_t rows_max) noexcept;
+
+    TOLLGATE_DECL outcome<std::size_t> append_event(const event& happened, const message_seed& seed,
+                                                    instant now) noexcept;
+    TOLLGATE_DECL outcome<claimed_deliveries> claim_due(const claim_terms& terms) noexcept;
+    TOLLGATE_DECL outcome<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now) noexcept;
+    TOLLGATE_DECL outcome<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook,
+                                                               std::size_t rows_max) noexcept;
+    TOLLGATE_DECL outcome<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook,
+                                                                     std::size_t rows_max) noexcept;
+    TOLLGATE_DECL outcome<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept;
+    TOLLGATE_DECL outcome<bool> enable_hook(const account_ref& account, hook_id hook, instant now) noexcept;
+    TOLLGATE_DECL outcome<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept;
+    /// See `shared_outbox`. A few nanoseconds; the first call starts a thread, with a connection beside the others,
+    /// that hears (LISTEN) what any node reports.
+    [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
+
+private:
+    struct rooms;
+    explicit postgres_store(std::unique_ptr<rooms> opened) noexcept;
+    static TOLLGATE_DECL outcome<std::unique_ptr<rooms>> open_rooms(const std::string& connection_string,
+                                                                    const postgres_settings& settings);
+
+    std::unique_ptr<rooms> rooms_;
+};
+
+static_assert(token_store<postgres_store> && use_recorder<postgres_store>);
+static_assert(hook_store<postgres_store>);
+static_assert(oauth_store<postgres_store>);
+static_assert(session_store<postgres_store>);
+static_assert(outbox<postgres_store> && shared_outbox<postgres_store>);
+
+}  // namespace tollgate
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/store/postgres.ipp>
+#endif

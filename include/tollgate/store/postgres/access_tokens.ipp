@@ -1,0 +1,72 @@
+#pragma once
+
+#include <tollgate/base/limits.hpp>
+#include <tollgate/store/postgres/access_tokens.hpp>
+#include <tollgate/store/postgres/columns.hpp>
+#include <tollgate/store/postgres/locks.hpp>
+
+#include <utility>
+
+namespace tollgate::postgres {
+
+TOLLGATE_DECL void trim_access_tokens(batch& in, const digest& newest) {
+    in.add(
+        "DELETE FROM tollgate_access_tokens WHERE token_digest = ANY (ARRAY("
+        "SELECT older.token_digest FROM tollgate_access_tokens AS newest JOIN tollgate_access_tokens AS older "
+        "USING (application_id, user_id) WHERE newest.token_digest = $1 AND older.token_digest <> $1 "
+        "ORDER BY older.expires_at DESC OFFSET $2))",
+        newest, limits::access_tokens_per_grant_max - 1);
+}
+
+TOLLGATE_DECL problem token_exists(problem why) {
+    if (why.kind == problem_kind::conflict) why.message = "This token exists already.";
+    return why;
+}
+
+TOLLGATE_DECL outcome<std::optional<token_credential>> access_tokens::find(const digest& token) {
+    auto found = connections_.ask(
+        "SELECT user_id, application_id, scopes, expires_at, last_used_at FROM tollgate_access_tokens "
+        "WHERE token_digest = $1",
+        token);
+    if (!found) return std::move(found).error();
+    const auto row = found->next<user_id, application_id, scope_set, instant, std::optional<instant>>();
+    if (!row) return row.error();
+    if (!*row) return std::optional<token_credential>{};
+    const auto& [user, application, scopes, expires_at, last_used_at] = **row;
+    return std::optional{token_credential{user, token, scopes, expires_at, application, last_used_at}};
+}
+
+TOLLGATE_DECL outcome<void> access_tokens::create(const new_access_token& made) {
+    auto asked = connections_.make_batch();
+    asked.add(
+        "INSERT INTO tollgate_access_tokens (token_digest, user_id, application_id, scopes, created_at, expires_at) "
+        "VALUES ($1, $2, $3, $4, $5, $6)",
+        made.token_digest, made.user, made.application, made.scopes, made.created_at, made.expires_at);
+    trim_access_tokens(asked, made.token_digest);
+    auto done = connections_.run(asked);
+    if (!done) return token_exists(std::move(done).error());
+    return {};
+}
+
+TOLLGATE_DECL outcome<bool> access_tokens::revoke(const digest& token) {
+    auto done = connections_.change("DELETE FROM tollgate_access_tokens WHERE token_digest = $1", token);
+    if (!done) return std::move(done).error();
+    return done->touched() > 0;
+}
+
+TOLLGATE_DECL outcome<void> access_tokens::record_use(const digest& token, instant now) {
+    auto asked = connections_.make_batch();
+    wait_for_no_disk(asked);
+    // The grant first, as whoever takes a grant's tokens away does.
+    asked.add(
+        "UPDATE tollgate_grants SET last_used_at = $1 FROM tollgate_access_tokens AS tokens "
+        "WHERE tokens.token_digest = $2 AND tollgate_grants.user_id = tokens.user_id "
+        "AND tollgate_grants.application_id = tokens.application_id",
+        now, token);
+    asked.add("UPDATE tollgate_access_tokens SET last_used_at = $1 WHERE token_digest = $2", now, token);
+    auto done = connections_.run(asked, repeat::never, connection_wait_of_little_use);
+    if (!done) return std::move(done).error();
+    return {};
+}
+
+}  // namespace tollgate::postgres

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <tollgate/store/postgres/batch.hpp>
+#include <tollgate/store/postgres/libpq.hpp>
+
+#include <charconv>
+#include <cstring>
+
+namespace tollgate::postgres {
+
+TOLLGATE_DECL void batch::begin(sql text, std::size_t value_count) {
+    values_.reserve(values_.size() + value_count);
+    statements_.push_back({text, values_.size(), value_count});
+}
+
+TOLLGATE_DECL void batch::keep(wire_type type, std::size_t begun_at, bool is_null) {
+    values_.push_back({type.number, begun_at, bytes_.size() - begun_at, is_null});
+}
+
+TOLLGATE_DECL void rows::clearer::operator()(pg_result* result) const noexcept { PQclear(result); }
+
+TOLLGATE_DECL std::size_t rows::count() const noexcept { return static_cast<std::size_t>(PQntuples(result_.get())); }
+
+TOLLGATE_DECL std::int64_t rows::touched() const noexcept {
+    const char* const digits = PQcmdTuples(result_.get());
+    std::int64_t number = 0;
+    std::from_chars(digits, digits + std::strlen(digits), number);
+    return number;
+}
+
+TOLLGATE_DECL problem rows::misread(std::size_t column) const {
+    return internal_error("PostgreSQL: column " + std::to_string(column) +
+                          " does not hold what it should: " + std::string{of_.text()});
+}
+
+TOLLGATE_DECL problem rows::no_row() const {
+    return internal_error("PostgreSQL: no row where there is always one: " + std::string{of_.text()});
+}
+
+}  // namespace tollgate::postgres

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/outcome.hpp>
+#include <tollgate/domain/delivery.hpp>
+#include <tollgate/domain/event.hpp>
+#include <tollgate/store/postgres/pool.hpp>
+
+#include <cstddef>
+#include <vector>
+
+namespace tollgate::postgres {
+
+/// The verbs of `outbox` but for claims and settlements, on PostgreSQL.
+///
+/// The row of a hook's host is the lock on its deliveries: whoever changes one that is there takes it first. Only new
+/// ones come without it. Other nodes are told of what is due in the same round trip, but behind the transaction,
+/// because transactions that notify are committed one after the other.
+class outbox {
+public:
+    explicit outbox(pool& connections) : connections_{connections} {}
+
+    TOLLGATE_DECL outcome<std::size_t> append(const event& happened, const message_seed& seed, instant now);
+    TOLLGATE_DECL outcome<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of,
+                                                               std::size_t rows_max);
+    TOLLGATE_DECL outcome<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id of,
+                                                                     std::size_t rows_max);
+    TOLLGATE_DECL outcome<bool> resend(const account_ref& account, delivery_id id, instant now);
+    TOLLGATE_DECL outcome<bool> enable_hook(const account_ref& account, hook_id id, instant now);
+    TOLLGATE_DECL outcome<std::size_t> sweep(instant ended_before, std::size_t rows_max);
+
+private:
+    TOLLGATE_DECL outcome<std::size_t> sweep_once(instant ended_before, std::size_t rows_max, bool& may_be_tried_again);
+
+    pool& connections_;
+};
+
+}  // namespace tollgate::postgres
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/store/postgres/outbox.ipp>
+#endif

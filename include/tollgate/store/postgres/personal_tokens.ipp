@@ -1,0 +1,78 @@
+#pragma once
+
+#include <tollgate/store/postgres/columns.hpp>
+#include <tollgate/store/postgres/locks.hpp>
+#include <tollgate/store/postgres/personal_tokens.hpp>
+#include <tollgate/store/refusals.hpp>
+
+#include <string>
+
+namespace tollgate::postgres {
+
+TOLLGATE_DECL outcome<std::optional<token_credential>> personal_tokens::find(std::string_view username) {
+    if (username.size() > token_username::bytes_max || !is_keepable(username)) return std::optional<token_credential>{};
+    auto found = connections_.ask(
+        "SELECT user_id, secret_digest, scopes, last_used_at FROM tollgate_personal_tokens WHERE username = $1",
+        username);
+    if (!found) return std::move(found).error();
+    const auto row = found->next<user_id, digest, scope_set, std::optional<instant>>();
+    if (!row) return row.error();
+    if (!*row) return std::optional<token_credential>{};
+    const auto& [user, secret_digest, scopes, last_used_at] = **row;
+    return std::optional{token_credential{user, secret_digest, scopes, std::nullopt, std::nullopt, last_used_at}};
+}
+
+TOLLGATE_DECL outcome<token_id> personal_tokens::create(const new_personal_token& made,
+                                                        std::size_t tokens_per_user_max) {
+    auto asked = connections_.make_batch();
+    lock_for_counting(asked, "personal_tokens " + std::to_string(made.user.value()));
+    asked.add(
+        "INSERT INTO tollgate_personal_tokens (user_id, username, secret_digest, description, scopes, created_at) "
+        "SELECT $1, $2, $3, $4, $5, $6 "
+        "WHERE $7 > (SELECT count(*) FROM tollgate_personal_tokens WHERE user_id = $1) RETURNING id",
+        made.user, made.username, made.secret_digest, made.description, made.scopes, made.created_at,
+        tokens_per_user_max);
+    auto answered = connections_.run(asked);
+    if (!answered) {
+        auto why = std::move(answered).error();
+        if (why.kind == problem_kind::conflict) why.message = "A personal token of this username exists already.";
+        return why;
+    }
+    const auto row = answered->back().next<token_id>();
+    if (!row) return row.error();
+    if (!*row) return too_many_personal_tokens(tokens_per_user_max);
+    return std::get<0>(**row);
+}
+
+TOLLGATE_DECL outcome<std::vector<personal_token>> personal_tokens::of(user_id user) {
+    auto listed = connections_.ask(
+        "SELECT id, username, description, scopes, created_at, last_used_at FROM tollgate_personal_tokens "
+        "WHERE user_id = $1 ORDER BY id",
+        user);
+    if (!listed) return std::move(listed).error();
+    std::vector<personal_token> found;
+    for (;;) {
+        auto row = listed->next<token_id, token_username, std::string, scope_set, instant, std::optional<instant>>();
+        if (!row) return std::move(row).error();
+        if (!*row) return found;
+        auto& [id, username, description, scopes, created_at, last_used_at] = **row;
+        found.push_back({id, user, username, std::move(description), scopes, created_at, last_used_at});
+    }
+}
+
+TOLLGATE_DECL outcome<bool> personal_tokens::revoke(token_id id) {
+    auto done = connections_.change("DELETE FROM tollgate_personal_tokens WHERE id = $1", id);
+    if (!done) return std::move(done).error();
+    return done->touched() > 0;
+}
+
+TOLLGATE_DECL outcome<void> personal_tokens::record_use(std::string_view username, instant now) {
+    auto asked = connections_.make_batch();
+    wait_for_no_disk(asked);
+    asked.add("UPDATE tollgate_personal_tokens SET last_used_at = $1 WHERE username = $2", now, username);
+    auto done = connections_.run(asked, repeat::never, connection_wait_of_little_use);
+    if (!done) return std::move(done).error();
+    return {};
+}
+
+}  // namespace tollgate::postgres

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/outcome.hpp>
+#include <tollgate/domain/delivery.hpp>
+#include <tollgate/store/postgres/pool.hpp>
+
+#include <span>
+#include <vector>
+
+namespace tollgate::postgres {
+
+/// `settle`, on PostgreSQL: one round trip to lock what is settled and see how it stands, one to write down what came
+/// of it.
+class settlements {
+public:
+    explicit settlements(pool& connections) : connections_{connections} {}
+
+    TOLLGATE_DECL outcome<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now);
+
+private:
+    struct ledger;
+
+    TOLLGATE_DECL outcome<std::vector<settle_result>> settle_once(std::span<const settlement> ended, instant now,
+                                                                  bool& may_be_tried_again);
+    TOLLGATE_DECL outcome<ledger> open(conversation& talk, std::span<const settlement> ended);
+    static TOLLGATE_DECL settle_result settle_one(ledger& in, const settlement& ended, instant now);
+    TOLLGATE_DECL outcome<void> close(conversation& talk, const ledger& in, std::span<const settlement> ended,
+                                      instant now);
+
+    pool& connections_;
+};
+
+}  // namespace tollgate::postgres
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/store/postgres/settlements.ipp>
+#endif
