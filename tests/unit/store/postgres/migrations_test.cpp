@@ -1,0 +1,186 @@
+#include <tollgate/store/postgres/migrations.hpp>
+
+#include <support/child_process.hpp>
+#include <support/postgres_server.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace tollgate;
+using postgres::schema_step;
+using tollgate_test::child_process;
+using tollgate_test::number_pipe;
+using tollgate_test::postgres_server;
+
+namespace {
+
+constexpr std::array steps{
+    schema_step{"CREATE TABLE things (id bigint PRIMARY KEY); INSERT INTO things VALUES (1);"},
+    schema_step{"ALTER TABLE things ADD COLUMN name text; INSERT INTO things VALUES (2, 'two');"},
+    schema_step{"ALTER TABLE things DROP COLUMN name", true},
+    schema_step{"INSERT INTO things VALUES (4)"},
+};
+
+std::span<const schema_step> first(std::size_t count) { return std::span{steps}.first(count); }
+
+postgres::pool open_pool(const std::string& to) {
+    auto made = postgres::pool::open(to);
+    INFO((made ? "" : made.error().cause));
+    REQUIRE(made);
+    return *std::move(made);
+}
+
+std::int64_t number(postgres::pool& on, postgres::sql text) {
+    auto asked = on.ask(text);
+    INFO((asked ? "" : asked.error().cause));
+    REQUIRE(asked);
+    return std::get<0>(*asked->only<std::int64_t>());
+}
+
+std::int64_t version(postgres::pool& on) {
+    return number(on, "SELECT coalesce(max(version), 0) FROM tollgate_schema WHERE component = 'things'");
+}
+
+}  // namespace
+
+TEST_CASE("steps are run once, in order, and only those that were not before") {
+    auto& server = postgres_server::shared();
+    auto pool = open_pool(server.fresh());
+    REQUIRE(postgres::migrate(pool, "things", first(1)));
+    CHECK(number(pool, "SELECT count(*) FROM things") == 1);
+    REQUIRE(postgres::migrate(pool, "things", first(1)));
+    CHECK(version(pool) == 1);
+    REQUIRE(postgres::migrate(pool, "things", first(4)));
+    CHECK(version(pool) == 4);
+    CHECK(number(pool, "SELECT count(*) FROM things") == 3);
+    // Components know nothing of each other.
+    constexpr std::array others{schema_step{"CREATE TABLE others (id bigint)"}};
+    const auto done = postgres::migrate(pool, "others", others);
+    INFO((done ? "" : done.error().cause));
+    REQUIRE(done);
+    CHECK(number(pool, "SELECT count(*) FROM tollgate_schema") == 2);
+    REQUIRE(postgres::migrate(pool, "nothing", {}));
+}
+
+TEST_CASE("a step that fails leaves all as it was, and says so") {
+    auto& server = postgres_server::shared();
+    auto pool = open_pool(server.fresh());
+    REQUIRE(postgres::migrate(pool, "things", first(1)));
+    constexpr std::array broken{steps[0], steps[1], schema_step{"CREATE TABLE more (id bigint); SELECT nonsense"}};
+    const auto refused = postgres::migrate(pool, "things", broken);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().kind == problem_kind::internal);
+    CHECK_THAT(refused.error().cause, Catch::Contains("nonsense"));
+    CHECK(version(pool) == 1);
+    CHECK(number(pool, "SELECT count(*) FROM things") == 1);
+    CHECK(number(pool, "SELECT count(to_regclass('more'))") == 0);
+    REQUIRE(postgres::migrate(pool, "things", first(2)));
+}
+
+TEST_CASE("an older node goes on beside tables of a newer one, unless a step broke them for it") {
+    auto& server = postgres_server::shared();
+    const auto where = server.fresh();
+    auto old_node = open_pool(where), newer_node = open_pool(where);
+    REQUIRE(postgres::migrate(old_node, "things", first(1)));
+    REQUIRE(postgres::migrate(newer_node, "things", first(2)));
+    CHECK(number(old_node, "SELECT count(*) FROM things") == 2);
+
+    auto old_again = open_pool(where);  // started again while the newer one is there
+    REQUIRE(postgres::migrate(old_again, "things", first(1)));
+    CHECK(version(old_again) == 2);
+    CHECK(number(old_again, "SELECT count(*) FROM things") == 2);
+
+    auto newest_node = open_pool(where);
+    REQUIRE(postgres::migrate(newest_node, "things", first(4)));
+    for (const std::size_t known : {1U, 2U}) {
+        auto late = open_pool(where);
+        const auto refused = postgres::migrate(late, "things", first(known));
+        REQUIRE_FALSE(refused);
+        CHECK(refused.error().kind == problem_kind::internal);
+        CHECK_THAT(refused.error().cause, Catch::Contains("made by a later release"));
+    }
+    auto late = open_pool(where);
+    CHECK(postgres::migrate(late, "things", first(3)));
+    // Those that run have their connections; they get no new ones.
+    const auto another = old_node.open_another();
+    REQUIRE_FALSE(another);
+    CHECK_THAT(another.error().cause, Catch::Contains("later release"));
+    CHECK(newest_node.open_another());
+}
+
+TEST_CASE("of nodes that start at once one does the work: processes and threads") {
+    auto& server = postgres_server::shared();
+    constexpr std::array counting{
+        schema_step{"CREATE TABLE runs (id bigint GENERATED ALWAYS AS IDENTITY); SELECT pg_sleep(0.2)"},
+        schema_step{"INSERT INTO runs DEFAULT VALUES"},
+    };
+    for (int round = 0; round < 2; ++round) {
+        const auto where = server.fresh();
+        number_pipe start;
+        std::vector<child_process> processes;
+        for (int i = 0; i < 6; ++i)
+            processes.emplace_back([&] {
+                start.close_writing();
+                start.take();
+                auto pool = postgres::pool::open(where);
+                if (!pool) return 1;
+                return postgres::migrate(*pool, "things", counting) ? 0 : 2;
+            });
+        start.close_writing();
+        for (auto& each : processes) CHECK(each.wait() == 0);
+        auto pool = open_pool(where);
+        CHECK(number(pool, "SELECT count(*) FROM runs") == 1);
+
+        std::atomic<int> done{0};
+        std::vector<std::thread> threads;
+        for (int i = 0; i < 4; ++i)
+            threads.emplace_back([&] {
+                if (postgres::migrate(pool, "things", counting)) ++done;
+            });
+        for (auto& each : threads) each.join();
+        CHECK(done == 4);
+        CHECK(number(pool, "SELECT count(*) FROM runs") == 1);
+    }
+}
+
+TEST_CASE("where there is nothing to do, no right to make tables is needed") {
+    auto& server = postgres_server::shared();
+    const auto where = server.fresh();
+    auto pool = open_pool(where);
+    REQUIRE(postgres::migrate(pool, "things", first(1)));
+    const auto schema = where.substr(where.find("test_"));
+    server.run("CREATE ROLE clerk LOGIN; GRANT USAGE ON SCHEMA " + schema +
+               " TO clerk; GRANT SELECT ON ALL TABLES IN SCHEMA " + schema + " TO clerk");
+    auto clerk = open_pool(where + " user=clerk");
+    CHECK(postgres::migrate(clerk, "things", first(1)));
+    const auto refused = postgres::migrate(clerk, "things", first(2));
+    REQUIRE_FALSE(refused);
+    CHECK_THAT(refused.error().cause, Catch::Contains("42501"));  // insufficient_privilege
+    server.run("DROP OWNED BY clerk; DROP ROLE clerk");
+}
+
+TEST_CASE("a table that somebody has locked keeps the others waiting no longer than a request takes") {
+    auto& server = postgres_server::shared();
+    const auto where = server.fresh();
+    auto pool = open_pool(where);
+    REQUIRE(postgres::migrate(pool, "things", first(1)));
+    auto talk = pool.converse();
+    REQUIRE(talk);
+    auto asked = pool.make_batch();
+    asked.add("BEGIN");
+    asked.add("SELECT id FROM things");
+    REQUIRE(talk->run(asked));
+    constexpr std::array impatient{steps[0],
+                                   schema_step{"SET LOCAL lock_timeout = '200ms'; ALTER TABLE things ADD b int"}};
+    const auto refused = postgres::migrate(pool, "things", impatient);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().kind == problem_kind::unavailable);
+    CHECK(version(pool) == 1);
+}

@@ -1,0 +1,457 @@
+#include <tollgate/store/postgres/pool.hpp>
+
+#include <tollgate/store/postgres/columns.hpp>
+
+#include <support/postgres_server.hpp>
+#include <support/tcp_proxy.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace tollgate;
+using postgres::repeat;
+using tollgate_test::postgres_server;
+using tollgate_test::tcp_proxy;
+
+namespace {
+
+using clock_type = std::chrono::steady_clock;
+
+postgres::pool open_pool(const std::string& to, postgres::pool_settings settings = {}) {
+    auto made = postgres::pool::open(to, settings);
+    INFO((made ? "" : made.error().cause));
+    REQUIRE(made);
+    return *std::move(made);
+}
+
+outcome<std::int64_t> one(postgres::pool& on) {
+    auto asked = on.ask("SELECT 1::bigint");
+    if (!asked) return std::move(asked).error();
+    auto row = asked->only<std::int64_t>();
+    if (!row) return std::move(row).error();
+    return std::get<0>(*row);
+}
+
+milliseconds time_of(const std::function<void()>& work) {
+    const auto before = clock_type::now();
+    work();
+    return std::chrono::duration_cast<milliseconds>(clock_type::now() - before);
+}
+
+bool eventually(const std::function<bool()>& holds, milliseconds within = seconds{10}) {
+    for (const auto end = clock_type::now() + within; clock_type::now() < end;) {
+        if (holds()) return true;
+        std::this_thread::sleep_for(milliseconds{5});
+    }
+    return false;
+}
+
+}  // namespace
+
+TEST_CASE("a pool has as many connections as it may, and waits for one no longer than it may") {
+    auto& server = postgres_server::shared();
+    auto pool = open_pool(server.connection_string(), {.connections_max = 2, .connection_wait_max = milliseconds{200}});
+    std::atomic<int> asleep{0}, woken{0};
+    std::vector<std::thread> others;
+    for (int i = 0; i < 2; ++i)
+        others.emplace_back([&] {
+            ++asleep;
+            if (pool.ask("SELECT pg_sleep(1)")) ++woken;
+        });
+    REQUIRE(eventually([&] { return asleep == 2; }));
+    std::this_thread::sleep_for(milliseconds{100});
+    outcome<std::int64_t> given = std::int64_t{0};
+    const auto took = time_of([&] { given = one(pool); });
+    REQUIRE_FALSE(given);
+    CHECK(given.error().kind == problem_kind::unavailable);
+    CHECK_THAT(given.error().cause, Catch::Contains("no connection came free within 200 ms; there are 2"));
+    CHECK(took >= milliseconds{200});
+    CHECK(took < milliseconds{700});
+    for (auto& each : others) each.join();
+    CHECK(woken == 2);
+    CHECK(one(pool));
+}
+
+TEST_CASE("a connection that comes free goes to whoever waits") {
+    auto& server = postgres_server::shared();
+    auto pool = open_pool(server.connection_string(), {.connections_max = 1, .connection_wait_max = seconds{10}});
+    std::atomic<int> done{0};
+    std::vector<std::thread> all;
+    for (int i = 0; i < 8; ++i)
+        all.emplace_back([&] {
+            for (int n = 0; n < 20; ++n)
+                if (one(pool)) ++done;
+        });
+    for (auto& each : all) each.join();
+    CHECK(done == 160);
+}
+
+TEST_CASE("a batch is one round trip, also when its statements are new to the connection") {
+    auto& server = postgres_server::shared();
+    tcp_proxy proxy{server.socket_path()};
+    auto pool = open_pool(proxy.connection_string(), {.connections_max = 1});
+    const auto before = proxy.turns();
+    for (int i = 0; i < 3; ++i) {
+        auto asked = pool.make_batch();
+        asked.add("SELECT $1::bigint + 1", std::int64_t{1});
+        asked.add("SELECT $1::text", std::string_view{"x"});
+        asked.add("SELECT 3::bigint");
+        asked.add_afterthought("SELECT 4::bigint");
+        auto answered = pool.run(asked);
+        REQUIRE(answered);
+        REQUIRE(answered->size() == 3);
+        CHECK(std::get<0>(*(*answered)[0].only<std::int64_t>()) == 2);
+        CHECK(std::get<0>(*(*answered)[1].only<std::string>()) == "x");
+    }
+    CHECK(proxy.turns() - before == 3);
+}
+
+TEST_CASE("a batch is one transaction: all of it happens, or nothing") {
+    auto& server = postgres_server::shared();
+    auto pool = open_pool(server.fresh());
+    REQUIRE(pool.change("CREATE TABLE things (name text PRIMARY KEY)"));
+    const auto count = [&] { return std::get<0>(*pool.ask("SELECT count(*) FROM things")->only<std::int64_t>()); };
+    auto asked = pool.make_batch();
+    asked.add("INSERT INTO things VALUES ('a')");
+    asked.add("INSERT INTO things VALUES ('b')");
+    REQUIRE(pool.run(asked));
+    CHECK(count() == 2);
+    asked = pool.make_batch();
+    asked.add("INSERT INTO things VALUES ('c')");
+    asked.add("INSERT INTO things VALUES ('a')");
+    asked.add("INSERT INTO things VALUES ('d')");
+    asked.add_afterthought("INSERT INTO things VALUES ('e')");
+    const auto refused = pool.run(asked);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().kind == problem_kind::conflict);
+    CHECK_THAT(refused.error().cause, Catch::Contains("23505") && !Catch::Contains("(a)"));
+    CHECK(count() == 3);  // the afterthought does not depend on it
+
+    // One that fails is nobody's business, and what was prepared for it is not taken for prepared.
+    for (int i = 0; i < 2; ++i) {
+        asked = pool.make_batch();
+        asked.add("INSERT INTO things SELECT 'f' || count(*) FROM things");
+        asked.add_afterthought("SELECT 1 FROM there_is_no_such_table");
+        CHECK(pool.run(asked));
+    }
+    CHECK(count() == 5);
+}
+
+TEST_CASE("a transaction that fails only when it is committed has failed") {
+    auto& server = postgres_server::shared();
+    auto pool = open_pool(server.fresh(), {.connections_max = 1});
+    auto made = pool.make_batch();
+    made.add("CREATE TABLE of (id bigint PRIMARY KEY)");
+    made.add("CREATE TABLE things (id bigint REFERENCES of DEFERRABLE INITIALLY DEFERRED)");
+    REQUIRE(pool.run(made));
+    for (int i = 0; i < 2; ++i) {
+        const auto done = pool.change("INSERT INTO things VALUES (1)");
+        REQUIRE_FALSE(done);
+        CHECK(done.error().kind == problem_kind::not_found);
+        CHECK_THAT(done.error().cause, Catch::Contains("23503"));
+        CHECK(one(pool));
+    }
+    CHECK(std::get<0>(*pool.ask("SELECT count(*) FROM things")->only<std::int64_t>()) == 0);
+}
+
+TEST_CASE("what two transactions did to each other is tried again") {
+    auto& server = postgres_server::shared();
+    auto pool = open_pool(server.fresh(), {.each = {seconds{3}, seconds{20}}});
+    auto made = pool.make_batch();
+    made.add("CREATE TABLE things (id bigint PRIMARY KEY, count bigint NOT NULL)");
+    REQUIRE(pool.run(made));
+    REQUIRE(pool.change("INSERT INTO things VALUES (1, 0), (2, 0)"));
+    std::atomic<int> done{0};
+    std::vector<std::thread> both;
+    for (const bool first : {true, false})
+        both.emplace_back([&pool, &done, first] {
+            for (int n = 0; n < 4; ++n) {
+                auto asked = pool.make_batch();
+                asked.add("UPDATE things SET count = count + 1 WHERE id = $1", std::int64_t{first ? 1 : 2});
+                asked.add("SELECT pg_sleep(0.05)");
+                asked.add("UPDATE things SET count = count + 1 WHERE id = $1", std::int64_t{first ? 2 : 1});
+                if (pool.run(asked)) ++done;
+            }
+        });
+    for (auto& each : both) each.join();
+    CHECK(done == 8);
+    auto counts = pool.ask("SELECT count FROM things");
+    REQUIRE(counts);
+    for (int i = 0; i < 2; ++i) CHECK(std::get<0>(**counts->next<std::int64_t>()) == 8);
+}
+
+TEST_CASE("a statement that takes too long is given up, and its connection stays") {
+    auto& server = postgres_server::shared();
+    tcp_proxy proxy{server.socket_path()};
+    auto pool = open_pool(proxy.connection_string(), {.connections_max = 1, .each = {seconds{3}, milliseconds{400}}});
+    const auto slow = pool.ask("SELECT pg_sleep(10)");
+    REQUIRE_FALSE(slow);
+    CHECK(slow.error().kind == problem_kind::unavailable);
+    CHECK_THAT(slow.error().cause, Catch::Contains("statement timeout") && Catch::Contains("pg_sleep"));
+    CHECK(one(pool));
+    CHECK(proxy.accepted() == 1);
+}
+
+TEST_CASE("a connection that hangs is given up in time, and those beside it before they hold up anybody") {
+    auto& server = postgres_server::shared();
+    tcp_proxy proxy{server.socket_path()};
+    auto pool =
+        open_pool(proxy.connection_string(), {.connections_max = 4, .each = {milliseconds{300}, milliseconds{400}}});
+    std::atomic<int> answered{0};
+    std::vector<std::thread> all;
+    for (int i = 0; i < 4; ++i)
+        all.emplace_back([&] {
+            if (pool.ask("SELECT pg_sleep(0.1)")) ++answered;
+        });
+    for (auto& each : all) each.join();
+    REQUIRE(answered == 4);
+    REQUIRE(proxy.accepted() == 4);
+
+    proxy.behave(tcp_proxy::way::hangs);
+    outcome<std::int64_t> given = std::int64_t{0};
+    const auto first = time_of([&] { given = one(pool); });
+    REQUIRE_FALSE(given);
+    CHECK(given.error().kind == problem_kind::unavailable);
+    CHECK_THAT(given.error().cause, Catch::Contains("no answer within 400 ms"));
+    CHECK(first >= milliseconds{400});
+    CHECK(first < milliseconds{1000});
+    const auto second = time_of([&] { given = one(pool); });
+    REQUIRE_FALSE(given);
+    CHECK_THAT(given.error().cause, Catch::Contains("no connection within 300 ms"));
+    CHECK(second < milliseconds{800});
+    const auto third = time_of([&] { given = one(pool); });  // told at once, until it is time to try again
+    REQUIRE_FALSE(given);
+    CHECK_THAT(given.error().cause, Catch::Contains("tried again in a moment"));
+    CHECK(third < milliseconds{50});
+
+    proxy.behave(tcp_proxy::way::forwards);
+    CHECK(eventually([&] { return one(pool).has_value(); }));
+}
+
+TEST_CASE("a connection that broke while nobody used it is replaced before anybody does") {
+    auto& server = postgres_server::shared();
+    tcp_proxy proxy{server.socket_path()};
+    auto pool = open_pool(proxy.connection_string(), {.connections_max = 1});
+    REQUIRE(pool.change("CREATE TEMPORARY TABLE here (id bigint)"));
+    proxy.behave(tcp_proxy::way::cuts);
+    std::this_thread::sleep_for(milliseconds{50});
+    proxy.behave(tcp_proxy::way::forwards);
+    CHECK(pool.change("CREATE TEMPORARY TABLE here (id bigint)"));  // in another session
+    CHECK(proxy.accepted() == 2);
+}
+
+TEST_CASE("of a connection that breaks under way, what reads is asked again, and what writes is not") {
+    auto& server = postgres_server::shared();
+    tcp_proxy proxy{server.socket_path()};
+    const auto direct = server.fresh();
+    const auto schema = direct.substr(direct.find("options="));
+    auto pool = open_pool(proxy.connection_string(schema), {.connections_max = 1});
+    auto watching = open_pool(direct);
+    REQUIRE(pool.change("CREATE TABLE things (id bigint)"));
+    REQUIRE(one(pool));
+
+    proxy.behave(tcp_proxy::way::answers_lost);
+    auto made = pool.make_batch();
+    made.add("INSERT INTO things VALUES (1)");
+    const auto lost = pool.run(made);
+    REQUIRE_FALSE(lost);
+    CHECK(lost.error().kind == problem_kind::unavailable);
+    CHECK_THAT(lost.error().cause, Catch::Contains("whether it was done before is not known"));
+    proxy.behave(tcp_proxy::way::forwards);
+    const auto count = [&] { return std::get<0>(*watching.ask("SELECT count(*) FROM things")->only<std::int64_t>()); };
+    CHECK(eventually([&] { return count() == 1; }));
+    CHECK(eventually([&] { return one(pool).has_value(); }));
+    CHECK(count() == 1);  // not done twice
+
+    // The server ends the session in the middle of what it was asked.
+    std::atomic<bool> was_ended{false};
+    std::thread ends{[&] {
+        was_ended = eventually([&] {
+            auto asked = watching.ask(
+                "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
+                "WHERE query LIKE 'SELECT pg_sleep(0.5), 7%' AND pid <> pg_backend_pid()");
+            return asked && std::get<0>(*asked->only<std::int64_t>()) > 0;
+        });
+    }};
+    const auto before = proxy.accepted();
+    auto asked = pool.ask("SELECT pg_sleep(0.5), 7::bigint");
+    ends.join();
+    CHECK(was_ended);
+    CHECK(asked);
+    CHECK(proxy.accepted() == before + 1);
+}
+
+TEST_CASE("a server that stops is told of at once, and found again when it is back") {
+    postgres_server server;
+    auto pool = open_pool(server.connection_string(), {.connections_max = 3});
+    REQUIRE(one(pool));
+    server.stop();
+    for (int i = 0; i < 3; ++i) {
+        outcome<std::int64_t> given = std::int64_t{0};
+        CHECK(time_of([&] { given = one(pool); }) < milliseconds{500});
+        REQUIRE_FALSE(given);
+        CHECK(given.error().kind == problem_kind::unavailable);
+    }
+    std::this_thread::sleep_for(milliseconds{300});
+    server.start();
+    CHECK(eventually([&] { return one(pool).has_value(); }, seconds{4}));
+    server.kill();
+    CHECK(eventually([&] { return !one(pool).has_value(); }, seconds{4}));
+    server.start();
+    CHECK(eventually([&] { return one(pool).has_value(); }, seconds{4}));
+}
+
+TEST_CASE("a pool that cannot be opened says why, and never the password") {
+    auto& server = postgres_server::shared();
+    tcp_proxy proxy{server.socket_path()};
+    struct row {
+        std::string connection_string;
+        problem_kind kind;
+        std::string says;
+    };
+    const std::vector<row> rows{
+        {"host=/nowhere/at/all user=postgres password=hunter2", problem_kind::unavailable, "/nowhere/at/all"},
+        {server.connection_string() + " dbname=there_is_none password=hunter2", problem_kind::unavailable,
+         "there_is_none"},
+        {"password=hunter2 'nonsense", problem_kind::invalid, ""},
+        {"postgresql://u:hunter2@[::1", problem_kind::invalid, ""},
+        {"host=a,b hostaddr=127.0.0.1 password=hunter2", problem_kind::invalid, ""},
+        {std::string{"host=a\0b password=hunter2", 25}, problem_kind::invalid, ""},
+    };
+    for (const row& each : rows) {
+        CAPTURE(each.connection_string);
+        const auto opened = postgres::pool::open(each.connection_string);
+        REQUIRE_FALSE(opened);
+        CHECK(opened.error().kind == each.kind);
+        CHECK_THAT(opened.error().cause + opened.error().message,
+                   Catch::Contains(each.says) && !Catch::Contains("hunter2"));
+    }
+    proxy.behave(tcp_proxy::way::hangs);
+    postgres::pool_settings settings;
+    settings.each.connect_wait_max = milliseconds{200};
+    CHECK(time_of([&] { CHECK_FALSE(postgres::pool::open(proxy.connection_string(), settings)); }) < milliseconds{700});
+}
+
+TEST_CASE("of several servers the one that takes writes is found, and one that hangs costs its own share of time") {
+    auto& server = postgres_server::shared();
+    tcp_proxy hanging{server.socket_path()};
+    hanging.behave(tcp_proxy::way::hangs);
+    tcp_proxy good{server.socket_path()};
+    postgres::pool_settings settings;
+    settings.each.connect_wait_max = milliseconds{300};
+    auto pool = open_pool("hostaddr=127.0.0.1,127.0.0.1,127.0.0.1 port=1," + std::to_string(hanging.port()) + "," +
+                              std::to_string(good.port()) + " user=postgres dbname=postgres",
+                          settings);
+    CHECK(one(pool));
+    const auto opened_another = time_of([&] { CHECK(pool.open_another()); });
+    CHECK(opened_another < milliseconds{250});  // it is asked first from now on
+
+    const auto read_only =
+        postgres::pool::open(server.connection_string() + " options=-cdefault_transaction_read_only=on");
+    REQUIRE_FALSE(read_only);
+    CHECK(read_only.error().kind == problem_kind::unavailable);
+    CHECK_THAT(read_only.error().cause, Catch::Contains("read-only"));
+}
+
+TEST_CASE("sessions wait for the disk, see what is committed, and end with their node") {
+    auto& server = postgres_server::shared();  // which has synchronous_commit=off
+    auto pool = open_pool(server.connection_string());
+    const auto setting = [&](std::string_view name) {
+        return std::get<0>(*pool.ask("SELECT current_setting($1)", name)->only<std::string>());
+    };
+    CHECK(setting("synchronous_commit") == "on");
+    CHECK(setting("default_transaction_isolation") == "read committed");
+    CHECK(setting("statement_timeout") == "3s");
+    CHECK(setting("idle_in_transaction_session_timeout") == "4s");
+    CHECK(setting("application_name") == "tollgate");
+    auto named = open_pool(server.connection_string() + " application_name=shop");
+    CHECK(std::get<0>(*named.ask("SELECT current_setting('application_name')")->only<std::string>()) == "shop");
+
+    server.run("CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
+    const auto latin = postgres::pool::open(server.connection_string() + " dbname=latin");
+    REQUIRE_FALSE(latin);
+    CHECK_THAT(latin.error().cause, Catch::Contains("LATIN1"));
+}
+
+TEST_CASE("what is not committed in a conversation is rolled back") {
+    auto& server = postgres_server::shared();
+    auto pool = open_pool(server.fresh(), {.connections_max = 1});
+    REQUIRE(pool.change("CREATE TABLE things (id bigint)"));
+    const auto count = [&] { return std::get<0>(*pool.ask("SELECT count(*) FROM things")->only<std::int64_t>()); };
+    const auto talk_once = [&](bool commits, bool fails) {
+        auto talk = pool.converse();
+        REQUIRE(talk);
+        auto asked = pool.make_batch();
+        asked.add("BEGIN");
+        asked.add("INSERT INTO things VALUES (1)");
+        REQUIRE(talk->run(asked));
+        asked = pool.make_batch();
+        if (fails) asked.add("SELECT 1 / 0");
+        if (commits) asked.add("COMMIT");
+        else asked.add("SELECT 1");
+        CHECK(talk->run(asked).has_value() != fails);
+        if (commits && !fails) talk->committed();
+    };
+    talk_once(false, false);
+    CHECK(count() == 0);
+    talk_once(true, true);
+    CHECK(count() == 0);
+    talk_once(true, false);
+    CHECK(count() == 1);
+}
+
+TEST_CASE("values come back as they went") {
+    auto& server = postgres_server::shared();
+    auto pool = open_pool(server.connection_string());
+    auto asked = pool.ask("SELECT $1::bigint, $2::bigint, $3::boolean, $4::text, $5::bytea, $6::bigint, $7::text",
+                          INT64_MIN, INT64_MAX, true, std::string_view{"Zo\xc3\xab\n'\"\\"}, digest{},
+                          std::optional<std::int64_t>{}, std::optional<std::string>{""});
+    REQUIRE(asked);
+    const auto row = asked->only<std::int64_t, std::int64_t, bool, std::string, digest, std::optional<std::int64_t>,
+                                 std::optional<std::string>>();
+    REQUIRE(row);
+    CHECK(std::get<0>(*row) == INT64_MIN);
+    CHECK(std::get<1>(*row) == INT64_MAX);
+    CHECK(std::get<2>(*row));
+    CHECK(std::get<3>(*row) == "Zo\xc3\xab\n'\"\\");
+    CHECK(std::get<4>(*row) == digest{});
+    CHECK_FALSE(std::get<5>(*row));
+    CHECK(std::get<6>(*row) == "");
+
+    asked = pool.ask("SELECT a, b, c FROM unnest($1, $2, $3) AS each (a, b, c)", std::vector<std::int64_t>{1, -2, 3},
+                     std::vector<std::optional<std::string>>{"x", {}, ""}, std::vector<bool>{true, false, true});
+    REQUIRE(asked);
+    REQUIRE(asked->count() == 3);
+    using third = std::tuple<std::int64_t, std::optional<std::string>, bool>;
+    CHECK(**asked->next<std::int64_t, std::optional<std::string>, bool>() == third{1, "x", true});
+    CHECK(**asked->next<std::int64_t, std::optional<std::string>, bool>() == third{-2, {}, false});
+    CHECK(**asked->next<std::int64_t, std::optional<std::string>, bool>() == third{3, "", true});
+    CHECK(std::get<0>(*pool.ask("SELECT coalesce(array_length($1, 1), 0)::bigint", std::vector<std::int64_t>{})
+                           ->only<std::int64_t>()) == 0);
+}
+
+TEST_CASE("a column that does not hold what it should is a problem, and so is a row that is not there") {
+    auto& server = postgres_server::shared();
+    auto pool = open_pool(server.connection_string());
+    const auto kind_of = [](const auto& given) {
+        REQUIRE_FALSE(given);
+        return given.error().kind;
+    };
+    CHECK(kind_of(pool.ask("SELECT 1::integer")->only<std::int64_t>()) == problem_kind::internal);
+    CHECK(kind_of(pool.ask("SELECT 'x'::text")->only<std::int64_t>()) == problem_kind::internal);
+    CHECK(kind_of(pool.ask("SELECT NULL::bigint")->only<std::int64_t>()) == problem_kind::internal);
+    CHECK(kind_of(pool.ask("SELECT 0::bigint")->only<user_id>()) == problem_kind::internal);
+    CHECK(kind_of(pool.ask("SELECT 1::bigint")->only<std::int64_t, std::optional<std::int64_t>>()) ==
+          problem_kind::internal);
+    CHECK(kind_of(pool.ask("SELECT 1::bigint WHERE false")->only<std::int64_t>()) == problem_kind::internal);
+    CHECK(kind_of(pool.ask("SELECT nonsense")) == problem_kind::internal);
+    CHECK(kind_of(pool.ask("SELECT $1::text", std::string_view{"\xff"})) == problem_kind::invalid);
+    CHECK(kind_of(pool.ask("SELECT $1::text", std::string_view{"a\0b", 3})) == problem_kind::invalid);
+}

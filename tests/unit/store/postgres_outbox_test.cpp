@@ -1,0 +1,438 @@
+#include <tollgate/store/postgres_own_transaction.hpp>
+
+#include <tollgate/store/suite/delivering.hpp>
+#include <tollgate/store/suite/samples.hpp>
+
+#include <support/child_process.hpp>
+#include <support/postgres_server.hpp>
+#include <support/tcp_proxy.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace tollgate;
+using namespace tollgate::store_suite;
+using namespace tollgate::store_suite::detail;
+using tollgate_test::child_process;
+using tollgate_test::number_pipe;
+using tollgate_test::postgres_server;
+using tollgate_test::tcp_proxy;
+
+namespace {
+
+using clock_type = std::chrono::steady_clock;
+
+/// An integrator's own connection.
+class own_connection {
+public:
+    explicit own_connection(const std::string& to) : handle_{PQconnectdb(to.c_str())} {}
+    own_connection(const own_connection&) = delete;
+    own_connection& operator=(const own_connection&) = delete;
+    ~own_connection() { PQfinish(handle_); }
+
+    bool run(const std::string& script) {
+        PGresult* const result = PQexec(handle_, script.c_str());
+        const auto status = PQresultStatus(result);
+        PQclear(result);
+        return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
+    }
+    PGconn* handle() noexcept { return handle_; }
+
+private:
+    PGconn* handle_;
+};
+
+std::string count_of(const std::string& where, const std::string& table) {
+    return postgres_server::run(where, "SELECT count(*) FROM tollgate_" + table).at(0);
+}
+
+/// The moment at which the store tells of a change; none when it does not within two seconds.
+std::optional<milliseconds> told_within(postgres_store& store, std::optional<std::uint64_t> before,
+                                        clock_type::time_point since) {
+    while (clock_type::now() - since < seconds{2}) {
+        if (const auto seen = store.changes_seen(); seen && seen != before)
+            return std::chrono::duration_cast<milliseconds>(clock_type::now() - since);
+        std::this_thread::sleep_for(milliseconds{1});
+    }
+    return std::nullopt;
+}
+
+void wait_until_it_listens(postgres_store& store) {
+    for (int tries = 0; tries < 500 && !store.changes_seen(); ++tries) std::this_thread::sleep_for(milliseconds{10});
+    REQUIRE(store.changes_seen());
+}
+
+}  // namespace
+
+TEST_CASE("of nodes that claim at once no two get one delivery, and all is delivered") {
+    constexpr int node_count = 4, host_count = 5, event_count = 60;
+    auto& server = postgres_server::shared();
+    const auto where = server.fresh();
+    const auto account = sample_account();
+    {
+        postgres_store store{where};
+        for (int i = 0; i < host_count; ++i) listen_at(store, account, "https://" + std::to_string(i) + ".example/");
+        report(store, account, event_count);
+    }
+    number_pipe claimed;
+    std::vector<child_process> nodes;
+    for (int i = 0; i < node_count; ++i)
+        nodes.emplace_back([&] {
+            claimed.close_reading();
+            postgres_store store{where};
+            for (;;) {
+                auto terms = sample_terms(noon);
+                terms.deliveries_max = 7;
+                terms.per_host_max = terms.per_slow_host_max = 4;
+                const auto given = store.claim_due(terms);
+                if (!given) return 1;
+                std::vector<settlement> ended;
+                for (const due_delivery& each : given->deliveries) {
+                    if (!claimed.put(each.lease.delivery.value())) return 2;
+                    ended.push_back(settled(each, delivery_verdict::delivered));
+                }
+                const auto results = store.settle(ended, noon);
+                if (!results) return 3;
+                for (const settle_result each : *results)
+                    if (each != settle_result::done) return 4;
+                if (ended.empty() && (!given->next_at || *given->next_at > noon + seconds{1})) return 0;
+            }
+        });
+    claimed.close_writing();
+    std::set<std::int64_t> all;
+    std::size_t count = 0;
+    while (const auto id = claimed.take()) {
+        all.insert(*id);
+        ++count;
+    }
+    for (auto& each : nodes) CHECK(each.wait() == 0);
+    CHECK(count == host_count * event_count);
+    CHECK(all.size() == count);
+}
+
+TEST_CASE("a host has no more leases than the terms say, of all nodes together, while they race") {
+    constexpr std::size_t per_host_max = 3;
+    auto& server = postgres_server::shared();
+    const auto where = server.fresh();
+    const auto account = sample_account();
+    postgres_store store{where};
+    for (const char* each : {"https://a.example/", "https://b.example/"}) listen_at(store, account, each);
+    report(store, account, 100);
+    std::mutex mutex;
+    std::map<std::string, std::size_t> under_way;
+    std::atomic<std::size_t> delivered{0}, too_many{0};
+    std::vector<std::thread> nodes;
+    for (int i = 0; i < 4; ++i)
+        nodes.emplace_back([&] {
+            postgres_store node{where};
+            while (delivered < 200) {
+                auto terms = sample_terms(noon);
+                terms.per_host_max = terms.per_slow_host_max = per_host_max;
+                const auto given = claim(node, terms);
+                {
+                    const std::scoped_lock lock{mutex};
+                    for (const due_delivery& each : given)
+                        if (++under_way[each.target_url] > per_host_max) ++too_many;
+                }
+                std::vector<settlement> ended;
+                for (const due_delivery& each : given) ended.push_back(settled(each, delivery_verdict::delivered));
+                {
+                    const std::scoped_lock lock{mutex};
+                    for (const due_delivery& each : given) --under_way[each.target_url];
+                }
+                value_of(node.settle(ended, noon));
+                delivered += ended.size();
+            }
+        });
+    for (auto& each : nodes) each.join();
+    CHECK(too_many == 0);
+    CHECK(delivered == 200);
+}
+
+TEST_CASE("a host that somebody has locked holds up nobody who claims, and is looked at again in a moment") {
+    auto& server = postgres_server::shared();
+    const auto where = server.fresh();
+    postgres_store store{where};
+    const auto one = sample_account("sitesmaker", 1), other = sample_account("sitesmaker", 2);
+    listen_at(store, one, "https://one.example/");
+    listen_at(store, other, "https://other.example/");
+    report(store, one);
+    report(store, other);
+    own_connection hangs{where};
+    REQUIRE(hangs.run("BEGIN; SELECT FROM tollgate_hosts WHERE name LIKE '%one%' FOR NO KEY UPDATE"));
+    const auto first = value_of(store.claim_due(sample_terms(noon)));
+    REQUIRE(first.deliveries.size() == 1);
+    CHECK(first.deliveries[0].target_url == "https://other.example/");
+    const auto second = value_of(store.claim_due(sample_terms(noon)));
+    CHECK(second.deliveries.empty());
+    REQUIRE(second.next_at);
+    CHECK(*second.next_at > noon);
+    CHECK(*second.next_at <= noon + milliseconds{50});
+    REQUIRE(hangs.run("ROLLBACK"));
+    CHECK(claim_one(store, noon).target_url == "https://one.example/");
+}
+
+TEST_CASE("a node that hangs with deliveries in hand loses them when their lease is over") {
+    auto& server = postgres_server::shared();
+    tcp_proxy proxy{server.socket_path()};
+    const auto where = server.fresh();
+    postgres_store good{where};
+    postgres_settings settings;
+    settings.answer_wait_max = settings.connect_wait_max = milliseconds{300};
+    const auto account = sample_account();
+    listen(good, account);
+    report(good, account);
+    postgres_store bad{proxy.connection_string(where.substr(where.find("options="))), settings};
+    const auto claimed = claim_one(bad, noon);
+    proxy.behave(tcp_proxy::way::hangs);
+    const auto ended = settled(claimed, delivery_verdict::delivered);
+    expect_problem(bad.settle({&ended, 1}, noon), problem_kind::unavailable);
+    expect_none_due(good, noon + seconds{29});
+    CHECK(claim_one(good, noon + seconds{30}).lease.delivery == claimed.lease.delivery);
+}
+
+TEST_CASE("events that were acknowledged are delivered, whoever is killed") {
+    postgres_server server{postgres_server::disk::waited_for};
+    const auto where = server.fresh();
+    const auto account = sample_account();
+    {
+        postgres_store store{where};
+        listen(store, account);
+    }
+    std::size_t acknowledged = 0;
+    for (int round = 0; round < 2; ++round) {
+        number_pipe told;
+        child_process node{[&, round] {
+            told.close_reading();
+            postgres_store store{where};
+            for (std::uint64_t n = 1;; ++n) {
+                const auto sent = store.append_event(
+                    sample_event(account), sample_seed(static_cast<std::uint64_t>(round) * 1'000'000 + n), noon);
+                if (!sent) return 0;
+                told.put(static_cast<std::int64_t>(*sent));
+            }
+        }};
+        told.close_writing();
+        for (int n = 0; n < 40; ++n, ++acknowledged) REQUIRE(told.take() == 1);
+        if (round == 0) node.kill();
+        else server.kill();
+        while (told.take()) ++acknowledged;
+    }
+    server.start();
+    postgres_store store{where};
+    std::set<public_id> messages;
+    for (const due_delivery& each : claim_at(store, noon)) messages.insert(each.message_id);
+    CHECK(messages.size() >= acknowledged);
+    CHECK(messages.size() <= acknowledged + 2);
+}
+
+TEST_CASE("an event that is reported in somebody's transaction is theirs: with their rows, or not at all") {
+    auto& server = postgres_server::shared();
+    const auto where = server.fresh();
+    postgres_store store{where};
+    const auto account = sample_account();
+    listen(store, account);
+    own_connection own{where};
+    postgres_own_transaction outbox{store, own.handle()};
+    REQUIRE(own.run("CREATE TABLE sites (name text PRIMARY KEY)"));
+    const auto append = [&](std::uint64_t seed) {
+        return outbox.append_event(sample_event(account), sample_seed(seed), noon);
+    };
+
+    expect_problem(append(1), problem_kind::invalid);  // there is no transaction
+    REQUIRE(own.run("BEGIN; INSERT INTO sites VALUES ('a')"));
+    CHECK(value_of(append(1)) == 1);
+    CHECK(value_of(append(2)) == 1);
+    expect_none_due(store, noon);
+    REQUIRE(own.run("COMMIT"));
+    CHECK(claim_at(store, noon).size() == 2);
+
+    REQUIRE(own.run("BEGIN; INSERT INTO sites VALUES ('b')"));
+    CHECK(value_of(append(3)) == 1);
+    REQUIRE(own.run("ROLLBACK"));
+    expect_none_due(store, noon);
+
+    REQUIRE(own.run("BEGIN"));
+    CHECK(value_of(outbox.append_event(sample_event(sample_account("sitesmaker", 999)), sample_seed(4), noon)) == 0);
+    CHECK(own.run("INSERT INTO sites VALUES ('c')"));
+    CHECK_FALSE(own.run("INSERT INTO sites VALUES ('a')"));
+    expect_problem(append(5), problem_kind::invalid);  // the transaction has failed
+    REQUIRE(own.run("ROLLBACK"));
+    expect_none_due(store, noon);
+    expect_problem(postgres_own_transaction(store, nullptr).append_event(sample_event(account), sample_seed(8), noon),
+                   problem_kind::invalid);
+}
+
+TEST_CASE("after a problem somebody's transaction goes on, and nothing of the event is there") {
+    auto& server = postgres_server::shared();
+    const auto where = server.fresh();
+    postgres_store store{where};
+    const auto account = sample_account();
+    listen(store, account);
+    own_connection own{where};
+    postgres_own_transaction outbox{store, own.handle()};
+    REQUIRE(own.run("CREATE TABLE sites (name text PRIMARY KEY)"));
+    const auto expect_refused = [&](const event& happened, problem_kind kind, const char* prepared,
+                                    const char* restored) {
+        CAPTURE(prepared);
+        REQUIRE(own.run("BEGIN"));
+        REQUIRE(own.run("INSERT INTO sites VALUES ('x')"));
+        REQUIRE(own.run(prepared));
+        expect_problem(outbox.append_event(happened, sample_seed(1), noon), kind);
+        CHECK(own.run(restored));
+        CHECK(own.run("INSERT INTO sites VALUES ('y')"));
+        REQUIRE(own.run("COMMIT"));
+        CHECK(postgres_server::run(where, "DELETE FROM sites RETURNING name").size() == 2);
+        expect_none_due(store, noon);
+    };
+    auto refused = sample_event(account);
+    refused.data = std::string{"\"\0\"", 3};
+    expect_refused(refused, problem_kind::invalid, "SELECT 1", "SELECT 1");
+    expect_refused(sample_event(account), problem_kind::invalid, "SET LOCAL client_encoding = 'LATIN1'", "SELECT 1");
+    expect_refused(sample_event(account), problem_kind::internal, "ALTER TABLE tollgate_bells RENAME TO elsewhere",
+                   "ALTER TABLE elsewhere RENAME TO tollgate_bells");
+    REQUIRE(own.run("BEGIN"));
+    CHECK(value_of(outbox.append_event(sample_event(account), sample_seed(2), noon)) == 1);
+    REQUIRE(own.run("COMMIT"));
+    CHECK(claim_one(store, noon).message_id == message_id_of(sample_seed(2), hook_id{1}));
+}
+
+TEST_CASE("what any node reports is told of at once, also from within a transaction, and after the server was away") {
+    postgres_server server;
+    const auto where = server.fresh();
+    postgres_store listening{where}, reporting{where};
+    const auto account = sample_account();
+    const auto hook = listen(reporting, account);
+    wait_until_it_listens(listening);
+
+    const auto expect_told = [&](const char* of, const auto& act) {
+        CAPTURE(of);
+        const auto before = listening.changes_seen();
+        const auto since = clock_type::now();
+        act();
+        const auto after = told_within(listening, before, since);
+        REQUIRE(after);
+        CHECK(*after < milliseconds{150});
+    };
+    expect_told("append_event", [&] { report(reporting, account); });
+    expect_told("resend", [&] {
+        const auto sent = claim_one(listening, noon);
+        expect_settled(listening, settled(sent, delivery_verdict::gone), settle_result::hook_disabled);
+        value_of(reporting.enable_hook(account, hook, noon));
+        value_of(reporting.resend(account, sent.lease.delivery, noon));
+    });
+    CHECK(claim_at(listening, noon).size() == 1);
+    own_connection own{where};
+    REQUIRE(own.run("BEGIN"));
+    const auto before = listening.changes_seen();
+    value_of(
+        postgres_own_transaction(reporting, own.handle()).append_event(sample_event(account), sample_seed(100), noon));
+    std::this_thread::sleep_for(milliseconds{100});
+    CHECK(listening.changes_seen() == before);
+    expect_told("COMMIT", [&] { REQUIRE(own.run("COMMIT")); });
+    CHECK(claim_at(listening, noon).size() == 1);
+
+    const auto quiet = listening.changes_seen();
+    report(reporting, sample_account("sitesmaker", 999));  // nobody listens
+    std::this_thread::sleep_for(milliseconds{100});
+    CHECK(listening.changes_seen() == quiet);
+
+    server.stop();
+    for (int tries = 0; tries < 200 && listening.changes_seen(); ++tries) std::this_thread::sleep_for(milliseconds{10});
+    CHECK_FALSE(listening.changes_seen());
+    server.start();
+    wait_until_it_listens(listening);
+    CHECK(listening.changes_seen() != quiet);  // something may have been missed
+    for (int tries = 0; tries < 100 && !reporting.hooks_of(account); ++tries)
+        std::this_thread::sleep_for(milliseconds{20});
+    expect_told("append_event again", [&] { report(reporting, account); });
+}
+
+TEST_CASE("nothing is left of what was forgotten: neither events nor attempts nor hosts nor bells") {
+    auto& server = postgres_server::shared();
+    const auto where = server.fresh();
+    postgres_store store{where};
+    const auto account = sample_account();
+    const auto swept = listen_at(store, account, "https://one.example/a");
+    listen_at(store, account, "https://one.example/b");
+    const auto alone = listen_at(store, account, "https://two.example/");
+    report(store, account, 3);
+    std::vector<settlement> ended;
+    for (const due_delivery& each : claim_at(store, noon)) ended.push_back(settled(each, delivery_verdict::delivered));
+    value_of(store.settle(ended, noon));
+    CHECK(count_of(where, "attempts") == "9");
+    CHECK(count_of(where, "bells") == "0");
+    CHECK(count_of(where, "hosts") == "2");
+    CHECK(value_of(store.sweep_deliveries(noon + seconds{1}, 4)) == 4);
+    CHECK(value_of(store.sweep_deliveries(noon + seconds{1}, 100)) == 5);
+    for (const char* each : {"deliveries", "attempts", "events"}) CHECK(count_of(where, each) == "0");
+
+    report(store, account, 2);
+    CHECK(value_of(store.delete_hook(account, alone)));
+    CHECK(count_of(where, "hosts") == "1");
+    CHECK(count_of(where, "events") == "2");
+    CHECK(value_of(store.delete_hook(account, swept)));
+    CHECK(count_of(where, "hosts") == "1");  // the other hook's
+    for (const hook& each : value_of(store.hooks_of(account))) CHECK(value_of(store.delete_hook(account, each.id)));
+    expect_none_due(store, noon);
+    for (const char* each : {"hosts", "hooks", "deliveries", "events", "attempts", "bells"})
+        CHECK(count_of(where, each) == "0");
+
+    // One more than there may be leaves no host behind.
+    value_of(store.create_hook(sample_hook(account), 1));
+    auto refused = sample_hook(account);
+    refused.target_url = "https://refused.example/";
+    expect_problem(store.create_hook(refused, 1), problem_kind::invalid);
+    CHECK(count_of(where, "hosts") == "1");
+}
+
+TEST_CASE("hooks come and go while others send to the same host") {
+    auto& server = postgres_server::shared();
+    const auto where = server.fresh();
+    std::atomic<bool> over{false};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 3; ++i)
+        threads.emplace_back([&, i] {
+            postgres_store store{where};
+            const auto account = sample_account("sitesmaker", i + 1);
+            for (int n = 0; n < 40; ++n) {
+                const auto hook = listen(store, account), other = listen(store, account);
+                report(store, account, 2);
+                value_of(store.delete_hook(account, hook));
+                value_of(store.resend(account, delivery_id{n + 1}, noon));
+                value_of(store.enable_hook(account, other, noon));
+                value_of(store.delete_hook(account, other));
+            }
+        });
+    for (int i = 0; i < 2; ++i)
+        threads.emplace_back([&] {
+            postgres_store store{where};
+            while (!over) {
+                std::vector<settlement> ended;
+                for (const due_delivery& each : claim_at(store, noon))
+                    ended.push_back(
+                        settled(each, ended.size() % 3 == 0 ? delivery_verdict::gone : delivery_verdict::delivered));
+                value_of(store.settle(ended, noon));
+                value_of(store.sweep_deliveries(noon + seconds{1}, 10));
+            }
+        });
+    for (std::size_t i = 0; i < 3; ++i) threads[i].join();
+    over = true;
+    for (std::size_t i = 3; i < threads.size(); ++i) threads[i].join();
+    postgres_store store{where};
+    expect_none_due(store, noon);
+    for (const char* each : {"hosts", "hooks", "deliveries", "events", "attempts", "bells"}) {
+        CAPTURE(each);
+        CHECK(count_of(where, each) == "0");
+    }
+}

@@ -1,0 +1,53 @@
+#include <tollgate/store/postgres.hpp>
+
+#include <tollgate/store/suite/delivering.hpp>
+
+#include <support/postgres_server.hpp>
+#include <support/run_store_suite.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <set>
+#include <string>
+#include <string_view>
+
+using namespace tollgate;
+using namespace tollgate::store_suite;
+using tollgate_test::postgres_server;
+
+namespace {
+
+/// What the server's plans read from end to end. It was told to avoid that wherever there is another way, and to write
+/// down every plan, those of foreign keys, too.
+std::set<std::string> tables_read_whole(const std::string& log) {
+    std::set<std::string> found;
+    constexpr std::string_view marks = "Seq Scan on tollgate_";
+    for (auto at = log.find(marks); at != std::string::npos; at = log.find(marks, at + 1)) {
+        const auto begin = at + std::string_view{"Seq Scan on "}.size();
+        found.insert(log.substr(begin, log.find_first_of(" \n", begin) - begin));
+    }
+    return found;
+}
+
+}  // namespace
+
+TEST_CASE("no statement of the store reads a table from end to end") {
+    postgres_server server{postgres_server::disk::ignored,
+                           {"session_preload_libraries=auto_explain", "auto_explain.log_min_duration=0",
+                            "auto_explain.log_nested_statements=on", "enable_seqscan=off"}};
+    SECTION("which would show") {
+        postgres_store store{server.fresh()};
+        server.run("SET search_path = test_1; SELECT count(*) FROM tollgate_hooks WHERE secret = 'x'");
+        CHECK(tables_read_whole(server.log()) == std::set<std::string>{"tollgate_hooks"});
+    }
+    SECTION("in all that the store suite does") {
+        for (const auto& each : cases([&] { return postgres_store{server.fresh()}; })) {
+            const auto verdict = each.run();
+            INFO(verdict.message);
+            CHECK(verdict.passed);
+        }
+        const auto log = server.log();
+        CHECK_THAT(log, Catch::Contains("Index Scan using tollgate_deliveries_that_wait"));
+        CHECK(tables_read_whole(log) == std::set<std::string>{});
+    }
+}

@@ -1,0 +1,422 @@
+#include <tollgate/store/postgres.hpp>
+
+#include <tollgate/store/suite/delivering.hpp>
+#include <tollgate/store/suite/granting.hpp>
+#include <tollgate/store/suite/samples.hpp>
+
+#include <support/child_process.hpp>
+#include <support/postgres_server.hpp>
+#include <support/run_store_suite.hpp>
+#include <support/tcp_proxy.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+using namespace tollgate;
+using namespace tollgate::store_suite;
+using namespace tollgate::store_suite::detail;
+using tollgate_test::child_process;
+using tollgate_test::number_pipe;
+using tollgate_test::postgres_server;
+using tollgate_test::tcp_proxy;
+
+static_assert(postgres_store::blocking);
+static_assert(std::is_nothrow_move_constructible_v<postgres_store> &&
+              std::is_nothrow_move_assignable_v<postgres_store>);
+
+namespace {
+
+/// The part of a connection string behind which a proxy can be put.
+std::string schema_of(const std::string& connection_string) {
+    return connection_string.substr(connection_string.find("options="));
+}
+
+template <class T>
+problem_kind kind_of(const outcome<T>& given) {
+    REQUIRE_FALSE(given);
+    return given.error().kind;
+}
+
+}  // namespace
+
+TEST_CASE("the PostgreSQL store passes the store suite") {
+    auto& server = postgres_server::shared();
+    tollgate_test::run_store_suite([&] { return postgres_store{server.fresh()}; },
+                                   [&] { return postgres_store{server.last()}; });
+}
+
+TEST_CASE("on PostgreSQL a store that cannot be opened says why, thrown or returned") {
+    const std::string nowhere = "host=/nowhere/at/all user=postgres password=hunter2";
+    CHECK_THROWS_WITH(postgres_store{nowhere}, Catch::Contains("/nowhere/at/all") && !Catch::Contains("hunter2"));
+    CHECK_THROWS_AS(postgres_store{"nonsense"}, store_error);
+    CHECK(kind_of(postgres_store::open(nowhere)) == problem_kind::unavailable);
+    CHECK(kind_of(postgres_store::open("nonsense")) == problem_kind::invalid);
+}
+
+TEST_CASE("on PostgreSQL a store moves, and takes another's place") {
+    auto& server = postgres_server::shared();
+    postgres_store store{server.fresh()};
+    value_of(store.create_personal_token(sample_personal_token("tgu_a"), tokens_max));
+    postgres_store moved{std::move(store)};
+    CHECK(value_of(moved.find_personal_token("tgu_a")));
+    moved = postgres_store{server.fresh()};
+    CHECK_FALSE(value_of(moved.find_personal_token("tgu_a")));
+}
+
+TEST_CASE("stores in two schemas of one database know nothing of each other") {
+    auto& server = postgres_server::shared();
+    postgres_store one{server.fresh()}, other{server.fresh()};
+    value_of(one.create_personal_token(sample_personal_token("tgu_a"), tokens_max));
+    CHECK_FALSE(value_of(other.find_personal_token("tgu_a")));
+}
+
+TEST_CASE("every verb of a request is one round trip, from the first time on") {
+    auto& server = postgres_server::shared();
+    tcp_proxy proxy{server.socket_path()};
+    postgres_settings settings;
+    settings.connections_max = 1;
+    postgres_store store{proxy.connection_string(schema_of(server.fresh())), settings};
+    const auto turns_of = [&](const std::function<void()>& verb) {
+        const auto before = proxy.turns();
+        verb();
+        return proxy.turns() - before;
+    };
+    const auto account = sample_account();
+    std::optional<token_id> token;
+    std::optional<hook_id> hook;
+    std::optional<application_id> application;
+    std::uint64_t seed = 0;
+    struct row {
+        const char* name;
+        std::function<void()> verb;
+    };
+    const std::vector<row> verbs{
+        {"create_personal_token",
+         [&] {
+             token = value_of(store.create_personal_token(sample_personal_token("tgu_" + std::to_string(++seed)), 100));
+         }},
+        {"find_personal_token", [&] { value_of(store.find_personal_token("tgu_1")); }},
+        {"personal_tokens_of", [&] { value_of(store.personal_tokens_of(user_id{7})); }},
+        {"record_personal_token_use", [&] { value_of(store.record_personal_token_use("tgu_1", noon)); }},
+        {"revoke_personal_token", [&] { value_of(store.revoke_personal_token(*token)); }},
+        {"create_access_token", [&] { value_of(store.create_access_token(sample_access_token(++seed))); }},
+        {"find_access_token", [&] { value_of(store.find_access_token(sample_digest(seed))); }},
+        {"record_access_token_use", [&] { value_of(store.record_access_token_use(sample_digest(seed), noon)); }},
+        {"revoke_access_token", [&] { value_of(store.revoke_access_token(sample_digest(seed))); }},
+        {"create_hook", [&] { hook = value_of(store.create_hook(sample_hook(account), 100)); }},
+        {"hooks_of", [&] { value_of(store.hooks_of(account)); }},
+        {"account_of_hook", [&] { value_of(store.account_of_hook(account.service, *hook)); }},
+        {"replace_hook_secret", [&] { value_of(store.replace_hook_secret(account, *hook, "whsec_eA==", noon)); }},
+        {"append_event", [&] { value_of(store.append_event(sample_event(account), sample_seed(++seed), noon)); }},
+        {"deliveries_of", [&] { value_of(store.deliveries_of(account, *hook, 10)); }},
+        {"attempts_of", [&] { value_of(store.attempts_of(account, *hook, 10)); }},
+        {"resend", [&] { value_of(store.resend(account, delivery_id{1}, noon)); }},
+        {"enable_hook", [&] { value_of(store.enable_hook(account, *hook, noon)); }},
+        {"delete_hook", [&] { value_of(store.delete_hook(account, *hook)); }},
+        {"create_application",
+         [&] {
+             application = value_of(store.create_application(sample_application("tgi_" + std::to_string(++seed)), 100));
+         }},
+        {"find_application", [&] { value_of(store.find_application("tgi_1")); }},
+        {"applications_of", [&] { value_of(store.applications_of(user_id{3})); }},
+        {"replace_client_secret", [&] { value_of(store.replace_client_secret(user_id{3}, *application, digest{})); }},
+        {"create_code", [&] { value_of(store.create_code(sample_code(++seed, *application))); }},
+        {"granted_scopes", [&] { value_of(store.granted_scopes(user_id{7}, *application)); }},
+        {"redeem_code",
+         [&] { expect_redemption(store, sample_redemption(seed, *application), redemption_result::redeemed); }},
+        {"redeem_code again",
+         [&] { expect_redemption(store, sample_redemption(seed, *application), redemption_result::reused); }},
+        {"refresh_access_token",
+         [&] { value_of(store.refresh_access_token(sample_refresh(seed, 1000 + seed, *application))); }},
+        {"revoke_oauth_token", [&] { value_of(store.revoke_oauth_token(*application, sample_refresh_digest(seed))); }},
+        {"grants_of", [&] { value_of(store.grants_of(user_id{7})); }},
+        {"revoke_grant", [&] { value_of(store.revoke_grant(user_id{7}, *application)); }},
+        {"delete_application", [&] { value_of(store.delete_application(user_id{3}, *application)); }},
+        {"sweep_expired", [&] { value_of(store.sweep_expired(noon, 10)); }},
+        {"create_session", [&] { value_of(store.create_session(sample_session(++seed))); }},
+        {"find_session", [&] { value_of(store.find_session(sample_session(seed).cookie_digest)); }},
+        {"touch_session", [&] { value_of(store.touch_session(sample_session(seed).cookie_digest, noon)); }},
+        {"end_session", [&] { value_of(store.end_session(sample_session(seed).cookie_digest)); }},
+        {"end_sessions_of", [&] { value_of(store.end_sessions_of(user_id{7})); }},
+        {"sweep_sessions", [&] { value_of(store.sweep_sessions(noon, noon, 10)); }},
+    };
+    for (int time = 0; time < 2; ++time)
+        for (const row& each : verbs) {
+            CAPTURE(each.name, time);
+            CHECK(turns_of(each.verb) == 1);
+        }
+
+    listen(store, account);
+    report(store, account, 20);
+    std::vector<due_delivery> claimed;
+    CHECK(turns_of([&] { claimed = claim_at(store, noon); }) == 3);
+    REQUIRE(claimed.size() == 20);
+    CHECK(turns_of([&] { expect_none_due(store, noon); }) == 1);
+    std::vector<settlement> ended;
+    for (const due_delivery& each : claimed) ended.push_back(settled(each, delivery_verdict::delivered));
+    CHECK(turns_of([&] { value_of(store.settle(ended, noon)); }) == 2);
+    CHECK(turns_of([&] { CHECK(value_of(store.sweep_deliveries(noon + seconds{1}, 100)) == 20); }) == 2);
+}
+
+TEST_CASE("while the server is away every verb says so at once, and when it is back all is there") {
+    postgres_server server;
+    const auto where = server.fresh();
+    postgres_store store{where};
+    const auto account = sample_account();
+    value_of(store.create_personal_token(sample_personal_token("tgu_a"), tokens_max));
+    listen(store, account);
+    report(store, account);
+    server.stop();
+    const auto before = std::chrono::steady_clock::now();
+    CHECK(kind_of(store.find_personal_token("tgu_a")) == problem_kind::unavailable);
+    CHECK(kind_of(store.create_personal_token(sample_personal_token("tgu_b"), tokens_max)) ==
+          problem_kind::unavailable);
+    CHECK(kind_of(store.append_event(sample_event(account), sample_seed(1), noon)) == problem_kind::unavailable);
+    CHECK(kind_of(store.claim_due(sample_terms(noon))) == problem_kind::unavailable);
+    const settlement ended{.lease = {delivery_id{1}, 1}, .made = {.at = noon}};
+    CHECK(kind_of(store.settle({&ended, 1}, noon)) == problem_kind::unavailable);
+    CHECK(kind_of(store.sweep_expired(noon, 9)) == problem_kind::unavailable);
+    CHECK(std::chrono::steady_clock::now() - before < seconds{1});
+    CHECK(kind_of(postgres_store::open(where)) == problem_kind::unavailable);
+    server.start();
+    for (int tries = 0; tries < 100 && !store.find_personal_token("tgu_a"); ++tries)
+        std::this_thread::sleep_for(milliseconds{50});
+    CHECK(value_of(store.find_personal_token("tgu_a")));
+    CHECK_FALSE(value_of(store.find_personal_token("tgu_b")));
+    CHECK(claim_at(store, noon).size() == 1);
+}
+
+TEST_CASE("what was acknowledged is there after the server was killed, and its node, too") {
+    postgres_server server{postgres_server::disk::waited_for};
+    const auto where = server.fresh();
+    { postgres_store made{where}; }
+    std::set<std::int64_t> acknowledged;
+    for (int round = 0; round < 4; ++round) {
+        number_pipe ids;
+        child_process node{[&] {
+            ids.close_reading();
+            postgres_store store{where};
+            std::vector<std::thread> threads;
+            for (int i = 0; i < 3; ++i)
+                threads.emplace_back([&] {
+                    while (const auto id = store.create_hook(sample_hook(sample_account()), SIZE_MAX))
+                        ids.put(id->value());
+                });
+            for (auto& each : threads) each.join();
+            return 0;
+        }};
+        ids.close_writing();
+        for (int n = 0; n < 30; ++n) {
+            const auto id = ids.take();
+            REQUIRE(id);
+            CHECK(acknowledged.insert(*id).second);  // an id is never used again
+        }
+        if (round % 2 == 0) node.kill();
+        else server.kill();
+        while (const auto id = ids.take()) CHECK(acknowledged.insert(*id).second);
+        if (round % 2 != 0) {
+            CHECK(node.wait() == 0);
+            server.start();
+        }
+
+        postgres_store store{where};
+        std::set<std::int64_t> there;
+        for (const hook& each : value_of(store.hooks_of(sample_account()))) there.insert(each.id.value());
+        CHECK(std::includes(there.begin(), there.end(), acknowledged.begin(), acknowledged.end()));
+        CHECK(there.size() <= acknowledged.size() + 3 * (static_cast<std::size_t>(round) + 1));  // on their way
+    }
+}
+
+TEST_CASE("of nodes that create at the bound exactly as many win as there is room") {
+    constexpr int process_count = 4, each_tries = 10, bound = 20;
+    auto& server = postgres_server::shared();
+    const auto where = server.fresh();
+    std::vector<child_process> processes;
+    for (int i = 0; i < process_count; ++i)
+        processes.emplace_back([&, i] {
+            postgres_store store{where};  // all at once, so that one makes the tables
+            int won = 0;
+            for (int n = 0; n < each_tries; ++n) {
+                auto hook = sample_hook(sample_account());
+                hook.target_url = "https://" + std::to_string(i) + ".example/";
+                const auto id = store.create_hook(hook, bound);
+                if (!id && id.error().kind != problem_kind::invalid) return 255;
+                if (id) ++won;
+            }
+            return won;
+        });
+    int won = 0;
+    for (auto& each : processes) won += each.wait();
+    CHECK(won == bound);
+    CHECK(value_of(postgres_store{where}.hooks_of(sample_account())).size() == bound);
+}
+
+TEST_CASE("of nodes that redeem one code at once exactly one wins, and reuse leaves it nothing") {
+    constexpr int process_count = 6;
+    auto& server = postgres_server::shared();
+    const auto where = server.fresh();
+    std::optional<application_id> application;
+    {
+        postgres_store store{where};
+        application = create_sample_application(store);
+        for (std::uint64_t code = 0; code < 10; ++code)
+            expect_code(store, sample_code(code, *application), code_result::created);
+    }
+    number_pipe start;
+    std::vector<child_process> processes;
+    for (std::uint64_t i = 0; i < process_count; ++i)
+        processes.emplace_back([&, i] {
+            postgres_store store{where};
+            start.close_writing();
+            start.take();
+            int won = 0;
+            for (std::uint64_t code = 0; code < 10; ++code) {
+                auto shown = sample_redemption(code, *application);
+                shown.tokens = sample_tokens(code * 100 + i);
+                const auto given = store.redeem_code(shown);
+                if (!given) return 255;
+                if (given->result == redemption_result::redeemed) ++won;
+            }
+            return won;
+        });
+    start.close_writing();
+    int won = 0;
+    for (auto& each : processes) won += each.wait();
+    CHECK(won == 10);
+    postgres_store store{where};
+    for (std::uint64_t code = 0; code < 10; ++code)
+        for (std::uint64_t i = 0; i < process_count; ++i) {
+            CHECK_FALSE(value_of(store.find_access_token(sample_access_digest(code * 100 + i))));
+            CHECK_FALSE(is_refreshable(store, code * 100 + i, *application));
+        }
+}
+
+TEST_CASE("what one node revokes lets nobody in at another from the next call on") {
+    auto& server = postgres_server::shared();
+    postgres_store one{server.fresh()}, other{server.last()};
+    const auto access = sample_access_token(1);
+    for (int round = 0; round < 3; ++round) {
+        const auto id = value_of(other.create_personal_token(sample_personal_token("tgu_a"), tokens_max));
+        value_of(other.create_access_token(access));
+        CHECK(value_of(one.find_personal_token("tgu_a")));
+        CHECK(value_of(one.find_access_token(access.token_digest)));
+        CHECK(value_of(other.revoke_personal_token(id)));
+        CHECK(value_of(other.revoke_access_token(access.token_digest)));
+        CHECK_FALSE(value_of(one.find_personal_token("tgu_a")));
+        CHECK_FALSE(value_of(one.find_access_token(access.token_digest)));
+    }
+}
+
+namespace {
+
+constexpr milliseconds five_minutes{300'000};
+instant early_node() noexcept { return postgres::server_clock::node_now() - five_minutes; }
+instant late_node() noexcept { return postgres::server_clock::node_now() + five_minutes; }
+
+postgres_store node_with(const std::string& where, instant (*node_clock)() noexcept) {
+    postgres_settings settings;
+    settings.callers_clock = node_clock;
+    return postgres_store{where, settings};
+}
+
+}  // namespace
+
+TEST_CASE("nodes whose clocks are minutes off agree on how long things last") {
+    auto& server = postgres_server::shared();
+    const auto where = server.fresh();
+    struct node {
+        instant (*now)() noexcept;
+        postgres_store store;
+    };
+    node nodes[] = {{&early_node, node_with(where, &early_node)},
+                    {&postgres::server_clock::node_now, node_with(where, &postgres::server_clock::node_now)},
+                    {&late_node, node_with(where, &late_node)}};
+    const auto application = create_sample_application(nodes[0].store);
+    const auto account = sample_account();
+    listen(nodes[0].store, account);
+    std::uint64_t seed = 0;
+    for (node& makes : nodes)
+        for (node& uses : nodes) {
+            CAPTURE(&makes - nodes, &uses - nodes);
+            const instant made_at = makes.now();
+            for (const std::uint64_t number : {seed + 1, seed + 2}) {
+                auto code = sample_code(number, application);
+                code.created_at = made_at;
+                code.expires_at = made_at + seconds{60};
+                expect_code(makes.store, code, code_result::created);
+            }
+            auto shown = sample_redemption(seed + 1, application);
+            shown.now = uses.now() + seconds{50};
+            shown.tokens.access_expires_at = shown.now + seconds{3600};
+            expect_redemption(uses.store, shown, redemption_result::redeemed);
+            shown = sample_redemption(seed + 2, application);
+            shown.now = uses.now() + seconds{70};
+            expect_redemption(uses.store, shown, redemption_result::unknown);
+
+            const auto found = found_of(makes.store.find_access_token(sample_access_digest(seed + 1)));
+            const auto lasts = *found.expires_at - makes.now();
+            CHECK(lasts > seconds{3640});
+            CHECK(lasts < seconds{3660});
+
+            report(makes.store, account, 1, makes.now());
+            auto terms = sample_terms(makes.now() + seconds{1});
+            terms.lease_until = terms.now + seconds{30};
+            REQUIRE(claim(makes.store, terms).size() == 1);
+            expect_none_due(uses.store, uses.now() + seconds{20});
+            const auto told = value_of(uses.store.claim_due(sample_terms(uses.now() + seconds{20})));
+            REQUIRE(told.next_at);
+            CHECK(*told.next_at - uses.now() > seconds{25});
+            CHECK(*told.next_at - uses.now() < seconds{35});
+            expect_settled(uses.store,
+                           settled(claim_one(uses.store, uses.now() + seconds{40}), delivery_verdict::delivered),
+                           settle_result::done, uses.now());
+            seed += 10;
+        }
+}
+
+TEST_CASE("the store's clock is the server's, and outlives the store") {
+    auto& server = postgres_server::shared();
+    std::optional<postgres_clock> clock;
+    {
+        postgres_settings settings;
+        settings.callers_clock = nullptr;
+        postgres_store store{server.fresh(), settings};
+        clock = store.clock();
+        auto code = sample_session(1);
+        code.created_at = clock->now();
+        value_of(store.create_session(code));
+        CHECK(found_of(store.find_session(code.cookie_digest)).created_at == code.created_at);
+    }
+    const auto off = clock->now() - postgres::server_clock::node_now();
+    CHECK(off < milliseconds{100});
+    CHECK(off > milliseconds{-100});
+}
+
+TEST_CASE("text that cannot be kept is the client's mistake, and what cannot be there is not found") {
+    auto& server = postgres_server::shared();
+    postgres_store store{server.fresh()};
+    for (const std::string& text : {std::string{"a\0b", 3}, std::string{"\xff"}, std::string{"\xed\xa0\x80"}}) {
+        auto token = sample_personal_token("tgu_a");
+        token.description = text;
+        CHECK(kind_of(store.create_personal_token(token, tokens_max)) == problem_kind::invalid);
+        CHECK_FALSE(value_of(store.find_personal_token(text)));
+        CHECK_FALSE(value_of(store.find_application(text)));
+        CHECK_FALSE(value_of(store.account_of_hook(service_name::from(text).value(), hook_id{1})));
+        auto hook = sample_hook(sample_account());
+        hook.target_url += text;
+        CHECK(kind_of(store.create_hook(hook, 20)) == problem_kind::invalid);
+    }
+    CHECK(value_of(store.personal_tokens_of(user_id{7})).empty());
+    CHECK(value_of(store.hooks_of(sample_account())).empty());
+}
