@@ -214,6 +214,8 @@
 #include <tollgate/store/memory/undo.hpp>
 #include <tollgate/store/memory.hpp>
 #include <tollgate/store/refusals.hpp>
+#include <tollgate/store/statement_line.hpp>
+#include <tollgate/store/store_error.hpp>
 #include <tollgate/store/too_many_hooks.hpp>
 
 #include <tollgate/server/admission.hpp>
@@ -279,6 +281,37 @@
 #include <tollgate/store/sqlite/statement.hpp>
 #include <tollgate/store/sqlite.hpp>
 #include <tollgate/store/sqlite_own_transaction.hpp>
+#endif
+
+#if defined(TOLLGATE_WITH_POSTGRES)
+#include <tollgate/store/postgres/access_tokens.hpp>
+#include <tollgate/store/postgres/append_event.hpp>
+#include <tollgate/store/postgres/applications.hpp>
+#include <tollgate/store/postgres/batch.hpp>
+#include <tollgate/store/postgres/claims.hpp>
+#include <tollgate/store/postgres/columns.hpp>
+#include <tollgate/store/postgres/connection.hpp>
+#include <tollgate/store/postgres/delivery_columns.hpp>
+#include <tollgate/store/postgres/failure.hpp>
+#include <tollgate/store/postgres/foreign_transaction.hpp>
+#include <tollgate/store/postgres/grants.hpp>
+#include <tollgate/store/postgres/hooks.hpp>
+#include <tollgate/store/postgres/libpq.hpp>
+#include <tollgate/store/postgres/listener.hpp>
+#include <tollgate/store/postgres/locks.hpp>
+#include <tollgate/store/postgres/migrations.hpp>
+#include <tollgate/store/postgres/outbox.hpp>
+#include <tollgate/store/postgres/personal_tokens.hpp>
+#include <tollgate/store/postgres/pool.hpp>
+#include <tollgate/store/postgres/schema.hpp>
+#include <tollgate/store/postgres/server_clock.hpp>
+#include <tollgate/store/postgres/server_list.hpp>
+#include <tollgate/store/postgres/sessions.hpp>
+#include <tollgate/store/postgres/settlements.hpp>
+#include <tollgate/store/postgres/statement.hpp>
+#include <tollgate/store/postgres/wire_values.hpp>
+#include <tollgate/store/postgres.hpp>
+#include <tollgate/store/postgres_own_transaction.hpp>
 #endif
 
 #if defined(TOLLGATE_SOURCE)

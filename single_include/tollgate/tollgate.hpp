@@ -10683,8 +10683,8 @@ namespace tollgate {
 ///     if (!deliveries) log(deliveries.error());
 ///
 /// `outbox`: a `hook_dispatcher`, which sends at once; a store, whose dispatcher finds it within moments; or a
-/// `sqlite_own_transaction`, so that it happens together with the change that it tells of, or not at all. With the
-/// others a process that dies between its own commit and this call has told nobody.
+/// `sqlite_own_transaction` or `postgres_own_transaction`, so that it happens together with the change that it tells
+/// of, or not at all. With the others a process that dies between its own commit and this call has told nobody.
 ///
 /// Problems: invalid for an event that nobody could report, internal where there is no randomness, and what the outbox
 /// says: unavailable, as on a full disk, means that nothing was written, and that it may go well later. Any thread.
@@ -11700,6 +11700,38 @@ namespace tollgate {
 [[nodiscard]] inline problem hook_is_disabled() {
     return {problem_kind::conflict, "This webhook is disabled. Enable it first.", {}};
 }
+
+}  // namespace tollgate
+
+// <tollgate/store/statement_line.hpp>
+
+namespace tollgate::detail {
+
+/// A statement as one line for an operator, and of a long one (a migration) its beginning, which says which it is.
+[[nodiscard]] inline std::string to_statement_line(std::string_view doing) {
+    constexpr std::size_t bytes_max = 200;
+    std::string line;
+    for (std::size_t at = doing.find_first_not_of(" \n"); at < doing.size();) {
+        const auto end = doing.find('\n', at);
+        line += doing.substr(at, end == std::string_view::npos ? end : end - at);
+        at = doing.find_first_not_of(" \n", end);
+        if (line.size() > bytes_max) return line.substr(0, bytes_max) + "...";
+        if (at != std::string_view::npos) line += ' ';
+    }
+    return line;
+}
+
+}  // namespace tollgate::detail
+
+// <tollgate/store/store_error.hpp>
+
+namespace tollgate {
+
+/// A store could not be opened; `what()` is for the operator, and names the file or the server.
+class store_error : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
 
 }  // namespace tollgate
 
@@ -25452,12 +25484,6 @@ struct sqlite_settings {
     std::string vfs{};
 };
 
-/// A store could not be opened; `what()` is for the operator, and names the file.
-class store_error : public std::runtime_error {
-public:
-    using std::runtime_error::runtime_error;
-};
-
 /// The store on SQLite: one file (and its log beside it), durable when a verb returns, kill -9 and loss of power
 /// included. Any number of processes may use the file at the same time, and see each other's changes at once.
 ///
@@ -26532,24 +26558,6 @@ TOLLGATE_DECL outcome<void> delivery_hosts::sweep(instant idle_before, std::size
 
 namespace tollgate::sqlite {
 
-namespace detail {
-
-/// A statement as one line, and of a long one (a migration) its beginning, which says which it is.
-inline std::string to_line(std::string_view doing) {
-    constexpr std::size_t bytes_max = 200;
-    std::string line;
-    for (std::size_t at = doing.find_first_not_of(" \n"); at < doing.size();) {
-        const auto end = doing.find('\n', at);
-        line += doing.substr(at, end == std::string_view::npos ? end : end - at);
-        at = doing.find_first_not_of(" \n", end);
-        if (line.size() > bytes_max) return line.substr(0, bytes_max) + "...";
-        if (at != std::string_view::npos) line += ' ';
-    }
-    return line;
-}
-
-}  // namespace detail
-
 TOLLGATE_DECL problem failure(sqlite3* connection, int code, std::string_view doing) {
     std::string cause = "SQLite: ";
     const bool has_text = connection != nullptr && sqlite3_extended_errcode(connection) == code;
@@ -26560,7 +26568,7 @@ TOLLGATE_DECL problem failure(sqlite3* connection, int code, std::string_view do
     if (system_code != 0 && (primary == SQLITE_CANTOPEN || primary == SQLITE_IOERR || primary == SQLITE_FULL))
         cause += ", " + std::generic_category().message(system_code);
     cause += "): ";
-    cause += detail::to_line(doing);
+    cause += tollgate::detail::to_statement_line(doing);
 
     switch (primary) {
         case SQLITE_BUSY:
@@ -28025,3 +28033,4397 @@ TOLLGATE_DECL outcome<std::size_t> sqlite_own_transaction::append_event(const ev
 #endif  // bodies
 
 #endif  // TOLLGATE_WITH_SQLITE
+
+#if defined(TOLLGATE_WITH_POSTGRES)
+
+// <tollgate/store/postgres/statement.hpp>
+
+struct pg_result;
+
+namespace tollgate::postgres {
+
+/// One statement of SQL, known while compiling: values reach a database as parameters alone, so there is nothing to
+/// inject into. Parameters are `$1`, `$2` and so on.
+class sql {
+public:
+    consteval sql(const char* literal) : text_{literal} {}
+    [[nodiscard]] constexpr std::string_view text() const noexcept { return text_; }
+    /// It ends where a NUL stands.
+    [[nodiscard]] constexpr const char* c_str() const noexcept { return text_.data(); }
+
+private:
+    std::string_view text_;
+};
+
+/// A type of PostgreSQL's and its arrays', by the numbers that never change (src/include/catalog/pg_type.dat).
+struct wire_type {
+    unsigned number;
+    unsigned array_number;
+
+    friend constexpr bool operator==(const wire_type&, const wire_type&) noexcept = default;
+};
+
+inline constexpr wire_type wire_boolean{16, 1000};
+inline constexpr wire_type wire_bytes{17, 1001};
+inline constexpr wire_type wire_integer{20, 1016};
+inline constexpr wire_type wire_text{25, 1009};
+
+/// Takes one parameter's value, in the binary format: no quoting, no locale, no number that is rounded.
+class parameter {
+public:
+    /// `shift`: what is added to moments, see `server_clock`.
+    parameter(std::string& to, milliseconds shift) noexcept : to_{to}, shift_{shift} {}
+
+    void null() noexcept { is_null_ = true; }
+    TOLLGATE_DECL void boolean(bool value);
+    TOLLGATE_DECL void integer(std::int64_t value);
+    TOLLGATE_DECL void moment(instant value);
+    void text(std::string_view value) { to_.append(value); }
+    void blob(std::string_view value) { to_.append(value); }
+
+    [[nodiscard]] bool is_null() const noexcept { return is_null_; }
+
+    /// Begins an array of this many elements of one type; each comes with `element`.
+    TOLLGATE_DECL void begin_array(wire_type of, std::size_t count);
+    template <class T>
+    void element(const T& value);
+
+private:
+    [[nodiscard]] TOLLGATE_DECL std::size_t begin_element();
+    TOLLGATE_DECL void end_element(std::size_t begun_at, bool is_null) noexcept;
+
+    std::string& to_;
+    milliseconds shift_;
+    bool is_null_ = false;
+};
+
+/// One column of one row. Each function is none when the column holds something else.
+class cell {
+public:
+    cell(const pg_result* of, int row, int column, milliseconds shift) noexcept
+        : of_{of}, row_{row}, column_{column}, shift_{shift} {}
+
+    [[nodiscard]] TOLLGATE_DECL bool is_null() const noexcept;
+    [[nodiscard]] TOLLGATE_DECL std::optional<bool> boolean() const noexcept;
+    [[nodiscard]] TOLLGATE_DECL std::optional<std::int64_t> integer() const noexcept;
+    [[nodiscard]] TOLLGATE_DECL std::optional<instant> moment() const noexcept;
+    /// Valid as long as the rows are.
+    [[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> text() const noexcept;
+    /// Valid as long as the rows are.
+    [[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> blob() const noexcept;
+
+private:
+    [[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> bytes_of(wire_type wanted) const noexcept;
+
+    const pg_result* of_;
+    int row_;
+    int column_;
+    milliseconds shift_;
+};
+
+/// How a `T` is kept in one column; `read` is none when the column holds no `T`. Specialise it for types of your own.
+///
+///     template <>
+///     struct column<colour> {
+///         static constexpr wire_type type = wire_text;
+///         static std::optional<colour> read(const cell& from);
+///         static void write(parameter& to, const colour& value);
+///     };
+template <class T>
+struct column;
+
+template <class T>
+void parameter::element(const T& value) {
+    const std::size_t at = begin_element();
+    parameter into{to_, shift_};
+    column<T>::write(into, value);
+    end_element(at, into.is_null());
+}
+
+template <>
+struct column<std::int64_t> {
+    static constexpr wire_type type = wire_integer;
+    static std::optional<std::int64_t> read(const cell& from) noexcept { return from.integer(); }
+    static void write(parameter& to, std::int64_t value) { to.integer(value); }
+};
+
+template <>
+struct column<bool> {
+    static constexpr wire_type type = wire_boolean;
+    static std::optional<bool> read(const cell& from) noexcept { return from.boolean(); }
+    static void write(parameter& to, bool value) { to.boolean(value); }
+};
+
+template <>
+struct column<std::string> {
+    static constexpr wire_type type = wire_text;
+    static std::optional<std::string> read(const cell& from) {
+        const auto text = from.text();
+        return text ? std::optional<std::string>{std::in_place, *text} : std::nullopt;
+    }
+    static void write(parameter& to, std::string_view value) { to.text(value); }
+};
+
+/// To bind; a row is read into a type that owns its text.
+template <>
+struct column<std::string_view> {
+    static constexpr wire_type type = wire_text;
+    static void write(parameter& to, std::string_view value) { to.text(value); }
+};
+
+template <std::size_t Capacity>
+struct column<inline_text<Capacity>> {
+    static constexpr wire_type type = wire_text;
+    static std::optional<inline_text<Capacity>> read(const cell& from) noexcept {
+        const auto text = from.text();
+        return text ? inline_text<Capacity>::from(*text) : std::nullopt;
+    }
+    static void write(parameter& to, const inline_text<Capacity>& value) { to.text(value.view()); }
+};
+
+template <class Tag>
+struct column<id<Tag>> {
+    static constexpr wire_type type = wire_integer;
+    static std::optional<id<Tag>> read(const cell& from) noexcept {
+        const auto value = from.integer();
+        return value ? id<Tag>::from(*value) : std::nullopt;
+    }
+    static void write(parameter& to, id<Tag> value) { to.integer(value.value()); }
+};
+
+/// Milliseconds since 1970, by the database's clock.
+template <>
+struct column<instant> {
+    static constexpr wire_type type = wire_integer;
+    static std::optional<instant> read(const cell& from) noexcept { return from.moment(); }
+    static void write(parameter& to, instant value) { to.moment(value); }
+};
+
+template <>
+struct column<milliseconds> {
+    static constexpr wire_type type = wire_integer;
+    static std::optional<milliseconds> read(const cell& from) noexcept {
+        const auto count = from.integer();
+        return count ? std::optional{milliseconds{*count}} : std::nullopt;
+    }
+    static void write(parameter& to, milliseconds value) { to.integer(value.count()); }
+};
+
+/// NULL is the empty one.
+template <class T>
+struct column<std::optional<T>> {
+    static constexpr wire_type type = column<T>::type;
+    static std::optional<std::optional<T>> read(const cell& from) {
+        if (from.is_null()) return std::optional<std::optional<T>>{std::in_place};
+        auto value = column<T>::read(from);
+        if (!value) return std::nullopt;
+        return std::optional<std::optional<T>>{std::in_place, std::move(value)};
+    }
+    static void write(parameter& to, const std::optional<T>& value) {
+        if (value) column<T>::write(to, *value);
+        else to.null();
+    }
+};
+
+/// An array, to bind: what one statement does with many values, it does in one round trip.
+template <class T>
+struct column<std::vector<T>> {
+    static constexpr wire_type type{column<T>::type.array_number, 0};
+    static void write(parameter& to, const std::vector<T>& values) {
+        to.begin_array(column<T>::type, values.size());
+        for (const T& each : values) to.element(each);
+    }
+};
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/batch.hpp>
+
+namespace tollgate::postgres {
+
+/// Statements with their parameters that go to the server together: one round trip, and one transaction, in which each
+/// sees what those before it did and what others have committed by the time it begins. So the first may take a lock,
+/// and the next reads what that lock protects.
+///
+/// Made without a connection, so that it can be sent again.
+class batch {
+public:
+    /// `shift`: what is added to moments, see `server_clock`.
+    explicit batch(milliseconds shift) noexcept : shift_{shift} {}
+
+    template <class... Values>
+    void add(sql text, const Values&... values) {
+        begin(text, sizeof...(Values));
+        (add_value(values), ...);
+    }
+
+    /// Goes along, behind the transaction; whether it succeeds is nobody's business. Nothing is added after it.
+    void add_afterthought(sql text) {
+        transaction_size_ = statements_.size();
+        begin(text, 0);
+    }
+
+    struct value {
+        unsigned type;
+        std::size_t at;
+        std::size_t size;
+        bool is_null;
+    };
+    struct statement {
+        sql text;
+        std::size_t first_value;
+        std::size_t value_count;
+    };
+    [[nodiscard]] const std::vector<statement>& statements() const noexcept { return statements_; }
+    /// Of the statements, how many are the transaction.
+    [[nodiscard]] std::size_t transaction_size() const noexcept {
+        return transaction_size_ == 0 ? statements_.size() : transaction_size_;
+    }
+    [[nodiscard]] const value& value_at(std::size_t index) const noexcept { return values_[index]; }
+    [[nodiscard]] const char* bytes_of(const value& which) const noexcept { return bytes_.data() + which.at; }
+    [[nodiscard]] milliseconds shift() const noexcept { return shift_; }
+
+private:
+    TOLLGATE_DECL void begin(sql text, std::size_t value_count);
+    TOLLGATE_DECL void keep(wire_type type, std::size_t begun_at, bool is_null);
+
+    template <class T>
+    void add_value(const T& given) {
+        const std::size_t at = bytes_.size();
+        parameter to{bytes_, shift_};
+        column<T>::write(to, given);
+        keep(column<T>::type, at, to.is_null());
+    }
+
+    milliseconds shift_;
+    std::size_t transaction_size_ = 0;  // 0: all
+    std::vector<statement> statements_;
+    std::vector<value> values_;
+    std::string bytes_;
+};
+
+/// What one statement answered: its rows, which are read from first to last.
+///
+///     for (;;) {
+///         auto row = rows.next<account_id, std::string>();
+///         if (!row) return std::move(row).error();
+///         if (!*row) break;
+///         auto& [id, name] = **row;
+///     }
+class rows {
+public:
+    /// Takes the result over.
+    rows(pg_result* result, milliseconds shift, sql of) noexcept : result_{result}, shift_{shift}, of_{of} {}
+
+    /// The next row, decoded; none when there is no further one. A column that does not hold what it should is an
+    /// internal problem: somebody else changed the table.
+    template <class... Columns>
+    [[nodiscard]] outcome<std::optional<std::tuple<Columns...>>> next();
+
+    /// The first row, where there always is one.
+    template <class... Columns>
+    [[nodiscard]] outcome<std::tuple<Columns...>> only();
+
+    [[nodiscard]] TOLLGATE_DECL std::size_t count() const noexcept;
+    /// How many rows the INSERT, UPDATE, DELETE or SELECT touched.
+    [[nodiscard]] TOLLGATE_DECL std::int64_t touched() const noexcept;
+
+private:
+    struct clearer {
+        TOLLGATE_DECL void operator()(pg_result* result) const noexcept;
+    };
+    TOLLGATE_DECL problem misread(std::size_t column) const;
+    TOLLGATE_DECL problem no_row() const;
+
+    std::unique_ptr<pg_result, clearer> result_;
+    milliseconds shift_;
+    sql of_;
+    int next_ = 0;
+};
+
+template <class... Columns>
+outcome<std::optional<std::tuple<Columns...>>> rows::next() {
+    using row = std::tuple<Columns...>;
+    if (static_cast<std::size_t>(next_) >= count()) return std::optional<row>{};
+    const int at = next_++;
+    return [this, at]<std::size_t... I>(std::index_sequence<I...>) -> outcome<std::optional<row>> {
+        std::tuple<std::optional<Columns>...> read{
+            column<Columns>::read(cell{result_.get(), at, static_cast<int>(I), shift_})...};
+        std::size_t bad = sizeof...(Columns);
+        ((std::get<I>(read) ? void() : void(bad = I)), ...);
+        if (bad != sizeof...(Columns)) return misread(bad);
+        return std::optional<row>{std::in_place, *std::move(std::get<I>(read))...};
+    }(std::index_sequence_for<Columns...>{});
+}
+
+template <class... Columns>
+outcome<std::tuple<Columns...>> rows::only() {
+    auto row = next<Columns...>();
+    if (!row) return std::move(row).error();
+    if (!*row) return no_row();
+    return **std::move(row);
+}
+
+/// What the statements of a batch answered, in their order. All of them succeeded, and are committed.
+using answers = std::vector<rows>;
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/failure.hpp>
+
+struct pg_conn;
+struct pg_result;
+
+namespace tollgate::postgres {
+
+/// What is left when statements failed.
+enum class aftermath : std::uint8_t {
+    refused,    ///< nothing happened, says the server: the transaction was rolled back
+    try_again,  ///< nothing happened, and only because of what others did at the same time
+    lost,       ///< the connection is of no use any more, and whether anything happened is not known
+};
+
+struct trouble {
+    problem why;
+    aftermath after = aftermath::lost;
+    bool hung = false;  ///< lost because nothing was heard any more
+};
+
+/// A result that is an error: unavailable for what may pass (a time-out, a shutdown, a full disk), not_found for a
+/// reference to what is not there, conflict for another broken constraint, invalid for text that is none to PostgreSQL,
+/// internal for the rest. `doing` is the statement. The cause has the server's message without its detail, which may
+/// hold values.
+[[nodiscard]] TOLLGATE_DECL trouble failure(const pg_result* result, std::string_view doing);
+
+/// A connection that broke, or never was: unavailable.
+[[nodiscard]] TOLLGATE_DECL trouble connection_failure(const pg_conn* connection, std::string_view doing);
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/server_clock.hpp>
+
+namespace tollgate::postgres {
+
+/// What time it is at the server, so that nodes whose clocks differ agree on when a lease or a code is over.
+///
+/// All moments that are kept are the server's. Callers speak of moments by the clock of their own machine; as they
+/// pass, `shift` is added, and taken off again from what is read. A node whose clock is five minutes off thus keeps
+/// codes for as long as any other, and its leases end when others think they do.
+///
+/// Clocks that are close are taken for equal: a difference below `tolerance` is what a round trip and NTP leave, and a
+/// moment is read as exactly the one that was written. Above it, the shift changes only when the difference does by as
+/// much again.
+///
+/// Thread rule: any thread.
+class server_clock {
+public:
+    using node_clock = instant (*)() noexcept;
+    using steady = std::chrono::steady_clock;
+
+    static constexpr milliseconds tolerance{2000};
+    /// As steady clocks drift by some 50 parts in a million, 3 ms in this time.
+    static constexpr seconds observed_every{60};
+
+    /// `callers`: by what clock callers tell the time; null: by this one, so that there is nothing to shift.
+    explicit server_clock(node_clock callers) noexcept : callers_{callers} {}
+    server_clock(const server_clock&) = delete;
+    server_clock& operator=(const server_clock&) = delete;
+
+    /// The machine's own clock.
+    [[nodiscard]] static TOLLGATE_DECL instant node_now() noexcept;
+
+    /// The server's time; the machine's before the first observation.
+    [[nodiscard]] TOLLGATE_DECL instant now() const noexcept;
+    /// What to add to a caller's moment to have the server's.
+    [[nodiscard]] TOLLGATE_DECL milliseconds shift() const noexcept;
+
+    struct observation {
+        steady::time_point asked;
+        steady::time_point answered;
+        instant told;
+    };
+    TOLLGATE_DECL void observe(const observation& made) noexcept;
+    /// True for one caller, once an observation is due.
+    [[nodiscard]] TOLLGATE_DECL bool wants_observation() noexcept;
+
+private:
+    static TOLLGATE_DECL std::int64_t steady_milliseconds(steady::time_point at) noexcept;
+
+    const node_clock callers_;
+    std::atomic<bool> is_known_{false};
+    std::atomic<std::int64_t> ahead_of_steady_{0};  // milliseconds
+    mutable std::atomic<std::int64_t> shift_{0};
+    std::atomic<std::int64_t> next_observation_at_{0};
+};
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/server_list.hpp>
+
+namespace tollgate::postgres {
+
+/// One server of a connection string, as libpq's parameters.
+using server_parameters = std::vector<std::pair<std::string, std::string>>;
+
+/// The servers that a connection string names: several where its `host` has commas. They are taken apart here, because
+/// a host that does not answer may take up only its own share of a connection's time.
+///
+/// What the string does not say: that the server must accept writes (`target_session_attrs=read-write`, so that of a
+/// primary and its standbys the primary is found), how soon a silent peer is given up, and a name
+/// (`application_name=tollgate`). TLS is libpq's: `sslmode=verify-full sslrootcert=...` in the string, or PGSSLMODE.
+///
+/// Problem (invalid) for a string that is none. It is not quoted, for there may be a password in it.
+[[nodiscard]] TOLLGATE_DECL outcome<std::vector<server_parameters>> servers_of(const std::string& connection_string);
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/connection.hpp>
+
+struct pg_conn;
+
+namespace tollgate::postgres {
+
+struct connection_settings {
+    /// How long connecting to one server may take, TLS and password included.
+    milliseconds connect_wait_max{3000};
+    /// How long the answers to one batch may take. The server gives up a statement after three quarters of it, so that
+    /// it says so itself; a connection that says nothing is given up.
+    milliseconds answer_wait_max{4000};
+};
+
+/// What came of a batch: its answers, or the trouble.
+struct run_result {
+    answers given{};
+    std::optional<trouble> failed{};
+};
+
+/// One connection to a server. It never waits longer than its settings say, also when the other side hangs: the socket
+/// does not block, and every wait is a poll with an end (all but the look-up of a host's name, which is the system's;
+/// an address in the connection string needs none).
+///
+/// Each statement is prepared when it is used for the first time, in the same round trip. Sessions are READ COMMITTED,
+/// and wait for the disk at each commit even where the server's default is not to (synchronous_commit=off).
+///
+/// Thread rule: one thread at a time. Blocking.
+class connection {
+public:
+    using steady = std::chrono::steady_clock;
+
+    static TOLLGATE_DECL outcome<connection> open(const server_parameters& server, const connection_settings& settings,
+                                                  server_clock& clock);
+
+    /// Sends a batch and waits until the server says that it is committed. After `aftermath::lost` the connection is
+    /// closed.
+    [[nodiscard]] TOLLGATE_DECL run_result run(const batch& asked);
+
+    /// Several statements, separated by semicolons, without parameters and in a transaction of their own: for schemas.
+    [[nodiscard]] TOLLGATE_DECL outcome<void> run_script(std::string_view text);
+
+    /// Whether it can be used as far as can be seen without asking the server: it was not closed from the other side.
+    [[nodiscard]] TOLLGATE_DECL bool is_sound() noexcept;
+    /// For how long answers are waited for from now on; the server is not told.
+    void set_answer_wait_max(milliseconds wait_max) noexcept { settings_.answer_wait_max = wait_max; }
+
+    /// Waits for something to come from the server: a notification, or its end. False when it is of no use any more.
+    [[nodiscard]] TOLLGATE_DECL bool wait_for_notice(milliseconds wait_max, int wake_descriptor);
+    /// How many notifications came since the last call.
+    [[nodiscard]] TOLLGATE_DECL std::size_t take_notifications() noexcept;
+
+private:
+    struct closer {
+        TOLLGATE_DECL void operator()(pg_conn* open) const noexcept;
+    };
+    enum class command_kind { asks_the_time, prepares, executes, ends_transaction };
+    struct command {
+        command_kind kind;
+        sql text;
+    };
+    struct prepared_statement {
+        std::string_view text;
+        std::size_t number;
+    };
+    enum class waited { ready, timed_out, failed };
+    struct reception;
+
+    connection() = default;
+    TOLLGATE_DECL outcome<void> connect(const server_parameters& server);
+    TOLLGATE_DECL outcome<void> set_up();
+    TOLLGATE_DECL bool send(const batch& asked, std::vector<command>& commands);
+    TOLLGATE_DECL bool send_statement(const batch& asked, std::size_t index, std::vector<command>& commands);
+    /// One result; true when it was the last that there will be.
+    TOLLGATE_DECL bool take_result(reception& into);
+    TOLLGATE_DECL bool take_end_of_command(reception& into);
+    TOLLGATE_DECL void take_error(reception& into, const pg_result* result);
+    TOLLGATE_DECL void forget_prepared(std::string_view text);
+    TOLLGATE_DECL waited wait(bool to_write, steady::time_point end, int wake_descriptor = -1) noexcept;
+    TOLLGATE_DECL trouble lose(std::string_view doing, waited why);
+    TOLLGATE_DECL run_result lose(reception& into, waited why);
+
+    std::unique_ptr<pg_conn, closer> handle_;
+    connection_settings settings_;
+    server_clock* clock_ = nullptr;
+    std::vector<prepared_statement> prepared_;  // as many as the program has literals
+    std::size_t last_number_ = 0;
+};
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/pool.hpp>
+
+namespace tollgate::postgres {
+
+struct pool_settings {
+    /// Connections of one process. Each is a process at the server, which stops getting faster at about twice its
+    /// cores, and has 100 for all nodes by default (max_connections).
+    std::size_t connections_max = 8;
+    /// How long a call waits for one of them.
+    milliseconds connection_wait_max{2000};
+    connection_settings each{};
+    /// By what clock callers tell the time, see `server_clock`.
+    server_clock::node_clock callers_clock = &server_clock::node_now;
+};
+
+/// Whether a batch may be sent again when a connection broke and nobody knows what became of it.
+enum class repeat : std::uint8_t {
+    never,    ///< it changes something: the first may have been committed
+    allowed,  ///< it reads, or changes nothing the second time
+};
+
+class conversation;
+
+/// The connections of one process to a server, opened as they are needed.
+///
+/// One that broke is noticed before it is used, where its end has arrived, and replaced. Where no connection comes
+/// about, the next is tried after a while (a tenth of a second at first, two at last, with jitter, so that nodes do not
+/// come together), and who asks meanwhile is told at once. A connection that was given up because it hung takes all
+/// idle ones with it: they go the same way, and each would hold up somebody for as long.
+///
+/// Thread rule: any thread. Blocking. Movable; nothing may be running while it moves or dies.
+class pool {
+public:
+    static TOLLGATE_DECL outcome<pool> open(const std::string& connection_string, const pool_settings& settings = {});
+
+    TOLLGATE_DECL pool(pool&&) noexcept;
+    TOLLGATE_DECL pool& operator=(pool&&) noexcept;
+    TOLLGATE_DECL ~pool();
+
+    /// An empty batch, for moments as callers speak of them.
+    [[nodiscard]] TOLLGATE_DECL batch make_batch() const;
+
+    /// Problem (unavailable) when no connection came free in time, and as `failure` says. What the server rolled back
+    /// because of what others did at the same time is tried again, twice at most.
+    [[nodiscard]] TOLLGATE_DECL outcome<answers> run(const batch& asked, repeat when_lost = repeat::never);
+    /// The same, with another patience for the connection.
+    [[nodiscard]] TOLLGATE_DECL outcome<answers> run(const batch& asked, repeat when_lost,
+                                                     milliseconds connection_wait_max);
+
+    /// One statement that changes nothing.
+    template <class... Values>
+    [[nodiscard]] outcome<rows> ask(sql text, const Values&... values) {
+        batch asked = make_batch();
+        asked.add(text, values...);
+        return run_one(asked, repeat::allowed);
+    }
+    /// One statement that changes something.
+    template <class... Values>
+    [[nodiscard]] outcome<rows> change(sql text, const Values&... values) {
+        batch asked = make_batch();
+        asked.add(text, values...);
+        return run_one(asked, repeat::never);
+    }
+
+    /// For what takes more than one round trip.
+    [[nodiscard]] TOLLGATE_DECL outcome<conversation> converse();
+
+    /// From now on each new connection is refused whose database has `component` in a version that this one cannot work
+    /// with, see `migrate`.
+    TOLLGATE_DECL void require(std::string_view component, std::int64_t version);
+
+    /// A connection of one's own, which counts for nobody.
+    [[nodiscard]] TOLLGATE_DECL outcome<connection> open_another() const;
+
+    /// Lives as long as anybody has it.
+    [[nodiscard]] TOLLGATE_DECL const std::shared_ptr<server_clock>& clock() const noexcept;
+
+private:
+    friend class conversation;
+    struct state;
+    class lease;
+    explicit pool(std::unique_ptr<state> made) noexcept;
+    TOLLGATE_DECL outcome<rows> run_one(const batch& asked, repeat when_lost);
+
+    std::unique_ptr<state> state_;
+};
+
+/// A connection for a transaction that takes several batches, because what is sent depends on what was answered. The
+/// first begins with BEGIN, and one holds COMMIT; without that it is rolled back at the end of the scope. The server
+/// ends a transaction that says nothing for as long as an answer may take.
+class conversation {
+public:
+    TOLLGATE_DECL conversation(conversation&&) noexcept;
+    conversation& operator=(conversation&&) = delete;
+    TOLLGATE_DECL ~conversation();
+
+    /// As pool's, but nothing is tried again.
+    [[nodiscard]] TOLLGATE_DECL outcome<answers> run(const batch& asked);
+    /// It was committed, and there is nothing to roll back.
+    void committed() noexcept { is_open_ = false; }
+    /// Whether the transaction was rolled back only because of what others did: it may be tried again, as a whole.
+    [[nodiscard]] bool may_be_tried_again() const noexcept { return may_be_tried_again_; }
+
+private:
+    friend class pool;
+    explicit conversation(std::unique_ptr<pool::lease> on) noexcept;
+
+    std::unique_ptr<pool::lease> on_;  // null when the connection was lost
+    bool is_open_ = false;
+    bool may_be_tried_again_ = false;
+};
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/access_tokens.hpp>
+
+namespace tollgate::postgres {
+
+/// The access-token verbs of `token_store`, on PostgreSQL. Each is one round trip.
+class access_tokens {
+public:
+    explicit access_tokens(pool& connections) : connections_{connections} {}
+
+    TOLLGATE_DECL outcome<std::optional<token_credential>> find(const digest& token);
+    TOLLGATE_DECL outcome<void> create(const new_access_token& made);
+    TOLLGATE_DECL outcome<bool> revoke(const digest& token);
+    /// Also of its grant. Waits for no connection for long, and for no disk: a request does.
+    TOLLGATE_DECL outcome<void> record_use(const digest& token, instant now);
+
+private:
+    pool& connections_;
+};
+
+/// Forgets those access tokens that the user and the application of this one have too many of; nothing where there is
+/// no such token. The message of a conflict is for all verbs that make one.
+TOLLGATE_DECL void trim_access_tokens(batch& in, const digest& newest);
+[[nodiscard]] TOLLGATE_DECL problem token_exists(problem why);
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/append_event.hpp>
+
+namespace tollgate::postgres {
+
+/// What listeners hear of: deliveries that are due now.
+inline constexpr sql ring_at_other_nodes{
+    "SELECT pg_notify('tollgate_deliveries', '') WHERE EXISTS (SELECT FROM tollgate_bells)"};
+
+/// What `append_event` of `event_sink` does, as one statement, and how many deliveries it answers there were.
+TOLLGATE_DECL void append_event(batch& to, const event& happened, const message_seed& seed, instant now);
+[[nodiscard]] TOLLGATE_DECL outcome<std::size_t> appended_count(rows& answered);
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/applications.hpp>
+
+namespace tollgate::postgres {
+
+/// The verbs of `application_store`, on PostgreSQL. Each is one round trip.
+class applications {
+public:
+    explicit applications(pool& connections) : connections_{connections} {}
+
+    TOLLGATE_DECL outcome<application_id> create(const new_application& made, std::size_t applications_per_user_max);
+    TOLLGATE_DECL outcome<std::optional<application>> find(std::string_view client_id);
+    TOLLGATE_DECL outcome<std::vector<application>> of(user_id owner);
+    TOLLGATE_DECL outcome<bool> replace_secret(user_id owner, application_id id, const digest& secret);
+    TOLLGATE_DECL outcome<bool> remove(user_id owner, application_id id);
+
+private:
+    pool& connections_;
+};
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/claims.hpp>
+
+namespace tollgate::postgres {
+
+/// `claim_due`, on PostgreSQL.
+///
+/// One round trip where there is nothing to claim; otherwise one to hear the bells, lock the hosts whose turn it is
+/// (those that somebody else has locked at that moment are passed over) and see what is due there, and one to lease,
+/// and read what is to be sent when that is committed.
+class claims {
+public:
+    explicit claims(pool& connections) : connections_{connections} {}
+
+    TOLLGATE_DECL outcome<claimed_deliveries> claim_due(const claim_terms& terms);
+
+private:
+    struct candidate;
+    struct host;
+    struct choice;
+
+    TOLLGATE_DECL outcome<std::optional<instant>> next_without_claim(const claim_terms& terms);
+    TOLLGATE_DECL outcome<claimed_deliveries> claim_once(const claim_terms& terms, bool& may_be_tried_again);
+    TOLLGATE_DECL outcome<std::vector<host>> lock_hosts(conversation& talk, const claim_terms& terms);
+    static TOLLGATE_DECL choice choose(const std::vector<host>& ready, const claim_terms& terms);
+    TOLLGATE_DECL outcome<claimed_deliveries> lease(conversation& talk, const choice& chosen, const claim_terms& terms);
+
+    pool& connections_;
+};
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/columns.hpp>
+
+namespace tollgate::postgres {
+
+/// Whether there can be a text like this in a database: one that clients send to be looked up need not be any.
+[[nodiscard]] constexpr bool is_keepable(std::string_view text) noexcept {
+    return text.find('\0') == std::string_view::npos && is_utf8(text);
+}
+
+/// A bound. What no column holds is no bound at all: the largest number that one does.
+template <>
+struct column<std::size_t> {
+    static constexpr wire_type type = wire_integer;
+    static void write(parameter& to, std::size_t value) {
+        constexpr std::size_t largest = (std::numeric_limits<std::int64_t>::max)();
+        to.integer(static_cast<std::int64_t>((std::min)(value, largest)));
+    }
+};
+
+/// 32 bytes.
+template <>
+struct column<digest> {
+    static constexpr wire_type type = wire_bytes;
+    static std::optional<digest> read(const cell& from) noexcept {
+        const auto bytes = from.blob();
+        return bytes ? digest::from(*bytes) : std::nullopt;
+    }
+    static void write(parameter& to, const digest& value) { to.blob(value.raw()); }
+};
+
+/// Text, separated by single spaces.
+template <>
+struct column<scope_set> {
+    static constexpr wire_type type = wire_text;
+    static std::optional<scope_set> read(const cell& from) noexcept {
+        const auto text = from.text();
+        return text ? scope_set::parse(*text) : std::nullopt;
+    }
+    static void write(parameter& to, const scope_set& value) { to.text(value.text()); }
+};
+
+/// Text: NUMERIC has all digits, too, but not those that were given (1.0 and 01 are one number).
+template <>
+struct column<decimal> {
+    static constexpr wire_type type = wire_text;
+    static std::optional<decimal> read(const cell& from) noexcept {
+        const auto text = from.text();
+        return text ? decimal::parse(*text) : std::nullopt;
+    }
+    static void write(parameter& to, const decimal& value) { to.text(value.text()); }
+};
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/delivery_columns.hpp>
+
+namespace tollgate::postgres {
+
+template <>
+struct column<disable_reason> {
+    static constexpr wire_type type = wire_text;
+    static std::optional<disable_reason> read(const cell& from) noexcept {
+        const auto text = from.text();
+        if (text == std::string_view{"gone"}) return disable_reason::gone;
+        if (text == std::string_view{"failing"}) return disable_reason::failing;
+        return std::nullopt;
+    }
+    static void write(parameter& to, disable_reason value) {
+        to.text(value == disable_reason::gone ? "gone" : "failing");
+    }
+};
+
+/// An enumeration by its number, which is never given to something else.
+template <class E, E Last>
+struct numbered_column {
+    static constexpr wire_type type = wire_integer;
+    static std::optional<E> read(const cell& from) noexcept {
+        const auto number = from.integer();
+        if (!number || *number < 0 || *number > static_cast<std::int64_t>(Last)) return std::nullopt;
+        return static_cast<E>(*number);
+    }
+    static void write(parameter& to, E value) { to.integer(static_cast<std::int64_t>(value)); }
+};
+
+template <>
+struct column<delivery_state> : numbered_column<delivery_state, delivery_state::held> {};
+static_assert(static_cast<int>(delivery_state::waiting) == 0 && static_cast<int>(delivery_state::held) == 3);
+
+template <>
+struct column<attempt_end> : numbered_column<attempt_end, attempt_end::bad_answer> {};
+
+template <>
+struct column<message_seed> {
+    static constexpr wire_type type = wire_bytes;
+    static std::optional<message_seed> read(const cell& from) noexcept {
+        const auto bytes = from.blob();
+        message_seed seed{};
+        if (!bytes || bytes->size() != seed.size()) return std::nullopt;
+        std::memcpy(seed.data(), bytes->data(), seed.size());
+        return seed;
+    }
+    static void write(parameter& to, const message_seed& value) {
+        to.blob({reinterpret_cast<const char*>(value.data()), value.size()});
+    }
+};
+
+/// What a target answered: bytes of any kind.
+struct raw_bytes {
+    std::string value;
+};
+
+template <>
+struct column<raw_bytes> {
+    static constexpr wire_type type = wire_bytes;
+    static std::optional<raw_bytes> read(const cell& from) {
+        const auto bytes = from.blob();
+        return bytes ? std::optional{raw_bytes{std::string{*bytes}}} : std::nullopt;
+    }
+    static void write(parameter& to, const raw_bytes& value) { to.blob(value.value); }
+};
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/foreign_transaction.hpp>
+
+struct pg_conn;
+
+namespace tollgate::postgres {
+
+/// Runs a batch on somebody else's connection, within the transaction that they have begun and will end: what it does
+/// is as durable, and as undone, as all else there. One round trip, behind a savepoint: a problem takes back what the
+/// batch has done (in a second one), and nothing else.
+///
+/// Problem (invalid) unless the connection is within a transaction that has not failed, waits for no answer, and speaks
+/// UTF8. Blocks as that connection does, without an end of its own.
+[[nodiscard]] TOLLGATE_DECL outcome<answers> run_within(pg_conn* transaction, const batch& asked);
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/grants.hpp>
+
+namespace tollgate::postgres {
+
+/// The verbs of `grant_store`, on PostgreSQL. Each is one round trip.
+class grants {
+public:
+    explicit grants(pool& connections) : connections_{connections} {}
+
+    TOLLGATE_DECL outcome<std::optional<scope_set>> granted(user_id user, application_id application);
+    TOLLGATE_DECL outcome<code_result> create_code(const new_authorization_code& made);
+    TOLLGATE_DECL outcome<redeemed_code> redeem(const code_redemption& shown);
+    TOLLGATE_DECL outcome<refreshed_token> refresh(const token_refresh& shown);
+    TOLLGATE_DECL outcome<void> revoke_token(application_id application, const digest& token);
+    TOLLGATE_DECL outcome<std::vector<grant>> of(user_id user);
+    TOLLGATE_DECL outcome<bool> revoke(user_id user, application_id application);
+    TOLLGATE_DECL outcome<std::size_t> sweep_expired(instant now, std::size_t rows_max);
+
+private:
+    pool& connections_;
+};
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/hooks.hpp>
+
+namespace tollgate::postgres {
+
+/// The verbs of `hook_store`, on PostgreSQL. Each is one round trip.
+class hooks {
+public:
+    explicit hooks(pool& connections) : connections_{connections} {}
+
+    TOLLGATE_DECL outcome<hook_id> create(const new_hook& made, std::size_t hooks_per_event_max);
+    TOLLGATE_DECL outcome<std::vector<hook>> of(const account_ref& account);
+    TOLLGATE_DECL outcome<std::optional<account_ref>> account_of(const service_name& service, hook_id id);
+    TOLLGATE_DECL outcome<bool> replace_secret(const account_ref& account, hook_id id, const std::string& secret,
+                                               instant old_valid_until);
+    TOLLGATE_DECL outcome<bool> remove(const account_ref& account, hook_id id);
+
+private:
+    pool& connections_;
+};
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/libpq.hpp>
+
+// Debian puts it into a directory of its own, and only pkg-config and CMake say so.
+#if __has_include(<libpq-fe.h>)
+#include <libpq-fe.h>
+#else
+#include <postgresql/libpq-fe.h>
+#endif
+
+// <tollgate/store/postgres/listener.hpp>
+
+namespace tollgate::postgres {
+
+/// Hears (LISTEN) when deliveries become due, whoever reported them: on a connection and a thread of its own, which
+/// come with the first question. A connection that broke is opened again, as a pool's are.
+///
+/// Thread rule: any thread.
+class listener {
+public:
+    explicit listener(pool& connections) noexcept : connections_{connections} {}
+    listener(const listener&) = delete;
+    listener& operator=(const listener&) = delete;
+    TOLLGATE_DECL ~listener();
+
+    /// Another number whenever something was heard, or may have been missed; none while nothing can be heard.
+    [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() noexcept;
+
+private:
+    TOLLGATE_DECL void start() noexcept;
+    TOLLGATE_DECL void listen_until_stopped() noexcept;
+    TOLLGATE_DECL void listen_while_connected();
+    /// True when it is time to stop.
+    TOLLGATE_DECL bool pause(milliseconds length) noexcept;
+
+    pool& connections_;
+    std::once_flag started_;
+    std::atomic<bool> listens_{false};
+    std::atomic<bool> stops_{false};
+    std::atomic<std::uint64_t> heard_{0};
+    int wake_reading_ = -1;
+    int wake_writing_ = -1;
+    std::thread thread_;
+};
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/locks.hpp>
+
+namespace tollgate::postgres {
+
+/// Others that count the same things wait until this batch is committed; what follows in it sees what they made. Names
+/// are hashed: two that meet by chance wait for each other, and no more than that.
+inline void lock_for_counting(batch& in, std::string_view things) {
+    in.add("SELECT pg_advisory_xact_lock(hashtextextended('tollgate ' || $1, 0))", things);
+}
+
+/// What this batch changes may be lost with the server's power: nobody misses it.
+inline void wait_for_no_disk(batch& in) { in.add("SELECT set_config('synchronous_commit', 'off', true)"); }
+
+/// For what is not worth waiting for: short enough for a request that does something else.
+inline constexpr milliseconds connection_wait_of_little_use{100};
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/migrations.hpp>
+
+namespace tollgate::postgres {
+
+/// One step of a component's tables.
+struct schema_step {
+    sql script;
+    /// Releases that do not know this step cannot work with what it leaves. Most steps only add, and do not break them.
+    bool breaks_older = false;
+};
+
+/// Brings the tables of one `component` up to date: runs those of `steps` that the database has not seen yet, in order,
+/// all or none. Tables are at version n when n steps were done; a released step is never changed, only followed.
+///
+/// Any number of nodes may start at once: one does the work under an advisory lock, the others wait and find it done.
+/// Nodes of an older release go on working beside a newer one, and may be started again, as long as no step that they
+/// do not know breaks them; then it is a problem (internal) that says so, and each new connection of theirs is one,
+/// too. A step that finds a table locked for longer than any request takes is a problem (unavailable), and nothing has
+/// happened.
+///
+/// Where there is nothing to do the connection's role needs no right to make tables.
+[[nodiscard]] TOLLGATE_DECL outcome<void> migrate(pool& on, std::string_view component,
+                                                  std::span<const schema_step> steps,
+                                                  milliseconds wait_max = seconds{60});
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/outbox.hpp>
+
+namespace tollgate::postgres {
+
+/// The verbs of `outbox` but for claims and settlements, on PostgreSQL.
+///
+/// The row of a hook's host is the lock on its deliveries: whoever changes one that is there takes it first. Only new
+/// ones come without it. Other nodes are told of what is due in the same round trip, but behind the transaction,
+/// because transactions that notify are committed one after the other.
+class outbox {
+public:
+    explicit outbox(pool& connections) : connections_{connections} {}
+
+    TOLLGATE_DECL outcome<std::size_t> append(const event& happened, const message_seed& seed, instant now);
+    TOLLGATE_DECL outcome<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of,
+                                                               std::size_t rows_max);
+    TOLLGATE_DECL outcome<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id of,
+                                                                     std::size_t rows_max);
+    TOLLGATE_DECL outcome<bool> resend(const account_ref& account, delivery_id id, instant now);
+    TOLLGATE_DECL outcome<bool> enable_hook(const account_ref& account, hook_id id, instant now);
+    TOLLGATE_DECL outcome<std::size_t> sweep(instant ended_before, std::size_t rows_max);
+
+private:
+    TOLLGATE_DECL outcome<std::size_t> sweep_once(instant ended_before, std::size_t rows_max, bool& may_be_tried_again);
+
+    pool& connections_;
+};
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/personal_tokens.hpp>
+
+namespace tollgate::postgres {
+
+/// The personal-token verbs of `token_store`, on PostgreSQL. Each is one round trip.
+class personal_tokens {
+public:
+    explicit personal_tokens(pool& connections) : connections_{connections} {}
+
+    TOLLGATE_DECL outcome<std::optional<token_credential>> find(std::string_view username);
+    TOLLGATE_DECL outcome<token_id> create(const new_personal_token& made, std::size_t tokens_per_user_max);
+    TOLLGATE_DECL outcome<std::vector<personal_token>> of(user_id user);
+    TOLLGATE_DECL outcome<bool> revoke(token_id id);
+    /// Waits for no connection for long, and for no disk: a request does.
+    TOLLGATE_DECL outcome<void> record_use(std::string_view username, instant now);
+
+private:
+    pool& connections_;
+};
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/schema.hpp>
+
+namespace tollgate::postgres {
+
+/// The name of the store's tables among the components of a database.
+inline constexpr std::string_view store_component = "store";
+
+/// The store's tables, step by step. Times are milliseconds since 1970 by the server's clock. Identities come from
+/// sequences, which never give a number twice. What is looked up by text is compared by its bytes (COLLATE "C"): an
+/// index in a language's order is wrong from the day on which the system's idea of that order changes.
+inline constexpr std::array store_steps{
+    // 1: tokens, hooks, applications, grants, codes, sessions.
+    //
+    // A host is where hooks' targets are: their scheme, name and port. Its row is the lock on all that is sent there.
+    // It is written with each claim and settlement, so there is room beside it, and what is dead is cleaned up soon.
+    //
+    // Access tokens may name an application that has no row: an integrator's own. So no foreign key leads from them.
+    // `refresh_token_id` in a code is set when it is redeemed, and says from then on what was made of it; that token
+    // may be gone by then, so it is no foreign key either.
+    schema_step{R"(
+        CREATE TABLE tollgate_personal_tokens (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            user_id bigint NOT NULL CHECK (user_id > 0),
+            username text COLLATE "C" NOT NULL UNIQUE,
+            secret_digest bytea NOT NULL CHECK (octet_length(secret_digest) = 32),
+            description text NOT NULL,
+            scopes text NOT NULL,
+            created_at bigint NOT NULL,
+            last_used_at bigint
+        );
+        CREATE INDEX tollgate_personal_tokens_by_user ON tollgate_personal_tokens (user_id);
+
+        CREATE TABLE tollgate_access_tokens (
+            token_digest bytea PRIMARY KEY CHECK (octet_length(token_digest) = 32),
+            user_id bigint NOT NULL CHECK (user_id > 0),
+            application_id bigint NOT NULL CHECK (application_id > 0),
+            scopes text NOT NULL,
+            created_at bigint NOT NULL,
+            expires_at bigint NOT NULL,
+            refresh_token_id bigint,
+            last_used_at bigint
+        );
+        CREATE INDEX tollgate_access_tokens_by_grant
+            ON tollgate_access_tokens (application_id, user_id, expires_at);
+        CREATE INDEX tollgate_access_tokens_by_refresh_token ON tollgate_access_tokens (refresh_token_id);
+        CREATE INDEX tollgate_access_tokens_by_end ON tollgate_access_tokens (expires_at);
+
+        CREATE SEQUENCE tollgate_turns;
+        CREATE TABLE tollgate_hosts (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            name text COLLATE "C" NOT NULL UNIQUE,
+            has_answered boolean NOT NULL DEFAULT false,
+            is_slow boolean NOT NULL DEFAULT false,
+            ready_at bigint,
+            turn bigint NOT NULL DEFAULT nextval('tollgate_turns')
+        ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+        CREATE INDEX tollgate_hosts_in_line ON tollgate_hosts (is_slow, ready_at, turn) WHERE ready_at IS NOT NULL;
+
+        CREATE TABLE tollgate_hooks (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            service text COLLATE "C" NOT NULL,
+            account_id bigint NOT NULL CHECK (account_id > 0),
+            event text COLLATE "C" NOT NULL,
+            source text NOT NULL CHECK (source IN ('api', 'manual')),
+            type text NOT NULL,
+            target_url text NOT NULL,
+            host_id bigint NOT NULL REFERENCES tollgate_hosts,
+            secret text NOT NULL,
+            created_at bigint NOT NULL,
+            disabled_at bigint,
+            disable_reason text CHECK (disable_reason IN ('gone', 'failing')),
+            failing_since bigint,
+            last_failure_at bigint,
+            CHECK ((disabled_at IS NULL) = (disable_reason IS NULL))
+        );
+        CREATE INDEX tollgate_hooks_by_account ON tollgate_hooks (service, account_id, event);
+        CREATE INDEX tollgate_hooks_by_host ON tollgate_hooks (host_id);
+
+        CREATE TABLE tollgate_hook_secrets (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            hook_id bigint NOT NULL REFERENCES tollgate_hooks ON DELETE CASCADE,
+            secret text NOT NULL,
+            valid_until bigint NOT NULL
+        );
+        CREATE INDEX tollgate_hook_secrets_by_hook ON tollgate_hook_secrets (hook_id, id);
+
+        CREATE TABLE tollgate_applications (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            owner_id bigint NOT NULL CHECK (owner_id > 0),
+            client_id text COLLATE "C" NOT NULL UNIQUE,
+            secret_digest bytea NOT NULL CHECK (octet_length(secret_digest) = 32),
+            name text NOT NULL,
+            website text NOT NULL,
+            description text NOT NULL,
+            redirect_url text,
+            created_at bigint NOT NULL
+        );
+        CREATE INDEX tollgate_applications_by_owner ON tollgate_applications (owner_id);
+
+        CREATE TABLE tollgate_grants (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            user_id bigint NOT NULL CHECK (user_id > 0),
+            application_id bigint NOT NULL REFERENCES tollgate_applications ON DELETE CASCADE,
+            scopes text NOT NULL,
+            created_at bigint NOT NULL,
+            last_used_at bigint,
+            UNIQUE (user_id, application_id)
+        );
+        CREATE INDEX tollgate_grants_by_application ON tollgate_grants (application_id);
+
+        CREATE TABLE tollgate_codes (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            code_digest bytea NOT NULL UNIQUE CHECK (octet_length(code_digest) = 32),
+            grant_id bigint NOT NULL REFERENCES tollgate_grants ON DELETE CASCADE,
+            scopes text NOT NULL,
+            redirect text NOT NULL,
+            code_challenge text,
+            expires_at bigint NOT NULL,
+            forget_at bigint NOT NULL,
+            refresh_token_id bigint
+        );
+        CREATE INDEX tollgate_codes_by_grant ON tollgate_codes (grant_id, id);
+        CREATE INDEX tollgate_codes_by_end ON tollgate_codes (forget_at);
+
+        CREATE TABLE tollgate_refresh_tokens (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            token_digest bytea NOT NULL UNIQUE CHECK (octet_length(token_digest) = 32),
+            grant_id bigint NOT NULL REFERENCES tollgate_grants ON DELETE CASCADE,
+            scopes text NOT NULL,
+            expires_at bigint NOT NULL,
+            ends_at bigint NOT NULL
+        );
+        CREATE INDEX tollgate_refresh_tokens_by_grant ON tollgate_refresh_tokens (grant_id, expires_at);
+        CREATE INDEX tollgate_refresh_tokens_by_end ON tollgate_refresh_tokens (expires_at);
+
+        CREATE TABLE tollgate_sessions (
+            cookie_digest bytea PRIMARY KEY CHECK (octet_length(cookie_digest) = 32),
+            user_id bigint NOT NULL CHECK (user_id > 0),
+            login text NOT NULL,
+            created_at bigint NOT NULL,
+            last_seen_at bigint NOT NULL
+        );
+        CREATE INDEX tollgate_sessions_by_user ON tollgate_sessions (user_id, last_seen_at);
+        CREATE INDEX tollgate_sessions_by_creation ON tollgate_sessions (created_at);
+        CREATE INDEX tollgate_sessions_by_last_sight ON tollgate_sessions (last_seen_at);
+    )"},
+    // 2: events, deliveries, attempts.
+    //
+    // `at` says until when a delivery waits (state 0), or is leased, or since when it has been delivered (1), given up
+    // (2) or held (3). A lease that is over is open until somebody else claims the delivery.
+    //
+    // Whoever has deliveries become due rings the host's bell: a row that the next claim finds, whatever it saw before.
+    // Writing to the host's row instead would have every event of a host wait for the one before to be on disk.
+    schema_step{R"(
+        CREATE TABLE tollgate_events (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            service text COLLATE "C" NOT NULL,
+            account_id bigint NOT NULL CHECK (account_id > 0),
+            name text COLLATE "C" NOT NULL,
+            data text NOT NULL,
+            happened_at bigint NOT NULL,
+            seed bytea NOT NULL CHECK (octet_length(seed) = 16)
+        );
+
+        CREATE TABLE tollgate_deliveries (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            event_id bigint NOT NULL REFERENCES tollgate_events ON DELETE CASCADE,
+            hook_id bigint NOT NULL REFERENCES tollgate_hooks ON DELETE CASCADE,
+            host_id bigint NOT NULL,
+            created_at bigint NOT NULL,
+            state bigint NOT NULL DEFAULT 0 CHECK (state BETWEEN 0 AND 3),
+            at bigint NOT NULL,
+            is_leased boolean NOT NULL DEFAULT false,
+            lease_is_open boolean NOT NULL DEFAULT false,
+            lease_number bigint NOT NULL DEFAULT 0,
+            attempts_made bigint NOT NULL DEFAULT 0,
+            resend_asked boolean NOT NULL DEFAULT false
+        );
+        CREATE INDEX tollgate_deliveries_by_event ON tollgate_deliveries (event_id);
+        CREATE INDEX tollgate_deliveries_by_hook ON tollgate_deliveries (hook_id, id);
+        CREATE INDEX tollgate_deliveries_that_wait ON tollgate_deliveries (host_id, at, id) WHERE state = 0;
+        CREATE INDEX tollgate_deliveries_that_are_leased ON tollgate_deliveries (host_id, at)
+            WHERE state = 0 AND is_leased;
+        CREATE INDEX tollgate_deliveries_that_ended ON tollgate_deliveries (at) WHERE state <> 0;
+
+        CREATE TABLE tollgate_attempts (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            delivery_id bigint NOT NULL REFERENCES tollgate_deliveries ON DELETE CASCADE,
+            hook_id bigint NOT NULL,
+            at bigint NOT NULL,
+            duration bigint NOT NULL,
+            ended bigint NOT NULL,
+            status bigint NOT NULL,
+            answer bytea NOT NULL
+        );
+        CREATE INDEX tollgate_attempts_by_delivery ON tollgate_attempts (delivery_id, id);
+        CREATE INDEX tollgate_attempts_by_hook ON tollgate_attempts (hook_id, id);
+
+        CREATE TABLE tollgate_bells (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            host_id bigint NOT NULL,
+            due_at bigint NOT NULL
+        ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+    )"},
+};
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/sessions.hpp>
+
+namespace tollgate::postgres {
+
+/// The verbs of `session_store`, on PostgreSQL. Each is one round trip.
+class sessions {
+public:
+    explicit sessions(pool& connections) : connections_{connections} {}
+
+    TOLLGATE_DECL outcome<void> create(const stored_session& made);
+    TOLLGATE_DECL outcome<std::optional<stored_session>> find(const digest& cookie);
+    TOLLGATE_DECL outcome<void> touch(const digest& cookie, instant now);
+    TOLLGATE_DECL outcome<bool> end(const digest& cookie);
+    TOLLGATE_DECL outcome<void> end_all_of(user_id user);
+    TOLLGATE_DECL outcome<std::size_t> sweep(instant created_before, instant seen_before, std::size_t rows_max);
+
+private:
+    pool& connections_;
+};
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/settlements.hpp>
+
+namespace tollgate::postgres {
+
+/// `settle`, on PostgreSQL: one round trip to lock what is settled and see how it stands, one to write down what came
+/// of it.
+class settlements {
+public:
+    explicit settlements(pool& connections) : connections_{connections} {}
+
+    TOLLGATE_DECL outcome<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now);
+
+private:
+    struct ledger;
+
+    TOLLGATE_DECL outcome<std::vector<settle_result>> settle_once(std::span<const settlement> ended, instant now,
+                                                                  bool& may_be_tried_again);
+    TOLLGATE_DECL outcome<ledger> open(conversation& talk, std::span<const settlement> ended);
+    static TOLLGATE_DECL settle_result settle_one(ledger& in, const settlement& ended, instant now);
+    TOLLGATE_DECL outcome<void> close(conversation& talk, const ledger& in, std::span<const settlement> ended,
+                                      instant now);
+
+    pool& connections_;
+};
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/wire_values.hpp>
+
+namespace tollgate::postgres {
+
+/// One statement's values as libpq takes them; views of the batch.
+struct wire_values {
+    wire_values(const batch& of, const batch::statement& statement) {
+        types.reserve(statement.value_count);
+        values.reserve(statement.value_count);
+        sizes.reserve(statement.value_count);
+        for (std::size_t i = 0; i < statement.value_count; ++i) {
+            const batch::value& each = of.value_at(statement.first_value + i);
+            types.push_back(each.type);
+            values.push_back(each.is_null ? nullptr : of.bytes_of(each));
+            sizes.push_back(static_cast<int>(each.size));
+        }
+        formats.assign(statement.value_count, 1);  // binary
+    }
+
+    [[nodiscard]] int count() const noexcept { return static_cast<int>(types.size()); }
+
+    std::vector<unsigned> types;
+    std::vector<const char*> values;
+    std::vector<int> sizes;
+    std::vector<int> formats;
+};
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres.hpp>
+
+namespace tollgate {
+
+struct postgres_settings {
+    /// Connections of one store, opened as they are needed. Each is a process at the server, which stops getting faster
+    /// at about twice its cores, and has 100 for all nodes by default (max_connections).
+    std::size_t connections_max = 8;
+    /// How long a verb waits for one of them before it is a problem (unavailable).
+    milliseconds connection_wait_max{2000};
+    /// How long connecting to one server may take, TLS and password included.
+    milliseconds connect_wait_max{3000};
+    /// How long an answer may take. The server gives a statement up after three quarters of it; a connection that says
+    /// nothing is given up.
+    milliseconds answer_wait_max{4000};
+    /// By what clock the store's callers tell the time: this machine's, unless told otherwise. Null: by the store's own
+    /// `clock()`.
+    instant (*callers_clock)() noexcept = &postgres::server_clock::node_now;
+};
+
+/// What time it is at the server of a `postgres_store`, without asking it. Nodes that judge by it agree, whatever their
+/// own clocks say. Outlives its store.
+class postgres_clock {
+public:
+    explicit postgres_clock(std::shared_ptr<const postgres::server_clock> of) noexcept : of_{std::move(of)} {}
+    [[nodiscard]] instant now() const noexcept { return of_->now(); }
+    /// What is added to moments by the clock of the store's callers.
+    [[nodiscard]] milliseconds shift() const noexcept { return of_->shift(); }
+
+private:
+    std::shared_ptr<const postgres::server_clock> of_;
+};
+
+static_assert(clock<postgres_clock>);
+
+/// The store on PostgreSQL, 13 or later: any number of nodes share a database, and see each other's changes at once.
+/// Durable when a verb returns, as far as the server is (a server with synchronous_commit=off is told to wait all the
+/// same).
+///
+/// Tables are named `tollgate_...`, are made in the first schema of the connection's search_path, and may live beside
+/// an integrator's own. The newest node brings them up to date when it starts, while older ones go on working.
+///
+/// Every verb is one transaction, and, but for `claim_due`, `settle` and `sweep_deliveries`, one round trip: READ
+/// COMMITTED, with locks on what it counts or takes away. What is read is asked again when a connection broke. What
+/// changes something never is, for the first time may have been the one that counted: it is a problem (unavailable),
+/// and whoever called looks, or calls again where that does no harm. Only what the server itself rolled back, because
+/// two got into each other's way, is tried again.
+///
+/// **Whose time it is.** All moments are kept by the server's clock. Where this machine's is more than two seconds off,
+/// moments are shifted by the difference as they pass in either direction: codes, tokens, sessions and leases last as
+/// long for this node as for the others, who need not know. The difference is measured with each new connection and
+/// once a minute. What a node shows to others by its own clock (`X-RateLimit-Reset`, `webhook-timestamp`) is its own
+/// affair; one that is to be right there, too, gives the store's `clock()` to its policies, and `callers_clock =
+/// nullptr` to the store.
+///
+/// **TLS** is libpq's, and the connection string's: `sslmode=verify-full sslrootcert=...` for a server across a network
+/// (libpq's own default, `prefer`, does without where the server does). A pooler must give out whole sessions:
+/// statements are prepared.
+///
+/// Thread rule: any thread. Blocking. Movable; a store that was moved from can only be destroyed or assigned to.
+/// Errors: nothing is thrown except by the constructor; unavailable for what may pass (no connection, no answer in
+/// time, a server that stops), internal for the rest.
+class postgres_store {
+public:
+    static constexpr bool blocking = true;
+
+    /// libpq's: `host=... dbname=...` or `postgresql://...`; of several hosts, the one that takes writes. Throws
+    /// store_error.
+    explicit TOLLGATE_DECL postgres_store(const std::string& connection_string, const postgres_settings& settings = {});
+    /// The same without exceptions.
+    [[nodiscard]] static TOLLGATE_DECL outcome<postgres_store> open(const std::string& connection_string,
+                                                                    const postgres_settings& settings = {}) noexcept;
+
+    TOLLGATE_DECL postgres_store(postgres_store&&) noexcept;
+    TOLLGATE_DECL postgres_store& operator=(postgres_store&&) noexcept;
+    TOLLGATE_DECL ~postgres_store();
+
+    [[nodiscard]] TOLLGATE_DECL postgres_clock clock() const noexcept;
+
+    TOLLGATE_DECL outcome<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept;
+    TOLLGATE_DECL outcome<token_id> create_personal_token(const new_personal_token& made,
+                                                          std::size_t tokens_per_user_max) noexcept;
+    TOLLGATE_DECL outcome<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
+    TOLLGATE_DECL outcome<bool> revoke_personal_token(token_id id) noexcept;
+    TOLLGATE_DECL outcome<void> record_personal_token_use(std::string_view username, instant now) noexcept;
+
+    TOLLGATE_DECL outcome<std::optional<token_credential>> find_access_token(const digest& token) noexcept;
+    TOLLGATE_DECL outcome<void> create_access_token(const new_access_token& made) noexcept;
+    TOLLGATE_DECL outcome<bool> revoke_access_token(const digest& token) noexcept;
+    TOLLGATE_DECL outcome<void> record_access_token_use(const digest& token, instant now) noexcept;
+
+    TOLLGATE_DECL outcome<hook_id> create_hook(const new_hook& made, std::size_t hooks_per_event_max) noexcept;
+    TOLLGATE_DECL outcome<std::vector<hook>> hooks_of(const account_ref& account) noexcept;
+    TOLLGATE_DECL outcome<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept;
+    TOLLGATE_DECL outcome<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
+                                                    instant old_valid_until) noexcept;
+    TOLLGATE_DECL outcome<bool> delete_hook(const account_ref& account, hook_id id) noexcept;
+
+    TOLLGATE_DECL outcome<application_id> create_application(const new_application& made,
+                                                             std::size_t applications_per_user_max) noexcept;
+    TOLLGATE_DECL outcome<std::optional<application>> find_application(std::string_view client_id) noexcept;
+    TOLLGATE_DECL outcome<std::vector<application>> applications_of(user_id owner) noexcept;
+    TOLLGATE_DECL outcome<bool> replace_client_secret(user_id owner, application_id id, const digest& secret) noexcept;
+    TOLLGATE_DECL outcome<bool> delete_application(user_id owner, application_id id) noexcept;
+
+    TOLLGATE_DECL outcome<std::optional<scope_set>> granted_scopes(user_id user, application_id application) noexcept;
+    TOLLGATE_DECL outcome<code_result> create_code(const new_authorization_code& made) noexcept;
+    TOLLGATE_DECL outcome<redeemed_code> redeem_code(const code_redemption& shown) noexcept;
+    TOLLGATE_DECL outcome<refreshed_token> refresh_access_token(const token_refresh& shown) noexcept;
+    TOLLGATE_DECL outcome<void> revoke_oauth_token(application_id application, const digest& token) noexcept;
+    TOLLGATE_DECL outcome<std::vector<grant>> grants_of(user_id user) noexcept;
+    TOLLGATE_DECL outcome<bool> revoke_grant(user_id user, application_id application) noexcept;
+    TOLLGATE_DECL outcome<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept;
+
+    TOLLGATE_DECL outcome<void> create_session(const stored_session& made) noexcept;
+    TOLLGATE_DECL outcome<std::optional<stored_session>> find_session(const digest& cookie) noexcept;
+    TOLLGATE_DECL outcome<void> touch_session(const digest& cookie, instant now) noexcept;
+    TOLLGATE_DECL outcome<bool> end_session(const digest& cookie) noexcept;
+    TOLLGATE_DECL outcome<void> end_sessions_of(user_id user) noexcept;
+    TOLLGATE_DECL outcome<std::size_t> sweep_sessions(instant created_before, instant seen_before,
+                                                      std::size_t rows_max) noexcept;
+
+    TOLLGATE_DECL outcome<std::size_t> append_event(const event& happened, const message_seed& seed,
+                                                    instant now) noexcept;
+    TOLLGATE_DECL outcome<claimed_deliveries> claim_due(const claim_terms& terms) noexcept;
+    TOLLGATE_DECL outcome<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now) noexcept;
+    TOLLGATE_DECL outcome<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook,
+                                                               std::size_t rows_max) noexcept;
+    TOLLGATE_DECL outcome<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook,
+                                                                     std::size_t rows_max) noexcept;
+    TOLLGATE_DECL outcome<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept;
+    TOLLGATE_DECL outcome<bool> enable_hook(const account_ref& account, hook_id hook, instant now) noexcept;
+    TOLLGATE_DECL outcome<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept;
+    /// See `shared_outbox`. A few nanoseconds; the first call starts a thread, with a connection beside the others,
+    /// that hears (LISTEN) what any node reports.
+    [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
+
+private:
+    struct rooms;
+    explicit postgres_store(std::unique_ptr<rooms> opened) noexcept;
+    static TOLLGATE_DECL outcome<std::unique_ptr<rooms>> open_rooms(const std::string& connection_string,
+                                                                    const postgres_settings& settings);
+
+    std::unique_ptr<rooms> rooms_;
+};
+
+static_assert(token_store<postgres_store> && use_recorder<postgres_store>);
+static_assert(hook_store<postgres_store>);
+static_assert(oauth_store<postgres_store>);
+static_assert(session_store<postgres_store>);
+static_assert(outbox<postgres_store> && shared_outbox<postgres_store>);
+
+}  // namespace tollgate
+
+// <tollgate/store/postgres_own_transaction.hpp>
+
+struct pg_conn;
+
+namespace tollgate {
+
+/// Takes events into a transaction of the integrator's own, on their own connection (a `PGconn*` of libpq's) to the
+/// database that a `postgres_store` lives in: their change and the deliveries that tell of it commit together, or
+/// neither does. Whatever happens, nobody is told of what was rolled back, and what was committed is told.
+///
+///     run(connection, "BEGIN");
+///     run(connection, "UPDATE sites SET published = true WHERE id = 7");
+///     tollgate::postgres_own_transaction outbox{store, connection};
+///     const auto deliveries = tollgate::publish(outbox, services, {...}, now);
+///     run(connection, deliveries ? "COMMIT" : "ROLLBACK");
+///
+/// The rules, which are PostgreSQL's:
+///
+/// - Its search_path finds the tables that the store has made, its role may write to them, and its client_encoding is
+///   UTF8.
+/// - A transaction is open, has not failed, and waits for no answer; otherwise it is a problem (invalid).
+/// - A problem takes back what this call has written, and the transaction can go on (there is a savepoint, `tollgate`).
+///   Roll back after any problem, unless your change matters without.
+/// - It is durable when your COMMIT returns, as far as your session says: `synchronous_commit` for loss of power, too.
+///   Dispatchers of all nodes hear of it with that COMMIT.
+/// - Transactions that tell are committed one after the other (NOTIFY): a thousand a second is more than most disks do,
+///   but who reports much more than that reports to the store.
+///
+/// One round trip. One thread at a time, that which has the connection. Blocking, for as long as the connection does.
+/// Nothing is thrown.
+class postgres_own_transaction {
+public:
+    static constexpr bool blocking = true;
+
+    /// The connection stays the integrator's. Made for one transaction or for all of them: it keeps nothing.
+    postgres_own_transaction(const postgres_store& store, pg_conn* connection) noexcept
+        : clock_{store.clock()}, connection_{connection} {}
+
+    TOLLGATE_DECL outcome<std::size_t> append_event(const event& happened, const message_seed& seed,
+                                                    instant now) noexcept;
+
+private:
+    postgres_clock clock_;
+    pg_conn* connection_;
+};
+
+static_assert(event_sink<postgres_own_transaction>);
+
+}  // namespace tollgate
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION) || defined(TOLLGATE_SOURCE)
+
+#include <poll.h>
+
+// <tollgate/store/postgres/statement.ipp>
+
+namespace tollgate::postgres {
+
+namespace detail {
+
+/// The most significant byte first, as everything on this wire.
+inline void put_big_endian(char* to, std::uint64_t value, std::size_t bytes) noexcept {
+    for (std::size_t i = 0; i < bytes; ++i) to[i] = static_cast<char>(value >> (8 * (bytes - 1 - i)) & 0xff);
+}
+
+inline void append_big_endian(std::string& to, std::uint64_t value, std::size_t bytes) {
+    const std::size_t at = to.size();
+    to.append(bytes, '\0');
+    put_big_endian(to.data() + at, value, bytes);
+}
+
+/// Moments that mean "ever" and "never" stay what they are.
+inline std::int64_t add_within_bounds(std::int64_t value, std::int64_t added) noexcept {
+    std::int64_t sum = 0;
+    if (!__builtin_add_overflow(value, added, &sum)) return sum;
+    return added > 0 ? (std::numeric_limits<std::int64_t>::max)() : (std::numeric_limits<std::int64_t>::min)();
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL void parameter::boolean(bool value) { to_.push_back(value ? '\1' : '\0'); }
+
+TOLLGATE_DECL void parameter::integer(std::int64_t value) {
+    detail::append_big_endian(to_, static_cast<std::uint64_t>(value), 8);
+}
+
+TOLLGATE_DECL void parameter::moment(instant value) {
+    integer(detail::add_within_bounds(to_unix_milliseconds(value), shift_.count()));
+}
+
+TOLLGATE_DECL void parameter::begin_array(wire_type of, std::size_t count) {
+    detail::append_big_endian(to_, count == 0 ? 0 : 1, 4);  // dimensions
+    detail::append_big_endian(to_, 0, 4);                   // a hint about nulls that nobody reads
+    detail::append_big_endian(to_, of.number, 4);
+    if (count == 0) return;
+    detail::append_big_endian(to_, count, 4);
+    detail::append_big_endian(to_, 1, 4);  // the first index
+}
+
+TOLLGATE_DECL std::size_t parameter::begin_element() {
+    const std::size_t at = to_.size();
+    to_.append(4, '\0');
+    return at;
+}
+
+TOLLGATE_DECL void parameter::end_element(std::size_t begun_at, bool is_null) noexcept {
+    constexpr std::uint64_t null_size = 0xffff'ffff;  // -1
+    const std::size_t size = to_.size() - begun_at - 4;
+    detail::put_big_endian(to_.data() + begun_at, is_null ? null_size : size, 4);
+}
+
+TOLLGATE_DECL bool cell::is_null() const noexcept {
+    // A column that there is none of is null to libpq, which would hide a mistake.
+    return column_ < PQnfields(of_) && PQgetisnull(of_, row_, column_) != 0;
+}
+
+TOLLGATE_DECL std::optional<std::string_view> cell::bytes_of(wire_type wanted) const noexcept {
+    if (column_ >= PQnfields(of_) || PQftype(of_, column_) != wanted.number || PQfformat(of_, column_) != 1 ||
+        PQgetisnull(of_, row_, column_) != 0)
+        return std::nullopt;
+    return std::string_view{PQgetvalue(of_, row_, column_), static_cast<std::size_t>(PQgetlength(of_, row_, column_))};
+}
+
+TOLLGATE_DECL std::optional<bool> cell::boolean() const noexcept {
+    const auto bytes = bytes_of(wire_boolean);
+    if (!bytes || bytes->size() != 1) return std::nullopt;
+    return bytes->front() != '\0';
+}
+
+TOLLGATE_DECL std::optional<std::int64_t> cell::integer() const noexcept {
+    const auto bytes = bytes_of(wire_integer);
+    if (!bytes || bytes->size() != 8) return std::nullopt;
+    std::uint64_t value = 0;
+    for (const char each : *bytes) value = value << 8 | static_cast<unsigned char>(each);
+    return static_cast<std::int64_t>(value);
+}
+
+TOLLGATE_DECL std::optional<instant> cell::moment() const noexcept {
+    const auto count = integer();
+    if (!count) return std::nullopt;
+    return from_unix_milliseconds(detail::add_within_bounds(*count, -shift_.count()));
+}
+
+TOLLGATE_DECL std::optional<std::string_view> cell::text() const noexcept { return bytes_of(wire_text); }
+
+TOLLGATE_DECL std::optional<std::string_view> cell::blob() const noexcept { return bytes_of(wire_bytes); }
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/batch.ipp>
+
+namespace tollgate::postgres {
+
+TOLLGATE_DECL void batch::begin(sql text, std::size_t value_count) {
+    values_.reserve(values_.size() + value_count);
+    statements_.push_back({text, values_.size(), value_count});
+}
+
+TOLLGATE_DECL void batch::keep(wire_type type, std::size_t begun_at, bool is_null) {
+    values_.push_back({type.number, begun_at, bytes_.size() - begun_at, is_null});
+}
+
+TOLLGATE_DECL void rows::clearer::operator()(pg_result* result) const noexcept { PQclear(result); }
+
+TOLLGATE_DECL std::size_t rows::count() const noexcept { return static_cast<std::size_t>(PQntuples(result_.get())); }
+
+TOLLGATE_DECL std::int64_t rows::touched() const noexcept {
+    const char* const digits = PQcmdTuples(result_.get());
+    std::int64_t number = 0;
+    std::from_chars(digits, digits + std::strlen(digits), number);
+    return number;
+}
+
+TOLLGATE_DECL problem rows::misread(std::size_t column) const {
+    return internal_error("PostgreSQL: column " + std::to_string(column) +
+                          " does not hold what it should: " + std::string{of_.text()});
+}
+
+TOLLGATE_DECL problem rows::no_row() const {
+    return internal_error("PostgreSQL: no row where there is always one: " + std::string{of_.text()});
+}
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/failure.ipp>
+
+namespace tollgate::postgres {
+
+namespace detail {
+
+/// Of SQLSTATEs (PostgreSQL's appendix A), the first two characters name the class.
+inline problem problem_of(std::string_view state, std::string cause) {
+    const auto of_class = state.substr(0, 2);
+    // Connection, resources, somebody's intervention (a time-out, a shutdown), the machine; a standby.
+    for (const std::string_view passing : {"08", "53", "57", "58", "40"})
+        if (of_class == passing) return unavailable(std::move(cause));
+    for (const std::string_view passing : {"55P03", "25006", "25P03", "55006"})
+        if (state == passing) return unavailable(std::move(cause));
+    if (state == "23503") return {problem_kind::not_found, not_found().message, std::move(cause)};  // what it refers to
+    if (of_class == "23") return {problem_kind::conflict, "That is there already, or in use.", std::move(cause)};
+    if (state == "22021" || state == "22P05")
+        return {problem_kind::invalid, "A text holds characters that cannot be kept.", std::move(cause)};
+    return internal_error(std::move(cause));
+}
+
+/// libpq's messages end with line breaks, and may have some inside.
+inline std::string in_one_line(std::string_view message) {
+    std::string line;
+    for (const char each : message) {
+        if (each != '\n' && each != '\t') line += each;
+        else if (!line.empty() && line.back() != ' ') line += ' ';
+    }
+    while (!line.empty() && line.back() == ' ') line.pop_back();
+    return line;
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL trouble failure(const pg_result* result, std::string_view doing) {
+    const char* const message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+    const char* const code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const std::string_view state = code == nullptr ? std::string_view{} : std::string_view{code};
+    std::string cause = "PostgreSQL: ";
+    cause += detail::in_one_line(message != nullptr ? message : PQresultErrorMessage(result));
+    if (!state.empty()) (cause += " (SQLSTATE ") += std::string{state} + ")";
+    cause += ": " + tollgate::detail::to_statement_line(doing);
+    // Without a state it was libpq that failed, and with it the connection.
+    if (state.empty()) return {unavailable(std::move(cause)), aftermath::lost};
+    const bool because_of_others = state == "40001" || state == "40P01";
+    return {detail::problem_of(state, std::move(cause)), because_of_others ? aftermath::try_again : aftermath::refused};
+}
+
+TOLLGATE_DECL trouble connection_failure(const pg_conn* connection, std::string_view doing) {
+    std::string cause = "PostgreSQL: " + detail::in_one_line(PQerrorMessage(connection));
+    if (!doing.empty()) cause += ": " + tollgate::detail::to_statement_line(doing);
+    return {unavailable(std::move(cause)), aftermath::lost};
+}
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/server_clock.ipp>
+
+namespace tollgate::postgres {
+
+TOLLGATE_DECL std::int64_t server_clock::steady_milliseconds(steady::time_point at) noexcept {
+    return std::chrono::duration_cast<milliseconds>(at.time_since_epoch()).count();
+}
+
+TOLLGATE_DECL instant server_clock::node_now() noexcept {
+    return std::chrono::time_point_cast<milliseconds>(std::chrono::system_clock::now());
+}
+
+TOLLGATE_DECL instant server_clock::now() const noexcept {
+    if (!is_known_.load(std::memory_order_acquire)) return node_now();
+    return from_unix_milliseconds(steady_milliseconds(steady::now()) +
+                                  ahead_of_steady_.load(std::memory_order_relaxed));
+}
+
+TOLLGATE_DECL milliseconds server_clock::shift() const noexcept {
+    if (callers_ == nullptr || !is_known_.load(std::memory_order_acquire)) return milliseconds{0};
+    const std::int64_t measured = (now() - callers_()).count();
+    std::int64_t applied = shift_.load(std::memory_order_relaxed);
+    const std::int64_t change = measured - applied;
+    if (change > tolerance.count() || change < -tolerance.count()) {
+        const bool close = measured <= tolerance.count() && measured >= -tolerance.count();
+        applied = close ? 0 : measured;
+        shift_.store(applied, std::memory_order_relaxed);
+    }
+    return milliseconds{applied};
+}
+
+TOLLGATE_DECL void server_clock::observe(const observation& made) noexcept {
+    // Of a slow answer nobody knows when on its way the server looked at its clock.
+    constexpr milliseconds round_trip_max{500};
+    const auto round_trip = made.answered - made.asked;
+    if (round_trip > round_trip_max && is_known_.load(std::memory_order_relaxed)) return;
+    const auto then = made.asked + round_trip / 2;
+    ahead_of_steady_.store(to_unix_milliseconds(made.told) - steady_milliseconds(then), std::memory_order_relaxed);
+    is_known_.store(true, std::memory_order_release);
+    next_observation_at_.store(
+        steady_milliseconds(made.answered) + std::chrono::duration_cast<milliseconds>(observed_every).count(),
+        std::memory_order_relaxed);
+}
+
+TOLLGATE_DECL bool server_clock::wants_observation() noexcept {
+    const std::int64_t at = steady_milliseconds(steady::now());
+    std::int64_t due = next_observation_at_.load(std::memory_order_relaxed);
+    if (at < due) return false;
+    // Whoever moves it asks; should that fail, somebody asks again a second later.
+    return next_observation_at_.compare_exchange_strong(due, at + 1000, std::memory_order_relaxed);
+}
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/server_list.ipp>
+
+namespace tollgate::postgres {
+
+namespace detail {
+
+inline std::vector<std::string> split_at_commas(std::string_view list) {
+    std::vector<std::string> parts;
+    for (;;) {
+        const auto comma = list.find(',');
+        parts.emplace_back(list.substr(0, comma));
+        if (comma == std::string_view::npos) return parts;
+        list.remove_prefix(comma + 1);
+    }
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL outcome<std::vector<server_parameters>> servers_of(const std::string& connection_string) {
+    struct freer {
+        void operator()(PQconninfoOption* options) const noexcept { PQconninfoFree(options); }
+    };
+    char* error = nullptr;
+    const std::unique_ptr<PQconninfoOption, freer> options{PQconninfoParse(connection_string.c_str(), &error)};
+    PQfreemem(error);
+    if (options == nullptr || connection_string.find('\0') != std::string::npos)
+        return invalid(
+            "A PostgreSQL connection string is `key=value` pairs or a URI "
+            "(https://www.postgresql.org/docs/current/libpq-connect.html), and this is neither.");
+
+    server_parameters common;
+    std::vector<std::string> hosts, addresses, ports;
+    for (const PQconninfoOption* each = options.get(); each->keyword != nullptr; ++each) {
+        if (each->val == nullptr) continue;
+        const std::string_view keyword = each->keyword;
+        if (keyword == "host") hosts = detail::split_at_commas(each->val);
+        else if (keyword == "hostaddr") addresses = detail::split_at_commas(each->val);
+        else if (keyword == "port") ports = detail::split_at_commas(each->val);
+        else if (keyword != "client_encoding") common.emplace_back(each->keyword, each->val);
+    }
+    const auto add_unless_given = [&](const char* keyword, const char* value, const char* variable = nullptr) {
+        const auto is_it = [&](const auto& given) { return given.first == keyword; };
+        if (variable != nullptr && std::getenv(variable) != nullptr) return;
+        if (std::none_of(common.begin(), common.end(), is_it)) common.emplace_back(keyword, value);
+    };
+    common.emplace_back("client_encoding", "UTF8");
+    add_unless_given("target_session_attrs", "read-write", "PGTARGETSESSIONATTRS");
+    add_unless_given("fallback_application_name", "tollgate");
+    // A peer that vanished is noticed within half a minute, also by a listener that has nothing to say to it.
+    add_unless_given("keepalives_idle", "15");
+    add_unless_given("keepalives_interval", "5");
+    add_unless_given("keepalives_count", "3");
+    add_unless_given("tcp_user_timeout", "15000");
+
+    const std::size_t count = (std::max)({hosts.size(), addresses.size(), std::size_t{1}});
+    if ((!hosts.empty() && hosts.size() != count) || (!addresses.empty() && addresses.size() != count) ||
+        (ports.size() > 1 && ports.size() != count))
+        return invalid("A PostgreSQL connection string names as many hosts as addresses, and one port or as many.");
+    std::vector<server_parameters> servers(count, common);
+    for (std::size_t i = 0; i < count; ++i) {
+        if (!hosts.empty()) servers[i].emplace_back("host", hosts[i]);
+        if (!addresses.empty()) servers[i].emplace_back("hostaddr", addresses[i]);
+        if (!ports.empty()) servers[i].emplace_back("port", ports.size() == 1 ? ports[0] : ports[i]);
+    }
+    return servers;
+}
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/connection.ipp>
+
+namespace tollgate::postgres {
+
+namespace detail {
+
+inline constexpr sql ask_the_time{"SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"};
+
+/// Oldest release that is tested for and still maintained when this was written.
+inline constexpr std::int64_t server_version_min = 13'00'00;
+
+inline void ignore_notice(void*, const pg_result*) noexcept {}
+
+}  // namespace detail
+
+TOLLGATE_DECL void connection::closer::operator()(pg_conn* open) const noexcept { PQfinish(open); }
+
+TOLLGATE_DECL outcome<connection> connection::open(const server_parameters& server, const connection_settings& settings,
+                                                   server_clock& clock) {
+    connection made;
+    made.settings_ = settings;
+    made.clock_ = &clock;
+    if (auto done = made.connect(server); !done) return std::move(done).error();
+    if (auto done = made.set_up(); !done) return std::move(done).error();
+    return made;
+}
+
+TOLLGATE_DECL outcome<void> connection::connect(const server_parameters& server) {
+    std::vector<const char*> keywords, values;
+    for (const auto& [keyword, value] : server) {
+        keywords.push_back(keyword.c_str());
+        values.push_back(value.c_str());
+    }
+    keywords.push_back(nullptr);
+    values.push_back(nullptr);
+    const auto end = steady::now() + settings_.connect_wait_max;
+    handle_.reset(PQconnectStartParams(keywords.data(), values.data(), 0));
+    if (handle_ == nullptr) return unavailable("PostgreSQL: no memory for a connection");
+    PQsetNoticeReceiver(handle_.get(), detail::ignore_notice, nullptr);  // by default they go to stderr
+
+    auto state = PQstatus(handle_.get()) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING;
+    while (state != PGRES_POLLING_OK) {
+        if (state == PGRES_POLLING_FAILED) return connection_failure(handle_.get(), {}).why;
+        switch (wait(state == PGRES_POLLING_WRITING, end)) {
+            case waited::ready: break;
+            case waited::timed_out:
+                return unavailable("PostgreSQL: no connection within " +
+                                   std::to_string(settings_.connect_wait_max.count()) + " ms to " +
+                                   std::string{PQhost(handle_.get())} + ":" + PQport(handle_.get()));
+            case waited::failed: return unavailable("PostgreSQL: the connection's socket cannot be waited for");
+        }
+        state = PQconnectPoll(handle_.get());
+    }
+    if (PQsetnonblocking(handle_.get(), 1) != 0 || PQenterPipelineMode(handle_.get()) != 1)
+        return connection_failure(handle_.get(), {}).why;
+    return {};
+}
+
+TOLLGATE_DECL outcome<void> connection::set_up() {
+    batch asked{milliseconds{0}};
+    // READ COMMITTED: a statement behind a lock has to see what was committed while it was waited for. JIT costs more
+    // than statements of a few rows do. The last four: a node that vanished lets go of its locks within half a minute.
+    asked.add(
+        "SELECT current_setting('server_encoding'), current_setting('server_version_num')::bigint, "
+        "(extract(epoch FROM clock_timestamp()) * 1000)::bigint, "
+        "set_config('statement_timeout', $1, false), "
+        "set_config('idle_in_transaction_session_timeout', $2, false), "
+        "set_config('default_transaction_isolation', 'read committed', false), "
+        "set_config('jit', 'off', false), "
+        "CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', false) END, "
+        "set_config('tcp_keepalives_idle', '15', false), set_config('tcp_keepalives_interval', '5', false), "
+        "set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '15000', false)",
+        std::to_string(settings_.answer_wait_max.count() * 3 / 4), std::to_string(settings_.answer_wait_max.count()));
+    const auto before = steady::now();
+    auto answered = run(asked);
+    const auto after = steady::now();
+    if (answered.failed) return std::move(answered.failed->why);
+    auto row = answered.given[0].only<std::string, std::int64_t, instant>();
+    if (!row) return std::move(row).error();
+    const auto& [encoding, version, now] = *row;
+    if (version < detail::server_version_min)
+        return internal_error("PostgreSQL: the server is older than version 13 (" + std::to_string(version) + ")");
+    if (encoding != "UTF8")
+        return internal_error("PostgreSQL: the database's encoding is " + encoding +
+                              ", and must be UTF8: not every "
+                              "text could be kept");
+    clock_->observe({before, after, now});
+    return {};
+}
+
+TOLLGATE_DECL connection::waited connection::wait(bool to_write, steady::time_point end, int wake_descriptor) noexcept {
+    const int descriptor = PQsocket(handle_.get());
+    if (descriptor < 0) return waited::failed;
+    for (;;) {
+        const auto left = std::chrono::ceil<milliseconds>(end - steady::now()).count();
+        if (left <= 0) return waited::timed_out;
+        std::array<pollfd, 2> polled{pollfd{descriptor, static_cast<short>(to_write ? POLLIN | POLLOUT : POLLIN), 0},
+                                     pollfd{wake_descriptor, POLLIN, 0}};
+        // While it connects libpq says which of the two it waits for; a socket that connects is readable when it fails.
+        const int ready = ::poll(polled.data(), wake_descriptor < 0 ? 1 : 2,
+                                 static_cast<int>((std::min)(left, decltype(left){60'000})));
+        if (ready > 0) return waited::ready;
+        if (ready < 0 && errno != EINTR) return waited::failed;
+    }
+}
+
+TOLLGATE_DECL trouble connection::lose(std::string_view doing, waited why) {
+    trouble made = why == waited::timed_out
+                       ? trouble{unavailable("PostgreSQL: no answer within " +
+                                             std::to_string(settings_.answer_wait_max.count()) + " ms"),
+                                 aftermath::lost, true}
+                       : connection_failure(handle_.get(), doing);
+    handle_.reset();
+    return made;
+}
+
+/// What has come so far of the answers to one batch.
+struct connection::reception {
+    const batch& asked;
+    const std::vector<command>& commands;
+    steady::time_point began_at;
+    std::size_t at = 0;         // in commands
+    bool has_result = false;    // of that command
+    bool is_committed = false;  // or rolled back, as was said before; an afterthought may still be on its way
+    run_result made{};
+
+    [[nodiscard]] const command& current() const noexcept { return commands[(std::min)(at, commands.size() - 1)]; }
+};
+
+TOLLGATE_DECL run_result connection::lose(reception& into, waited why) {
+    auto lost = lose(into.current().text.text(), why);
+    // What the server has said to be committed is.
+    if (into.is_committed) return std::move(into.made);
+    return {{}, std::move(lost)};
+}
+
+TOLLGATE_DECL run_result connection::run(const batch& asked) {
+    if (asked.statements().empty()) return {};
+    if (handle_ == nullptr) return {{}, trouble{unavailable("PostgreSQL: the connection is closed"), aftermath::lost}};
+    const auto began_at = steady::now();
+    const auto end = began_at + settings_.answer_wait_max;
+    std::vector<command> commands;
+    commands.reserve(2 * asked.statements().size() + 3);
+    if (!send(asked, commands)) return {{}, lose(asked.statements().front().text.text(), waited::failed)};
+
+    reception into{asked, commands, began_at};
+    into.made.given.reserve(asked.transaction_size());
+    for (;;) {
+        const int unsent = PQflush(handle_.get());
+        if (unsent < 0) return lose(into, waited::failed);
+        while (PQisBusy(handle_.get()) == 0)
+            if (take_result(into)) return std::move(into.made);
+        const auto ended = wait(unsent == 1, end);
+        if (ended != waited::ready) return lose(into, ended);
+        if (PQconsumeInput(handle_.get()) != 1) return lose(into, waited::failed);
+    }
+}
+
+TOLLGATE_DECL bool connection::send(const batch& asked, std::vector<command>& commands) {
+    if (clock_->wants_observation()) {
+        if (PQsendQueryParams(handle_.get(), detail::ask_the_time.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 1) !=
+            1)
+            return false;
+        commands.push_back({command_kind::asks_the_time, detail::ask_the_time});
+    }
+    const std::size_t count = asked.statements().size();
+    for (std::size_t i = 0; i < count; ++i) {
+        if (!send_statement(asked, i, commands)) return false;
+        if (i + 1 != asked.transaction_size() && i + 1 != count) continue;
+        if (PQpipelineSync(handle_.get()) != 1) return false;
+        commands.push_back({command_kind::ends_transaction, asked.statements()[i].text});
+    }
+    return true;
+}
+
+TOLLGATE_DECL bool connection::send_statement(const batch& asked, std::size_t index, std::vector<command>& commands) {
+    const auto& statement = asked.statements()[index];
+    const wire_values with{asked, statement};
+    const auto known = std::find_if(prepared_.begin(), prepared_.end(),
+                                    [&](const prepared_statement& each) { return each.text == statement.text.text(); });
+    const bool is_new = known == prepared_.end();
+    const std::string name = "tollgate_" + std::to_string(is_new ? ++last_number_ : known->number);
+    if (is_new) {
+        prepared_.push_back({statement.text.text(), last_number_});
+        if (PQsendPrepare(handle_.get(), name.c_str(), statement.text.c_str(), with.count(), with.types.data()) != 1)
+            return false;
+        commands.push_back({command_kind::prepares, statement.text});
+    }
+    if (PQsendQueryPrepared(handle_.get(), name.c_str(), with.count(), with.values.data(), with.sizes.data(),
+                            with.formats.data(), 1) != 1)
+        return false;
+    commands.push_back({command_kind::executes, statement.text});
+    return true;
+}
+
+TOLLGATE_DECL bool connection::take_result(reception& into) {
+    const command now = into.current();
+    pg_result* const result = PQgetResult(handle_.get());
+    if (result == nullptr) return take_end_of_command(into);
+    rows owned{result, into.asked.shift(), now.text};
+    into.has_result = true;
+    switch (PQresultStatus(result)) {
+        case PGRES_PIPELINE_SYNC:
+            if (into.made.failed) into.made.given.clear();  // of what did not succeed nothing is shown
+            into.is_committed = true;
+            into.has_result = false;
+            return ++into.at == into.commands.size();
+        case PGRES_COMMAND_OK:
+        case PGRES_TUPLES_OK:
+            if (now.kind == command_kind::executes && !into.is_committed) into.made.given.push_back(std::move(owned));
+            if (now.kind == command_kind::asks_the_time)
+                if (const auto told = owned.only<std::int64_t>())
+                    clock_->observe({into.began_at, steady::now(), from_unix_milliseconds(std::get<0>(*told))});
+            return false;
+        case PGRES_PIPELINE_ABORTED:
+            if (now.kind == command_kind::prepares) forget_prepared(now.text.text());
+            return false;
+        default: take_error(into, result); return handle_ == nullptr;
+    }
+}
+
+/// There is one behind the results of each command.
+TOLLGATE_DECL bool connection::take_end_of_command(reception& into) {
+    if (PQstatus(handle_.get()) == CONNECTION_BAD || !into.has_result) {
+        into.made = lose(into, waited::failed);
+        return true;
+    }
+    into.has_result = false;
+    // Where it is the end of the transaction that failed, that is still to come.
+    if (into.current().kind != command_kind::ends_transaction) ++into.at;
+    return false;
+}
+
+TOLLGATE_DECL void connection::take_error(reception& into, const pg_result* result) {
+    const command now = into.current();
+    auto why = failure(result, now.text.text());
+    if (now.kind == command_kind::prepares) forget_prepared(now.text.text());
+    const bool lost = PQstatus(handle_.get()) == CONNECTION_BAD || why.after == aftermath::lost;
+    if (lost) handle_.reset();
+    if (into.is_committed) return;
+    if (lost) into.made = {{}, trouble{std::move(why.why), aftermath::lost}};
+    else if (!into.made.failed) into.made.failed = std::move(why);
+}
+
+TOLLGATE_DECL void connection::forget_prepared(std::string_view text) {
+    std::erase_if(prepared_, [&](const prepared_statement& each) { return each.text == text; });
+}
+
+TOLLGATE_DECL outcome<void> connection::run_script(std::string_view text) {
+    const std::string script{text};
+    if (handle_ == nullptr) return unavailable("PostgreSQL: the connection is closed");
+    const auto end = steady::now() + settings_.answer_wait_max;
+    if (PQexitPipelineMode(handle_.get()) != 1 || PQsendQuery(handle_.get(), script.c_str()) != 1)
+        return lose(text, waited::failed).why;
+    std::optional<problem> why;
+    for (bool done = false; !done;) {
+        const int unsent = PQflush(handle_.get());
+        if (unsent < 0) return lose(text, waited::failed).why;
+        while (!done && PQisBusy(handle_.get()) == 0) {
+            pg_result* const result = PQgetResult(handle_.get());
+            done = result == nullptr;
+            const auto status = PQresultStatus(result);
+            if (!done && !why && status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
+                why = failure(result, text).why;
+            PQclear(result);
+        }
+        if (done) break;
+        const auto ended = wait(unsent == 1, end);
+        if (ended != waited::ready) return lose(text, ended).why;
+        if (PQconsumeInput(handle_.get()) != 1) return lose(text, waited::failed).why;
+    }
+    if (PQstatus(handle_.get()) == CONNECTION_BAD || PQenterPipelineMode(handle_.get()) != 1) {
+        if (!why) why = connection_failure(handle_.get(), text).why;
+        handle_.reset();
+    }
+    if (why) return *std::move(why);
+    return {};
+}
+
+TOLLGATE_DECL bool connection::is_sound() noexcept {
+    if (handle_ == nullptr || PQstatus(handle_.get()) != CONNECTION_OK) return false;
+    // Between batches a server says nothing but that it is about to go, or that somebody changed its configuration.
+    pollfd polled{PQsocket(handle_.get()), POLLIN, 0};
+    return ::poll(&polled, 1, 0) == 0;
+}
+
+TOLLGATE_DECL bool connection::wait_for_notice(milliseconds wait_max, int wake_descriptor) {
+    if (handle_ == nullptr) return false;
+    const auto ended = wait(false, steady::now() + wait_max, wake_descriptor);
+    return ended == waited::timed_out || (ended == waited::ready && PQconsumeInput(handle_.get()) == 1);
+}
+
+TOLLGATE_DECL std::size_t connection::take_notifications() noexcept {
+    std::size_t count = 0;
+    while (pgNotify* const each = handle_ == nullptr ? nullptr : PQnotifies(handle_.get())) {
+        PQfreemem(each);
+        ++count;
+    }
+    return count;
+}
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/pool.ipp>
+
+namespace tollgate::postgres {
+
+struct pool::state {
+    using steady = std::chrono::steady_clock;
+
+    struct requirement {
+        std::string component;
+        std::int64_t version;
+    };
+    struct idle_connection {
+        std::unique_ptr<connection> held;
+        std::uint64_t generation;
+    };
+
+    state(std::vector<server_parameters> servers_, const pool_settings& settings_)
+        : servers{std::move(servers_)},
+          settings{settings_},
+          clock{std::make_shared<server_clock>(settings_.callers_clock)} {
+        settings.connections_max = (std::max)(settings.connections_max, std::size_t{1});
+        idle.reserve(settings.connections_max);  // so that nothing throws when a connection comes back
+    }
+
+    outcome<lease> take(milliseconds wait_max);
+    outcome<connection> connect();
+    outcome<void> check_requirements(connection& made);
+    milliseconds backoff() noexcept;
+    void put(std::unique_ptr<connection> returned, std::uint64_t of_generation) noexcept;
+    void drop(bool hung) noexcept;
+
+    const std::vector<server_parameters> servers;
+    pool_settings settings;
+    const std::shared_ptr<server_clock> clock;
+
+    std::mutex mutex;
+    std::condition_variable came_free;
+    std::vector<idle_connection> idle;
+    std::size_t opened = 0;  // those that are being opened, and lent, included
+    std::uint64_t generation = 0;
+    std::size_t answering_server = 0;  // which was the last that answered
+    std::vector<requirement> requirements;
+
+    unsigned failures = 0;  // to connect, one after the other
+    steady::time_point try_again_at{};
+    std::string last_failure;
+    std::minstd_rand jitter{
+        static_cast<unsigned>(steady::now().time_since_epoch().count() ^ reinterpret_cast<std::intptr_t>(this))};
+};
+
+/// A connection on loan.
+class pool::lease {
+public:
+    lease(state& from, std::unique_ptr<connection> lent, std::uint64_t generation) noexcept
+        : from_{&from}, lent_{std::move(lent)}, generation_{generation} {}
+    lease(lease&& other) noexcept
+        : from_{std::exchange(other.from_, nullptr)}, lent_{std::move(other.lent_)}, generation_{other.generation_} {}
+    lease& operator=(lease&&) = delete;
+    ~lease() {
+        if (from_ != nullptr) from_->put(std::move(lent_), generation_);
+    }
+
+    /// It is of no use any more.
+    void drop(bool hung) noexcept {
+        lent_.reset();
+        std::exchange(from_, nullptr)->drop(hung);
+    }
+
+    connection* operator->() const noexcept { return lent_.get(); }
+
+private:
+    state* from_;
+    std::unique_ptr<connection> lent_;
+    std::uint64_t generation_;
+};
+
+inline milliseconds pool::state::backoff() noexcept {
+    constexpr std::int64_t first = 100, last = 2000;
+    const std::int64_t full = (std::min)(first << (std::min)(failures, 10U), last);
+    return milliseconds{full / 2 + static_cast<std::int64_t>(jitter()) % (full / 2)};
+}
+
+inline outcome<pool::lease> pool::state::take(milliseconds wait_max) {
+    const auto end = steady::now() + wait_max;
+    std::unique_lock lock{mutex};
+    for (;;) {
+        while (!idle.empty()) {  // the one that was used last first: its plans are warm
+            auto chosen = std::move(idle.back());
+            idle.pop_back();
+            if (chosen.generation == generation && chosen.held->is_sound())
+                return lease{*this, std::move(chosen.held), chosen.generation};
+            --opened;
+        }
+        const auto now = steady::now();
+        const bool may_open = opened < settings.connections_max;
+        if (may_open && now >= try_again_at) break;
+        if (opened == 0) return unavailable("PostgreSQL: not connected, and tried again in a moment: " + last_failure);
+        if (now >= end)
+            return unavailable("PostgreSQL: no connection came free within " + std::to_string(wait_max.count()) +
+                               " ms; there are " + std::to_string(opened));
+        came_free.wait_until(lock, may_open ? (std::min)(end, try_again_at) : end);
+    }
+    ++opened;
+    const std::uint64_t of_generation = generation;
+    // One at a time tries a server that does not answer.
+    if (failures > 0) try_again_at = steady::now() + backoff();
+    lock.unlock();
+    std::unique_ptr<connection> owned;
+    std::optional<problem> why;
+    try {
+        auto made = connect();
+        if (made) owned = std::make_unique<connection>(*std::move(made));
+        else why = std::move(made).error();
+    } catch (...) {
+        lock.lock();
+        --opened;
+        came_free.notify_one();
+        throw;
+    }
+    lock.lock();
+    if (owned == nullptr) {
+        --opened;
+        ++failures;
+        try_again_at = steady::now() + backoff();
+        last_failure = why->cause;
+        came_free.notify_all();
+        return *std::move(why);
+    }
+    failures = 0;
+    try_again_at = {};
+    return lease{*this, std::move(owned), of_generation};
+}
+
+inline outcome<connection> pool::state::connect() {
+    std::size_t first = 0;
+    {
+        const std::scoped_lock lock{mutex};
+        first = answering_server;
+    }
+    std::optional<problem> why;
+    for (std::size_t i = 0; i < servers.size(); ++i) {
+        const std::size_t which = (first + i) % servers.size();
+        auto made = connection::open(servers[which], settings.each, *clock);
+        if (made) {
+            if (auto fits = check_requirements(*made); !fits) return std::move(fits).error();
+            const std::scoped_lock lock{mutex};
+            answering_server = which;
+            return made;
+        }
+        if (!why) why = std::move(made).error();
+        else why->cause += "; " + made.error().cause;
+    }
+    return *std::move(why);
+}
+
+inline outcome<void> pool::state::check_requirements(connection& made) {
+    batch asked{milliseconds{0}};
+    {
+        const std::scoped_lock lock{mutex};
+        for (const requirement& each : requirements)
+            asked.add("SELECT component FROM tollgate_schema WHERE component = $1 AND works_with > $2", each.component,
+                      each.version);
+    }
+    auto answered = made.run(asked);
+    if (answered.failed) return std::move(answered.failed->why);
+    for (const rows& each : answered.given)
+        if (each.count() > 0)
+            return internal_error(
+                "PostgreSQL: the tables were brought to a version by a later release that this one "
+                "cannot work with");
+    return {};
+}
+
+inline void pool::state::put(std::unique_ptr<connection> returned, std::uint64_t of_generation) noexcept {
+    {
+        const std::scoped_lock lock{mutex};
+        if (of_generation == generation) idle.push_back({std::move(returned), of_generation});
+        else --opened;
+    }
+    came_free.notify_one();
+}
+
+inline void pool::state::drop(bool hung) noexcept {
+    std::vector<idle_connection> gone;  // closed without the lock
+    {
+        const std::scoped_lock lock{mutex};
+        --opened;
+        if (hung) {
+            ++generation;
+            opened -= idle.size();
+            gone.swap(idle);
+        }
+    }
+    came_free.notify_all();
+}
+
+TOLLGATE_DECL pool::pool(std::unique_ptr<state> made) noexcept : state_{std::move(made)} {}
+TOLLGATE_DECL pool::pool(pool&&) noexcept = default;
+TOLLGATE_DECL pool& pool::operator=(pool&&) noexcept = default;
+TOLLGATE_DECL pool::~pool() = default;
+
+TOLLGATE_DECL outcome<pool> pool::open(const std::string& connection_string, const pool_settings& settings) {
+    auto servers = servers_of(connection_string);
+    if (!servers) return std::move(servers).error();
+    pool made{std::make_unique<state>(*std::move(servers), settings)};
+    // So that a wrong address or password is known now.
+    if (auto first = made.state_->take(settings.connection_wait_max); !first) return std::move(first).error();
+    return made;
+}
+
+TOLLGATE_DECL batch pool::make_batch() const { return batch{state_->clock->shift()}; }
+
+TOLLGATE_DECL const std::shared_ptr<server_clock>& pool::clock() const noexcept { return state_->clock; }
+
+TOLLGATE_DECL outcome<connection> pool::open_another() const { return state_->connect(); }
+
+TOLLGATE_DECL void pool::require(std::string_view component, std::int64_t version) {
+    const std::scoped_lock lock{state_->mutex};
+    for (state::requirement& each : state_->requirements)
+        if (each.component == component) return void(each.version = version);
+    state_->requirements.push_back({std::string{component}, version});
+}
+
+TOLLGATE_DECL outcome<answers> pool::run(const batch& asked, repeat when_lost) {
+    return run(asked, when_lost, state_->settings.connection_wait_max);
+}
+
+TOLLGATE_DECL outcome<answers> pool::run(const batch& asked, repeat when_lost, milliseconds connection_wait_max) {
+    constexpr int tries_max = 3;
+    for (int tries = 1;; ++tries) {
+        auto on = state_->take(connection_wait_max);
+        if (!on) return std::move(on).error();
+        auto done = (*on)->run(asked);
+        if (!done.failed) return std::move(done.given);
+        const aftermath after = done.failed->after;
+        if (after == aftermath::lost) on->drop(done.failed->hung);
+        // Of a connection that hung the next one would, too: its time was all that a call may take.
+        const bool again =
+            tries < tries_max && (after == aftermath::try_again ||
+                                  (after == aftermath::lost && when_lost == repeat::allowed && !done.failed->hung));
+        if (!again) {
+            if (after == aftermath::lost && when_lost == repeat::never)
+                done.failed->why.cause += " (whether it was done before is not known)";
+            return std::move(done.failed->why);
+        }
+        // Those who met once should not meet again.
+        if (after == aftermath::try_again) std::this_thread::sleep_for(milliseconds{5 * tries});
+    }
+}
+
+TOLLGATE_DECL outcome<conversation> pool::converse() {
+    auto on = state_->take(state_->settings.connection_wait_max);
+    if (!on) return std::move(on).error();
+    return conversation{std::make_unique<lease>(*std::move(on))};
+}
+
+TOLLGATE_DECL conversation::conversation(std::unique_ptr<pool::lease> on) noexcept : on_{std::move(on)} {}
+TOLLGATE_DECL conversation::conversation(conversation&&) noexcept = default;
+
+TOLLGATE_DECL conversation::~conversation() {
+    if (on_ == nullptr || !is_open_) return;
+    try {
+        batch asked{milliseconds{0}};
+        asked.add("ROLLBACK");
+        if (!(*on_)->run(asked).failed) return;
+    } catch (...) {  // memory: the connection goes, and the transaction with it
+    }
+    on_->drop(false);
+}
+
+TOLLGATE_DECL outcome<answers> conversation::run(const batch& asked) {
+    if (on_ == nullptr) return unavailable("PostgreSQL: the connection is closed");
+    is_open_ = true;
+    auto done = (*on_)->run(asked);
+    if (!done.failed) return std::move(done.given);
+    may_be_tried_again_ = done.failed->after == aftermath::try_again;
+    if (done.failed->after == aftermath::lost) {
+        on_->drop(done.failed->hung);
+        on_.reset();
+        done.failed->why.cause += " (whether it was done before is not known)";
+    }
+    return std::move(done.failed->why);
+}
+
+TOLLGATE_DECL outcome<rows> pool::run_one(const batch& asked, repeat when_lost) {
+    auto answered = run(asked, when_lost);
+    if (!answered) return std::move(answered).error();
+    return std::move(answered->front());
+}
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/access_tokens.ipp>
+
+namespace tollgate::postgres {
+
+TOLLGATE_DECL void trim_access_tokens(batch& in, const digest& newest) {
+    in.add(
+        "DELETE FROM tollgate_access_tokens WHERE token_digest = ANY (ARRAY("
+        "SELECT older.token_digest FROM tollgate_access_tokens AS newest JOIN tollgate_access_tokens AS older "
+        "USING (application_id, user_id) WHERE newest.token_digest = $1 AND older.token_digest <> $1 "
+        "ORDER BY older.expires_at DESC OFFSET $2))",
+        newest, limits::access_tokens_per_grant_max - 1);
+}
+
+TOLLGATE_DECL problem token_exists(problem why) {
+    if (why.kind == problem_kind::conflict) why.message = "This token exists already.";
+    return why;
+}
+
+TOLLGATE_DECL outcome<std::optional<token_credential>> access_tokens::find(const digest& token) {
+    auto found = connections_.ask(
+        "SELECT user_id, application_id, scopes, expires_at, last_used_at FROM tollgate_access_tokens "
+        "WHERE token_digest = $1",
+        token);
+    if (!found) return std::move(found).error();
+    const auto row = found->next<user_id, application_id, scope_set, instant, std::optional<instant>>();
+    if (!row) return row.error();
+    if (!*row) return std::optional<token_credential>{};
+    const auto& [user, application, scopes, expires_at, last_used_at] = **row;
+    return std::optional{token_credential{user, token, scopes, expires_at, application, last_used_at}};
+}
+
+TOLLGATE_DECL outcome<void> access_tokens::create(const new_access_token& made) {
+    auto asked = connections_.make_batch();
+    asked.add(
+        "INSERT INTO tollgate_access_tokens (token_digest, user_id, application_id, scopes, created_at, expires_at) "
+        "VALUES ($1, $2, $3, $4, $5, $6)",
+        made.token_digest, made.user, made.application, made.scopes, made.created_at, made.expires_at);
+    trim_access_tokens(asked, made.token_digest);
+    auto done = connections_.run(asked);
+    if (!done) return token_exists(std::move(done).error());
+    return {};
+}
+
+TOLLGATE_DECL outcome<bool> access_tokens::revoke(const digest& token) {
+    auto done = connections_.change("DELETE FROM tollgate_access_tokens WHERE token_digest = $1", token);
+    if (!done) return std::move(done).error();
+    return done->touched() > 0;
+}
+
+TOLLGATE_DECL outcome<void> access_tokens::record_use(const digest& token, instant now) {
+    auto asked = connections_.make_batch();
+    wait_for_no_disk(asked);
+    // The grant first, as whoever takes a grant's tokens away does.
+    asked.add(
+        "UPDATE tollgate_grants SET last_used_at = $1 FROM tollgate_access_tokens AS tokens "
+        "WHERE tokens.token_digest = $2 AND tollgate_grants.user_id = tokens.user_id "
+        "AND tollgate_grants.application_id = tokens.application_id",
+        now, token);
+    asked.add("UPDATE tollgate_access_tokens SET last_used_at = $1 WHERE token_digest = $2", now, token);
+    auto done = connections_.run(asked, repeat::never, connection_wait_of_little_use);
+    if (!done) return std::move(done).error();
+    return {};
+}
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/append_event.ipp>
+
+namespace tollgate::postgres {
+
+TOLLGATE_DECL void append_event(batch& to, const event& happened, const message_seed& seed, instant now) {
+    to.add(
+        "WITH listening AS (SELECT id, host_id FROM tollgate_hooks "
+        "WHERE service = $1 AND account_id = $2 AND event = $3 AND disabled_at IS NULL ORDER BY id FOR KEY SHARE), "
+        "made AS (INSERT INTO tollgate_events (service, account_id, name, data, happened_at, seed) "
+        "SELECT $1, $2, $3, $4, $5, $6 WHERE EXISTS (SELECT FROM listening) RETURNING id), "
+        "sent AS (INSERT INTO tollgate_deliveries (event_id, hook_id, host_id, created_at, at) "
+        "SELECT made.id, listening.id, host_id, $7, $7 FROM made, listening ORDER BY listening.id RETURNING host_id), "
+        "rung AS (INSERT INTO tollgate_bells (host_id, due_at) SELECT DISTINCT host_id, $7 FROM sent) "
+        "SELECT count(*) FROM sent",
+        happened.account.service, happened.account.account, happened.name, happened.data, happened.at, seed, now);
+}
+
+TOLLGATE_DECL outcome<std::size_t> appended_count(rows& answered) {
+    const auto row = answered.only<std::int64_t>();
+    if (!row) return row.error();
+    return static_cast<std::size_t>(std::get<0>(*row));
+}
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/applications.ipp>
+
+namespace tollgate::postgres {
+
+namespace detail {
+
+inline outcome<std::vector<application>> read_applications(outcome<rows> listed) {
+    if (!listed) return std::move(listed).error();
+    std::vector<application> found;
+    for (;;) {
+        auto row = listed->next<application_id, user_id, client_id_text, digest, std::string, std::string, std::string,
+                                std::optional<std::string>, instant>();
+        if (!row) return std::move(row).error();
+        if (!*row) return found;
+        auto& [id, owner, client_id, secret_digest, name, website, description, redirect_url, created_at] = **row;
+        found.push_back({id, owner, client_id, secret_digest, std::move(name), std::move(website),
+                         std::move(description), std::move(redirect_url), created_at});
+    }
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL outcome<application_id> applications::create(const new_application& made,
+                                                           std::size_t applications_per_user_max) {
+    auto asked = connections_.make_batch();
+    lock_for_counting(asked, "applications " + std::to_string(made.owner.value()));
+    asked.add(
+        "INSERT INTO tollgate_applications "
+        "(owner_id, client_id, secret_digest, name, website, description, redirect_url, created_at) "
+        "SELECT $1, $2, $3, $4, $5, $6, $7, $8 "
+        "WHERE $9 > (SELECT count(*) FROM tollgate_applications WHERE owner_id = $1) RETURNING id",
+        made.owner, made.client_id, made.secret_digest, made.name, made.website, made.description, made.redirect_url,
+        made.created_at, applications_per_user_max);
+    auto answered = connections_.run(asked);
+    if (!answered) {
+        auto why = std::move(answered).error();
+        if (why.kind == problem_kind::conflict) why.message = "An application of this client_id exists already.";
+        return why;
+    }
+    const auto row = answered->back().next<application_id>();
+    if (!row) return row.error();
+    if (!*row) return too_many_applications(applications_per_user_max);
+    return std::get<0>(**row);
+}
+
+TOLLGATE_DECL outcome<std::optional<application>> applications::find(std::string_view client_id) {
+    if (client_id.size() > client_id_text::bytes_max || !is_keepable(client_id)) return std::optional<application>{};
+    auto found = detail::read_applications(connections_.ask(
+        "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_url, created_at "
+        "FROM tollgate_applications WHERE client_id = $1",
+        client_id));
+    if (!found) return std::move(found).error();
+    if (found->empty()) return std::optional<application>{};
+    return std::optional{std::move(found->front())};
+}
+
+TOLLGATE_DECL outcome<std::vector<application>> applications::of(user_id owner) {
+    return detail::read_applications(connections_.ask(
+        "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_url, created_at "
+        "FROM tollgate_applications WHERE owner_id = $1 ORDER BY id",
+        owner));
+}
+
+TOLLGATE_DECL outcome<bool> applications::replace_secret(user_id owner, application_id id, const digest& secret) {
+    auto done = connections_.change(
+        "UPDATE tollgate_applications SET secret_digest = $1 WHERE id = $2 AND owner_id = $3", secret, id, owner);
+    if (!done) return std::move(done).error();
+    return done->touched() > 0;
+}
+
+TOLLGATE_DECL outcome<bool> applications::remove(user_id owner, application_id id) {
+    auto asked = connections_.make_batch();
+    // First whoever is making a grant or tokens of one is waited for, so that the last statement sees all tokens.
+    asked.add("SELECT id FROM tollgate_applications WHERE id = $1 AND owner_id = $2 FOR UPDATE", id, owner);
+    asked.add(
+        "SELECT count(*) FROM (SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_applications AS owned "
+        "ON owned.id = application_id WHERE application_id = $1 AND owned.owner_id = $2 "
+        "ORDER BY grants.id FOR UPDATE OF grants) AS locked",
+        id, owner);
+    // Grants go with it, and codes and refresh tokens with those: the schema says so.
+    asked.add(
+        "WITH gone AS (DELETE FROM tollgate_applications WHERE id = $1 AND owner_id = $2 RETURNING id), "
+        "tokens AS (DELETE FROM tollgate_access_tokens USING gone WHERE application_id = gone.id) "
+        "SELECT id FROM gone",
+        id, owner);
+    auto answered = connections_.run(asked);
+    if (!answered) return std::move(answered).error();
+    return answered->back().count() > 0;
+}
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/claims.ipp>
+
+namespace tollgate::postgres {
+
+struct claims::candidate {
+    delivery_id id;
+    std::int64_t lease_number;
+    hook_id hook;
+    std::int64_t event;
+    std::int64_t attempts_made;
+    std::size_t bytes;
+    bool is_disabled;
+    bool to_slow_host;
+};
+
+struct claims::host {
+    std::int64_t id;
+    bool is_slow;
+    std::vector<candidate> due{};
+};
+
+struct claims::choice {
+    std::vector<candidate> leased{};
+    std::vector<delivery_id> held{};
+    std::vector<std::int64_t> visited{};
+};
+
+namespace detail {
+
+/// As many as one claim locks: more than are served in one mean a further claim at once.
+inline constexpr std::size_t hosts_max = 1000;
+
+inline constexpr sql when_next{
+    "SELECT (SELECT min(ready_at) FROM tollgate_hosts WHERE NOT is_slow AND ready_at IS NOT NULL), "
+    "(SELECT min(ready_at) FROM tollgate_hosts WHERE is_slow AND ready_at IS NOT NULL), "
+    "EXISTS (SELECT FROM tollgate_bells)"};
+
+/// By what `when_next` says.
+inline outcome<std::optional<instant>> read_next(rows& from, const claim_terms& terms) {
+    const auto row = from.only<std::optional<instant>, std::optional<instant>, bool>();
+    if (!row) return row.error();
+    const auto& [quick, slow, any_bell] = *row;
+    if (any_bell) return std::optional{terms.now};
+    const bool takes_slow = terms.slow_deliveries_max != 0;
+    if (!takes_slow || !slow) return quick;
+    return quick ? (std::min)(quick, slow) : slow;
+}
+
+inline std::size_t leases_max(std::size_t given) noexcept { return (std::max)(given, std::size_t{1}); }
+
+}  // namespace detail
+
+TOLLGATE_DECL outcome<claimed_deliveries> claims::claim_due(const claim_terms& terms) {
+    if (terms.deliveries_max == 0) return claimed_deliveries{};
+    auto next = next_without_claim(terms);
+    if (!next) return std::move(next).error();
+    if (!*next || **next > terms.now) return claimed_deliveries{{}, *next};
+    constexpr int tries_max = 3;
+    for (int tries = 1;; ++tries) {
+        bool may_be_tried_again = false;
+        auto claimed = claim_once(terms, may_be_tried_again);
+        if (claimed || !may_be_tried_again || tries == tries_max) return claimed;
+    }
+}
+
+TOLLGATE_DECL outcome<std::optional<instant>> claims::next_without_claim(const claim_terms& terms) {
+    auto told = connections_.ask(detail::when_next);
+    if (!told) return std::move(told).error();
+    return detail::read_next(*told, terms);
+}
+
+TOLLGATE_DECL outcome<claimed_deliveries> claims::claim_once(const claim_terms& terms, bool& may_be_tried_again) {
+    auto talk = connections_.converse();
+    if (!talk) return std::move(talk).error();
+    const auto ready = lock_hosts(*talk, terms);
+    may_be_tried_again = talk->may_be_tried_again();
+    if (!ready) return ready.error();
+    auto claimed = lease(*talk, choose(*ready, terms), terms);
+    may_be_tried_again = talk->may_be_tried_again();
+    return claimed;
+}
+
+TOLLGATE_DECL outcome<std::vector<claims::host>> claims::lock_hosts(conversation& talk, const claim_terms& terms) {
+    auto asked = connections_.make_batch();
+    asked.add("BEGIN");
+    // A host that waits already keeps its place. A bell whose host is gone is forgotten; one whose host somebody else
+    // has locked is heard next time.
+    asked.add(
+        "WITH rung AS (SELECT id, host_id, due_at FROM tollgate_bells ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED), "
+        "open AS (SELECT id FROM tollgate_hosts WHERE id IN (SELECT host_id FROM rung) "
+        "FOR NO KEY UPDATE SKIP LOCKED), "
+        "heard AS (DELETE FROM tollgate_bells AS bells USING rung WHERE bells.id = rung.id "
+        "AND (rung.host_id IN (SELECT id FROM open) "
+        "OR NOT EXISTS (SELECT FROM tollgate_hosts WHERE id = rung.host_id))) "
+        "UPDATE tollgate_hosts AS hosts SET ready_at = due_at, turn = nextval('tollgate_turns') "
+        "FROM (SELECT host_id, min(due_at) AS due_at FROM rung GROUP BY host_id) AS first "
+        "WHERE hosts.id = host_id AND hosts.id IN (SELECT id FROM open) AND (ready_at IS NULL OR ready_at > due_at)",
+        detail::hosts_max);
+    // The next statement learns from a setting of this transaction which they are. It looks at their deliveries by
+    // itself, because this one may have begun before the last who had a host locked was done.
+    asked.add(
+        "WITH slow AS (SELECT id FROM tollgate_hosts WHERE is_slow AND ready_at <= $1 ORDER BY ready_at, turn LIMIT $2 "
+        "FOR NO KEY UPDATE SKIP LOCKED), "
+        "quick AS (SELECT id FROM tollgate_hosts WHERE NOT is_slow AND ready_at <= $1 ORDER BY ready_at, turn LIMIT $3 "
+        "FOR NO KEY UPDATE SKIP LOCKED) "
+        "SELECT set_config('tollgate.locked_hosts', coalesce(string_agg(id::text, ','), ''), true) "
+        "FROM (SELECT id FROM slow UNION ALL SELECT id FROM quick) AS locked",
+        terms.now, (std::min)({terms.slow_deliveries_max, terms.deliveries_max, detail::hosts_max}),
+        (std::min)(terms.deliveries_max, detail::hosts_max));
+    asked.add(
+        "SELECT hosts.id, is_slow, due.id, lease_number, hook_id, event_id, attempts_made, bytes, is_disabled "
+        "FROM tollgate_hosts AS hosts CROSS JOIN LATERAL (SELECT count(*) AS leases FROM tollgate_deliveries "
+        "WHERE host_id = hosts.id AND state = 0 AND is_leased AND at > $1) AS taken "
+        "LEFT JOIN LATERAL (SELECT deliveries.id, at, lease_number, hook_id, event_id, attempts_made, "
+        "octet_length(data)::bigint AS bytes, disabled_at IS NOT NULL AS is_disabled "
+        "FROM tollgate_deliveries AS deliveries JOIN tollgate_events AS events ON events.id = event_id "
+        "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
+        "WHERE deliveries.host_id = hosts.id AND state = 0 AND at <= $1 ORDER BY at, deliveries.id "
+        "LIMIT least($2, greatest(CASE WHEN has_answered AND NOT is_slow THEN $3 ELSE $4 END - leases, 0))) AS due ON "
+        "true "
+        "WHERE hosts.id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[]) "
+        "ORDER BY is_slow DESC, ready_at, turn, hosts.id, due.at, due.id",
+        terms.now, terms.deliveries_max, detail::leases_max(terms.per_host_max),
+        detail::leases_max(terms.per_slow_host_max));
+    auto answered = talk.run(asked);
+    if (!answered) return std::move(answered).error();
+
+    std::vector<host> ready;
+    for (;;) {
+        const auto row = answered->back()
+                             .next<std::int64_t, bool, std::optional<delivery_id>, std::optional<std::int64_t>,
+                                   std::optional<hook_id>, std::optional<std::int64_t>, std::optional<std::int64_t>,
+                                   std::optional<std::int64_t>, std::optional<bool>>();
+        if (!row) return row.error();
+        if (!*row) return ready;
+        const auto& [host_id, is_slow, id, lease_number, hook, event, attempts_made, bytes, is_disabled] = **row;
+        if (ready.empty() || ready.back().id != host_id) ready.push_back({host_id, is_slow});
+        if (id && lease_number && hook && event && attempts_made && bytes && is_disabled)
+            ready.back().due.push_back({*id, *lease_number, *hook, *event, *attempts_made,
+                                        static_cast<std::size_t>(*bytes), *is_disabled, is_slow});
+    }
+}
+
+TOLLGATE_DECL claims::choice claims::choose(const std::vector<host>& ready, const claim_terms& terms) {
+    choice made;
+    std::size_t bytes = 0;
+    const std::size_t slow_max = (std::min)(terms.slow_deliveries_max, terms.deliveries_max);
+    for (const host& each : ready) {
+        const std::size_t most = each.is_slow ? slow_max : terms.deliveries_max;
+        if (made.leased.size() >= most) continue;  // of its line there are no more; it keeps its place
+        const std::size_t before = made.leased.size();
+        bool all_fits = true;
+        for (const candidate& one : each.due) {
+            if (one.is_disabled) {
+                made.held.push_back(one.id);
+                continue;
+            }
+            if (made.leased.size() >= most) break;
+            const std::size_t left = terms.data_bytes_max - (std::min)(bytes, terms.data_bytes_max);
+            all_fits = made.leased.empty() || one.bytes <= left;
+            if (!all_fits) break;
+            made.leased.push_back(one);
+            bytes += one.bytes;
+        }
+        // The next claim begins here: what is large would wait for ever if whatever is small went past it.
+        if (all_fits || made.leased.size() != before) made.visited.push_back(each.id);
+        if (!all_fits) break;
+    }
+    return made;
+}
+
+TOLLGATE_DECL outcome<claimed_deliveries> claims::lease(conversation& talk, const choice& chosen,
+                                                        const claim_terms& terms) {
+    std::vector<delivery_id> ids;
+    std::vector<hook_id> hooks;
+    std::vector<std::int64_t> events;
+    for (const candidate& each : chosen.leased) {
+        ids.push_back(each.id);
+        hooks.push_back(each.hook);
+        events.push_back(each.event);
+    }
+    auto asked = connections_.make_batch();
+    if (!ids.empty())
+        asked.add(
+            "UPDATE tollgate_deliveries SET at = $2, is_leased = true, lease_is_open = true, "
+            "lease_number = lease_number + 1, resend_asked = false WHERE id = ANY ($1)",
+            ids, terms.lease_until);
+    if (!chosen.held.empty())
+        asked.add(
+            "UPDATE tollgate_deliveries SET state = 3, at = $2, is_leased = false, lease_is_open = false "
+            "WHERE id = ANY ($1)",
+            chosen.held, terms.now);
+    // To the end of the line: when something is due and there is a lease to give, when there will be, or when something
+    // will be due.
+    asked.add(
+        "UPDATE tollgate_hosts AS hosts SET turn = nextval('tollgate_turns'), "
+        "ready_at = CASE WHEN first_at IS NULL OR first_at > $2 THEN first_at "
+        "WHEN leases < CASE WHEN has_answered AND NOT is_slow THEN $3 ELSE $4 END THEN $2 ELSE first_end END "
+        "FROM unnest($1) AS visited (id) "
+        "CROSS JOIN LATERAL (SELECT min(at) AS first_at FROM tollgate_deliveries "
+        "WHERE host_id = visited.id AND state = 0) AS waiting "
+        "CROSS JOIN LATERAL (SELECT count(*) AS leases, min(at) AS first_end FROM tollgate_deliveries "
+        "WHERE host_id = visited.id AND state = 0 AND is_leased AND at > $2) AS taken WHERE hosts.id = visited.id",
+        chosen.visited, terms.now, detail::leases_max(terms.per_host_max), detail::leases_max(terms.per_slow_host_max));
+    const std::size_t next_answer = asked.statements().size();
+    asked.add(detail::when_next);
+    asked.add("COMMIT");
+    // What is large is read when nobody waits for the hosts any more.
+    if (!ids.empty()) {
+        asked.add("SELECT id, type, target_url, secret FROM tollgate_hooks WHERE id = ANY ($1)", hooks);
+        asked.add(
+            "SELECT hook_id, secret FROM tollgate_hook_secrets WHERE hook_id = ANY ($1) AND valid_until > $2 "
+            "ORDER BY hook_id, id DESC",
+            hooks, terms.now);
+        asked.add(
+            "SELECT id, service, account_id, name, data, happened_at, seed FROM tollgate_events WHERE id = ANY ($1)",
+            events);
+    }
+    auto answered = talk.run(asked);
+    if (!answered) return std::move(answered).error();
+    talk.committed();
+
+    auto next = detail::read_next((*answered)[next_answer], terms);
+    if (!next) return std::move(next).error();
+    claimed_deliveries claimed{{}, *next};
+    if (ids.empty()) {
+        // Somebody else has the hosts that are ready: no longer than a round trip or two.
+        if (chosen.visited.empty() && claimed.next_at && *claimed.next_at <= terms.now)
+            claimed.next_at = terms.now + milliseconds{10};
+        return claimed;
+    }
+
+    struct target {
+        std::string type, url, secret;
+        std::vector<std::string> previous_secrets{};
+    };
+    std::unordered_map<hook_id, target> targets;
+    for (rows& listed = (*answered)[next_answer + 2];;) {
+        auto row = listed.next<hook_id, std::string, std::string, std::string>();
+        if (!row) return std::move(row).error();
+        if (!*row) break;
+        auto& [id, type, url, secret] = **row;
+        targets.emplace(id, target{std::move(type), std::move(url), std::move(secret)});
+    }
+    for (rows& listed = (*answered)[next_answer + 3];;) {
+        auto row = listed.next<hook_id, std::string>();
+        if (!row) return std::move(row).error();
+        if (!*row) break;
+        auto& [id, secret] = **row;
+        if (const auto of = targets.find(id); of != targets.end())
+            of->second.previous_secrets.push_back(std::move(secret));
+    }
+    struct reported {
+        std::shared_ptr<const event> what;
+        message_seed seed;
+    };
+    std::unordered_map<std::int64_t, reported> reports;
+    for (rows& listed = (*answered)[next_answer + 4];;) {
+        auto row =
+            listed.next<std::int64_t, service_name, account_id, std::string, std::string, instant, message_seed>();
+        if (!row) return std::move(row).error();
+        if (!*row) break;
+        auto& [id, service, account, name, data, at, seed] = **row;
+        reports.emplace(
+            id, reported{std::make_shared<const event>(event{{service, account}, std::move(name), std::move(data), at}),
+                         seed});
+    }
+    claimed.deliveries.reserve(chosen.leased.size());
+    for (const candidate& each : chosen.leased) {
+        const auto to = targets.find(each.hook);
+        const auto of = reports.find(each.event);
+        if (to == targets.end() || of == reports.end()) continue;  // its hook was deleted a moment ago
+        claimed.deliveries.push_back({.lease = {each.id, each.lease_number + 1},
+                                      .hook = each.hook,
+                                      .slow = each.to_slow_host,
+                                      .what = of->second.what,
+                                      .message_id = message_id_of(of->second.seed, each.hook),
+                                      .type = to->second.type,
+                                      .target_url = to->second.url,
+                                      .secret = to->second.secret,
+                                      .previous_secrets = to->second.previous_secrets,
+                                      .attempts_made = static_cast<unsigned>(each.attempts_made)});
+    }
+    return claimed;
+}
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/foreign_transaction.ipp>
+
+namespace tollgate::postgres {
+
+namespace detail {
+
+inline bool send_within(pg_conn* connection, const batch& asked) {
+    const auto send_plain = [connection](const char* text) {
+        return PQsendQueryParams(connection, text, 0, nullptr, nullptr, nullptr, nullptr, 1) == 1;
+    };
+    if (!send_plain("SAVEPOINT tollgate")) return false;
+    for (const auto& statement : asked.statements()) {
+        const wire_values with{asked, statement};
+        if (PQsendQueryParams(connection, statement.text.c_str(), with.count(), with.types.data(), with.values.data(),
+                              with.sizes.data(), with.formats.data(), 1) != 1)
+            return false;
+    }
+    return send_plain("RELEASE SAVEPOINT tollgate") && PQpipelineSync(connection) == 1;
+}
+
+inline outcome<answers> receive_within(pg_conn* connection, const batch& asked) {
+    answers given;
+    given.reserve(asked.statements().size());
+    std::optional<problem> why;
+    bool was_end = false;
+    for (std::size_t at = 0;;) {  // the savepoint is the first
+        pg_result* const result = PQgetResult(connection);
+        if (result == nullptr) {  // the end of a command's results; where nothing is left, of the connection
+            if (was_end || PQstatus(connection) == CONNECTION_BAD)
+                return why ? *std::move(why) : connection_failure(connection, {}).why;
+            was_end = true;
+            ++at;
+            continue;
+        }
+        was_end = false;
+        const sql doing = asked.statements()[at == 0 || at > asked.statements().size() ? 0 : at - 1].text;
+        rows owned{result, asked.shift(), doing};
+        switch (PQresultStatus(result)) {
+            case PGRES_PIPELINE_SYNC:
+                if (why) return *std::move(why);
+                return given;
+            case PGRES_COMMAND_OK:
+            case PGRES_TUPLES_OK:
+                if (at != 0 && at <= asked.statements().size()) given.push_back(std::move(owned));
+                break;
+            case PGRES_PIPELINE_ABORTED: break;
+            default:
+                if (!why) why = failure(result, doing.text()).why;
+        }
+    }
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL outcome<answers> run_within(pg_conn* transaction, const batch& asked) {
+    if (transaction == nullptr || PQtransactionStatus(transaction) != PQTRANS_INTRANS)
+        return invalid("No transaction is open on this connection, or none that can go on.");
+    const char* const encoding = PQparameterStatus(transaction, "client_encoding");
+    if (encoding == nullptr || std::string_view{encoding} != "UTF8")
+        return invalid("The client_encoding of this connection is not UTF8.");
+    if (PQenterPipelineMode(transaction) != 1) return invalid("This connection is busy with something else.");
+    auto answered = detail::send_within(transaction, asked) ? detail::receive_within(transaction, asked)
+                                                            : outcome<answers>{connection_failure(transaction, {}).why};
+    PQexitPipelineMode(transaction);
+    // Where this fails the transaction has failed, and can only be rolled back as a whole.
+    if (!answered) PQclear(PQexec(transaction, "ROLLBACK TO SAVEPOINT tollgate; RELEASE SAVEPOINT tollgate"));
+    return answered;
+}
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/grants.ipp>
+
+// Whatever makes or takes away a grant's codes and tokens locks the grant's row first, with a statement of its own. So
+// for one user and one application these verbs come one after the other, and the statements behind the lock see all
+// that those before them did. FOR NO KEY UPDATE, because foreign keys are checked by others meanwhile.
+
+namespace tollgate::postgres {
+
+TOLLGATE_DECL outcome<std::optional<scope_set>> grants::granted(user_id user, application_id application) {
+    auto found = connections_.ask("SELECT scopes FROM tollgate_grants WHERE user_id = $1 AND application_id = $2", user,
+                                  application);
+    if (!found) return std::move(found).error();
+    const auto row = found->next<scope_set>();
+    if (!row) return row.error();
+    if (!*row) return std::optional<scope_set>{};
+    return std::optional{std::get<0>(**row)};
+}
+
+TOLLGATE_DECL outcome<code_result> grants::create_code(const new_authorization_code& made) {
+    auto asked = connections_.make_batch();
+    asked.add(
+        "INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) SELECT $1, $2, '', $3 "
+        "WHERE NOT EXISTS (SELECT FROM tollgate_codes WHERE code_digest = $4) "
+        "ON CONFLICT (user_id, application_id) DO NOTHING",
+        made.user, made.application, made.created_at, made.code_digest);
+    asked.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR NO KEY UPDATE", made.user,
+              made.application);
+    // Scopes that were granted before stay in front, in their order.
+    asked.add(
+        "WITH there AS (SELECT refresh_token_id IS NOT NULL AS is_spent FROM tollgate_codes WHERE code_digest = $1), "
+        "widened AS (SELECT id, scopes AS before, ("
+        "SELECT coalesce(string_agg(scope, ' ' ORDER BY place), '') FROM ("
+        "SELECT scope, min(place) AS place FROM unnest(string_to_array(scopes, ' ') || string_to_array($4, ' ')) "
+        "WITH ORDINALITY AS listed (scope, place) WHERE scope <> '' GROUP BY scope) AS each) AS scopes "
+        "FROM tollgate_grants WHERE user_id = $2 AND application_id = $3 AND NOT EXISTS (SELECT FROM there)), "
+        "fitting AS (SELECT id, before, scopes FROM widened WHERE octet_length(scopes) <= $5), "
+        "grown AS (UPDATE tollgate_grants AS grants SET scopes = fitting.scopes FROM fitting "
+        "WHERE grants.id = fitting.id AND fitting.scopes <> fitting.before), "
+        "made AS (INSERT INTO tollgate_codes "
+        "(code_digest, grant_id, scopes, redirect, code_challenge, expires_at, forget_at) "
+        "SELECT $1, id, $4, $6, $7, $8, $8 FROM fitting RETURNING id) "
+        "SELECT (SELECT is_spent FROM there), EXISTS (SELECT FROM widened), EXISTS (SELECT FROM made)",
+        made.code_digest, made.user, made.application, made.scopes, limits::scope_text_bytes_max, made.redirect,
+        made.code_challenge, made.expires_at);
+    asked.add(
+        "DELETE FROM tollgate_codes WHERE id = ANY (ARRAY(SELECT codes.id FROM tollgate_codes AS codes "
+        "JOIN tollgate_grants AS grants ON grants.id = grant_id WHERE user_id = $1 AND application_id = $2 "
+        "ORDER BY codes.id DESC OFFSET $3))",
+        made.user, made.application, limits::codes_per_grant_max);
+    auto answered = connections_.run(asked);
+    if (!answered) return std::move(answered).error();
+    const auto row = (*answered)[2].only<std::optional<bool>, bool, bool>();
+    if (!row) return row.error();
+    const auto& [is_spent, has_grant, is_made] = *row;
+    if (is_spent) return *is_spent ? code_result::spent : code_result::waiting;
+    if (is_made) return code_result::created;
+    return has_grant ? too_many_scopes() : not_found();
+}
+
+TOLLGATE_DECL outcome<redeemed_code> grants::redeem(const code_redemption& shown) {
+    auto asked = connections_.make_batch();
+    asked.add(
+        "SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_codes AS codes ON grants.id = codes.grant_id "
+        "WHERE code_digest = $1 AND application_id = $2 FOR NO KEY UPDATE OF grants",
+        shown.code_digest, shown.application);
+    // A parameter that is NULL equals nothing and differs from nothing: a redirect_uri that was not shown is fine.
+    asked.add(
+        "WITH shown AS (SELECT codes.id, grant_id, user_id, codes.scopes, expires_at, refresh_token_id, "
+        "CASE WHEN refresh_token_id IS NOT NULL THEN 'reused' WHEN expires_at <= $3 THEN 'unknown' "
+        "WHEN redirect <> $4 OR code_challenge IS DISTINCT FROM $5 THEN 'mismatch' ELSE 'redeemed' END AS result "
+        "FROM tollgate_codes AS codes JOIN tollgate_grants AS grants ON grants.id = grant_id "
+        "WHERE code_digest = $1 AND application_id = $2), "
+        "refresh AS (INSERT INTO tollgate_refresh_tokens (token_digest, grant_id, scopes, expires_at, ends_at) "
+        "SELECT $6, grant_id, scopes, least($7, $8), $8 FROM shown WHERE result = 'redeemed' RETURNING id), "
+        "access AS (INSERT INTO tollgate_access_tokens "
+        "(token_digest, user_id, application_id, scopes, created_at, expires_at, refresh_token_id) "
+        "SELECT $9, user_id, $2, scopes, $3, $10, refresh.id FROM shown, refresh), "
+        "spent AS (UPDATE tollgate_codes AS codes SET refresh_token_id = refresh.id, "
+        "forget_at = shown.expires_at + $11 FROM shown, refresh WHERE codes.id = shown.id), "
+        "revoked_access AS (DELETE FROM tollgate_access_tokens AS tokens USING shown "
+        "WHERE result = 'reused' AND tokens.refresh_token_id = shown.refresh_token_id), "
+        "revoked AS (DELETE FROM tollgate_refresh_tokens AS tokens USING shown "
+        "WHERE result = 'reused' AND tokens.id = shown.refresh_token_id) "
+        "SELECT result, user_id, scopes FROM shown",
+        shown.code_digest, shown.application, shown.now, shown.redirect_uri, shown.code_challenge,
+        shown.tokens.refresh_digest, shown.tokens.refresh_expires_at, shown.tokens.refresh_ends_at,
+        shown.tokens.access_digest, shown.tokens.access_expires_at, milliseconds{seconds{limits::spent_code_seconds}});
+    // One whose expiry is furthest off was used last.
+    asked.add(
+        "DELETE FROM tollgate_refresh_tokens WHERE id = ANY (ARRAY(SELECT older.id FROM tollgate_refresh_tokens AS "
+        "newest "
+        "JOIN tollgate_refresh_tokens AS older USING (grant_id) WHERE newest.token_digest = $1 "
+        "AND older.token_digest <> $1 ORDER BY older.expires_at DESC OFFSET $2))",
+        shown.tokens.refresh_digest, limits::refresh_tokens_per_grant_max - 1);
+    trim_access_tokens(asked, shown.tokens.access_digest);
+    auto answered = connections_.run(asked);
+    if (!answered) return token_exists(std::move(answered).error());
+    const auto row = (*answered)[1].next<std::string, user_id, scope_set>();
+    if (!row) return row.error();
+    if (!*row) return redeemed_code{};
+    const auto& [result, user, scopes] = **row;
+    if (result == "redeemed") return redeemed_code{redemption_result::redeemed, user, scopes};
+    if (result == "reused") return redeemed_code{redemption_result::reused, {}, {}};
+    if (result == "mismatch") return redeemed_code{redemption_result::mismatch, {}, {}};
+    return redeemed_code{};
+}
+
+TOLLGATE_DECL outcome<refreshed_token> grants::refresh(const token_refresh& shown) {
+    auto asked = connections_.make_batch();
+    asked.add(
+        "SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_refresh_tokens AS tokens "
+        "ON grants.id = tokens.grant_id WHERE token_digest = $1 AND application_id = $2 FOR NO KEY UPDATE OF grants",
+        shown.refresh_digest, shown.application);
+    asked.add(
+        "WITH shown AS (SELECT tokens.id, user_id, coalesce($4, tokens.scopes) AS scopes, "
+        "coalesce(string_to_array($4, ' ') <@ string_to_array(tokens.scopes, ' '), true) AS fits "
+        "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
+        "WHERE token_digest = $1 AND application_id = $2 AND expires_at > $3), "
+        "access AS (INSERT INTO tollgate_access_tokens "
+        "(token_digest, user_id, application_id, scopes, created_at, expires_at, refresh_token_id) "
+        "SELECT $5, user_id, $2, scopes, $3, $6, id FROM shown WHERE fits), "
+        "used AS (UPDATE tollgate_refresh_tokens AS tokens SET expires_at = least($7, ends_at) FROM shown "
+        "WHERE tokens.id = shown.id AND fits) "
+        "SELECT scopes, fits FROM shown",
+        shown.refresh_digest, shown.application, shown.now, shown.narrowed, shown.access_digest,
+        shown.access_expires_at, instant{shown.now + shown.refresh_lifetime});
+    trim_access_tokens(asked, shown.access_digest);
+    auto answered = connections_.run(asked);
+    if (!answered) return token_exists(std::move(answered).error());
+    const auto row = (*answered)[1].next<scope_set, bool>();
+    if (!row) return row.error();
+    if (!*row) return refreshed_token{};
+    const auto& [scopes, fits] = **row;
+    if (!fits) return refreshed_token{refresh_result::too_wide, {}};
+    return refreshed_token{refresh_result::refreshed, scopes};
+}
+
+TOLLGATE_DECL outcome<void> grants::revoke_token(application_id application, const digest& token) {
+    auto asked = connections_.make_batch();
+    asked.add(
+        "SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_refresh_tokens AS tokens "
+        "ON grants.id = tokens.grant_id WHERE token_digest = $1 AND application_id = $2 FOR NO KEY UPDATE OF grants",
+        token, application);
+    asked.add(
+        "WITH refresh AS (DELETE FROM tollgate_refresh_tokens AS tokens USING tollgate_grants AS grants "
+        "WHERE grants.id = grant_id AND token_digest = $1 AND application_id = $2 RETURNING tokens.id) "
+        "DELETE FROM tollgate_access_tokens WHERE refresh_token_id = (SELECT id FROM refresh)",
+        token, application);
+    asked.add("DELETE FROM tollgate_access_tokens WHERE token_digest = $1 AND application_id = $2", token, application);
+    auto done = connections_.run(asked);
+    if (!done) return std::move(done).error();
+    return {};
+}
+
+TOLLGATE_DECL outcome<std::vector<grant>> grants::of(user_id user) {
+    auto listed = connections_.ask(
+        "SELECT grants.id, application_id, name, website, scopes, grants.created_at, last_used_at "
+        "FROM tollgate_grants AS grants JOIN tollgate_applications AS applications "
+        "ON application_id = applications.id WHERE user_id = $1 ORDER BY grants.id",
+        user);
+    if (!listed) return std::move(listed).error();
+    std::vector<grant> found;
+    for (;;) {
+        auto row = listed->next<grant_id, application_id, std::string, std::string, scope_set, instant,
+                                std::optional<instant>>();
+        if (!row) return std::move(row).error();
+        if (!*row) return found;
+        auto& [id, application, name, website, scopes, created_at, last_used_at] = **row;
+        found.push_back({id, user, application, std::move(name), std::move(website), scopes, created_at, last_used_at});
+    }
+}
+
+TOLLGATE_DECL outcome<bool> grants::revoke(user_id user, application_id application) {
+    auto asked = connections_.make_batch();
+    asked.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR UPDATE", user,
+              application);
+    // Those of no grant, too: whoever revokes does not want that application in.
+    asked.add("DELETE FROM tollgate_access_tokens WHERE application_id = $1 AND user_id = $2", application, user);
+    asked.add("DELETE FROM tollgate_grants WHERE user_id = $1 AND application_id = $2", user, application);
+    auto answered = connections_.run(asked);
+    if (!answered) return std::move(answered).error();
+    return answered->back().touched() > 0;
+}
+
+TOLLGATE_DECL outcome<std::size_t> grants::sweep_expired(instant now, std::size_t rows_max) {
+    if (rows_max == 0) return std::size_t{0};
+    // Of nodes that sweep at once each takes other rows.
+    auto swept = connections_.change(
+        "WITH codes AS (DELETE FROM tollgate_codes WHERE id = ANY (ARRAY("
+        "SELECT id FROM tollgate_codes WHERE forget_at <= $1 ORDER BY forget_at LIMIT $2 FOR UPDATE SKIP LOCKED)) "
+        "RETURNING id), "
+        "access AS (DELETE FROM tollgate_access_tokens WHERE token_digest = ANY (ARRAY("
+        "SELECT token_digest FROM tollgate_access_tokens WHERE expires_at <= $1 ORDER BY expires_at "
+        "LIMIT $2 - (SELECT count(*) FROM codes) FOR UPDATE SKIP LOCKED)) RETURNING token_digest), "
+        "refresh AS (DELETE FROM tollgate_refresh_tokens WHERE id = ANY (ARRAY("
+        "SELECT id FROM tollgate_refresh_tokens WHERE expires_at <= $1 ORDER BY expires_at "
+        "LIMIT $2 - (SELECT count(*) FROM codes) - (SELECT count(*) FROM access) FOR UPDATE SKIP LOCKED)) RETURNING "
+        "id) "
+        "SELECT (SELECT count(*) FROM codes) + (SELECT count(*) FROM access) + (SELECT count(*) FROM refresh)",
+        now, rows_max);
+    if (!swept) return std::move(swept).error();
+    const auto row = swept->only<std::int64_t>();
+    if (!row) return row.error();
+    return static_cast<std::size_t>(std::get<0>(*row));
+}
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/hooks.ipp>
+
+namespace tollgate::postgres {
+
+template <>
+struct column<hook_source> {
+    static constexpr wire_type type = wire_text;
+    static std::optional<hook_source> read(const cell& from) noexcept {
+        const auto text = from.text();
+        for (const hook_source each : {hook_source::api, hook_source::manual})
+            if (text == to_text(each)) return each;
+        return std::nullopt;
+    }
+    static void write(parameter& to, hook_source value) { to.text(to_text(value)); }
+};
+
+TOLLGATE_DECL outcome<hook_id> hooks::create(const new_hook& made, std::size_t hooks_per_event_max) {
+    auto asked = connections_.make_batch();
+    const std::string host = delivery_host(made.target_url);
+    lock_for_counting(asked, "hooks " + std::string{made.account.service.view()} + " " +
+                                 std::to_string(made.account.account.value()) + " " + made.event);
+    // Also where it is there: the row is locked now, so that nobody takes it away before the hook is there.
+    asked.add(
+        "INSERT INTO tollgate_hosts AS hosts (name) SELECT $1 WHERE $5 > (SELECT count(*) FROM tollgate_hooks "
+        "WHERE service = $2 AND account_id = $3 AND event = $4) "
+        "ON CONFLICT (name) DO UPDATE SET has_answered = hosts.has_answered",
+        host, made.account.service, made.account.account, made.event, hooks_per_event_max);
+    asked.add(
+        "INSERT INTO tollgate_hooks "
+        "(service, account_id, event, source, type, target_url, host_id, secret, created_at) "
+        "SELECT $1, $2, $3, $4, $5, $6, id, $7, $8 FROM tollgate_hosts WHERE name = $9 AND $10 > ("
+        "SELECT count(*) FROM tollgate_hooks WHERE service = $1 AND account_id = $2 AND event = $3) RETURNING id",
+        made.account.service, made.account.account, made.event, made.source, made.type, made.target_url, made.secret,
+        made.created_at, host, hooks_per_event_max);
+    auto answered = connections_.run(asked);
+    if (!answered) return std::move(answered).error();
+    const auto row = answered->back().next<hook_id>();
+    if (!row) return row.error();
+    if (!*row) return too_many_hooks(hooks_per_event_max);
+    return std::get<0>(**row);
+}
+
+TOLLGATE_DECL outcome<std::vector<hook>> hooks::of(const account_ref& account) {
+    auto listed = connections_.ask(
+        "SELECT id, event, source, type, target_url, created_at, disabled_at, disable_reason, failing_since "
+        "FROM tollgate_hooks WHERE service = $1 AND account_id = $2 ORDER BY id",
+        account.service, account.account);
+    if (!listed) return std::move(listed).error();
+    std::vector<hook> found;
+    for (;;) {
+        auto row = listed->next<hook_id, std::string, hook_source, std::string, std::string, instant,
+                                std::optional<instant>, std::optional<disable_reason>, std::optional<instant>>();
+        if (!row) return std::move(row).error();
+        if (!*row) return found;
+        auto& [id, event, source, type, target_url, created_at, disabled_at, why, failing_since] = **row;
+        hook& each = found.emplace_back(hook{id,
+                                             account,
+                                             std::move(event),
+                                             source,
+                                             std::move(type),
+                                             std::move(target_url),
+                                             created_at,
+                                             {},
+                                             failing_since});
+        if (disabled_at && why) each.disabled = hook_disablement{*disabled_at, *why};
+    }
+}
+
+TOLLGATE_DECL outcome<std::optional<account_ref>> hooks::account_of(const service_name& service, hook_id id) {
+    if (!is_keepable(service)) return std::optional<account_ref>{};
+    auto found = connections_.ask("SELECT account_id FROM tollgate_hooks WHERE id = $1 AND service = $2", id, service);
+    if (!found) return std::move(found).error();
+    const auto row = found->next<account_id>();
+    if (!row) return row.error();
+    if (!*row) return std::optional<account_ref>{};
+    return std::optional{account_ref{service, std::get<0>(**row)}};
+}
+
+TOLLGATE_DECL outcome<bool> hooks::replace_secret(const account_ref& account, hook_id id, const std::string& secret,
+                                                  instant old_valid_until) {
+    auto asked = connections_.make_batch();
+    asked.add("SELECT id FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE", id,
+              account.service, account.account);
+    asked.add(
+        "INSERT INTO tollgate_hook_secrets (hook_id, secret, valid_until) SELECT id, secret, $4 FROM tollgate_hooks "
+        "WHERE id = $1 AND service = $2 AND account_id = $3",
+        id, account.service, account.account, old_valid_until);
+    asked.add(
+        "DELETE FROM tollgate_hook_secrets WHERE id = ANY (ARRAY("
+        "SELECT id FROM tollgate_hook_secrets WHERE hook_id = $1 ORDER BY id DESC OFFSET $2))",
+        id, limits::previous_secrets_max);
+    asked.add("UPDATE tollgate_hooks SET secret = $4 WHERE id = $1 AND service = $2 AND account_id = $3", id,
+              account.service, account.account, secret);
+    auto answered = connections_.run(asked);
+    if (!answered) return std::move(answered).error();
+    return answered->back().touched() > 0;
+}
+
+TOLLGATE_DECL outcome<bool> hooks::remove(const account_ref& account, hook_id id) {
+    auto asked = connections_.make_batch();
+    // First whoever is sending there, then the events that others might be forgetting at the same time.
+    asked.add(
+        "SELECT hosts.id FROM tollgate_hosts AS hosts JOIN tollgate_hooks AS hooks ON hosts.id = host_id "
+        "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR UPDATE OF hosts",
+        id, account.service, account.account);
+    asked.add(
+        "SELECT events.id FROM tollgate_events AS events JOIN tollgate_deliveries AS deliveries ON events.id = "
+        "event_id "
+        "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
+        "WHERE hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 ORDER BY events.id FOR UPDATE OF events",
+        id, account.service, account.account);
+    // Deliveries and attempts go with them: the schema says so.
+    asked.add(
+        "DELETE FROM tollgate_events AS events USING tollgate_deliveries AS deliveries, tollgate_hooks AS hooks "
+        "WHERE events.id = event_id AND hooks.id = hook_id AND hook_id = $1 AND hooks.service = $2 "
+        "AND hooks.account_id = $3 AND NOT EXISTS ("
+        "SELECT FROM tollgate_deliveries AS others WHERE others.event_id = events.id AND others.hook_id <> $1)",
+        id, account.service, account.account);
+    // The leases that its deliveries had are free.
+    asked.add(
+        "UPDATE tollgate_hosts AS hosts SET ready_at = (SELECT min(at) FROM tollgate_deliveries AS others "
+        "WHERE others.host_id = hosts.id AND state = 0 AND hook_id <> $1) FROM tollgate_hooks AS hooks "
+        "WHERE hosts.id = host_id AND hooks.id = $1 AND service = $2 AND account_id = $3",
+        id, account.service, account.account);
+    asked.add(
+        "WITH gone AS (DELETE FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id = $3 "
+        "RETURNING id, host_id), unused AS (DELETE FROM tollgate_hosts AS hosts USING gone "
+        "WHERE hosts.id = gone.host_id AND NOT EXISTS ("
+        "SELECT FROM tollgate_hooks AS others WHERE others.host_id = hosts.id AND others.id <> $1)) SELECT id FROM "
+        "gone",
+        id, account.service, account.account);
+    auto answered = connections_.run(asked);
+    if (!answered) return std::move(answered).error();
+    return answered->back().count() > 0;
+}
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/listener.ipp>
+
+namespace tollgate::postgres {
+
+TOLLGATE_DECL listener::~listener() {
+    if (thread_.joinable()) {
+        stops_ = true;
+        const char wake = 0;
+        [[maybe_unused]] const auto written = ::write(wake_writing_, &wake, 1);
+        thread_.join();
+    }
+    for (const int each : {wake_reading_, wake_writing_})
+        if (each >= 0) ::close(each);
+}
+
+TOLLGATE_DECL std::optional<std::uint64_t> listener::changes_seen() noexcept {
+    try {
+        std::call_once(started_, [this] { start(); });
+    } catch (...) {  // no thread: nothing is heard
+    }
+    if (!listens_.load(std::memory_order_acquire)) return std::nullopt;
+    return heard_.load(std::memory_order_relaxed);
+}
+
+TOLLGATE_DECL void listener::start() noexcept {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) return;
+    wake_reading_ = ends[0];
+    wake_writing_ = ends[1];
+    try {
+        thread_ = std::thread{[this] { listen_until_stopped(); }};
+    } catch (const std::system_error&) {  // no thread: nothing is heard
+    }
+}
+
+TOLLGATE_DECL void listener::listen_until_stopped() noexcept {
+    constexpr milliseconds first_pause{100}, last_pause{2000};
+    milliseconds length = first_pause;
+    while (!stops_) {
+        const std::uint64_t before = heard_;
+        try {
+            listen_while_connected();
+        } catch (...) {  // memory is short: tried again, as all else
+        }
+        listens_ = false;
+        length = heard_ != before ? first_pause : (std::min)(2 * length, last_pause);
+        if (pause(length)) return;
+    }
+}
+
+TOLLGATE_DECL void listener::listen_while_connected() {
+    // A connection that says nothing may be one that cannot: it is asked for a sign of life.
+    constexpr seconds asked_every{15};
+    auto opened = connections_.open_another();
+    if (!opened) return;
+    batch listens{milliseconds{0}}, lives{milliseconds{0}};
+    listens.add("LISTEN tollgate_deliveries");
+    lives.add("SELECT 1");
+    if (opened->run(listens).failed) return;
+    ++heard_;  // what came before is not heard any more
+    listens_.store(true, std::memory_order_release);
+    auto ask_at = std::chrono::steady_clock::now() + asked_every;
+    while (!stops_) {
+        if (opened->take_notifications() > 0) ++heard_;
+        if (!opened->wait_for_notice(asked_every, wake_reading_)) return;
+        if (std::chrono::steady_clock::now() < ask_at) continue;
+        if (opened->run(lives).failed) return;
+        ask_at = std::chrono::steady_clock::now() + asked_every;
+    }
+}
+
+TOLLGATE_DECL bool listener::pause(milliseconds length) noexcept {
+    pollfd polled{wake_reading_, POLLIN, 0};
+    ::poll(&polled, 1, static_cast<int>(length.count()));
+    return stops_;
+}
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/migrations.ipp>
+
+namespace tollgate::postgres {
+
+namespace detail {
+
+struct schema_state {
+    std::int64_t version = 0;
+    std::int64_t works_with = 0;  ///< of releases' versions, the lowest that can work with these tables
+};
+
+inline outcome<rows> run_one(connection& on, const batch& asked) {
+    auto answered = on.run(asked);
+    if (answered.failed) return std::move(answered.failed->why);
+    return std::move(answered.given.front());
+}
+
+template <class... Values>
+outcome<rows> ask(connection& on, sql text, const Values&... values) {
+    batch asked{milliseconds{0}};
+    asked.add(text, values...);
+    return run_one(on, asked);
+}
+
+/// None of a component, or a database, that has seen no step.
+inline outcome<schema_state> read_schema_state(connection& of, std::string_view component) {
+    auto asked = ask(of, "SELECT to_regclass('tollgate_schema') IS NOT NULL");
+    if (!asked) return std::move(asked).error();
+    const auto is_there = asked->only<bool>();
+    if (!is_there) return is_there.error();
+    if (!std::get<0>(*is_there)) return schema_state{};
+    asked = ask(of, "SELECT version, works_with FROM tollgate_schema WHERE component = $1", component);
+    if (!asked) return std::move(asked).error();
+    const auto row = asked->next<std::int64_t, std::int64_t>();
+    if (!row) return row.error();
+    if (!*row) return schema_state{};
+    return schema_state{std::get<0>(**row), std::get<1>(**row)};
+}
+
+inline outcome<void> run_steps(connection& on, std::string_view component, std::span<const schema_step> steps,
+                               schema_state from) {
+    auto done = on.run_script(
+        "CREATE TABLE IF NOT EXISTS tollgate_schema ("
+        "component text PRIMARY KEY, version bigint NOT NULL, works_with bigint NOT NULL);"
+        // Behind somebody's long transaction a lock on a table would hold up everybody else's short ones, too.
+        "SET LOCAL lock_timeout = '5s'");
+    if (!done) return done;
+    for (std::size_t i = static_cast<std::size_t>(from.version); i < steps.size(); ++i) {
+        if (done = on.run_script(steps[i].script.text()); !done) return done;
+        if (steps[i].breaks_older) from.works_with = static_cast<std::int64_t>(i) + 1;
+    }
+    auto kept = ask(on,
+                    "INSERT INTO tollgate_schema (component, version, works_with) VALUES ($1, $2, $3) "
+                    "ON CONFLICT (component) DO UPDATE SET version = $2, works_with = $3",
+                    component, static_cast<std::int64_t>(steps.size()), from.works_with);
+    if (!kept) return std::move(kept).error();
+    return on.run_script("COMMIT");
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL outcome<void> migrate(pool& on, std::string_view component, std::span<const schema_step> steps,
+                                    milliseconds wait_max) {
+    const auto newest = static_cast<std::int64_t>(steps.size());
+    const auto judge = [&](const detail::schema_state& found) -> outcome<void> {
+        if (found.works_with > newest)
+            return internal_error("PostgreSQL: the tables of \"" + std::string{component} + "\" are of version " +
+                                  std::to_string(found.version) + ", made by a later release, and can be used from " +
+                                  std::to_string(found.works_with) + " on; this release knows them up to version " +
+                                  std::to_string(newest));
+        on.require(component, newest);
+        return {};
+    };
+
+    auto opened = on.open_another();
+    if (!opened) return std::move(opened).error();
+    connection& with = *opened;
+    // Without the lock first: nearly every start finds everything done.
+    auto found = detail::read_schema_state(with, component);
+    if (!found) return std::move(found).error();
+    if (found->version >= newest) return judge(*found);
+
+    with.set_answer_wait_max(wait_max);
+    // Locked before the transaction begins: one that had begun would not know of tables that came while it waited.
+    // Given up, or left early, all of it ends with the connection.
+    auto done = with.run_script(
+        "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = '1min';"
+        "SELECT pg_advisory_lock(hashtextextended('tollgate_schema', 0))");
+    if (!done) return done;
+    if (done = with.run_script("BEGIN"); !done) return done;
+    found = detail::read_schema_state(with, component);
+    if (!found) return std::move(found).error();
+    if (found->version >= newest) return judge(*found);  // another node was quicker
+    if (done = detail::run_steps(with, component, steps, *found); !done) return done;
+    on.require(component, newest);
+    return {};
+}
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/outbox.ipp>
+
+namespace tollgate::postgres {
+
+TOLLGATE_DECL outcome<std::size_t> outbox::append(const event& happened, const message_seed& seed, instant now) {
+    auto asked = connections_.make_batch();
+    append_event(asked, happened, seed, now);
+    asked.add_afterthought(ring_at_other_nodes);
+    auto answered = connections_.run(asked);
+    if (!answered) return std::move(answered).error();
+    return appended_count(answered->front());
+}
+
+TOLLGATE_DECL outcome<std::vector<delivery>> outbox::deliveries_of(const account_ref& account, hook_id of,
+                                                                   std::size_t rows_max) {
+    auto listed = connections_.ask(
+        "SELECT deliveries.id, events.name, seed, deliveries.created_at, state, attempts_made, "
+        "CASE state WHEN 0 THEN at END FROM tollgate_deliveries AS deliveries "
+        "JOIN tollgate_events AS events ON events.id = event_id JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
+        "WHERE hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 ORDER BY deliveries.id DESC LIMIT $4",
+        of, account.service, account.account, rows_max);
+    if (!listed) return std::move(listed).error();
+    std::vector<delivery> found;
+    for (;;) {
+        auto row = listed->next<delivery_id, std::string, message_seed, instant, delivery_state, std::int64_t,
+                                std::optional<instant>>();
+        if (!row) return std::move(row).error();
+        if (!*row) return found;
+        auto& [id, event, seed, created_at, state, attempts_made, next_attempt_at] = **row;
+        found.push_back({.id = id,
+                         .hook = of,
+                         .event = std::move(event),
+                         .message_id = message_id_of(seed, of),
+                         .created_at = created_at,
+                         .state = state,
+                         .attempts_made = static_cast<unsigned>(attempts_made),
+                         .next_attempt_at = next_attempt_at});
+    }
+}
+
+TOLLGATE_DECL outcome<std::vector<recorded_attempt>> outbox::attempts_of(const account_ref& account, hook_id of,
+                                                                         std::size_t rows_max) {
+    auto listed = connections_.ask(
+        "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer "
+        "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries ON deliveries.id = delivery_id "
+        "JOIN tollgate_events AS events ON events.id = event_id JOIN tollgate_hooks AS hooks "
+        "ON hooks.id = attempts.hook_id WHERE attempts.hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 "
+        "ORDER BY attempts.id DESC LIMIT $4",
+        of, account.service, account.account, rows_max);
+    if (!listed) return std::move(listed).error();
+    std::vector<recorded_attempt> found;
+    for (;;) {
+        auto row = listed->next<delivery_id, std::string, message_seed, instant, milliseconds, attempt_end,
+                                std::int64_t, raw_bytes>();
+        if (!row) return std::move(row).error();
+        if (!*row) return found;
+        auto& [id, event, seed, at, duration, end, status, answer] = **row;
+        found.push_back({.delivery = id,
+                         .event = std::move(event),
+                         .message_id = message_id_of(seed, of),
+                         .made = {at, duration, end, static_cast<unsigned>(status), std::move(answer.value)}});
+    }
+}
+
+TOLLGATE_DECL outcome<bool> outbox::resend(const account_ref& account, delivery_id id, instant now) {
+    auto asked = connections_.make_batch();
+    asked.add(
+        "SELECT hosts.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
+        "JOIN tollgate_hosts AS hosts ON hosts.id = hooks.host_id WHERE deliveries.id = $1 AND service = $2 "
+        "AND account_id = $3 FOR NO KEY UPDATE OF hosts",
+        id, account.service, account.account);
+    asked.add(
+        "WITH found AS (SELECT deliveries.id, disabled_at IS NOT NULL AS is_disabled, "
+        "state = 0 AND is_leased AND at > $4 AS is_being_sent FROM tollgate_deliveries AS deliveries "
+        "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
+        "WHERE deliveries.id = $1 AND service = $2 AND account_id = $3), "
+        "changed AS (UPDATE tollgate_deliveries AS deliveries SET state = 0, at = $4, is_leased = false, "
+        "lease_is_open = false, attempts_made = 0, resend_asked = false FROM found "
+        "WHERE deliveries.id = found.id AND NOT is_disabled AND NOT is_being_sent RETURNING host_id), "
+        // Whoever settles it finds that it is to be sent once more.
+        "noted AS (UPDATE tollgate_deliveries AS deliveries SET attempts_made = 0, resend_asked = true FROM found "
+        "WHERE deliveries.id = found.id AND NOT is_disabled AND is_being_sent), "
+        "rung AS (INSERT INTO tollgate_bells (host_id, due_at) SELECT host_id, $4 FROM changed) "
+        "SELECT is_disabled FROM found",
+        id, account.service, account.account, now);
+    asked.add_afterthought(ring_at_other_nodes);
+    auto answered = connections_.run(asked);
+    if (!answered) return std::move(answered).error();
+    const auto row = answered->back().next<bool>();
+    if (!row) return row.error();
+    if (!*row) return false;
+    if (std::get<0>(**row)) return hook_is_disabled();
+    return true;
+}
+
+TOLLGATE_DECL outcome<bool> outbox::enable_hook(const account_ref& account, hook_id id, instant now) {
+    auto asked = connections_.make_batch();
+    asked.add(
+        "SELECT hosts.id FROM tollgate_hooks AS hooks JOIN tollgate_hosts AS hosts ON hosts.id = host_id "
+        "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE OF hosts",
+        id, account.service, account.account);
+    asked.add(
+        "WITH before AS (SELECT id, disabled_at IS NOT NULL AS was_disabled FROM tollgate_hooks "
+        "WHERE id = $1 AND service = $2 AND account_id = $3), "
+        "enabled AS (UPDATE tollgate_hooks AS hooks SET disabled_at = NULL, disable_reason = NULL, failing_since = "
+        "NULL "
+        "FROM before WHERE hooks.id = before.id), "
+        // Held, too, though nobody has claimed since: what was being sent by a worker that died.
+        "due AS (UPDATE tollgate_deliveries AS deliveries SET state = 0, at = $4, is_leased = false, "
+        "lease_is_open = false, attempts_made = 0, resend_asked = false FROM before WHERE hook_id = before.id "
+        "AND (state = 3 OR (was_disabled AND state = 0 AND is_leased AND at <= $4)) RETURNING host_id), "
+        "rung AS (INSERT INTO tollgate_bells (host_id, due_at) SELECT DISTINCT host_id, $4 FROM due) "
+        "SELECT id FROM before",
+        id, account.service, account.account, now);
+    asked.add_afterthought(ring_at_other_nodes);
+    auto answered = connections_.run(asked);
+    if (!answered) return std::move(answered).error();
+    return answered->back().count() > 0;
+}
+
+TOLLGATE_DECL outcome<std::size_t> outbox::sweep(instant ended_before, std::size_t rows_max) {
+    if (rows_max == 0) return std::size_t{0};
+    constexpr int tries_max = 3;
+    for (int tries = 1;; ++tries) {
+        bool may_be_tried_again = false;
+        auto swept = sweep_once(ended_before, rows_max, may_be_tried_again);
+        if (swept || !may_be_tried_again || tries == tries_max) return swept;
+    }
+}
+
+TOLLGATE_DECL outcome<std::size_t> outbox::sweep_once(instant ended_before, std::size_t rows_max,
+                                                      bool& may_be_tried_again) {
+    auto talk = connections_.converse();
+    if (!talk) return std::move(talk).error();
+    const auto run = [&](const batch& asked) {
+        auto answered = talk->run(asked);
+        may_be_tried_again = talk->may_be_tried_again();
+        return answered;
+    };
+    // An event is locked with its deliveries, so that of two who forget the last two of one of them sees that it was
+    // the last. Of nodes that sweep at once each takes others.
+    auto asked = connections_.make_batch();
+    asked.add("BEGIN");
+    asked.add(
+        "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
+        "JOIN tollgate_events AS events ON events.id = event_id WHERE state <> 0 AND at < $1 ORDER BY at LIMIT $2 "
+        "FOR UPDATE OF deliveries, events SKIP LOCKED",
+        ended_before, rows_max);
+    auto answered = run(asked);
+    if (!answered) return std::move(answered).error();
+    std::vector<std::int64_t> deliveries, events;
+    for (;;) {
+        const auto row = answered->back().next<std::int64_t, std::int64_t>();
+        if (!row) return row.error();
+        if (!*row) break;
+        deliveries.push_back(std::get<0>(**row));
+        events.push_back(std::get<1>(**row));
+    }
+    asked = connections_.make_batch();
+    if (!deliveries.empty()) {
+        asked.add("DELETE FROM tollgate_deliveries WHERE id = ANY ($1)", deliveries);
+        asked.add(
+            "DELETE FROM tollgate_events AS events WHERE id = ANY ($1) "
+            "AND NOT EXISTS (SELECT FROM tollgate_deliveries WHERE event_id = events.id)",
+            events);
+    }
+    asked.add("COMMIT");
+    if (answered = run(asked); !answered) return std::move(answered).error();
+    talk->committed();
+    return deliveries.size();
+}
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/personal_tokens.ipp>
+
+namespace tollgate::postgres {
+
+TOLLGATE_DECL outcome<std::optional<token_credential>> personal_tokens::find(std::string_view username) {
+    if (username.size() > token_username::bytes_max || !is_keepable(username)) return std::optional<token_credential>{};
+    auto found = connections_.ask(
+        "SELECT user_id, secret_digest, scopes, last_used_at FROM tollgate_personal_tokens WHERE username = $1",
+        username);
+    if (!found) return std::move(found).error();
+    const auto row = found->next<user_id, digest, scope_set, std::optional<instant>>();
+    if (!row) return row.error();
+    if (!*row) return std::optional<token_credential>{};
+    const auto& [user, secret_digest, scopes, last_used_at] = **row;
+    return std::optional{token_credential{user, secret_digest, scopes, std::nullopt, std::nullopt, last_used_at}};
+}
+
+TOLLGATE_DECL outcome<token_id> personal_tokens::create(const new_personal_token& made,
+                                                        std::size_t tokens_per_user_max) {
+    auto asked = connections_.make_batch();
+    lock_for_counting(asked, "personal_tokens " + std::to_string(made.user.value()));
+    asked.add(
+        "INSERT INTO tollgate_personal_tokens (user_id, username, secret_digest, description, scopes, created_at) "
+        "SELECT $1, $2, $3, $4, $5, $6 "
+        "WHERE $7 > (SELECT count(*) FROM tollgate_personal_tokens WHERE user_id = $1) RETURNING id",
+        made.user, made.username, made.secret_digest, made.description, made.scopes, made.created_at,
+        tokens_per_user_max);
+    auto answered = connections_.run(asked);
+    if (!answered) {
+        auto why = std::move(answered).error();
+        if (why.kind == problem_kind::conflict) why.message = "A personal token of this username exists already.";
+        return why;
+    }
+    const auto row = answered->back().next<token_id>();
+    if (!row) return row.error();
+    if (!*row) return too_many_personal_tokens(tokens_per_user_max);
+    return std::get<0>(**row);
+}
+
+TOLLGATE_DECL outcome<std::vector<personal_token>> personal_tokens::of(user_id user) {
+    auto listed = connections_.ask(
+        "SELECT id, username, description, scopes, created_at, last_used_at FROM tollgate_personal_tokens "
+        "WHERE user_id = $1 ORDER BY id",
+        user);
+    if (!listed) return std::move(listed).error();
+    std::vector<personal_token> found;
+    for (;;) {
+        auto row = listed->next<token_id, token_username, std::string, scope_set, instant, std::optional<instant>>();
+        if (!row) return std::move(row).error();
+        if (!*row) return found;
+        auto& [id, username, description, scopes, created_at, last_used_at] = **row;
+        found.push_back({id, user, username, std::move(description), scopes, created_at, last_used_at});
+    }
+}
+
+TOLLGATE_DECL outcome<bool> personal_tokens::revoke(token_id id) {
+    auto done = connections_.change("DELETE FROM tollgate_personal_tokens WHERE id = $1", id);
+    if (!done) return std::move(done).error();
+    return done->touched() > 0;
+}
+
+TOLLGATE_DECL outcome<void> personal_tokens::record_use(std::string_view username, instant now) {
+    auto asked = connections_.make_batch();
+    wait_for_no_disk(asked);
+    asked.add("UPDATE tollgate_personal_tokens SET last_used_at = $1 WHERE username = $2", now, username);
+    auto done = connections_.run(asked, repeat::never, connection_wait_of_little_use);
+    if (!done) return std::move(done).error();
+    return {};
+}
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/sessions.ipp>
+
+namespace tollgate::postgres {
+
+TOLLGATE_DECL outcome<void> sessions::create(const stored_session& made) {
+    auto asked = connections_.make_batch();
+    asked.add(
+        "INSERT INTO tollgate_sessions (cookie_digest, user_id, login, created_at, last_seen_at) "
+        "VALUES ($1, $2, $3, $4, $5)",
+        made.cookie_digest, made.user, made.login, made.created_at, made.last_seen_at);
+    asked.add(
+        "DELETE FROM tollgate_sessions WHERE cookie_digest = ANY (ARRAY(SELECT cookie_digest FROM tollgate_sessions "
+        "WHERE user_id = $1 AND cookie_digest <> $2 ORDER BY last_seen_at DESC OFFSET $3))",
+        made.user, made.cookie_digest, limits::sessions_per_user_max - 1);
+    auto done = connections_.run(asked);
+    if (!done) {
+        auto why = std::move(done).error();
+        if (why.kind == problem_kind::conflict) why.message = "This session exists already.";
+        return why;
+    }
+    return {};
+}
+
+TOLLGATE_DECL outcome<std::optional<stored_session>> sessions::find(const digest& cookie) {
+    auto found = connections_.ask(
+        "SELECT user_id, login, created_at, last_seen_at FROM tollgate_sessions WHERE cookie_digest = $1", cookie);
+    if (!found) return std::move(found).error();
+    auto row = found->next<user_id, std::string, instant, instant>();
+    if (!row) return std::move(row).error();
+    if (!*row) return std::optional<stored_session>{};
+    auto& [user, login, created_at, last_seen_at] = **row;
+    return std::optional{stored_session{cookie, user, std::move(login), created_at, last_seen_at}};
+}
+
+TOLLGATE_DECL outcome<void> sessions::touch(const digest& cookie, instant now) {
+    auto done =
+        connections_.change("UPDATE tollgate_sessions SET last_seen_at = $1 WHERE cookie_digest = $2", now, cookie);
+    if (!done) return std::move(done).error();
+    return {};
+}
+
+TOLLGATE_DECL outcome<bool> sessions::end(const digest& cookie) {
+    auto done = connections_.change("DELETE FROM tollgate_sessions WHERE cookie_digest = $1", cookie);
+    if (!done) return std::move(done).error();
+    return done->touched() > 0;
+}
+
+TOLLGATE_DECL outcome<void> sessions::end_all_of(user_id user) {
+    auto done = connections_.change("DELETE FROM tollgate_sessions WHERE user_id = $1", user);
+    if (!done) return std::move(done).error();
+    return {};
+}
+
+TOLLGATE_DECL outcome<std::size_t> sessions::sweep(instant created_before, instant seen_before, std::size_t rows_max) {
+    if (rows_max == 0) return std::size_t{0};
+    // Of nodes that sweep at once each takes other rows.
+    auto swept = connections_.change(
+        "WITH over AS (DELETE FROM tollgate_sessions WHERE cookie_digest = ANY (ARRAY("
+        "SELECT cookie_digest FROM tollgate_sessions WHERE created_at < $1 ORDER BY created_at LIMIT $3 "
+        "FOR UPDATE SKIP LOCKED)) RETURNING cookie_digest), "
+        "idle AS (DELETE FROM tollgate_sessions WHERE cookie_digest = ANY (ARRAY("
+        "SELECT cookie_digest FROM tollgate_sessions WHERE last_seen_at < $2 AND created_at >= $1 ORDER BY "
+        "last_seen_at "
+        "LIMIT $3 - (SELECT count(*) FROM over) FOR UPDATE SKIP LOCKED)) RETURNING cookie_digest) "
+        "SELECT (SELECT count(*) FROM over) + (SELECT count(*) FROM idle)",
+        created_before, seen_before, rows_max);
+    if (!swept) return std::move(swept).error();
+    const auto row = swept->only<std::int64_t>();
+    if (!row) return row.error();
+    return static_cast<std::size_t>(std::get<0>(*row));
+}
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/settlements.ipp>
+
+namespace tollgate::postgres {
+
+/// What is settled, as it stands.
+struct settlements::ledger {
+    struct delivery_row {
+        hook_id hook;
+        std::int64_t host;
+        delivery_state state;
+        instant at;
+        bool is_leased;
+        bool lease_is_open;
+        std::int64_t lease_number;
+        std::int64_t attempts_made;
+        bool resend_asked;
+        bool is_changed = false;
+    };
+    struct hook_row {
+        std::optional<instant> failing_since;
+        std::optional<instant> last_failure_at;
+        std::optional<hook_disablement> disabled;
+        bool is_changed = false;
+        bool is_disabled_now = false;
+    };
+    struct host_row {
+        bool is_slow;
+        bool has_answered = false;  ///< one of these
+        bool is_changed = false;
+    };
+
+    std::map<delivery_id, delivery_row> deliveries;
+    std::map<hook_id, hook_row> hooks;
+    std::map<std::int64_t, host_row> hosts;
+
+    static void fail(hook_row& which, const settlement& by) {
+        const auto& bound = by.disable_if_failing_since;
+        if (!which.failing_since || !which.last_failure_at || (bound && *which.last_failure_at < *bound))
+            which.failing_since = which.last_failure_at = by.made.at;
+        else which.last_failure_at = (std::max)(*which.last_failure_at, by.made.at);
+        which.is_changed = true;
+    }
+
+    void disable(hook_id id, disable_reason why, instant now) {
+        hook_row& of = hooks.at(id);
+        of.disabled = hook_disablement{now, why};
+        of.is_changed = of.is_disabled_now = true;
+        for (auto& [number, each] : deliveries) {
+            if (each.hook != id || each.state != delivery_state::waiting || each.is_leased) continue;
+            each.state = delivery_state::held;
+            each.at = now;
+            each.is_changed = true;
+        }
+    }
+};
+
+TOLLGATE_DECL outcome<std::vector<settle_result>> settlements::settle(std::span<const settlement> ended, instant now) {
+    if (ended.empty()) return std::vector<settle_result>{};
+    constexpr int tries_max = 3;
+    for (int tries = 1;; ++tries) {
+        bool may_be_tried_again = false;
+        auto settled = settle_once(ended, now, may_be_tried_again);
+        if (settled || !may_be_tried_again || tries == tries_max) return settled;
+    }
+}
+
+TOLLGATE_DECL outcome<std::vector<settle_result>> settlements::settle_once(std::span<const settlement> ended,
+                                                                           instant now, bool& may_be_tried_again) {
+    auto talk = connections_.converse();
+    if (!talk) return std::move(talk).error();
+    auto in = open(*talk, ended);
+    may_be_tried_again = talk->may_be_tried_again();
+    if (!in) return std::move(in).error();
+    std::vector<settle_result> results;
+    results.reserve(ended.size());
+    for (const settlement& each : ended) results.push_back(settle_one(*in, each, now));
+    auto done = close(*talk, *in, ended, now);
+    may_be_tried_again = talk->may_be_tried_again();
+    if (!done) return std::move(done).error();
+    return results;
+}
+
+TOLLGATE_DECL outcome<settlements::ledger> settlements::open(conversation& talk, std::span<const settlement> ended) {
+    std::vector<delivery_id> ids;
+    for (const settlement& each : ended) ids.push_back(each.lease.delivery);
+    auto asked = connections_.make_batch();
+    asked.add("BEGIN");
+    // In this order, as everybody does: hosts, hooks, deliveries; of each, the first first.
+    asked.add(
+        "SELECT id, is_slow FROM tollgate_hosts WHERE id = ANY (ARRAY("
+        "SELECT host_id FROM tollgate_deliveries WHERE id = ANY ($1))) ORDER BY id FOR NO KEY UPDATE",
+        ids);
+    asked.add(
+        "SELECT id, failing_since, last_failure_at, disabled_at, disable_reason FROM tollgate_hooks WHERE id = ANY "
+        "(ARRAY("
+        "SELECT hook_id FROM tollgate_deliveries WHERE id = ANY ($1))) ORDER BY id FOR NO KEY UPDATE",
+        ids);
+    asked.add(
+        "SELECT id, hook_id, host_id, state, at, is_leased, lease_is_open, lease_number, attempts_made, resend_asked "
+        "FROM tollgate_deliveries WHERE id = ANY ($1) ORDER BY id FOR UPDATE",
+        ids);
+    auto answered = talk.run(asked);
+    if (!answered) return std::move(answered).error();
+
+    ledger in;
+    for (;;) {
+        const auto row = (*answered)[1].next<std::int64_t, bool>();
+        if (!row) return row.error();
+        if (!*row) break;
+        in.hosts.emplace(std::get<0>(**row), ledger::host_row{std::get<1>(**row)});
+    }
+    for (;;) {
+        const auto row = (*answered)[2]
+                             .next<hook_id, std::optional<instant>, std::optional<instant>, std::optional<instant>,
+                                   std::optional<disable_reason>>();
+        if (!row) return row.error();
+        if (!*row) break;
+        const auto& [id, failing_since, last_failure_at, disabled_at, why] = **row;
+        ledger::hook_row& made = in.hooks[id];
+        made.failing_since = failing_since;
+        made.last_failure_at = last_failure_at;
+        if (disabled_at && why) made.disabled = hook_disablement{*disabled_at, *why};
+    }
+    for (;;) {
+        const auto row = (*answered)[3]
+                             .next<delivery_id, hook_id, std::int64_t, delivery_state, instant, bool, bool,
+                                   std::int64_t, std::int64_t, bool>();
+        if (!row) return row.error();
+        if (!*row) break;
+        const auto& [id, hook, host, state, at, is_leased, lease_is_open, lease_number, attempts_made, resend_asked] =
+            **row;
+        // A hook that came between two of the statements cannot have a delivery that was claimed before.
+        if (!in.hooks.contains(hook) || !in.hosts.contains(host)) continue;
+        in.deliveries.emplace(id, ledger::delivery_row{hook, host, state, at, is_leased, lease_is_open, lease_number,
+                                                       attempts_made, resend_asked});
+    }
+    return in;
+}
+
+TOLLGATE_DECL settle_result settlements::settle_one(ledger& in, const settlement& ended, instant now) {
+    const auto found = in.deliveries.find(ended.lease.delivery);
+    if (found == in.deliveries.end()) return settle_result::too_late;
+    auto& which = found->second;
+    if (!which.lease_is_open || which.lease_number != ended.lease.number) return settle_result::too_late;
+
+    auto& to = in.hooks.at(which.hook);
+    auto& where = in.hosts.at(which.host);
+    const bool was_disabled = to.disabled.has_value();
+    which.lease_is_open = which.is_leased = false;
+    which.is_changed = where.is_changed = true;
+    if (ended.verdict == delivery_verdict::unsent) {
+        which.state = was_disabled ? delivery_state::held : delivery_state::waiting;
+        which.at = was_disabled ? now : ended.again_at;
+        return settle_result::done;
+    }
+    ++which.attempts_made;
+    where.has_answered = true;
+    where.is_slow = ended.made.duration >= slow_attempt;
+    if (ended.verdict != delivery_verdict::delivered) {
+        ledger::fail(to, ended);
+    } else if (to.failing_since) {
+        to.failing_since.reset();
+        to.is_changed = true;
+    }
+
+    const bool resent = std::exchange(which.resend_asked, false);
+    if (resent) which.attempts_made = 0;
+    const bool is_over = !resent && ended.verdict != delivery_verdict::again;
+    which.at = is_over || resent || was_disabled ? now : ended.again_at;
+    which.state = !is_over ? (was_disabled ? delivery_state::held : delivery_state::waiting)
+                  : ended.verdict == delivery_verdict::delivered ? delivery_state::delivered
+                                                                 : delivery_state::given_up;
+
+    if (!was_disabled && ended.verdict == delivery_verdict::gone) in.disable(which.hook, disable_reason::gone, now);
+    if (!to.disabled && to.failing_since && ended.disable_if_failing_since &&
+        *to.failing_since <= *ended.disable_if_failing_since)
+        in.disable(which.hook, disable_reason::failing, now);
+    return to.disabled && !was_disabled ? settle_result::hook_disabled : settle_result::done;
+}
+
+TOLLGATE_DECL outcome<void> settlements::close(conversation& talk, const ledger& in, std::span<const settlement> ended,
+                                               instant now) {
+    auto asked = connections_.make_batch();
+    {
+        std::vector<delivery_id> deliveries;
+        std::vector<hook_id> hooks;
+        std::vector<instant> times;
+        std::vector<milliseconds> durations;
+        std::vector<attempt_end> ends;
+        std::vector<std::int64_t> statuses;
+        std::vector<raw_bytes> answers_of;
+        for (const settlement& each : ended) {
+            const auto of = in.deliveries.find(each.lease.delivery);
+            if (of == in.deliveries.end() || each.verdict == delivery_verdict::unsent) continue;
+            deliveries.push_back(of->first);
+            hooks.push_back(of->second.hook);
+            times.push_back(each.made.at);
+            durations.push_back(each.made.duration);
+            ends.push_back(each.made.end);
+            statuses.push_back(each.made.status);
+            answers_of.push_back({each.made.answer});
+        }
+        asked.add(
+            "INSERT INTO tollgate_attempts (delivery_id, hook_id, at, duration, ended, status, answer) "
+            "SELECT delivery_id, hook_id, at, duration, ended, status, answer FROM unnest($1, $2, $3, $4, $5, $6, $7) "
+            "WITH ORDINALITY AS made (delivery_id, hook_id, at, duration, ended, status, answer, place) ORDER BY place",
+            deliveries, hooks, times, durations, ends, statuses, answers_of);
+        // Of each the last.
+        asked.add(
+            "DELETE FROM tollgate_attempts WHERE id = ANY (ARRAY(SELECT id FROM ("
+            "SELECT id, row_number() OVER (PARTITION BY delivery_id ORDER BY id DESC) AS place FROM tollgate_attempts "
+            "WHERE delivery_id = ANY ($1)) AS numbered WHERE place > $2))",
+            deliveries, limits::attempts_per_delivery_max);
+    }
+    {
+        std::vector<delivery_id> ids;
+        std::vector<delivery_state> states;
+        std::vector<instant> times;
+        std::vector<std::int64_t> attempts;
+        std::vector<bool> resent;
+        for (const auto& [id, each] : in.deliveries) {
+            if (!each.is_changed) continue;
+            ids.push_back(id);
+            states.push_back(each.state);
+            times.push_back(each.at);
+            attempts.push_back(each.attempts_made);
+            resent.push_back(each.resend_asked);
+        }
+        asked.add(
+            "UPDATE tollgate_deliveries AS deliveries SET state = settled.state, at = settled.at, "
+            "attempts_made = settled.attempts_made, resend_asked = settled.resend_asked, is_leased = false, "
+            "lease_is_open = false FROM unnest($1, $2, $3, $4, $5) "
+            "AS settled (id, state, at, attempts_made, resend_asked) WHERE deliveries.id = settled.id",
+            ids, states, times, attempts, resent);
+    }
+    {
+        std::vector<hook_id> ids, disabled;
+        std::vector<std::optional<instant>> failing_since, last_failures, disabled_at;
+        std::vector<std::optional<disable_reason>> reasons;
+        for (const auto& [id, each] : in.hooks) {
+            if (each.is_disabled_now) disabled.push_back(id);
+            if (!each.is_changed) continue;
+            ids.push_back(id);
+            failing_since.push_back(each.failing_since);
+            last_failures.push_back(each.last_failure_at);
+            disabled_at.push_back(each.disabled ? std::optional{each.disabled->at} : std::nullopt);
+            reasons.push_back(each.disabled ? std::optional{each.disabled->why} : std::nullopt);
+        }
+        if (!ids.empty())
+            asked.add(
+                "UPDATE tollgate_hooks AS hooks SET failing_since = settled.failing_since, "
+                "last_failure_at = settled.last_failure_at, disabled_at = settled.disabled_at, "
+                "disable_reason = settled.disable_reason FROM unnest($1, $2, $3, $4, $5) "
+                "AS settled (id, failing_since, last_failure_at, disabled_at, disable_reason) "
+                "WHERE hooks.id = settled.id",
+                ids, failing_since, last_failures, disabled_at, reasons);
+        if (!disabled.empty())
+            asked.add(
+                "UPDATE tollgate_deliveries SET state = 3, at = $2, lease_is_open = false "
+                "WHERE hook_id = ANY ($1) AND state = 0 AND NOT is_leased",
+                disabled, now);
+    }
+    {
+        std::vector<std::int64_t> ids;
+        std::vector<bool> slow, answered;
+        for (const auto& [id, each] : in.hosts) {
+            if (!each.is_changed) continue;
+            ids.push_back(id);
+            slow.push_back(each.is_slow);
+            answered.push_back(each.has_answered);
+        }
+        // Who has waited for a turn since earlier than now does not begin to wait again.
+        asked.add(
+            "UPDATE tollgate_hosts AS hosts SET has_answered = has_answered OR settled.answered, "
+            "is_slow = settled.is_slow, "
+            "ready_at = CASE WHEN first_at IS NULL OR first_at > $4 THEN first_at "
+            "WHEN ready_at <= $4 AND hosts.is_slow = settled.is_slow THEN ready_at ELSE $4 END, "
+            "turn = CASE WHEN first_at <= $4 AND ready_at <= $4 AND hosts.is_slow = settled.is_slow THEN turn "
+            "ELSE nextval('tollgate_turns') END "
+            "FROM unnest($1, $2, $3) AS settled (id, is_slow, answered) "
+            "CROSS JOIN LATERAL (SELECT min(at) AS first_at FROM tollgate_deliveries "
+            "WHERE host_id = settled.id AND state = 0) AS waiting WHERE hosts.id = settled.id",
+            ids, slow, answered, now);
+    }
+    asked.add("COMMIT");
+    auto done = talk.run(asked);
+    if (!done) return std::move(done).error();
+    talk.committed();
+    return {};
+}
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres.ipp>
+
+namespace tollgate {
+
+/// One room for each family of verbs, all on the same connections.
+struct postgres_store::rooms {
+    explicit rooms(postgres::pool opened)
+        : connections{std::move(opened)},
+          personal{connections},
+          access{connections},
+          hooks{connections},
+          applications{connections},
+          grants{connections},
+          sessions{connections},
+          outbox{connections},
+          claims{connections},
+          settlements{connections},
+          heard{connections} {}
+
+    postgres::pool connections;
+    postgres::personal_tokens personal;
+    postgres::access_tokens access;
+    postgres::hooks hooks;
+    postgres::applications applications;
+    postgres::grants grants;
+    postgres::sessions sessions;
+    postgres::outbox outbox;
+    postgres::claims claims;
+    postgres::settlements settlements;
+    postgres::listener heard;  // ends before the connections do
+};
+
+TOLLGATE_DECL outcome<std::unique_ptr<postgres_store::rooms>> postgres_store::open_rooms(
+    const std::string& connection_string, const postgres_settings& settings) {
+    auto connections =
+        postgres::pool::open(connection_string, {.connections_max = settings.connections_max,
+                                                 .connection_wait_max = settings.connection_wait_max,
+                                                 .each = {settings.connect_wait_max, settings.answer_wait_max},
+                                                 .callers_clock = settings.callers_clock});
+    if (!connections) return std::move(connections).error();
+    if (auto done = postgres::migrate(*connections, postgres::store_component, postgres::store_steps); !done)
+        return std::move(done).error();
+    return std::make_unique<rooms>(*std::move(connections));
+}
+
+TOLLGATE_DECL postgres_store::postgres_store(const std::string& connection_string, const postgres_settings& settings) {
+    auto opened = open_rooms(connection_string, settings);
+    if (!opened) throw store_error{opened.error().cause.empty() ? opened.error().message : opened.error().cause};
+    rooms_ = *std::move(opened);
+}
+
+TOLLGATE_DECL outcome<postgres_store> postgres_store::open(const std::string& connection_string,
+                                                           const postgres_settings& settings) noexcept {
+    return detail::contained([&]() -> outcome<postgres_store> {
+        auto opened = open_rooms(connection_string, settings);
+        if (!opened) return std::move(opened).error();
+        return postgres_store{*std::move(opened)};
+    });
+}
+
+TOLLGATE_DECL postgres_store::postgres_store(std::unique_ptr<rooms> opened) noexcept : rooms_{std::move(opened)} {}
+TOLLGATE_DECL postgres_store::postgres_store(postgres_store&&) noexcept = default;
+TOLLGATE_DECL postgres_store& postgres_store::operator=(postgres_store&&) noexcept = default;
+TOLLGATE_DECL postgres_store::~postgres_store() = default;
+
+TOLLGATE_DECL postgres_clock postgres_store::clock() const noexcept {
+    return postgres_clock{rooms_->connections.clock()};
+}
+
+TOLLGATE_DECL outcome<std::optional<token_credential>> postgres_store::find_personal_token(
+    std::string_view username) noexcept {
+    return detail::contained([&] { return rooms_->personal.find(username); });
+}
+TOLLGATE_DECL outcome<token_id> postgres_store::create_personal_token(const new_personal_token& made,
+                                                                      std::size_t tokens_per_user_max) noexcept {
+    return detail::contained([&] { return rooms_->personal.create(made, tokens_per_user_max); });
+}
+TOLLGATE_DECL outcome<std::vector<personal_token>> postgres_store::personal_tokens_of(user_id user) noexcept {
+    return detail::contained([&] { return rooms_->personal.of(user); });
+}
+TOLLGATE_DECL outcome<bool> postgres_store::revoke_personal_token(token_id id) noexcept {
+    return detail::contained([&] { return rooms_->personal.revoke(id); });
+}
+TOLLGATE_DECL outcome<void> postgres_store::record_personal_token_use(std::string_view username, instant now) noexcept {
+    return detail::contained([&] { return rooms_->personal.record_use(username, now); });
+}
+
+TOLLGATE_DECL outcome<std::optional<token_credential>> postgres_store::find_access_token(const digest& token) noexcept {
+    return detail::contained([&] { return rooms_->access.find(token); });
+}
+TOLLGATE_DECL outcome<void> postgres_store::create_access_token(const new_access_token& made) noexcept {
+    return detail::contained([&] { return rooms_->access.create(made); });
+}
+TOLLGATE_DECL outcome<bool> postgres_store::revoke_access_token(const digest& token) noexcept {
+    return detail::contained([&] { return rooms_->access.revoke(token); });
+}
+
+TOLLGATE_DECL outcome<void> postgres_store::record_access_token_use(const digest& token, instant now) noexcept {
+    return detail::contained([&] { return rooms_->access.record_use(token, now); });
+}
+
+TOLLGATE_DECL outcome<hook_id> postgres_store::create_hook(const new_hook& made,
+                                                           std::size_t hooks_per_event_max) noexcept {
+    return detail::contained([&] { return rooms_->hooks.create(made, hooks_per_event_max); });
+}
+TOLLGATE_DECL outcome<std::vector<hook>> postgres_store::hooks_of(const account_ref& account) noexcept {
+    return detail::contained([&] { return rooms_->hooks.of(account); });
+}
+TOLLGATE_DECL outcome<std::optional<account_ref>> postgres_store::account_of_hook(const service_name& service,
+                                                                                  hook_id id) noexcept {
+    return detail::contained([&] { return rooms_->hooks.account_of(service, id); });
+}
+TOLLGATE_DECL outcome<bool> postgres_store::replace_hook_secret(const account_ref& account, hook_id id,
+                                                                const std::string& secret,
+                                                                instant old_valid_until) noexcept {
+    return detail::contained([&] { return rooms_->hooks.replace_secret(account, id, secret, old_valid_until); });
+}
+TOLLGATE_DECL outcome<bool> postgres_store::delete_hook(const account_ref& account, hook_id id) noexcept {
+    return detail::contained([&] { return rooms_->hooks.remove(account, id); });
+}
+
+TOLLGATE_DECL outcome<application_id> postgres_store::create_application(
+    const new_application& made, std::size_t applications_per_user_max) noexcept {
+    return detail::contained([&] { return rooms_->applications.create(made, applications_per_user_max); });
+}
+TOLLGATE_DECL outcome<std::optional<application>> postgres_store::find_application(
+    std::string_view client_id) noexcept {
+    return detail::contained([&] { return rooms_->applications.find(client_id); });
+}
+TOLLGATE_DECL outcome<std::vector<application>> postgres_store::applications_of(user_id owner) noexcept {
+    return detail::contained([&] { return rooms_->applications.of(owner); });
+}
+TOLLGATE_DECL outcome<bool> postgres_store::replace_client_secret(user_id owner, application_id id,
+                                                                  const digest& secret) noexcept {
+    return detail::contained([&] { return rooms_->applications.replace_secret(owner, id, secret); });
+}
+TOLLGATE_DECL outcome<bool> postgres_store::delete_application(user_id owner, application_id id) noexcept {
+    return detail::contained([&] { return rooms_->applications.remove(owner, id); });
+}
+
+TOLLGATE_DECL outcome<std::optional<scope_set>> postgres_store::granted_scopes(user_id user,
+                                                                               application_id application) noexcept {
+    return detail::contained([&] { return rooms_->grants.granted(user, application); });
+}
+TOLLGATE_DECL outcome<code_result> postgres_store::create_code(const new_authorization_code& made) noexcept {
+    return detail::contained([&] { return rooms_->grants.create_code(made); });
+}
+TOLLGATE_DECL outcome<redeemed_code> postgres_store::redeem_code(const code_redemption& shown) noexcept {
+    return detail::contained([&] { return rooms_->grants.redeem(shown); });
+}
+TOLLGATE_DECL outcome<refreshed_token> postgres_store::refresh_access_token(const token_refresh& shown) noexcept {
+    return detail::contained([&] { return rooms_->grants.refresh(shown); });
+}
+TOLLGATE_DECL outcome<void> postgres_store::revoke_oauth_token(application_id application,
+                                                               const digest& token) noexcept {
+    return detail::contained([&] { return rooms_->grants.revoke_token(application, token); });
+}
+TOLLGATE_DECL outcome<std::vector<grant>> postgres_store::grants_of(user_id user) noexcept {
+    return detail::contained([&] { return rooms_->grants.of(user); });
+}
+TOLLGATE_DECL outcome<bool> postgres_store::revoke_grant(user_id user, application_id application) noexcept {
+    return detail::contained([&] { return rooms_->grants.revoke(user, application); });
+}
+TOLLGATE_DECL outcome<std::size_t> postgres_store::sweep_expired(instant now, std::size_t rows_max) noexcept {
+    return detail::contained([&] { return rooms_->grants.sweep_expired(now, rows_max); });
+}
+
+TOLLGATE_DECL outcome<void> postgres_store::create_session(const stored_session& made) noexcept {
+    return detail::contained([&] { return rooms_->sessions.create(made); });
+}
+TOLLGATE_DECL outcome<std::optional<stored_session>> postgres_store::find_session(const digest& cookie) noexcept {
+    return detail::contained([&] { return rooms_->sessions.find(cookie); });
+}
+TOLLGATE_DECL outcome<void> postgres_store::touch_session(const digest& cookie, instant now) noexcept {
+    return detail::contained([&] { return rooms_->sessions.touch(cookie, now); });
+}
+TOLLGATE_DECL outcome<bool> postgres_store::end_session(const digest& cookie) noexcept {
+    return detail::contained([&] { return rooms_->sessions.end(cookie); });
+}
+TOLLGATE_DECL outcome<void> postgres_store::end_sessions_of(user_id user) noexcept {
+    return detail::contained([&] { return rooms_->sessions.end_all_of(user); });
+}
+TOLLGATE_DECL outcome<std::size_t> postgres_store::sweep_sessions(instant created_before, instant seen_before,
+                                                                  std::size_t rows_max) noexcept {
+    return detail::contained([&] { return rooms_->sessions.sweep(created_before, seen_before, rows_max); });
+}
+
+TOLLGATE_DECL outcome<std::size_t> postgres_store::append_event(const event& happened, const message_seed& seed,
+                                                                instant now) noexcept {
+    return detail::contained([&] { return rooms_->outbox.append(happened, seed, now); });
+}
+TOLLGATE_DECL outcome<claimed_deliveries> postgres_store::claim_due(const claim_terms& terms) noexcept {
+    return detail::contained([&] { return rooms_->claims.claim_due(terms); });
+}
+TOLLGATE_DECL outcome<std::vector<settle_result>> postgres_store::settle(std::span<const settlement> ended,
+                                                                         instant now) noexcept {
+    return detail::contained([&] { return rooms_->settlements.settle(ended, now); });
+}
+TOLLGATE_DECL outcome<std::vector<delivery>> postgres_store::deliveries_of(const account_ref& account, hook_id hook,
+                                                                           std::size_t rows_max) noexcept {
+    return detail::contained([&] { return rooms_->outbox.deliveries_of(account, hook, rows_max); });
+}
+TOLLGATE_DECL outcome<std::vector<recorded_attempt>> postgres_store::attempts_of(const account_ref& account,
+                                                                                 hook_id hook,
+                                                                                 std::size_t rows_max) noexcept {
+    return detail::contained([&] { return rooms_->outbox.attempts_of(account, hook, rows_max); });
+}
+TOLLGATE_DECL outcome<bool> postgres_store::resend(const account_ref& account, delivery_id id, instant now) noexcept {
+    return detail::contained([&] { return rooms_->outbox.resend(account, id, now); });
+}
+TOLLGATE_DECL outcome<bool> postgres_store::enable_hook(const account_ref& account, hook_id hook,
+                                                        instant now) noexcept {
+    return detail::contained([&] { return rooms_->outbox.enable_hook(account, hook, now); });
+}
+TOLLGATE_DECL outcome<std::size_t> postgres_store::sweep_deliveries(instant ended_before,
+                                                                    std::size_t rows_max) noexcept {
+    return detail::contained([&] { return rooms_->outbox.sweep(ended_before, rows_max); });
+}
+
+TOLLGATE_DECL std::optional<std::uint64_t> postgres_store::changes_seen() const noexcept {
+    return rooms_->heard.changes_seen();
+}
+
+}  // namespace tollgate
+
+// <tollgate/store/postgres_own_transaction.ipp>
+
+namespace tollgate {
+
+TOLLGATE_DECL outcome<std::size_t> postgres_own_transaction::append_event(const event& happened,
+                                                                          const message_seed& seed,
+                                                                          instant now) noexcept {
+    return detail::contained([&]() -> outcome<std::size_t> {
+        postgres::batch asked{clock_.shift()};
+        postgres::append_event(asked, happened, seed, now);
+        asked.add(postgres::ring_at_other_nodes);  // heard when the transaction is committed
+        auto answered = postgres::run_within(connection_, asked);
+        if (!answered) return std::move(answered).error();
+        return postgres::appended_count(answered->front());
+    });
+}
+
+}  // namespace tollgate
+
+#endif  // bodies
+
+#endif  // TOLLGATE_WITH_POSTGRES

@@ -103,3 +103,7 @@
 #if defined(TOLLGATE_WITH_SQLITE)
 #include <tollgate/impl/src_sqlite.hpp>
 #endif
+
+#if defined(TOLLGATE_WITH_POSTGRES)
+#include <tollgate/impl/src_postgres.hpp>
+#endif

@@ -1,0 +1,147 @@
+#include "postgres_directory.hpp"
+
+#include <tollgate/store/postgres/columns.hpp>
+#include <tollgate/store/postgres/migrations.hpp>
+
+namespace reference {
+
+using namespace tollgate;
+
+namespace {
+
+constexpr std::string_view component = "reference_directory";
+
+// Logins are one whatever the case of their ASCII letters, as on SQLite: what lower() does in the C locale. Accounts
+// are counted over all services: whoever takes an account's id to another service finds nobody's account there, and
+// never one of their own by chance.
+constexpr postgres::schema_step migrations[] = {
+    {R"sql(
+    CREATE TABLE directory_users (
+        id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        login text COLLATE "C" NOT NULL,
+        password_hash text NOT NULL,
+        currency text NOT NULL,
+        balance text NOT NULL,
+        requests_per_day bigint
+    );
+    CREATE UNIQUE INDEX directory_users_by_login ON directory_users (lower(login));
+
+    CREATE TABLE directory_accounts (
+        id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        service text COLLATE "C" NOT NULL,
+        user_id bigint NOT NULL REFERENCES directory_users,
+        name text NOT NULL,
+        admin boolean NOT NULL
+    );
+    CREATE INDEX directory_accounts_by_user ON directory_accounts (user_id, service, id);
+    )sql"},
+};
+
+}  // namespace
+
+outcome<postgres_directory> postgres_directory::open(const std::string& connection_string) {
+    auto connections = postgres::pool::open(connection_string);
+    if (!connections) return std::move(connections).error();
+    if (auto done = postgres::migrate(*connections, component, migrations); !done) return std::move(done).error();
+    return postgres_directory{*std::move(connections)};
+}
+
+outcome<balance> postgres_directory::balance_of(user_id user) {
+    auto found = connections_.ask("SELECT balance, currency FROM directory_users WHERE id = $1", user);
+    if (!found) return std::move(found).error();
+    const auto row = found->next<decimal, currency_code>();
+    if (!row) return row.error();
+    if (!*row) return not_found();
+    return balance{user, std::get<0>(**row), std::get<1>(**row)};
+}
+
+outcome<std::optional<quota>> postgres_directory::quota_of(user_id user) {
+    auto found = connections_.ask("SELECT requests_per_day FROM directory_users WHERE id = $1", user);
+    if (!found) return std::move(found).error();
+    const auto row = found->next<std::optional<std::int64_t>>();
+    if (!row) return row.error();
+    if (!*row) return not_found();
+    const auto requests = std::get<0>(**row);
+    if (!requests) return std::optional<quota>{};
+    return std::optional{quota{static_cast<std::uint32_t>(*requests), std::chrono::hours{24}}};
+}
+
+outcome<std::vector<account>> postgres_directory::accounts_of(user_id user, std::string_view service) {
+    if (!postgres::is_keepable(service)) return std::vector<account>{};
+    auto listed = connections_.ask(
+        "SELECT id, name, admin FROM directory_accounts WHERE user_id = $1 AND service = $2 ORDER BY id", user,
+        service);
+    if (!listed) return std::move(listed).error();
+    std::vector<account> accounts;
+    while (true) {
+        auto row = listed->next<account_id, std::string, bool>();
+        if (!row) return std::move(row).error();
+        if (!*row) return accounts;
+        auto& [id, name, admin] = **row;
+        accounts.push_back({id, std::move(name), admin});
+    }
+}
+
+outcome<bool> postgres_directory::has_account(user_id user, const account_ref& wanted) {
+    if (!postgres::is_keepable(wanted.service)) return false;
+    auto found = connections_.ask("SELECT true FROM directory_accounts WHERE id = $1 AND service = $2 AND user_id = $3",
+                                  wanted.account, wanted.service, user);
+    if (!found) return std::move(found).error();
+    return found->count() > 0;
+}
+
+outcome<user_id> postgres_directory::add_user(const new_user& made) {
+    auto done = connections_.change(
+        "INSERT INTO directory_users (login, password_hash, currency, balance) VALUES ($1, $2, $3, $4) RETURNING id",
+        made.login, made.password_hash, made.currency, made.balance);
+    if (!done) return std::move(done).error();
+    const auto row = done->only<user_id>();
+    if (!row) return row.error();
+    return std::get<0>(*row);
+}
+
+outcome<std::optional<known_login>> postgres_directory::find_login(std::string_view login) {
+    if (!postgres::is_keepable(login)) return std::optional<known_login>{};
+    auto found = connections_.ask(
+        "SELECT id, password_hash FROM directory_users WHERE lower(login) = lower($1 COLLATE \"C\")", login);
+    if (!found) return std::move(found).error();
+    auto row = found->next<user_id, std::string>();
+    if (!row) return std::move(row).error();
+    if (!*row) return std::optional<known_login>{};
+    auto& [user, hash] = **row;
+    return std::optional{known_login{user, std::move(hash)}};
+}
+
+template <class... Values>
+outcome<void> postgres_directory::change_one(postgres::sql text, const Values&... values) {
+    auto done = connections_.change(text, values...);
+    if (!done) return std::move(done).error();
+    if (done->touched() == 0) return not_found();
+    return {};
+}
+
+outcome<void> postgres_directory::set_password_hash(user_id user, std::string_view hash) {
+    return change_one("UPDATE directory_users SET password_hash = $1 WHERE id = $2", hash, user);
+}
+
+outcome<void> postgres_directory::replace_password_hash(user_id user, const renewed_hash& renewed) {
+    return change_one("UPDATE directory_users SET password_hash = $1 WHERE id = $2 AND password_hash = $3",
+                      renewed.after, user, renewed.before);
+}
+
+outcome<void> postgres_directory::set_requests_per_day(user_id user, std::uint32_t requests) {
+    return change_one("UPDATE directory_users SET requests_per_day = $1 WHERE id = $2", std::int64_t{requests}, user);
+}
+
+outcome<account_id> postgres_directory::add_account(user_id user, const service_name& service, std::string_view name,
+                                                    bool admin) {
+    auto done = connections_.change(
+        "INSERT INTO directory_accounts (service, user_id, name, admin) VALUES ($1, $2, $3, $4) RETURNING id", service,
+        user, name, admin);
+    if (!done) return std::move(done).error();  // not_found where the user is not there
+    const auto row = done->only<account_id>();
+    if (!row) return row.error();
+    return std::get<0>(*row);
+}
+
+}  // namespace reference

@@ -1,0 +1,59 @@
+#pragma once
+
+#include "user_records.hpp"
+
+#include <tollgate/base/outcome.hpp>
+#include <tollgate/contract/user_directory.hpp>
+#include <tollgate/store/postgres/pool.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace reference {
+
+/// Users, their accounts and their quotas, in the PostgreSQL database that the store lives in too, with tables and a
+/// schema version of its own. Any number of nodes use it at once, and see each other's changes with their next call:
+/// every verb is one round trip, and nothing is remembered here.
+///
+/// Thread rule: any thread. Errors: a `problem`; not_found for a user who is not there.
+class postgres_directory {
+public:
+    static constexpr bool blocking = true;
+
+    /// Makes the tables if they are not there, and brings older ones up to date.
+    static tollgate::outcome<postgres_directory> open(const std::string& connection_string);
+
+    // The contract `user_directory`.
+    tollgate::outcome<tollgate::balance> balance_of(tollgate::user_id user);
+    tollgate::outcome<std::vector<tollgate::account>> accounts_of(tollgate::user_id user, std::string_view service);
+    tollgate::outcome<std::optional<tollgate::quota>> quota_of(tollgate::user_id user);
+    tollgate::outcome<bool> has_account(tollgate::user_id user, const tollgate::account_ref& wanted);
+
+    /// problem_kind::conflict when the login is taken.
+    tollgate::outcome<tollgate::user_id> add_user(const new_user& made);
+    /// None when there is no such login.
+    tollgate::outcome<std::optional<known_login>> find_login(std::string_view login);
+    tollgate::outcome<void> set_password_hash(tollgate::user_id user, std::string_view hash);
+    /// not_found when the user has another hash.
+    tollgate::outcome<void> replace_password_hash(tollgate::user_id user, const renewed_hash& renewed);
+    tollgate::outcome<void> set_requests_per_day(tollgate::user_id user, std::uint32_t requests);
+    /// Ids are counted over all services.
+    tollgate::outcome<tollgate::account_id> add_account(tollgate::user_id user, const tollgate::service_name& service,
+                                                        std::string_view name, bool admin);
+
+private:
+    /// Runs a statement that changes one row; not_found when there was none.
+    template <class... Values>
+    tollgate::outcome<void> change_one(tollgate::postgres::sql text, const Values&... values);
+
+    explicit postgres_directory(tollgate::postgres::pool connections) : connections_{std::move(connections)} {}
+
+    tollgate::postgres::pool connections_;
+};
+
+static_assert(tollgate::user_directory<postgres_directory>);
+
+}  // namespace reference
