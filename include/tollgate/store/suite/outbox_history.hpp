@@ -225,9 +225,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         const auto account = sample_account();
         const auto hook = listen(store, account);
         constexpr seconds bound{100};
-        int now = 0;
         const auto fail = [&](int second, settle_result result = settle_result::done) {
-            now = second;
             report(store, account, 1, noon + seconds{second});
             for (const due_delivery& each : claim_at(store, noon + seconds{second})) {
                 auto ended = settled(each, given_up, noon + seconds{second});
