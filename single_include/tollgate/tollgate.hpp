@@ -29065,9 +29065,11 @@ public:
 
     TOLLGATE_DECL outcome<std::size_t> append(const event& happened, const message_seed& seed, instant now);
     TOLLGATE_DECL outcome<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of,
-                                                               std::size_t rows_max);
+                                                               std::size_t rows_max,
+                                                               std::optional<delivery_id> before);
     TOLLGATE_DECL outcome<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id of,
-                                                                     std::size_t rows_max);
+                                                                     std::size_t rows_max,
+                                                                     std::optional<delivery_id> made_for);
     TOLLGATE_DECL outcome<bool> resend(const account_ref& account, delivery_id id, instant now);
     TOLLGATE_DECL outcome<bool> enable_hook(const account_ref& account, hook_id id, instant now);
     TOLLGATE_DECL outcome<std::size_t> sweep(instant ended_before, std::size_t rows_max);
@@ -29515,9 +29517,11 @@ public:
     TOLLGATE_DECL outcome<claimed_deliveries> claim_due(const claim_terms& terms) noexcept;
     TOLLGATE_DECL outcome<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now) noexcept;
     TOLLGATE_DECL outcome<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook,
-                                                               std::size_t rows_max) noexcept;
+                                                               std::size_t rows_max,
+                                                               std::optional<delivery_id> before) noexcept;
     TOLLGATE_DECL outcome<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook,
-                                                                     std::size_t rows_max) noexcept;
+                                                                     std::size_t rows_max,
+                                                                     std::optional<delivery_id> made_for) noexcept;
     TOLLGATE_DECL outcome<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept;
     TOLLGATE_DECL outcome<bool> enable_hook(const account_ref& account, hook_id hook, instant now) noexcept;
     TOLLGATE_DECL outcome<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept;
@@ -31581,13 +31585,16 @@ TOLLGATE_DECL outcome<std::size_t> outbox::append(const event& happened, const m
 }
 
 TOLLGATE_DECL outcome<std::vector<delivery>> outbox::deliveries_of(const account_ref& account, hook_id of,
-                                                                   std::size_t rows_max) {
+                                                                   std::size_t rows_max,
+                                                                   std::optional<delivery_id> before) {
     auto listed = connections_.ask(
         "SELECT deliveries.id, events.name, seed, deliveries.created_at, state, attempts_made, "
         "CASE state WHEN 0 THEN at END FROM tollgate_deliveries AS deliveries "
         "JOIN tollgate_events AS events ON events.id = event_id JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
-        "WHERE hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 ORDER BY deliveries.id DESC LIMIT $4",
-        of, account.service, account.account, rows_max);
+        "WHERE hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 AND deliveries.id < $5 "
+        "ORDER BY deliveries.id DESC LIMIT $4",
+        of, account.service, account.account, rows_max,
+        before ? before->value() : (std::numeric_limits<std::int64_t>::max)());
     if (!listed) return std::move(listed).error();
     std::vector<delivery> found;
     for (;;) {
@@ -31608,14 +31615,25 @@ TOLLGATE_DECL outcome<std::vector<delivery>> outbox::deliveries_of(const account
 }
 
 TOLLGATE_DECL outcome<std::vector<recorded_attempt>> outbox::attempts_of(const account_ref& account, hook_id of,
-                                                                         std::size_t rows_max) {
-    auto listed = connections_.ask(
-        "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer "
-        "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries ON deliveries.id = delivery_id "
-        "JOIN tollgate_events AS events ON events.id = event_id JOIN tollgate_hooks AS hooks "
-        "ON hooks.id = attempts.hook_id WHERE attempts.hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 "
-        "ORDER BY attempts.id DESC LIMIT $4",
-        of, account.service, account.account, rows_max);
+                                                                         std::size_t rows_max,
+                                                                         std::optional<delivery_id> made_for) {
+    auto listed =
+        made_for
+            ? connections_.ask(
+                  "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer "
+                  "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
+                  "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
+                  "JOIN tollgate_hooks AS hooks ON hooks.id = deliveries.hook_id WHERE delivery_id = $5 "
+                  "AND deliveries.hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 "
+                  "ORDER BY attempts.id DESC LIMIT $4",
+                  of, account.service, account.account, rows_max, *made_for)
+            : connections_.ask(
+                  "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer "
+                  "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
+                  "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
+                  "JOIN tollgate_hooks AS hooks ON hooks.id = attempts.hook_id WHERE attempts.hook_id = $1 "
+                  "AND hooks.service = $2 AND hooks.account_id = $3 ORDER BY attempts.id DESC LIMIT $4",
+                  of, account.service, account.account, rows_max);
     if (!listed) return std::move(listed).error();
     std::vector<recorded_attempt> found;
     for (;;) {
@@ -32378,14 +32396,13 @@ TOLLGATE_DECL outcome<std::vector<settle_result>> postgres_store::settle(std::sp
                                                                          instant now) noexcept {
     return detail::contained([&] { return rooms_->settlements.settle(ended, now); });
 }
-TOLLGATE_DECL outcome<std::vector<delivery>> postgres_store::deliveries_of(const account_ref& account, hook_id hook,
-                                                                           std::size_t rows_max) noexcept {
-    return detail::contained([&] { return rooms_->outbox.deliveries_of(account, hook, rows_max); });
+TOLLGATE_DECL outcome<std::vector<delivery>> postgres_store::deliveries_of(
+    const account_ref& account, hook_id hook, std::size_t rows_max, std::optional<delivery_id> before) noexcept {
+    return detail::contained([&] { return rooms_->outbox.deliveries_of(account, hook, rows_max, before); });
 }
-TOLLGATE_DECL outcome<std::vector<recorded_attempt>> postgres_store::attempts_of(const account_ref& account,
-                                                                                 hook_id hook,
-                                                                                 std::size_t rows_max) noexcept {
-    return detail::contained([&] { return rooms_->outbox.attempts_of(account, hook, rows_max); });
+TOLLGATE_DECL outcome<std::vector<recorded_attempt>> postgres_store::attempts_of(
+    const account_ref& account, hook_id hook, std::size_t rows_max, std::optional<delivery_id> made_for) noexcept {
+    return detail::contained([&] { return rooms_->outbox.attempts_of(account, hook, rows_max, made_for); });
 }
 TOLLGATE_DECL outcome<bool> postgres_store::resend(const account_ref& account, delivery_id id, instant now) noexcept {
     return detail::contained([&] { return rooms_->outbox.resend(account, id, now); });

@@ -145,9 +145,11 @@ public:
     TOLLGATE_DECL outcome<claimed_deliveries> claim_due(const claim_terms& terms) noexcept;
     TOLLGATE_DECL outcome<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now) noexcept;
     TOLLGATE_DECL outcome<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook,
-                                                               std::size_t rows_max) noexcept;
+                                                               std::size_t rows_max,
+                                                               std::optional<delivery_id> before) noexcept;
     TOLLGATE_DECL outcome<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook,
-                                                                     std::size_t rows_max) noexcept;
+                                                                     std::size_t rows_max,
+                                                                     std::optional<delivery_id> made_for) noexcept;
     TOLLGATE_DECL outcome<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept;
     TOLLGATE_DECL outcome<bool> enable_hook(const account_ref& account, hook_id hook, instant now) noexcept;
     TOLLGATE_DECL outcome<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept;

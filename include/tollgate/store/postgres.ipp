@@ -214,14 +214,13 @@ TOLLGATE_DECL outcome<std::vector<settle_result>> postgres_store::settle(std::sp
                                                                          instant now) noexcept {
     return detail::contained([&] { return rooms_->settlements.settle(ended, now); });
 }
-TOLLGATE_DECL outcome<std::vector<delivery>> postgres_store::deliveries_of(const account_ref& account, hook_id hook,
-                                                                           std::size_t rows_max) noexcept {
-    return detail::contained([&] { return rooms_->outbox.deliveries_of(account, hook, rows_max); });
+TOLLGATE_DECL outcome<std::vector<delivery>> postgres_store::deliveries_of(
+    const account_ref& account, hook_id hook, std::size_t rows_max, std::optional<delivery_id> before) noexcept {
+    return detail::contained([&] { return rooms_->outbox.deliveries_of(account, hook, rows_max, before); });
 }
-TOLLGATE_DECL outcome<std::vector<recorded_attempt>> postgres_store::attempts_of(const account_ref& account,
-                                                                                 hook_id hook,
-                                                                                 std::size_t rows_max) noexcept {
-    return detail::contained([&] { return rooms_->outbox.attempts_of(account, hook, rows_max); });
+TOLLGATE_DECL outcome<std::vector<recorded_attempt>> postgres_store::attempts_of(
+    const account_ref& account, hook_id hook, std::size_t rows_max, std::optional<delivery_id> made_for) noexcept {
+    return detail::contained([&] { return rooms_->outbox.attempts_of(account, hook, rows_max, made_for); });
 }
 TOLLGATE_DECL outcome<bool> postgres_store::resend(const account_ref& account, delivery_id id, instant now) noexcept {
     return detail::contained([&] { return rooms_->outbox.resend(account, id, now); });

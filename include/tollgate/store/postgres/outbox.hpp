@@ -7,6 +7,7 @@
 #include <tollgate/store/postgres/pool.hpp>
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 namespace tollgate::postgres {
@@ -22,9 +23,11 @@ public:
 
     TOLLGATE_DECL outcome<std::size_t> append(const event& happened, const message_seed& seed, instant now);
     TOLLGATE_DECL outcome<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of,
-                                                               std::size_t rows_max);
+                                                               std::size_t rows_max,
+                                                               std::optional<delivery_id> before);
     TOLLGATE_DECL outcome<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id of,
-                                                                     std::size_t rows_max);
+                                                                     std::size_t rows_max,
+                                                                     std::optional<delivery_id> made_for);
     TOLLGATE_DECL outcome<bool> resend(const account_ref& account, delivery_id id, instant now);
     TOLLGATE_DECL outcome<bool> enable_hook(const account_ref& account, hook_id id, instant now);
     TOLLGATE_DECL outcome<std::size_t> sweep(instant ended_before, std::size_t rows_max);

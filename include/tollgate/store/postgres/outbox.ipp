@@ -6,6 +6,7 @@
 #include <tollgate/store/refusals.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -21,13 +22,16 @@ TOLLGATE_DECL outcome<std::size_t> outbox::append(const event& happened, const m
 }
 
 TOLLGATE_DECL outcome<std::vector<delivery>> outbox::deliveries_of(const account_ref& account, hook_id of,
-                                                                   std::size_t rows_max) {
+                                                                   std::size_t rows_max,
+                                                                   std::optional<delivery_id> before) {
     auto listed = connections_.ask(
         "SELECT deliveries.id, events.name, seed, deliveries.created_at, state, attempts_made, "
         "CASE state WHEN 0 THEN at END FROM tollgate_deliveries AS deliveries "
         "JOIN tollgate_events AS events ON events.id = event_id JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
-        "WHERE hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 ORDER BY deliveries.id DESC LIMIT $4",
-        of, account.service, account.account, rows_max);
+        "WHERE hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 AND deliveries.id < $5 "
+        "ORDER BY deliveries.id DESC LIMIT $4",
+        of, account.service, account.account, rows_max,
+        before ? before->value() : (std::numeric_limits<std::int64_t>::max)());
     if (!listed) return std::move(listed).error();
     std::vector<delivery> found;
     for (;;) {
@@ -48,14 +52,25 @@ TOLLGATE_DECL outcome<std::vector<delivery>> outbox::deliveries_of(const account
 }
 
 TOLLGATE_DECL outcome<std::vector<recorded_attempt>> outbox::attempts_of(const account_ref& account, hook_id of,
-                                                                         std::size_t rows_max) {
-    auto listed = connections_.ask(
-        "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer "
-        "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries ON deliveries.id = delivery_id "
-        "JOIN tollgate_events AS events ON events.id = event_id JOIN tollgate_hooks AS hooks "
-        "ON hooks.id = attempts.hook_id WHERE attempts.hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 "
-        "ORDER BY attempts.id DESC LIMIT $4",
-        of, account.service, account.account, rows_max);
+                                                                         std::size_t rows_max,
+                                                                         std::optional<delivery_id> made_for) {
+    auto listed =
+        made_for
+            ? connections_.ask(
+                  "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer "
+                  "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
+                  "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
+                  "JOIN tollgate_hooks AS hooks ON hooks.id = deliveries.hook_id WHERE delivery_id = $5 "
+                  "AND deliveries.hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 "
+                  "ORDER BY attempts.id DESC LIMIT $4",
+                  of, account.service, account.account, rows_max, *made_for)
+            : connections_.ask(
+                  "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer "
+                  "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
+                  "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
+                  "JOIN tollgate_hooks AS hooks ON hooks.id = attempts.hook_id WHERE attempts.hook_id = $1 "
+                  "AND hooks.service = $2 AND hooks.account_id = $3 ORDER BY attempts.id DESC LIMIT $4",
+                  of, account.service, account.account, rows_max);
     if (!listed) return std::move(listed).error();
     std::vector<recorded_attempt> found;
     for (;;) {
