@@ -23254,6 +23254,8 @@ public:
         stopping_ = true;
         asked_.clear();
         waiting_.clear();
+        // Now: what they hold belongs to an executor that may be gone when the look-up ends.
+        for (question& each : running_) each.tell.clear();
         came_.notify_all();
     }
 

@@ -519,6 +519,25 @@ TEST_CASE("one domain's names cannot keep others from being looked up, were ther
     seen->go_on = true;
 }
 
+TEST_CASE("a pool that has stopped holds nothing of those who asked, though a look-up goes on") {
+    const auto go_on = std::make_shared<std::atomic<bool>>(false);
+    const auto begun = std::make_shared<std::atomic<bool>>(false);
+    const auto asker = std::make_shared<int>(0);
+    lookup_pool pool{[go_on, begun](const std::string&) {
+                         *begun = true;
+                         while (!*go_on) std::this_thread::sleep_for(std::chrono::milliseconds{1});
+                         return std::vector<ip_address>{};
+                     },
+                     4};
+    for (const char* const each : {"a.example", "b.example", "c.other", "d.third", "e.fourth"})
+        pool.ask(each, [asker](const auto&) {});
+    while (!*begun) std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    CHECK(asker.use_count() > 1);
+    pool.stop();
+    CHECK(asker.use_count() == 1);
+    *go_on = true;
+}
+
 TEST_CASE("a domain is what one can buy") {
     struct row {
         const char *host, *domain;
