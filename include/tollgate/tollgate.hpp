@@ -287,6 +287,7 @@
 #include <tollgate/store/postgres/access_tokens.hpp>
 #include <tollgate/store/postgres/append_event.hpp>
 #include <tollgate/store/postgres/applications.hpp>
+#include <tollgate/store/postgres/backlog.hpp>
 #include <tollgate/store/postgres/batch.hpp>
 #include <tollgate/store/postgres/claims.hpp>
 #include <tollgate/store/postgres/columns.hpp>
@@ -303,6 +304,7 @@
 #include <tollgate/store/postgres/outbox.hpp>
 #include <tollgate/store/postgres/personal_tokens.hpp>
 #include <tollgate/store/postgres/pool.hpp>
+#include <tollgate/store/postgres/removal.hpp>
 #include <tollgate/store/postgres/schema.hpp>
 #include <tollgate/store/postgres/server_clock.hpp>
 #include <tollgate/store/postgres/server_list.hpp>

@@ -28265,6 +28265,10 @@ public:
         begin(text, 0);
     }
 
+    /// For the rare batch that may take longer than others. To be said first.
+    TOLLGATE_DECL void take_up_to(milliseconds answer_wait_max);
+    [[nodiscard]] std::optional<milliseconds> answer_wait_max() const noexcept { return answer_wait_max_; }
+
     struct value {
         unsigned type;
         std::size_t at;
@@ -28298,6 +28302,7 @@ private:
     }
 
     milliseconds shift_;
+    std::optional<milliseconds> answer_wait_max_;
     std::size_t transaction_size_ = 0;  // 0: all
     std::vector<statement> statements_;
     std::vector<value> values_;
@@ -28745,6 +28750,17 @@ private:
 
 }  // namespace tollgate::postgres
 
+// <tollgate/store/postgres/backlog.hpp>
+
+namespace tollgate::postgres {
+
+/// Goes on with what a hook's verb began and left: to remove a deleted one's deliveries, to hold a disabled one's, to
+/// make due what was held for one that was enabled. One hook, and at most `backlog_rows_max` deliveries; how many it
+/// removed.
+[[nodiscard]] TOLLGATE_DECL outcome<std::size_t> work_on_backlog(pool& on, std::size_t removed_max, instant now);
+
+}  // namespace tollgate::postgres
+
 // <tollgate/store/postgres/claims.hpp>
 
 namespace tollgate::postgres {
@@ -28765,7 +28781,6 @@ private:
     struct host;
     struct choice;
 
-    TOLLGATE_DECL outcome<std::optional<instant>> next_without_claim(const claim_terms& terms);
     TOLLGATE_DECL outcome<claimed_deliveries> claim_once(const claim_terms& terms, bool& may_be_tried_again);
     TOLLGATE_DECL outcome<std::vector<host>> lock_hosts(conversation& talk, const claim_terms& terms);
     static TOLLGATE_DECL choice choose(const std::vector<host>& ready, const claim_terms& terms);
@@ -29067,8 +29082,7 @@ public:
 
     TOLLGATE_DECL outcome<std::size_t> append(const event& happened, const message_seed& seed, instant now);
     TOLLGATE_DECL outcome<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of,
-                                                               std::size_t rows_max,
-                                                               std::optional<delivery_id> before);
+                                                               std::size_t rows_max, std::optional<delivery_id> before);
     TOLLGATE_DECL outcome<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id of,
                                                                      std::size_t rows_max,
                                                                      std::optional<delivery_id> made_for);
@@ -29077,8 +29091,6 @@ public:
     TOLLGATE_DECL outcome<std::size_t> sweep(instant ended_before, std::size_t rows_max);
 
 private:
-    TOLLGATE_DECL outcome<std::size_t> sweep_once(instant ended_before, std::size_t rows_max, bool& may_be_tried_again);
-
     pool& connections_;
 };
 
@@ -29106,6 +29118,36 @@ private:
 
 }  // namespace tollgate::postgres
 
+// <tollgate/store/postgres/removal.hpp>
+
+namespace tollgate::postgres {
+
+/// How many deliveries one transaction changes or removes beside its own business: tens of milliseconds.
+inline constexpr std::size_t backlog_rows_max = 1000;
+
+/// Removes deliveries with their attempts, and events that have none left. Two round trips each; of nodes that remove
+/// at once each takes others. How many deliveries.
+class removal {
+public:
+    explicit removal(pool& connections) : connections_{connections} {}
+
+    /// That were delivered, given up or held since before then, the first first.
+    TOLLGATE_DECL outcome<std::size_t> ended_before(instant then, std::size_t rows_max);
+    /// That a hook has delivered or given up, beyond the newest so many.
+    TOLLGATE_DECL outcome<std::size_t> ended_beyond(hook_id of, std::size_t kept, std::size_t rows_max);
+    /// Of this hook or, where none is named, of one that was deleted; with the last of them goes its row.
+    TOLLGATE_DECL outcome<std::size_t> of_deleted(std::optional<hook_id> which, std::size_t rows_max);
+
+private:
+    /// `listing` begins a transaction, and its last statement says which, and of which events.
+    TOLLGATE_DECL outcome<std::size_t> remove(const batch& listing, bool of_deleted);
+    TOLLGATE_DECL outcome<std::size_t> remove_once(const batch& listing, bool of_deleted, bool& may_be_tried_again);
+
+    pool& connections_;
+};
+
+}  // namespace tollgate::postgres
+
 // <tollgate/store/postgres/schema.hpp>
 
 namespace tollgate::postgres {
@@ -29121,6 +29163,10 @@ inline constexpr std::array store_steps{
     //
     // A host is where hooks' targets are: their scheme, name and port. Its row is the lock on all that is sent there.
     // It is written with each claim and settlement, so there is room beside it, and what is dead is cleaned up soon.
+    //
+    // A hook that was deleted is nobody's (account 0) until its deliveries are gone, too. `has_backlog` says that there
+    // are more deliveries to remove, hold or release than one statement should: claims and sweeps do the rest, a
+    // thousand at a time.
     //
     // Access tokens may name an application that has no row: an integrator's own. So no foreign key leads from them.
     // `refresh_token_id` in a code is set when it is redeemed, and says from then on what was made of it; that token
@@ -29167,7 +29213,7 @@ inline constexpr std::array store_steps{
         CREATE TABLE tollgate_hooks (
             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
             service text COLLATE "C" NOT NULL,
-            account_id bigint NOT NULL CHECK (account_id > 0),
+            account_id bigint NOT NULL CHECK (account_id >= 0),
             event text COLLATE "C" NOT NULL,
             source text NOT NULL CHECK (source IN ('api', 'manual')),
             type text NOT NULL,
@@ -29179,10 +29225,12 @@ inline constexpr std::array store_steps{
             disable_reason text CHECK (disable_reason IN ('gone', 'failing')),
             failing_since bigint,
             last_failure_at bigint,
+            has_backlog boolean NOT NULL DEFAULT false,
             CHECK ((disabled_at IS NULL) = (disable_reason IS NULL))
         );
         CREATE INDEX tollgate_hooks_by_account ON tollgate_hooks (service, account_id, event);
         CREATE INDEX tollgate_hooks_by_host ON tollgate_hooks (host_id);
+        CREATE INDEX tollgate_hooks_with_backlog ON tollgate_hooks (id) WHERE has_backlog;
 
         CREATE TABLE tollgate_hook_secrets (
             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -29286,6 +29334,9 @@ inline constexpr std::array store_steps{
         );
         CREATE INDEX tollgate_deliveries_by_event ON tollgate_deliveries (event_id);
         CREATE INDEX tollgate_deliveries_by_hook ON tollgate_deliveries (hook_id, id);
+        CREATE INDEX tollgate_deliveries_of_hook_that_wait ON tollgate_deliveries (hook_id) WHERE state = 0;
+        CREATE INDEX tollgate_deliveries_of_hook_that_ended ON tollgate_deliveries (hook_id, id) WHERE state IN (1, 2);
+        CREATE INDEX tollgate_deliveries_of_hook_that_are_held ON tollgate_deliveries (hook_id) WHERE state = 3;
         CREATE INDEX tollgate_deliveries_that_wait ON tollgate_deliveries (host_id, at, id) WHERE state = 0;
         CREATE INDEX tollgate_deliveries_that_are_leased ON tollgate_deliveries (host_id, at)
             WHERE state = 0 AND is_leased;
@@ -29358,7 +29409,12 @@ private:
     TOLLGATE_DECL outcome<void> close(conversation& talk, const ledger& in, std::span<const settlement> ended,
                                       instant now);
 
+    /// Those of which enough ended since the last time.
+    TOLLGATE_DECL std::vector<hook_id> hooks_with_history_to_trim(const ledger& in);
+
     pool& connections_;
+    std::mutex mutex_;
+    std::unordered_map<hook_id, std::size_t> ended_;  // of each hook, since it was trimmed
 };
 
 }  // namespace tollgate::postgres
@@ -29706,6 +29762,12 @@ TOLLGATE_DECL void batch::begin(sql text, std::size_t value_count) {
     statements_.push_back({text, values_.size(), value_count});
 }
 
+TOLLGATE_DECL void batch::take_up_to(milliseconds answer_wait_max) {
+    answer_wait_max_ = answer_wait_max;
+    // So that the server says so before nobody listens any more.
+    add("SELECT set_config('statement_timeout', $1, true)", std::to_string(answer_wait_max.count() * 3 / 4));
+}
+
 TOLLGATE_DECL void batch::keep(wire_type type, std::size_t begun_at, bool is_null) {
     values_.push_back({type.number, begun_at, bytes_.size() - begun_at, is_null});
 }
@@ -30051,7 +30113,7 @@ TOLLGATE_DECL run_result connection::run(const batch& asked) {
     if (asked.statements().empty()) return {};
     if (handle_ == nullptr) return {{}, trouble{unavailable("PostgreSQL: the connection is closed"), aftermath::lost}};
     const auto began_at = steady::now();
-    const auto end = began_at + settings_.answer_wait_max;
+    const auto end = began_at + asked.answer_wait_max().value_or(settings_.answer_wait_max);
     std::vector<command> commands;
     commands.reserve(2 * asked.statements().size() + 3);
     if (!send(asked, commands)) return {{}, lose(asked.statements().front().text.text(), waited::failed)};
@@ -30669,6 +30731,7 @@ TOLLGATE_DECL outcome<bool> applications::replace_secret(user_id owner, applicat
 
 TOLLGATE_DECL outcome<bool> applications::remove(user_id owner, application_id id) {
     auto asked = connections_.make_batch();
+    asked.take_up_to(seconds{60});  // hundreds of thousands may have let it in
     // First whoever is making a grant or tokens of one is waited for, so that the last statement sees all tokens.
     asked.add("SELECT id FROM tollgate_applications WHERE id = $1 AND owner_id = $2 FOR UPDATE", id, owner);
     asked.add(
@@ -30685,6 +30748,47 @@ TOLLGATE_DECL outcome<bool> applications::remove(user_id owner, application_id i
     auto answered = connections_.run(asked);
     if (!answered) return std::move(answered).error();
     return answered->back().count() > 0;
+}
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/backlog.ipp>
+
+namespace tollgate::postgres {
+
+TOLLGATE_DECL outcome<std::size_t> work_on_backlog(pool& on, std::size_t removed_max, instant now) {
+    auto asked = on.make_batch();
+    asked.add(
+        "SELECT set_config('tollgate.backlog_of', coalesce((SELECT hooks.id::text FROM tollgate_hooks AS hooks "
+        "JOIN tollgate_hosts AS hosts ON hosts.id = host_id WHERE has_backlog AND account_id <> 0 "
+        "ORDER BY hooks.id LIMIT 1 FOR NO KEY UPDATE OF hosts SKIP LOCKED), '0'), true)");
+    asked.add(
+        "UPDATE tollgate_deliveries SET state = 3, at = $1, lease_is_open = false WHERE id = ANY (ARRAY("
+        "SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = "
+        "hook_id "
+        "WHERE hook_id = current_setting('tollgate.backlog_of')::bigint AND disabled_at IS NOT NULL "
+        "AND state = 0 AND NOT is_leased LIMIT $2))",
+        now, backlog_rows_max);
+    asked.add(
+        "WITH due AS (UPDATE tollgate_deliveries SET state = 0, at = $1, attempts_made = 0, resend_asked = false, "
+        "lease_is_open = false WHERE id = ANY (ARRAY(SELECT deliveries.id FROM tollgate_deliveries AS deliveries "
+        "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
+        "WHERE hook_id = current_setting('tollgate.backlog_of')::bigint AND disabled_at IS NULL AND state = 3 "
+        "LIMIT $2)) RETURNING host_id) "
+        "INSERT INTO tollgate_bells (host_id, due_at) SELECT DISTINCT host_id, $1 FROM due",
+        now, backlog_rows_max);
+    asked.add(
+        "UPDATE tollgate_hooks AS hooks SET has_backlog = CASE WHEN disabled_at IS NULL "
+        "THEN EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
+        "ELSE EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 0 AND NOT is_leased) END "
+        "WHERE id = current_setting('tollgate.backlog_of')::bigint AND account_id <> 0");
+    asked.add("SELECT EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0)");
+    auto answered = on.run(asked);
+    if (!answered) return std::move(answered).error();
+    const auto any_deleted = answered->back().only<bool>();
+    if (!any_deleted) return any_deleted.error();
+    if (!std::get<0>(*any_deleted)) return std::size_t{0};
+    return removal{on}.of_deleted(std::nullopt, removed_max);
 }
 
 }  // namespace tollgate::postgres
@@ -30724,17 +30828,22 @@ inline constexpr std::size_t hosts_max = 1000;
 inline constexpr sql when_next{
     "SELECT (SELECT min(ready_at) FROM tollgate_hosts WHERE NOT is_slow AND ready_at IS NOT NULL), "
     "(SELECT min(ready_at) FROM tollgate_hosts WHERE is_slow AND ready_at IS NOT NULL), "
-    "EXISTS (SELECT FROM tollgate_bells)"};
+    "EXISTS (SELECT FROM tollgate_bells), EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog)"};
+
+struct outlook {
+    std::optional<instant> next_at;
+    bool has_backlog = false;
+};
 
 /// By what `when_next` says.
-inline outcome<std::optional<instant>> read_next(rows& from, const claim_terms& terms) {
-    const auto row = from.only<std::optional<instant>, std::optional<instant>, bool>();
+inline outcome<outlook> read_outlook(rows& from, const claim_terms& terms) {
+    const auto row = from.only<std::optional<instant>, std::optional<instant>, bool, bool>();
     if (!row) return row.error();
-    const auto& [quick, slow, any_bell] = *row;
-    if (any_bell) return std::optional{terms.now};
+    const auto& [quick, slow, any_bell, has_backlog] = *row;
+    if (any_bell || has_backlog) return outlook{terms.now, has_backlog};
     const bool takes_slow = terms.slow_deliveries_max != 0;
-    if (!takes_slow || !slow) return quick;
-    return quick ? (std::min)(quick, slow) : slow;
+    if (!takes_slow || !slow) return outlook{quick};
+    return outlook{quick ? (std::min)(quick, slow) : slow};
 }
 
 inline std::size_t leases_max(std::size_t given) noexcept { return (std::max)(given, std::size_t{1}); }
@@ -30743,21 +30852,20 @@ inline std::size_t leases_max(std::size_t given) noexcept { return (std::max)(gi
 
 TOLLGATE_DECL outcome<claimed_deliveries> claims::claim_due(const claim_terms& terms) {
     if (terms.deliveries_max == 0) return claimed_deliveries{};
-    auto next = next_without_claim(terms);
-    if (!next) return std::move(next).error();
-    if (!*next || **next > terms.now) return claimed_deliveries{{}, *next};
+    auto told = connections_.ask(detail::when_next);
+    if (!told) return std::move(told).error();
+    const auto before = detail::read_outlook(*told, terms);
+    if (!before) return before.error();
+    if (!before->next_at || *before->next_at > terms.now) return claimed_deliveries{{}, before->next_at};
+    if (before->has_backlog)
+        if (auto done = work_on_backlog(connections_, backlog_rows_max, terms.now); !done)
+            return std::move(done).error();
     constexpr int tries_max = 3;
     for (int tries = 1;; ++tries) {
         bool may_be_tried_again = false;
         auto claimed = claim_once(terms, may_be_tried_again);
         if (claimed || !may_be_tried_again || tries == tries_max) return claimed;
     }
-}
-
-TOLLGATE_DECL outcome<std::optional<instant>> claims::next_without_claim(const claim_terms& terms) {
-    auto told = connections_.ask(detail::when_next);
-    if (!told) return std::move(told).error();
-    return detail::read_next(*told, terms);
 }
 
 TOLLGATE_DECL outcome<claimed_deliveries> claims::claim_once(const claim_terms& terms, bool& may_be_tried_again) {
@@ -30803,7 +30911,7 @@ TOLLGATE_DECL outcome<std::vector<claims::host>> claims::lock_hosts(conversation
         "FROM tollgate_hosts AS hosts CROSS JOIN LATERAL (SELECT count(*) AS leases FROM tollgate_deliveries "
         "WHERE host_id = hosts.id AND state = 0 AND is_leased AND at > $1) AS taken "
         "LEFT JOIN LATERAL (SELECT deliveries.id, at, lease_number, hook_id, event_id, attempts_made, "
-        "octet_length(data)::bigint AS bytes, disabled_at IS NOT NULL AS is_disabled "
+        "octet_length(data)::bigint AS bytes, disabled_at IS NOT NULL OR hooks.account_id = 0 AS is_disabled "
         "FROM tollgate_deliveries AS deliveries JOIN tollgate_events AS events ON events.id = event_id "
         "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
         "WHERE deliveries.host_id = hosts.id AND state = 0 AND at <= $1 ORDER BY at, deliveries.id "
@@ -30911,9 +31019,9 @@ TOLLGATE_DECL outcome<claimed_deliveries> claims::lease(conversation& talk, cons
     if (!answered) return std::move(answered).error();
     talk.committed();
 
-    auto next = detail::read_next((*answered)[next_answer], terms);
-    if (!next) return std::move(next).error();
-    claimed_deliveries claimed{{}, *next};
+    const auto after = detail::read_outlook((*answered)[next_answer], terms);
+    if (!after) return after.error();
+    claimed_deliveries claimed{{}, after->next_at};
     if (ids.empty()) {
         // Somebody else has the hosts that are ready: no longer than a round trip or two.
         if (chosen.visited.empty() && claimed.next_at && *claimed.next_at <= terms.now)
@@ -31326,7 +31434,8 @@ TOLLGATE_DECL outcome<std::vector<hook>> hooks::of(const account_ref& account) {
 
 TOLLGATE_DECL outcome<std::optional<account_ref>> hooks::account_of(const service_name& service, hook_id id) {
     if (!is_keepable(service)) return std::optional<account_ref>{};
-    auto found = connections_.ask("SELECT account_id FROM tollgate_hooks WHERE id = $1 AND service = $2", id, service);
+    auto found = connections_.ask(
+        "SELECT account_id FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id <> 0", id, service);
     if (!found) return std::move(found).error();
     const auto row = found->next<account_id>();
     if (!row) return row.error();
@@ -31356,40 +31465,45 @@ TOLLGATE_DECL outcome<bool> hooks::replace_secret(const account_ref& account, ho
 
 TOLLGATE_DECL outcome<bool> hooks::remove(const account_ref& account, hook_id id) {
     auto asked = connections_.make_batch();
-    // First whoever is sending there, then the events that others might be forgetting at the same time.
+    // First whoever is sending there is waited for.
     asked.add(
         "SELECT hosts.id FROM tollgate_hosts AS hosts JOIN tollgate_hooks AS hooks ON hosts.id = host_id "
         "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR UPDATE OF hosts",
         id, account.service, account.account);
+    // From now on it is nobody's.
     asked.add(
-        "SELECT events.id FROM tollgate_events AS events JOIN tollgate_deliveries AS deliveries ON events.id = "
-        "event_id "
-        "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
-        "WHERE hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 ORDER BY events.id FOR UPDATE OF events",
-        id, account.service, account.account);
-    // Deliveries and attempts go with them: the schema says so.
-    asked.add(
-        "DELETE FROM tollgate_events AS events USING tollgate_deliveries AS deliveries, tollgate_hooks AS hooks "
-        "WHERE events.id = event_id AND hooks.id = hook_id AND hook_id = $1 AND hooks.service = $2 "
-        "AND hooks.account_id = $3 AND NOT EXISTS ("
-        "SELECT FROM tollgate_deliveries AS others WHERE others.event_id = events.id AND others.hook_id <> $1)",
-        id, account.service, account.account);
-    // The leases that its deliveries had are free.
-    asked.add(
-        "UPDATE tollgate_hosts AS hosts SET ready_at = (SELECT min(at) FROM tollgate_deliveries AS others "
-        "WHERE others.host_id = hosts.id AND state = 0 AND hook_id <> $1) FROM tollgate_hooks AS hooks "
-        "WHERE hosts.id = host_id AND hooks.id = $1 AND service = $2 AND account_id = $3",
+        "UPDATE tollgate_hooks SET account_id = 0, secret = '', has_backlog = true "
+        "WHERE id = $1 AND service = $2 AND account_id = $3",
         id, account.service, account.account);
     asked.add(
-        "WITH gone AS (DELETE FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id = $3 "
-        "RETURNING id, host_id), unused AS (DELETE FROM tollgate_hosts AS hosts USING gone "
-        "WHERE hosts.id = gone.host_id AND NOT EXISTS ("
-        "SELECT FROM tollgate_hooks AS others WHERE others.host_id = hosts.id AND others.id <> $1)) SELECT id FROM "
-        "gone",
-        id, account.service, account.account);
+        "DELETE FROM tollgate_hook_secrets USING tollgate_hooks AS hooks "
+        "WHERE hook_id = hooks.id AND hooks.id = $1 AND account_id = 0",
+        id);
+    // Others get the leases that its deliveries had.
+    asked.add(
+        "UPDATE tollgate_deliveries AS deliveries SET is_leased = false, lease_is_open = false "
+        "FROM tollgate_hooks AS hooks WHERE deliveries.host_id = hooks.host_id AND hook_id = hooks.id AND state = 0 "
+        "AND is_leased AND hooks.id = $1 AND account_id = 0",
+        id);
+    asked.add(
+        "UPDATE tollgate_hosts AS hosts SET ready_at = ("
+        "SELECT min(at) FROM tollgate_deliveries WHERE host_id = hosts.id AND state = 0) "
+        "FROM tollgate_hooks AS hooks WHERE hosts.id = host_id AND hooks.id = $1 AND account_id = 0",
+        id);
+    asked.add(
+        "WITH gone AS (DELETE FROM tollgate_hooks WHERE id = $1 AND account_id = 0 "
+        "AND NOT EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = $1) RETURNING host_id), "
+        "unused AS (DELETE FROM tollgate_hosts AS hosts USING gone WHERE hosts.id = gone.host_id AND NOT EXISTS ("
+        "SELECT FROM tollgate_hooks AS others WHERE others.host_id = hosts.id AND others.id <> $1)) "
+        "SELECT host_id FROM gone",
+        id);
     auto answered = connections_.run(asked);
     if (!answered) return std::move(answered).error();
-    return answered->back().count() > 0;
+    if ((*answered)[1].touched() == 0) return false;
+    // Its deliveries are told of and claimed no more. Where this fails, or there are more, claims and sweeps go on with
+    // it.
+    if (answered->back().count() == 0) static_cast<void>(removal{connections_}.of_deleted(id, backlog_rows_max));
+    return true;
 }
 
 }  // namespace tollgate::postgres
@@ -31590,9 +31704,11 @@ TOLLGATE_DECL outcome<std::vector<delivery>> outbox::deliveries_of(const account
                                                                    std::size_t rows_max,
                                                                    std::optional<delivery_id> before) {
     auto listed = connections_.ask(
-        "SELECT deliveries.id, events.name, seed, deliveries.created_at, state, attempts_made, "
-        "CASE state WHEN 0 THEN at END FROM tollgate_deliveries AS deliveries "
+        "SELECT deliveries.id, events.name, seed, deliveries.created_at, shown, attempts_made, "
+        "CASE shown WHEN 0 THEN at END FROM tollgate_deliveries AS deliveries "
         "JOIN tollgate_events AS events ON events.id = event_id JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
+        "CROSS JOIN LATERAL (SELECT CASE WHEN state = 0 AND NOT is_leased AND disabled_at IS NOT NULL THEN 3 "
+        "WHEN state = 3 AND disabled_at IS NULL THEN 0 ELSE state END AS shown) AS backlog "
         "WHERE hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 AND deliveries.id < $5 "
         "ORDER BY deliveries.id DESC LIMIT $4",
         of, account.service, account.account, rows_max,
@@ -31619,23 +31735,22 @@ TOLLGATE_DECL outcome<std::vector<delivery>> outbox::deliveries_of(const account
 TOLLGATE_DECL outcome<std::vector<recorded_attempt>> outbox::attempts_of(const account_ref& account, hook_id of,
                                                                          std::size_t rows_max,
                                                                          std::optional<delivery_id> made_for) {
-    auto listed =
-        made_for
-            ? connections_.ask(
-                  "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer "
-                  "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
-                  "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
-                  "JOIN tollgate_hooks AS hooks ON hooks.id = deliveries.hook_id WHERE delivery_id = $5 "
-                  "AND deliveries.hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 "
-                  "ORDER BY attempts.id DESC LIMIT $4",
-                  of, account.service, account.account, rows_max, *made_for)
-            : connections_.ask(
-                  "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer "
-                  "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
-                  "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
-                  "JOIN tollgate_hooks AS hooks ON hooks.id = attempts.hook_id WHERE attempts.hook_id = $1 "
-                  "AND hooks.service = $2 AND hooks.account_id = $3 ORDER BY attempts.id DESC LIMIT $4",
-                  of, account.service, account.account, rows_max);
+    auto listed = made_for
+                      ? connections_.ask(
+                            "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer "
+                            "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
+                            "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
+                            "JOIN tollgate_hooks AS hooks ON hooks.id = deliveries.hook_id WHERE delivery_id = $5 "
+                            "AND deliveries.hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 "
+                            "ORDER BY attempts.id DESC LIMIT $4",
+                            of, account.service, account.account, rows_max, *made_for)
+                      : connections_.ask(
+                            "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer "
+                            "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
+                            "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
+                            "JOIN tollgate_hooks AS hooks ON hooks.id = attempts.hook_id WHERE attempts.hook_id = $1 "
+                            "AND hooks.service = $2 AND hooks.account_id = $3 ORDER BY attempts.id DESC LIMIT $4",
+                            of, account.service, account.account, rows_max);
     if (!listed) return std::move(listed).error();
     std::vector<recorded_attempt> found;
     for (;;) {
@@ -31695,68 +31810,48 @@ TOLLGATE_DECL outcome<bool> outbox::enable_hook(const account_ref& account, hook
         "NULL "
         "FROM before WHERE hooks.id = before.id), "
         // Held, too, though nobody has claimed since: what was being sent by a worker that died.
-        "due AS (UPDATE tollgate_deliveries AS deliveries SET state = 0, at = $4, is_leased = false, "
-        "lease_is_open = false, attempts_made = 0, resend_asked = false FROM before WHERE hook_id = before.id "
-        "AND (state = 3 OR (was_disabled AND state = 0 AND is_leased AND at <= $4)) RETURNING host_id), "
+        "held AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
+        "WHERE state = 3 LIMIT $5), "
+        "abandoned AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
+        "WHERE was_disabled AND state = 0 AND is_leased AND at <= $4), "
+        "due AS (UPDATE tollgate_deliveries SET state = 0, at = $4, is_leased = false, "
+        "lease_is_open = false, attempts_made = 0, resend_asked = false "
+        "WHERE id = ANY (ARRAY(SELECT id FROM held UNION ALL SELECT id FROM abandoned)) RETURNING host_id), "
         "rung AS (INSERT INTO tollgate_bells (host_id, due_at) SELECT DISTINCT host_id, $4 FROM due) "
         "SELECT id FROM before",
-        id, account.service, account.account, now);
+        id, account.service, account.account, now, backlog_rows_max);
+    asked.add(
+        "UPDATE tollgate_hooks AS hooks SET has_backlog = "
+        "EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
+        "WHERE id = $1 AND service = $2 AND account_id = $3",
+        id, account.service, account.account);
     asked.add_afterthought(ring_at_other_nodes);
     auto answered = connections_.run(asked);
     if (!answered) return std::move(answered).error();
-    return answered->back().count() > 0;
+    return answered->back().touched() > 0;
 }
 
 TOLLGATE_DECL outcome<std::size_t> outbox::sweep(instant ended_before, std::size_t rows_max) {
     if (rows_max == 0) return std::size_t{0};
-    constexpr int tries_max = 3;
-    for (int tries = 1;; ++tries) {
-        bool may_be_tried_again = false;
-        auto swept = sweep_once(ended_before, rows_max, may_be_tried_again);
-        if (swept || !may_be_tried_again || tries == tries_max) return swept;
+    // Asked without a transaction first: often there is nothing.
+    auto asked = connections_.ask(
+        "SELECT EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0), "
+        "EXISTS (SELECT FROM tollgate_deliveries WHERE state <> 0 AND at < $1)",
+        ended_before);
+    if (!asked) return std::move(asked).error();
+    const auto any = asked->only<bool, bool>();
+    if (!any) return any.error();
+    const auto [any_deleted, any_ended] = *any;
+    std::size_t removed = 0;
+    if (any_deleted) {
+        auto of_deleted = removal{connections_}.of_deleted(std::nullopt, rows_max);
+        if (!of_deleted) return of_deleted;
+        removed = *of_deleted;
     }
-}
-
-TOLLGATE_DECL outcome<std::size_t> outbox::sweep_once(instant ended_before, std::size_t rows_max,
-                                                      bool& may_be_tried_again) {
-    auto talk = connections_.converse();
-    if (!talk) return std::move(talk).error();
-    const auto run = [&](const batch& asked) {
-        auto answered = talk->run(asked);
-        may_be_tried_again = talk->may_be_tried_again();
-        return answered;
-    };
-    // An event is locked with its deliveries, so that of two who forget the last two of one of them sees that it was
-    // the last. Of nodes that sweep at once each takes others.
-    auto asked = connections_.make_batch();
-    asked.add("BEGIN");
-    asked.add(
-        "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
-        "JOIN tollgate_events AS events ON events.id = event_id WHERE state <> 0 AND at < $1 ORDER BY at LIMIT $2 "
-        "FOR UPDATE OF deliveries, events SKIP LOCKED",
-        ended_before, rows_max);
-    auto answered = run(asked);
-    if (!answered) return std::move(answered).error();
-    std::vector<std::int64_t> deliveries, events;
-    for (;;) {
-        const auto row = answered->back().next<std::int64_t, std::int64_t>();
-        if (!row) return row.error();
-        if (!*row) break;
-        deliveries.push_back(std::get<0>(**row));
-        events.push_back(std::get<1>(**row));
-    }
-    asked = connections_.make_batch();
-    if (!deliveries.empty()) {
-        asked.add("DELETE FROM tollgate_deliveries WHERE id = ANY ($1)", deliveries);
-        asked.add(
-            "DELETE FROM tollgate_events AS events WHERE id = ANY ($1) "
-            "AND NOT EXISTS (SELECT FROM tollgate_deliveries WHERE event_id = events.id)",
-            events);
-    }
-    asked.add("COMMIT");
-    if (answered = run(asked); !answered) return std::move(answered).error();
-    talk->committed();
-    return deliveries.size();
+    if (!any_ended) return removed;
+    auto ended = removal{connections_}.ended_before(ended_before, rows_max - removed);
+    if (!ended) return ended;
+    return removed + *ended;
 }
 
 }  // namespace tollgate::postgres
@@ -31829,6 +31924,109 @@ TOLLGATE_DECL outcome<void> personal_tokens::record_use(std::string_view usernam
     auto done = connections_.run(asked, repeat::never, connection_wait_of_little_use);
     if (!done) return std::move(done).error();
     return {};
+}
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/removal.ipp>
+
+namespace tollgate::postgres {
+
+TOLLGATE_DECL outcome<std::size_t> removal::ended_before(instant then, std::size_t rows_max) {
+    if (rows_max == 0) return std::size_t{0};
+    auto asked = connections_.make_batch();
+    asked.add("BEGIN");
+    // An event is locked with its deliveries, so that of two who remove the last two of one of them sees that it was
+    // the last. So it is below.
+    asked.add(
+        "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
+        "JOIN tollgate_events AS events ON events.id = event_id WHERE state <> 0 AND at < $1 ORDER BY at LIMIT $2 "
+        "FOR UPDATE OF deliveries, events SKIP LOCKED",
+        then, rows_max);
+    return remove(asked, false);
+}
+
+TOLLGATE_DECL outcome<std::size_t> removal::ended_beyond(hook_id of, std::size_t kept, std::size_t rows_max) {
+    auto asked = connections_.make_batch();
+    asked.add("BEGIN");
+    asked.add(
+        "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
+        "JOIN tollgate_events AS events ON events.id = event_id WHERE deliveries.id = ANY (ARRAY("
+        "SELECT id FROM tollgate_deliveries WHERE hook_id = $1 AND state IN (1, 2) ORDER BY id DESC OFFSET $2 LIMIT "
+        "$3)) "
+        "AND state IN (1, 2) FOR UPDATE OF deliveries, events SKIP LOCKED",
+        of, kept, rows_max);
+    return remove(asked, false);
+}
+
+TOLLGATE_DECL outcome<std::size_t> removal::of_deleted(std::optional<hook_id> which, std::size_t rows_max) {
+    if (rows_max == 0) return std::size_t{0};
+    auto asked = connections_.make_batch();
+    asked.add("BEGIN");
+    // The next statements learn from a setting of this transaction which it is. Whoever makes a hook for the same host
+    // waits.
+    asked.add(
+        "SELECT set_config('tollgate.deleted_hook', coalesce((SELECT hooks.id::text FROM tollgate_hooks AS hooks "
+        "JOIN tollgate_hosts AS hosts ON hosts.id = host_id WHERE has_backlog AND account_id = 0 "
+        "AND hooks.id = coalesce($1, hooks.id) ORDER BY hooks.id LIMIT 1 FOR UPDATE OF hosts SKIP LOCKED), '0'), true)",
+        which);
+    asked.add(
+        "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
+        "JOIN tollgate_events AS events ON events.id = event_id "
+        "WHERE hook_id = current_setting('tollgate.deleted_hook')::bigint LIMIT $1 "
+        "FOR UPDATE OF deliveries, events SKIP LOCKED",
+        rows_max);
+    return remove(asked, true);
+}
+
+TOLLGATE_DECL outcome<std::size_t> removal::remove(const batch& listing, bool of_deleted) {
+    constexpr int tries_max = 3;
+    for (int tries = 1;; ++tries) {
+        bool may_be_tried_again = false;
+        auto removed = remove_once(listing, of_deleted, may_be_tried_again);
+        if (removed || !may_be_tried_again || tries == tries_max) return removed;
+    }
+}
+
+TOLLGATE_DECL outcome<std::size_t> removal::remove_once(const batch& listing, bool of_deleted,
+                                                        bool& may_be_tried_again) {
+    auto talk = connections_.converse();
+    if (!talk) return std::move(talk).error();
+    const auto run = [&](const batch& asked) {
+        auto answered = talk->run(asked);
+        may_be_tried_again = talk->may_be_tried_again();
+        return answered;
+    };
+    auto answered = run(listing);
+    if (!answered) return std::move(answered).error();
+    std::vector<std::int64_t> deliveries, events;
+    for (;;) {
+        const auto row = answered->back().next<std::int64_t, std::int64_t>();
+        if (!row) return row.error();
+        if (!*row) break;
+        deliveries.push_back(std::get<0>(**row));
+        events.push_back(std::get<1>(**row));
+    }
+    auto asked = connections_.make_batch();
+    if (!deliveries.empty()) {
+        asked.add("DELETE FROM tollgate_deliveries WHERE id = ANY ($1)", deliveries);
+        asked.add(
+            "DELETE FROM tollgate_events AS events WHERE id = ANY ($1) "
+            "AND NOT EXISTS (SELECT FROM tollgate_deliveries WHERE event_id = events.id)",
+            events);
+    }
+    if (of_deleted)
+        asked.add(
+            "WITH gone AS (DELETE FROM tollgate_hooks AS hooks WHERE id = "
+            "current_setting('tollgate.deleted_hook')::bigint "
+            "AND account_id = 0 AND NOT EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id) "
+            "RETURNING id, host_id) "
+            "DELETE FROM tollgate_hosts AS hosts USING gone WHERE hosts.id = gone.host_id AND NOT EXISTS ("
+            "SELECT FROM tollgate_hooks AS others WHERE others.host_id = hosts.id AND others.id <> gone.id)");
+    asked.add("COMMIT");
+    if (answered = run(asked); !answered) return std::move(answered).error();
+    talk->committed();
+    return deliveries.size();
 }
 
 }  // namespace tollgate::postgres
@@ -31911,6 +32109,13 @@ TOLLGATE_DECL outcome<std::size_t> sessions::sweep(instant created_before, insta
 
 namespace tollgate::postgres {
 
+namespace detail {
+
+/// Looking for what is beyond the bound goes past all that is kept, so it is done now and then.
+inline constexpr std::size_t ended_between_trims = 100;
+
+}  // namespace detail
+
 /// What is settled, as it stands.
 struct settlements::ledger {
     struct delivery_row {
@@ -31983,10 +32188,29 @@ TOLLGATE_DECL outcome<std::vector<settle_result>> settlements::settle_once(std::
     std::vector<settle_result> results;
     results.reserve(ended.size());
     for (const settlement& each : ended) results.push_back(settle_one(*in, each, now));
+    const auto full = hooks_with_history_to_trim(*in);
     auto done = close(*talk, *in, ended, now);
     may_be_tried_again = talk->may_be_tried_again();
     if (!done) return std::move(done).error();
+    // Of what came since the last time, and of what other nodes did not count; where it fails there is a next time.
+    for (const hook_id each : full)
+        static_cast<void>(removal{connections_}.ended_beyond(each, limits::ended_deliveries_per_hook_max,
+                                                             2 * detail::ended_between_trims));
     return results;
+}
+
+TOLLGATE_DECL std::vector<hook_id> settlements::hooks_with_history_to_trim(const ledger& in) {
+    constexpr std::size_t hooks_counted_max = 10'000;
+    std::vector<hook_id> full;
+    const std::scoped_lock lock{mutex_};
+    if (ended_.size() > hooks_counted_max) ended_.clear();
+    for (const auto& [id, each] : in.deliveries) {
+        if (!each.is_changed || each.state == delivery_state::waiting || each.state == delivery_state::held) continue;
+        if (++ended_[each.hook] < detail::ended_between_trims) continue;
+        ended_[each.hook] = 0;
+        full.push_back(each.hook);
+    }
+    return full;
 }
 
 TOLLGATE_DECL outcome<settlements::ledger> settlements::open(conversation& talk, std::span<const settlement> ended) {
@@ -32002,7 +32226,8 @@ TOLLGATE_DECL outcome<settlements::ledger> settlements::open(conversation& talk,
     asked.add(
         "SELECT id, failing_since, last_failure_at, disabled_at, disable_reason FROM tollgate_hooks WHERE id = ANY "
         "(ARRAY("
-        "SELECT hook_id FROM tollgate_deliveries WHERE id = ANY ($1))) ORDER BY id FOR NO KEY UPDATE",
+        "SELECT hook_id FROM tollgate_deliveries WHERE id = ANY ($1))) AND account_id <> 0 ORDER BY id "
+        "FOR NO KEY UPDATE",
         ids);
     asked.add(
         "SELECT id, hook_id, host_id, state, at, is_leased, lease_is_open, lease_number, attempts_made, resend_asked "
@@ -32038,7 +32263,7 @@ TOLLGATE_DECL outcome<settlements::ledger> settlements::open(conversation& talk,
         if (!*row) break;
         const auto& [id, hook, host, state, at, is_leased, lease_is_open, lease_number, attempts_made, resend_asked] =
             **row;
-        // A hook that came between two of the statements cannot have a delivery that was claimed before.
+        // Of a hook that was deleted nothing is known any more.
         if (!in.hooks.contains(hook) || !in.hosts.contains(host)) continue;
         in.deliveries.emplace(id, ledger::delivery_row{hook, host, state, at, is_leased, lease_is_open, lease_number,
                                                        attempts_made, resend_asked});
@@ -32163,11 +32388,18 @@ TOLLGATE_DECL outcome<void> settlements::close(conversation& talk, const ledger&
                 "AS settled (id, failing_since, last_failure_at, disabled_at, disable_reason) "
                 "WHERE hooks.id = settled.id",
                 ids, failing_since, last_failures, disabled_at, reasons);
-        if (!disabled.empty())
+        if (!disabled.empty()) {
             asked.add(
-                "UPDATE tollgate_deliveries SET state = 3, at = $2, lease_is_open = false "
-                "WHERE hook_id = ANY ($1) AND state = 0 AND NOT is_leased",
-                disabled, now);
+                "UPDATE tollgate_deliveries SET state = 3, at = $2, lease_is_open = false WHERE id = ANY (ARRAY("
+                "SELECT id FROM tollgate_deliveries WHERE hook_id = ANY ($1) AND state = 0 AND NOT is_leased LIMIT "
+                "$3))",
+                disabled, now, backlog_rows_max);
+            asked.add(
+                "UPDATE tollgate_hooks AS hooks SET has_backlog = EXISTS ("
+                "SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 0 AND NOT is_leased) "
+                "WHERE id = ANY ($1)",
+                disabled);
+        }
     }
     {
         std::vector<std::int64_t> ids;

@@ -11,6 +11,7 @@
 #include <tollgate/store/postgres/access_tokens.ipp>
 #include <tollgate/store/postgres/append_event.ipp>
 #include <tollgate/store/postgres/applications.ipp>
+#include <tollgate/store/postgres/backlog.ipp>
 #include <tollgate/store/postgres/batch.ipp>
 #include <tollgate/store/postgres/claims.ipp>
 #include <tollgate/store/postgres/connection.ipp>
@@ -23,6 +24,7 @@
 #include <tollgate/store/postgres/outbox.ipp>
 #include <tollgate/store/postgres/personal_tokens.ipp>
 #include <tollgate/store/postgres/pool.ipp>
+#include <tollgate/store/postgres/removal.ipp>
 #include <tollgate/store/postgres/server_clock.ipp>
 #include <tollgate/store/postgres/server_list.ipp>
 #include <tollgate/store/postgres/sessions.ipp>

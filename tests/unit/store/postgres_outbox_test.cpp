@@ -9,6 +9,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -434,5 +435,113 @@ TEST_CASE("hooks come and go while others send to the same host") {
     for (const char* each : {"hosts", "hooks", "deliveries", "events", "attempts", "bells"}) {
         CAPTURE(each);
         CHECK(count_of(where, each) == "0");
+    }
+}
+
+TEST_CASE("a backlog of any size is let go, held and released bit by bit, and told of as if it were done") {
+    constexpr std::size_t waiting = 3500;
+    auto& server = postgres_server::shared();
+    const auto where = server.fresh();
+    postgres_store store{where};
+    const auto account = sample_account(), other = sample_account("sitesmaker", 43);
+    const auto hook = listen(store, account), beside = listen(store, other);
+    const auto make_backlog = [&] {
+        postgres_server::run(where, "WITH made AS (INSERT INTO tollgate_events (service, account_id, name, data, "
+                                    "happened_at, seed) SELECT 'sitesmaker', 42, 'site.published', '{}', 0, "
+                                    "decode(repeat('ab', 16), 'hex') FROM generate_series(1, " +
+                                        std::to_string(waiting) +
+                                        ") RETURNING id) INSERT INTO tollgate_deliveries (event_id, hook_id, host_id, "
+                                        "created_at, at) SELECT made.id, hooks.id, host_id, 0, " +
+                                        std::to_string(to_unix_milliseconds(noon)) +
+                                        " FROM made, tollgate_hooks AS hooks WHERE account_id = 42 RETURNING id");
+        postgres_server::run(where, "UPDATE tollgate_hosts SET ready_at = 0");
+    };
+    const auto all_are = [&](delivery_state state) {
+        const auto listed = deliveries(store, account, hook);
+        CHECK(listed.size() >= waiting);
+        return std::all_of(listed.begin(), listed.end(), [&](const delivery& each) {
+            return (each.state == state || each.state == delivery_state::given_up) &&
+                   each.next_attempt_at.has_value() == (each.state == delivery_state::waiting);
+        });
+    };
+    const auto work_off = [&] {
+        std::size_t claims = 0;
+        auto terms = sample_terms(noon);
+        terms.deliveries_max = 0;
+        while (postgres_server::run(where, "SELECT count(*) FROM tollgate_hooks WHERE has_backlog").at(0) != "0") {
+            REQUIRE(++claims < 20);
+            terms.deliveries_max = 1;
+            const auto claimed = claim(store, terms);
+            for (const due_delivery& each : claimed) {
+                auto back = settled(each, delivery_verdict::unsent);
+                back.again_at = noon;
+                value_of(store.settle({&back, 1}, noon));
+            }
+        }
+        return claims;
+    };
+    make_backlog();
+    auto one = sample_terms(noon);
+    one.deliveries_max = 1;
+    const auto sent = claim(store, one);
+    REQUIRE(sent.size() == 1);
+    expect_settled(store, settled(sent[0], delivery_verdict::gone), settle_result::hook_disabled);
+    CHECK(all_are(delivery_state::held));
+    CHECK(work_off() >= 2);
+    CHECK(all_are(delivery_state::held));
+    expect_none_due(store, noon + seconds{86'400});
+
+    CHECK(value_of(store.enable_hook(account, hook, noon)));
+    CHECK(all_are(delivery_state::waiting));
+    CHECK(work_off() >= 2);
+    CHECK(all_are(delivery_state::waiting));
+    auto many = sample_terms(noon);
+    many.deliveries_max = many.per_host_max = many.per_slow_host_max = 10;
+    CHECK(claim(store, many).size() == 10);
+
+    report(store, other);
+    CHECK(value_of(store.delete_hook(account, hook)));
+    CHECK(deliveries(store, account, hook).empty());
+    CHECK(value_of(store.hooks_of(account)).empty());
+    CHECK_FALSE(value_of(store.delete_hook(account, hook)));
+    CHECK_FALSE(value_of(store.account_of_hook(account.service, hook)));
+    CHECK(std::stoul(count_of(where, "deliveries")) > 1000);
+    std::optional<due_delivery> others;
+    for (int claims = 0; !others && claims < 20; ++claims)
+        for (const due_delivery& each : claim(store, sample_terms(noon))) {
+            CHECK(each.hook == beside);
+            others = each;
+        }
+    CHECK(others);
+    while (value_of(store.sweep_deliveries(noon - seconds{1}, 1000)) != 0) {
+    }
+    CHECK(count_of(where, "deliveries") == "1");
+    CHECK(count_of(where, "events") == "1");
+    CHECK(count_of(where, "hooks") == "1");
+}
+
+TEST_CASE("of what a hook has ended no more is kept than the bound, and a little") {
+    constexpr std::size_t kept = limits::ended_deliveries_per_hook_max;
+    auto& server = postgres_server::shared();
+    const auto where = server.fresh();
+    postgres_store store{where};
+    const auto account = sample_account();
+    listen(store, account);
+    postgres_server::run(where, "WITH made AS (INSERT INTO tollgate_events (service, account_id, name, data, "
+                                "happened_at, seed) SELECT 'sitesmaker', 42, 'site.published', '{}', 0, "
+                                "decode(repeat('ab', 16), 'hex') FROM generate_series(1, " +
+                                    std::to_string(kept) +
+                                    ") RETURNING id) INSERT INTO tollgate_deliveries (event_id, hook_id, host_id, "
+                                    "created_at, at, state) SELECT made.id, hooks.id, host_id, 0, 0, 1 FROM made, "
+                                    "tollgate_hooks AS hooks RETURNING id");
+    for (int round = 0; round < 3; ++round) {
+        report(store, account, 100);
+        std::vector<settlement> ended;
+        for (const due_delivery& each : claim_at(store, noon))
+            ended.push_back(settled(each, delivery_verdict::delivered));
+        REQUIRE(ended.size() == 100);
+        value_of(store.settle(ended, noon));
+        CHECK(count_of(where, "deliveries") == std::to_string(kept));
+        CHECK(count_of(where, "events") == std::to_string(kept));
     }
 }

@@ -94,7 +94,7 @@ TEST_CASE("every verb of a request is one round trip, from the first time on") {
     };
     const auto account = sample_account();
     std::optional<token_id> token;
-    std::optional<hook_id> hook;
+    std::optional<hook_id> hook, lonely;
     std::optional<application_id> application;
     std::uint64_t seed = 0;
     struct row {
@@ -115,6 +115,8 @@ TEST_CASE("every verb of a request is one round trip, from the first time on") {
         {"record_access_token_use", [&] { value_of(store.record_access_token_use(sample_digest(seed), noon)); }},
         {"revoke_access_token", [&] { value_of(store.revoke_access_token(sample_digest(seed))); }},
         {"create_hook", [&] { hook = value_of(store.create_hook(sample_hook(account), 100)); }},
+        {"create_hook that nothing is sent to",
+         [&] { lonely = value_of(store.create_hook(sample_hook(sample_account("sitesmaker", 43)), 100)); }},
         {"hooks_of", [&] { value_of(store.hooks_of(account)); }},
         {"account_of_hook", [&] { value_of(store.account_of_hook(account.service, *hook)); }},
         {"replace_hook_secret", [&] { value_of(store.replace_hook_secret(account, *hook, "whsec_eA==", noon)); }},
@@ -123,7 +125,11 @@ TEST_CASE("every verb of a request is one round trip, from the first time on") {
         {"attempts_of", [&] { value_of(store.attempts_of(account, *hook, 10, std::nullopt)); }},
         {"resend", [&] { value_of(store.resend(account, delivery_id{1}, noon)); }},
         {"enable_hook", [&] { value_of(store.enable_hook(account, *hook, noon)); }},
-        {"delete_hook", [&] { value_of(store.delete_hook(account, *hook)); }},
+        {"delete_hook",
+         [&] {
+             CHECK(value_of(store.delete_hook(sample_account("sitesmaker", 43), *lonely)));
+             lonely.reset();
+         }},
         {"create_application",
          [&] {
              application = value_of(store.create_application(sample_application("tgi_" + std::to_string(++seed)), 100));
@@ -151,6 +157,7 @@ TEST_CASE("every verb of a request is one round trip, from the first time on") {
         {"end_sessions_of", [&] { value_of(store.end_sessions_of(user_id{7})); }},
         {"sweep_sessions", [&] { value_of(store.sweep_sessions(noon, noon, 10)); }},
     };
+    std::this_thread::sleep_for(milliseconds{100});  // those that the tables were made with say good-bye
     for (int time = 0; time < 2; ++time)
         for (const row& each : verbs) {
             CAPTURE(each.name, time);
@@ -161,12 +168,13 @@ TEST_CASE("every verb of a request is one round trip, from the first time on") {
     report(store, account, 20);
     std::vector<due_delivery> claimed;
     CHECK(turns_of([&] { claimed = claim_at(store, noon); }) == 3);
-    REQUIRE(claimed.size() == 20);
+    REQUIRE(claimed.size() >= 20);
     CHECK(turns_of([&] { expect_none_due(store, noon); }) == 1);
     std::vector<settlement> ended;
     for (const due_delivery& each : claimed) ended.push_back(settled(each, delivery_verdict::delivered));
     CHECK(turns_of([&] { value_of(store.settle(ended, noon)); }) == 2);
-    CHECK(turns_of([&] { CHECK(value_of(store.sweep_deliveries(noon + seconds{1}, 100)) == 20); }) == 2);
+    CHECK(turns_of([&] { CHECK(value_of(store.sweep_deliveries(noon + seconds{1}, 100)) == claimed.size()); }) == 3);
+    CHECK(turns_of([&] { CHECK(value_of(store.sweep_deliveries(noon + seconds{1}, 100)) == 0); }) == 1);
 }
 
 TEST_CASE("while the server is away every verb says so at once, and when it is back all is there") {

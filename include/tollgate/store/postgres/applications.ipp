@@ -78,6 +78,7 @@ TOLLGATE_DECL outcome<bool> applications::replace_secret(user_id owner, applicat
 
 TOLLGATE_DECL outcome<bool> applications::remove(user_id owner, application_id id) {
     auto asked = connections_.make_batch();
+    asked.take_up_to(seconds{60});  // hundreds of thousands may have let it in
     // First whoever is making a grant or tokens of one is waited for, so that the last statement sees all tokens.
     asked.add("SELECT id FROM tollgate_applications WHERE id = $1 AND owner_id = $2 FOR UPDATE", id, owner);
     asked.add(

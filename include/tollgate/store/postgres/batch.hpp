@@ -37,6 +37,10 @@ public:
         begin(text, 0);
     }
 
+    /// For the rare batch that may take longer than others. To be said first.
+    TOLLGATE_DECL void take_up_to(milliseconds answer_wait_max);
+    [[nodiscard]] std::optional<milliseconds> answer_wait_max() const noexcept { return answer_wait_max_; }
+
     struct value {
         unsigned type;
         std::size_t at;
@@ -70,6 +74,7 @@ private:
     }
 
     milliseconds shift_;
+    std::optional<milliseconds> answer_wait_max_;
     std::size_t transaction_size_ = 0;  // 0: all
     std::vector<statement> statements_;
     std::vector<value> values_;

@@ -13,6 +13,12 @@ TOLLGATE_DECL void batch::begin(sql text, std::size_t value_count) {
     statements_.push_back({text, values_.size(), value_count});
 }
 
+TOLLGATE_DECL void batch::take_up_to(milliseconds answer_wait_max) {
+    answer_wait_max_ = answer_wait_max;
+    // So that the server says so before nobody listens any more.
+    add("SELECT set_config('statement_timeout', $1, true)", std::to_string(answer_wait_max.count() * 3 / 4));
+}
+
 TOLLGATE_DECL void batch::keep(wire_type type, std::size_t begun_at, bool is_null) {
     values_.push_back({type.number, begun_at, bytes_.size() - begun_at, is_null});
 }

@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 namespace tollgate::postgres {
@@ -28,7 +27,6 @@ private:
     struct host;
     struct choice;
 
-    TOLLGATE_DECL outcome<std::optional<instant>> next_without_claim(const claim_terms& terms);
     TOLLGATE_DECL outcome<claimed_deliveries> claim_once(const claim_terms& terms, bool& may_be_tried_again);
     TOLLGATE_DECL outcome<std::vector<host>> lock_hosts(conversation& talk, const claim_terms& terms);
     static TOLLGATE_DECL choice choose(const std::vector<host>& ready, const claim_terms& terms);

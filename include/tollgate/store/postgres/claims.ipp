@@ -1,7 +1,9 @@
 #pragma once
 
+#include <tollgate/store/postgres/backlog.hpp>
 #include <tollgate/store/postgres/claims.hpp>
 #include <tollgate/store/postgres/delivery_columns.hpp>
+#include <tollgate/store/postgres/removal.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -42,17 +44,22 @@ inline constexpr std::size_t hosts_max = 1000;
 inline constexpr sql when_next{
     "SELECT (SELECT min(ready_at) FROM tollgate_hosts WHERE NOT is_slow AND ready_at IS NOT NULL), "
     "(SELECT min(ready_at) FROM tollgate_hosts WHERE is_slow AND ready_at IS NOT NULL), "
-    "EXISTS (SELECT FROM tollgate_bells)"};
+    "EXISTS (SELECT FROM tollgate_bells), EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog)"};
+
+struct outlook {
+    std::optional<instant> next_at;
+    bool has_backlog = false;
+};
 
 /// By what `when_next` says.
-inline outcome<std::optional<instant>> read_next(rows& from, const claim_terms& terms) {
-    const auto row = from.only<std::optional<instant>, std::optional<instant>, bool>();
+inline outcome<outlook> read_outlook(rows& from, const claim_terms& terms) {
+    const auto row = from.only<std::optional<instant>, std::optional<instant>, bool, bool>();
     if (!row) return row.error();
-    const auto& [quick, slow, any_bell] = *row;
-    if (any_bell) return std::optional{terms.now};
+    const auto& [quick, slow, any_bell, has_backlog] = *row;
+    if (any_bell || has_backlog) return outlook{terms.now, has_backlog};
     const bool takes_slow = terms.slow_deliveries_max != 0;
-    if (!takes_slow || !slow) return quick;
-    return quick ? (std::min)(quick, slow) : slow;
+    if (!takes_slow || !slow) return outlook{quick};
+    return outlook{quick ? (std::min)(quick, slow) : slow};
 }
 
 inline std::size_t leases_max(std::size_t given) noexcept { return (std::max)(given, std::size_t{1}); }
@@ -61,21 +68,20 @@ inline std::size_t leases_max(std::size_t given) noexcept { return (std::max)(gi
 
 TOLLGATE_DECL outcome<claimed_deliveries> claims::claim_due(const claim_terms& terms) {
     if (terms.deliveries_max == 0) return claimed_deliveries{};
-    auto next = next_without_claim(terms);
-    if (!next) return std::move(next).error();
-    if (!*next || **next > terms.now) return claimed_deliveries{{}, *next};
+    auto told = connections_.ask(detail::when_next);
+    if (!told) return std::move(told).error();
+    const auto before = detail::read_outlook(*told, terms);
+    if (!before) return before.error();
+    if (!before->next_at || *before->next_at > terms.now) return claimed_deliveries{{}, before->next_at};
+    if (before->has_backlog)
+        if (auto done = work_on_backlog(connections_, backlog_rows_max, terms.now); !done)
+            return std::move(done).error();
     constexpr int tries_max = 3;
     for (int tries = 1;; ++tries) {
         bool may_be_tried_again = false;
         auto claimed = claim_once(terms, may_be_tried_again);
         if (claimed || !may_be_tried_again || tries == tries_max) return claimed;
     }
-}
-
-TOLLGATE_DECL outcome<std::optional<instant>> claims::next_without_claim(const claim_terms& terms) {
-    auto told = connections_.ask(detail::when_next);
-    if (!told) return std::move(told).error();
-    return detail::read_next(*told, terms);
 }
 
 TOLLGATE_DECL outcome<claimed_deliveries> claims::claim_once(const claim_terms& terms, bool& may_be_tried_again) {
@@ -121,7 +127,7 @@ TOLLGATE_DECL outcome<std::vector<claims::host>> claims::lock_hosts(conversation
         "FROM tollgate_hosts AS hosts CROSS JOIN LATERAL (SELECT count(*) AS leases FROM tollgate_deliveries "
         "WHERE host_id = hosts.id AND state = 0 AND is_leased AND at > $1) AS taken "
         "LEFT JOIN LATERAL (SELECT deliveries.id, at, lease_number, hook_id, event_id, attempts_made, "
-        "octet_length(data)::bigint AS bytes, disabled_at IS NOT NULL AS is_disabled "
+        "octet_length(data)::bigint AS bytes, disabled_at IS NOT NULL OR hooks.account_id = 0 AS is_disabled "
         "FROM tollgate_deliveries AS deliveries JOIN tollgate_events AS events ON events.id = event_id "
         "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
         "WHERE deliveries.host_id = hosts.id AND state = 0 AND at <= $1 ORDER BY at, deliveries.id "
@@ -229,9 +235,9 @@ TOLLGATE_DECL outcome<claimed_deliveries> claims::lease(conversation& talk, cons
     if (!answered) return std::move(answered).error();
     talk.committed();
 
-    auto next = detail::read_next((*answered)[next_answer], terms);
-    if (!next) return std::move(next).error();
-    claimed_deliveries claimed{{}, *next};
+    const auto after = detail::read_outlook((*answered)[next_answer], terms);
+    if (!after) return after.error();
+    claimed_deliveries claimed{{}, after->next_at};
     if (ids.empty()) {
         // Somebody else has the hosts that are ready: no longer than a round trip or two.
         if (chosen.visited.empty() && claimed.next_at && *claimed.next_at <= terms.now)

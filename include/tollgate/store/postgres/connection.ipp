@@ -150,7 +150,7 @@ TOLLGATE_DECL run_result connection::run(const batch& asked) {
     if (asked.statements().empty()) return {};
     if (handle_ == nullptr) return {{}, trouble{unavailable("PostgreSQL: the connection is closed"), aftermath::lost}};
     const auto began_at = steady::now();
-    const auto end = began_at + settings_.answer_wait_max;
+    const auto end = began_at + asked.answer_wait_max().value_or(settings_.answer_wait_max);
     std::vector<command> commands;
     commands.reserve(2 * asked.statements().size() + 3);
     if (!send(asked, commands)) return {{}, lose(asked.statements().front().text.text(), waited::failed)};

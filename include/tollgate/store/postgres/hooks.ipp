@@ -5,6 +5,7 @@
 #include <tollgate/store/postgres/delivery_columns.hpp>
 #include <tollgate/store/postgres/hooks.hpp>
 #include <tollgate/store/postgres/locks.hpp>
+#include <tollgate/store/postgres/removal.hpp>
 #include <tollgate/store/too_many_hooks.hpp>
 
 #include <utility>
@@ -77,7 +78,8 @@ TOLLGATE_DECL outcome<std::vector<hook>> hooks::of(const account_ref& account) {
 
 TOLLGATE_DECL outcome<std::optional<account_ref>> hooks::account_of(const service_name& service, hook_id id) {
     if (!is_keepable(service)) return std::optional<account_ref>{};
-    auto found = connections_.ask("SELECT account_id FROM tollgate_hooks WHERE id = $1 AND service = $2", id, service);
+    auto found = connections_.ask(
+        "SELECT account_id FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id <> 0", id, service);
     if (!found) return std::move(found).error();
     const auto row = found->next<account_id>();
     if (!row) return row.error();
@@ -107,40 +109,45 @@ TOLLGATE_DECL outcome<bool> hooks::replace_secret(const account_ref& account, ho
 
 TOLLGATE_DECL outcome<bool> hooks::remove(const account_ref& account, hook_id id) {
     auto asked = connections_.make_batch();
-    // First whoever is sending there, then the events that others might be forgetting at the same time.
+    // First whoever is sending there is waited for.
     asked.add(
         "SELECT hosts.id FROM tollgate_hosts AS hosts JOIN tollgate_hooks AS hooks ON hosts.id = host_id "
         "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR UPDATE OF hosts",
         id, account.service, account.account);
+    // From now on it is nobody's.
     asked.add(
-        "SELECT events.id FROM tollgate_events AS events JOIN tollgate_deliveries AS deliveries ON events.id = "
-        "event_id "
-        "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
-        "WHERE hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 ORDER BY events.id FOR UPDATE OF events",
-        id, account.service, account.account);
-    // Deliveries and attempts go with them: the schema says so.
-    asked.add(
-        "DELETE FROM tollgate_events AS events USING tollgate_deliveries AS deliveries, tollgate_hooks AS hooks "
-        "WHERE events.id = event_id AND hooks.id = hook_id AND hook_id = $1 AND hooks.service = $2 "
-        "AND hooks.account_id = $3 AND NOT EXISTS ("
-        "SELECT FROM tollgate_deliveries AS others WHERE others.event_id = events.id AND others.hook_id <> $1)",
-        id, account.service, account.account);
-    // The leases that its deliveries had are free.
-    asked.add(
-        "UPDATE tollgate_hosts AS hosts SET ready_at = (SELECT min(at) FROM tollgate_deliveries AS others "
-        "WHERE others.host_id = hosts.id AND state = 0 AND hook_id <> $1) FROM tollgate_hooks AS hooks "
-        "WHERE hosts.id = host_id AND hooks.id = $1 AND service = $2 AND account_id = $3",
+        "UPDATE tollgate_hooks SET account_id = 0, secret = '', has_backlog = true "
+        "WHERE id = $1 AND service = $2 AND account_id = $3",
         id, account.service, account.account);
     asked.add(
-        "WITH gone AS (DELETE FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id = $3 "
-        "RETURNING id, host_id), unused AS (DELETE FROM tollgate_hosts AS hosts USING gone "
-        "WHERE hosts.id = gone.host_id AND NOT EXISTS ("
-        "SELECT FROM tollgate_hooks AS others WHERE others.host_id = hosts.id AND others.id <> $1)) SELECT id FROM "
-        "gone",
-        id, account.service, account.account);
+        "DELETE FROM tollgate_hook_secrets USING tollgate_hooks AS hooks "
+        "WHERE hook_id = hooks.id AND hooks.id = $1 AND account_id = 0",
+        id);
+    // Others get the leases that its deliveries had.
+    asked.add(
+        "UPDATE tollgate_deliveries AS deliveries SET is_leased = false, lease_is_open = false "
+        "FROM tollgate_hooks AS hooks WHERE deliveries.host_id = hooks.host_id AND hook_id = hooks.id AND state = 0 "
+        "AND is_leased AND hooks.id = $1 AND account_id = 0",
+        id);
+    asked.add(
+        "UPDATE tollgate_hosts AS hosts SET ready_at = ("
+        "SELECT min(at) FROM tollgate_deliveries WHERE host_id = hosts.id AND state = 0) "
+        "FROM tollgate_hooks AS hooks WHERE hosts.id = host_id AND hooks.id = $1 AND account_id = 0",
+        id);
+    asked.add(
+        "WITH gone AS (DELETE FROM tollgate_hooks WHERE id = $1 AND account_id = 0 "
+        "AND NOT EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = $1) RETURNING host_id), "
+        "unused AS (DELETE FROM tollgate_hosts AS hosts USING gone WHERE hosts.id = gone.host_id AND NOT EXISTS ("
+        "SELECT FROM tollgate_hooks AS others WHERE others.host_id = hosts.id AND others.id <> $1)) "
+        "SELECT host_id FROM gone",
+        id);
     auto answered = connections_.run(asked);
     if (!answered) return std::move(answered).error();
-    return answered->back().count() > 0;
+    if ((*answered)[1].touched() == 0) return false;
+    // Its deliveries are told of and claimed no more. Where this fails, or there are more, claims and sweeps go on with
+    // it.
+    if (answered->back().count() == 0) static_cast<void>(removal{connections_}.of_deleted(id, backlog_rows_max));
+    return true;
 }
 
 }  // namespace tollgate::postgres

@@ -23,8 +23,7 @@ public:
 
     TOLLGATE_DECL outcome<std::size_t> append(const event& happened, const message_seed& seed, instant now);
     TOLLGATE_DECL outcome<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of,
-                                                               std::size_t rows_max,
-                                                               std::optional<delivery_id> before);
+                                                               std::size_t rows_max, std::optional<delivery_id> before);
     TOLLGATE_DECL outcome<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id of,
                                                                      std::size_t rows_max,
                                                                      std::optional<delivery_id> made_for);
@@ -33,8 +32,6 @@ public:
     TOLLGATE_DECL outcome<std::size_t> sweep(instant ended_before, std::size_t rows_max);
 
 private:
-    TOLLGATE_DECL outcome<std::size_t> sweep_once(instant ended_before, std::size_t rows_max, bool& may_be_tried_again);
-
     pool& connections_;
 };
 

@@ -3,6 +3,7 @@
 #include <tollgate/store/postgres/append_event.hpp>
 #include <tollgate/store/postgres/delivery_columns.hpp>
 #include <tollgate/store/postgres/outbox.hpp>
+#include <tollgate/store/postgres/removal.hpp>
 #include <tollgate/store/refusals.hpp>
 
 #include <cstdint>
@@ -25,9 +26,11 @@ TOLLGATE_DECL outcome<std::vector<delivery>> outbox::deliveries_of(const account
                                                                    std::size_t rows_max,
                                                                    std::optional<delivery_id> before) {
     auto listed = connections_.ask(
-        "SELECT deliveries.id, events.name, seed, deliveries.created_at, state, attempts_made, "
-        "CASE state WHEN 0 THEN at END FROM tollgate_deliveries AS deliveries "
+        "SELECT deliveries.id, events.name, seed, deliveries.created_at, shown, attempts_made, "
+        "CASE shown WHEN 0 THEN at END FROM tollgate_deliveries AS deliveries "
         "JOIN tollgate_events AS events ON events.id = event_id JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
+        "CROSS JOIN LATERAL (SELECT CASE WHEN state = 0 AND NOT is_leased AND disabled_at IS NOT NULL THEN 3 "
+        "WHEN state = 3 AND disabled_at IS NULL THEN 0 ELSE state END AS shown) AS backlog "
         "WHERE hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 AND deliveries.id < $5 "
         "ORDER BY deliveries.id DESC LIMIT $4",
         of, account.service, account.account, rows_max,
@@ -54,23 +57,22 @@ TOLLGATE_DECL outcome<std::vector<delivery>> outbox::deliveries_of(const account
 TOLLGATE_DECL outcome<std::vector<recorded_attempt>> outbox::attempts_of(const account_ref& account, hook_id of,
                                                                          std::size_t rows_max,
                                                                          std::optional<delivery_id> made_for) {
-    auto listed =
-        made_for
-            ? connections_.ask(
-                  "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer "
-                  "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
-                  "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
-                  "JOIN tollgate_hooks AS hooks ON hooks.id = deliveries.hook_id WHERE delivery_id = $5 "
-                  "AND deliveries.hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 "
-                  "ORDER BY attempts.id DESC LIMIT $4",
-                  of, account.service, account.account, rows_max, *made_for)
-            : connections_.ask(
-                  "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer "
-                  "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
-                  "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
-                  "JOIN tollgate_hooks AS hooks ON hooks.id = attempts.hook_id WHERE attempts.hook_id = $1 "
-                  "AND hooks.service = $2 AND hooks.account_id = $3 ORDER BY attempts.id DESC LIMIT $4",
-                  of, account.service, account.account, rows_max);
+    auto listed = made_for
+                      ? connections_.ask(
+                            "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer "
+                            "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
+                            "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
+                            "JOIN tollgate_hooks AS hooks ON hooks.id = deliveries.hook_id WHERE delivery_id = $5 "
+                            "AND deliveries.hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 "
+                            "ORDER BY attempts.id DESC LIMIT $4",
+                            of, account.service, account.account, rows_max, *made_for)
+                      : connections_.ask(
+                            "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer "
+                            "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
+                            "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
+                            "JOIN tollgate_hooks AS hooks ON hooks.id = attempts.hook_id WHERE attempts.hook_id = $1 "
+                            "AND hooks.service = $2 AND hooks.account_id = $3 ORDER BY attempts.id DESC LIMIT $4",
+                            of, account.service, account.account, rows_max);
     if (!listed) return std::move(listed).error();
     std::vector<recorded_attempt> found;
     for (;;) {
@@ -130,68 +132,48 @@ TOLLGATE_DECL outcome<bool> outbox::enable_hook(const account_ref& account, hook
         "NULL "
         "FROM before WHERE hooks.id = before.id), "
         // Held, too, though nobody has claimed since: what was being sent by a worker that died.
-        "due AS (UPDATE tollgate_deliveries AS deliveries SET state = 0, at = $4, is_leased = false, "
-        "lease_is_open = false, attempts_made = 0, resend_asked = false FROM before WHERE hook_id = before.id "
-        "AND (state = 3 OR (was_disabled AND state = 0 AND is_leased AND at <= $4)) RETURNING host_id), "
+        "held AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
+        "WHERE state = 3 LIMIT $5), "
+        "abandoned AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
+        "WHERE was_disabled AND state = 0 AND is_leased AND at <= $4), "
+        "due AS (UPDATE tollgate_deliveries SET state = 0, at = $4, is_leased = false, "
+        "lease_is_open = false, attempts_made = 0, resend_asked = false "
+        "WHERE id = ANY (ARRAY(SELECT id FROM held UNION ALL SELECT id FROM abandoned)) RETURNING host_id), "
         "rung AS (INSERT INTO tollgate_bells (host_id, due_at) SELECT DISTINCT host_id, $4 FROM due) "
         "SELECT id FROM before",
-        id, account.service, account.account, now);
+        id, account.service, account.account, now, backlog_rows_max);
+    asked.add(
+        "UPDATE tollgate_hooks AS hooks SET has_backlog = "
+        "EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
+        "WHERE id = $1 AND service = $2 AND account_id = $3",
+        id, account.service, account.account);
     asked.add_afterthought(ring_at_other_nodes);
     auto answered = connections_.run(asked);
     if (!answered) return std::move(answered).error();
-    return answered->back().count() > 0;
+    return answered->back().touched() > 0;
 }
 
 TOLLGATE_DECL outcome<std::size_t> outbox::sweep(instant ended_before, std::size_t rows_max) {
     if (rows_max == 0) return std::size_t{0};
-    constexpr int tries_max = 3;
-    for (int tries = 1;; ++tries) {
-        bool may_be_tried_again = false;
-        auto swept = sweep_once(ended_before, rows_max, may_be_tried_again);
-        if (swept || !may_be_tried_again || tries == tries_max) return swept;
+    // Asked without a transaction first: often there is nothing.
+    auto asked = connections_.ask(
+        "SELECT EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0), "
+        "EXISTS (SELECT FROM tollgate_deliveries WHERE state <> 0 AND at < $1)",
+        ended_before);
+    if (!asked) return std::move(asked).error();
+    const auto any = asked->only<bool, bool>();
+    if (!any) return any.error();
+    const auto [any_deleted, any_ended] = *any;
+    std::size_t removed = 0;
+    if (any_deleted) {
+        auto of_deleted = removal{connections_}.of_deleted(std::nullopt, rows_max);
+        if (!of_deleted) return of_deleted;
+        removed = *of_deleted;
     }
-}
-
-TOLLGATE_DECL outcome<std::size_t> outbox::sweep_once(instant ended_before, std::size_t rows_max,
-                                                      bool& may_be_tried_again) {
-    auto talk = connections_.converse();
-    if (!talk) return std::move(talk).error();
-    const auto run = [&](const batch& asked) {
-        auto answered = talk->run(asked);
-        may_be_tried_again = talk->may_be_tried_again();
-        return answered;
-    };
-    // An event is locked with its deliveries, so that of two who forget the last two of one of them sees that it was
-    // the last. Of nodes that sweep at once each takes others.
-    auto asked = connections_.make_batch();
-    asked.add("BEGIN");
-    asked.add(
-        "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
-        "JOIN tollgate_events AS events ON events.id = event_id WHERE state <> 0 AND at < $1 ORDER BY at LIMIT $2 "
-        "FOR UPDATE OF deliveries, events SKIP LOCKED",
-        ended_before, rows_max);
-    auto answered = run(asked);
-    if (!answered) return std::move(answered).error();
-    std::vector<std::int64_t> deliveries, events;
-    for (;;) {
-        const auto row = answered->back().next<std::int64_t, std::int64_t>();
-        if (!row) return row.error();
-        if (!*row) break;
-        deliveries.push_back(std::get<0>(**row));
-        events.push_back(std::get<1>(**row));
-    }
-    asked = connections_.make_batch();
-    if (!deliveries.empty()) {
-        asked.add("DELETE FROM tollgate_deliveries WHERE id = ANY ($1)", deliveries);
-        asked.add(
-            "DELETE FROM tollgate_events AS events WHERE id = ANY ($1) "
-            "AND NOT EXISTS (SELECT FROM tollgate_deliveries WHERE event_id = events.id)",
-            events);
-    }
-    asked.add("COMMIT");
-    if (answered = run(asked); !answered) return std::move(answered).error();
-    talk->committed();
-    return deliveries.size();
+    if (!any_ended) return removed;
+    auto ended = removal{connections_}.ended_before(ended_before, rows_max - removed);
+    if (!ended) return ended;
+    return removed + *ended;
 }
 
 }  // namespace tollgate::postgres

@@ -19,6 +19,10 @@ inline constexpr std::array store_steps{
     // A host is where hooks' targets are: their scheme, name and port. Its row is the lock on all that is sent there.
     // It is written with each claim and settlement, so there is room beside it, and what is dead is cleaned up soon.
     //
+    // A hook that was deleted is nobody's (account 0) until its deliveries are gone, too. `has_backlog` says that there
+    // are more deliveries to remove, hold or release than one statement should: claims and sweeps do the rest, a
+    // thousand at a time.
+    //
     // Access tokens may name an application that has no row: an integrator's own. So no foreign key leads from them.
     // `refresh_token_id` in a code is set when it is redeemed, and says from then on what was made of it; that token
     // may be gone by then, so it is no foreign key either.
@@ -64,7 +68,7 @@ inline constexpr std::array store_steps{
         CREATE TABLE tollgate_hooks (
             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
             service text COLLATE "C" NOT NULL,
-            account_id bigint NOT NULL CHECK (account_id > 0),
+            account_id bigint NOT NULL CHECK (account_id >= 0),
             event text COLLATE "C" NOT NULL,
             source text NOT NULL CHECK (source IN ('api', 'manual')),
             type text NOT NULL,
@@ -76,10 +80,12 @@ inline constexpr std::array store_steps{
             disable_reason text CHECK (disable_reason IN ('gone', 'failing')),
             failing_since bigint,
             last_failure_at bigint,
+            has_backlog boolean NOT NULL DEFAULT false,
             CHECK ((disabled_at IS NULL) = (disable_reason IS NULL))
         );
         CREATE INDEX tollgate_hooks_by_account ON tollgate_hooks (service, account_id, event);
         CREATE INDEX tollgate_hooks_by_host ON tollgate_hooks (host_id);
+        CREATE INDEX tollgate_hooks_with_backlog ON tollgate_hooks (id) WHERE has_backlog;
 
         CREATE TABLE tollgate_hook_secrets (
             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -183,6 +189,9 @@ inline constexpr std::array store_steps{
         );
         CREATE INDEX tollgate_deliveries_by_event ON tollgate_deliveries (event_id);
         CREATE INDEX tollgate_deliveries_by_hook ON tollgate_deliveries (hook_id, id);
+        CREATE INDEX tollgate_deliveries_of_hook_that_wait ON tollgate_deliveries (hook_id) WHERE state = 0;
+        CREATE INDEX tollgate_deliveries_of_hook_that_ended ON tollgate_deliveries (hook_id, id) WHERE state IN (1, 2);
+        CREATE INDEX tollgate_deliveries_of_hook_that_are_held ON tollgate_deliveries (hook_id) WHERE state = 3;
         CREATE INDEX tollgate_deliveries_that_wait ON tollgate_deliveries (host_id, at, id) WHERE state = 0;
         CREATE INDEX tollgate_deliveries_that_are_leased ON tollgate_deliveries (host_id, at)
             WHERE state = 0 AND is_leased;

@@ -5,7 +5,10 @@
 #include <tollgate/domain/delivery.hpp>
 #include <tollgate/store/postgres/pool.hpp>
 
+#include <cstddef>
+#include <mutex>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 namespace tollgate::postgres {
@@ -28,7 +31,12 @@ private:
     TOLLGATE_DECL outcome<void> close(conversation& talk, const ledger& in, std::span<const settlement> ended,
                                       instant now);
 
+    /// Those of which enough ended since the last time.
+    TOLLGATE_DECL std::vector<hook_id> hooks_with_history_to_trim(const ledger& in);
+
     pool& connections_;
+    std::mutex mutex_;
+    std::unordered_map<hook_id, std::size_t> ended_;  // of each hook, since it was trimmed
 };
 
 }  // namespace tollgate::postgres

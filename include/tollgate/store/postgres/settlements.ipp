@@ -2,6 +2,7 @@
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/store/postgres/delivery_columns.hpp>
+#include <tollgate/store/postgres/removal.hpp>
 #include <tollgate/store/postgres/settlements.hpp>
 
 #include <algorithm>
@@ -11,6 +12,13 @@
 #include <utility>
 
 namespace tollgate::postgres {
+
+namespace detail {
+
+/// Looking for what is beyond the bound goes past all that is kept, so it is done now and then.
+inline constexpr std::size_t ended_between_trims = 100;
+
+}  // namespace detail
 
 /// What is settled, as it stands.
 struct settlements::ledger {
@@ -84,10 +92,29 @@ TOLLGATE_DECL outcome<std::vector<settle_result>> settlements::settle_once(std::
     std::vector<settle_result> results;
     results.reserve(ended.size());
     for (const settlement& each : ended) results.push_back(settle_one(*in, each, now));
+    const auto full = hooks_with_history_to_trim(*in);
     auto done = close(*talk, *in, ended, now);
     may_be_tried_again = talk->may_be_tried_again();
     if (!done) return std::move(done).error();
+    // Of what came since the last time, and of what other nodes did not count; where it fails there is a next time.
+    for (const hook_id each : full)
+        static_cast<void>(removal{connections_}.ended_beyond(each, limits::ended_deliveries_per_hook_max,
+                                                             2 * detail::ended_between_trims));
     return results;
+}
+
+TOLLGATE_DECL std::vector<hook_id> settlements::hooks_with_history_to_trim(const ledger& in) {
+    constexpr std::size_t hooks_counted_max = 10'000;
+    std::vector<hook_id> full;
+    const std::scoped_lock lock{mutex_};
+    if (ended_.size() > hooks_counted_max) ended_.clear();
+    for (const auto& [id, each] : in.deliveries) {
+        if (!each.is_changed || each.state == delivery_state::waiting || each.state == delivery_state::held) continue;
+        if (++ended_[each.hook] < detail::ended_between_trims) continue;
+        ended_[each.hook] = 0;
+        full.push_back(each.hook);
+    }
+    return full;
 }
 
 TOLLGATE_DECL outcome<settlements::ledger> settlements::open(conversation& talk, std::span<const settlement> ended) {
@@ -103,7 +130,8 @@ TOLLGATE_DECL outcome<settlements::ledger> settlements::open(conversation& talk,
     asked.add(
         "SELECT id, failing_since, last_failure_at, disabled_at, disable_reason FROM tollgate_hooks WHERE id = ANY "
         "(ARRAY("
-        "SELECT hook_id FROM tollgate_deliveries WHERE id = ANY ($1))) ORDER BY id FOR NO KEY UPDATE",
+        "SELECT hook_id FROM tollgate_deliveries WHERE id = ANY ($1))) AND account_id <> 0 ORDER BY id "
+        "FOR NO KEY UPDATE",
         ids);
     asked.add(
         "SELECT id, hook_id, host_id, state, at, is_leased, lease_is_open, lease_number, attempts_made, resend_asked "
@@ -139,7 +167,7 @@ TOLLGATE_DECL outcome<settlements::ledger> settlements::open(conversation& talk,
         if (!*row) break;
         const auto& [id, hook, host, state, at, is_leased, lease_is_open, lease_number, attempts_made, resend_asked] =
             **row;
-        // A hook that came between two of the statements cannot have a delivery that was claimed before.
+        // Of a hook that was deleted nothing is known any more.
         if (!in.hooks.contains(hook) || !in.hosts.contains(host)) continue;
         in.deliveries.emplace(id, ledger::delivery_row{hook, host, state, at, is_leased, lease_is_open, lease_number,
                                                        attempts_made, resend_asked});
@@ -264,11 +292,18 @@ TOLLGATE_DECL outcome<void> settlements::close(conversation& talk, const ledger&
                 "AS settled (id, failing_since, last_failure_at, disabled_at, disable_reason) "
                 "WHERE hooks.id = settled.id",
                 ids, failing_since, last_failures, disabled_at, reasons);
-        if (!disabled.empty())
+        if (!disabled.empty()) {
             asked.add(
-                "UPDATE tollgate_deliveries SET state = 3, at = $2, lease_is_open = false "
-                "WHERE hook_id = ANY ($1) AND state = 0 AND NOT is_leased",
-                disabled, now);
+                "UPDATE tollgate_deliveries SET state = 3, at = $2, lease_is_open = false WHERE id = ANY (ARRAY("
+                "SELECT id FROM tollgate_deliveries WHERE hook_id = ANY ($1) AND state = 0 AND NOT is_leased LIMIT "
+                "$3))",
+                disabled, now, backlog_rows_max);
+            asked.add(
+                "UPDATE tollgate_hooks AS hooks SET has_backlog = EXISTS ("
+                "SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 0 AND NOT is_leased) "
+                "WHERE id = ANY ($1)",
+                disabled);
+        }
     }
     {
         std::vector<std::int64_t> ids;
