@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 namespace tollgate::http {
 
@@ -105,7 +106,14 @@ inline bool read_json(std::string_view bytes, json_judge& judge) {
     if (bytes.starts_with("\xef\xbb\xbf")) return judge.refuse("The body begins with a byte order mark.");
     // It would also take a NUL behind the document for its end.
     if (bytes.find('\0') != std::string_view::npos) return judge.refuse("The body holds a NUL byte.");
+#if NLOHMANN_JSON_VERSION_MAJOR == 3 && NLOHMANN_JSON_VERSION_MINOR >= 9
+    // What `json::sax_parse` does for text. That one takes five binary formats with it, which nobody asks for: a tenth of
+    // what a small program takes to compile.
+    auto input = nlohmann::detail::input_adapter(bytes.begin(), bytes.end());
+    return nlohmann::detail::parser<nlohmann::json, decltype(input)>{std::move(input)}.sax_parse(&judge);
+#else
     return nlohmann::json::sax_parse(bytes.begin(), bytes.end(), &judge);
+#endif
 }
 
 }  // namespace detail
