@@ -22361,6 +22361,13 @@ using name_lookup = std::function<std::vector<ip_address>(const std::string& hos
 
 namespace dispatching {
 
+namespace detail {
+
+/// What one can buy, more or less: `b.example` of `a.b.example`, `b.co.uk` of `a.b.co.uk`.
+[[nodiscard]] TOLLGATE_DECL std::string domain_of(std::string_view host);
+
+}  // namespace detail
+
 enum class lookup_end : std::uint8_t { answered, no_answer, short_of_something };
 
 struct lookup_answer {
@@ -23196,8 +23203,7 @@ private:
     std::unordered_map<std::string_view, std::list<std::string>::iterator> places_;
 };
 
-/// What one can buy, more or less: `b.example` of `a.b.example`, `b.co.uk` of `a.b.co.uk`.
-inline std::string domain_of(std::string_view host) {
+TOLLGATE_DECL std::string domain_of(std::string_view host) {
     if (host.ends_with('.')) host.remove_suffix(1);
     const auto before = [host](std::size_t end) {
         const auto dot = end == 0 ? std::string_view::npos : host.rfind('.', end - 1);

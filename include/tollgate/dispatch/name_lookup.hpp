@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tollgate {
@@ -24,6 +25,13 @@ using name_lookup = std::function<std::vector<ip_address>(const std::string& hos
 [[nodiscard]] TOLLGATE_DECL std::vector<ip_address> system_lookup(const std::string& host);
 
 namespace dispatching {
+
+namespace detail {
+
+/// What one can buy, more or less: `b.example` of `a.b.example`, `b.co.uk` of `a.b.co.uk`.
+[[nodiscard]] TOLLGATE_DECL std::string domain_of(std::string_view host);
+
+}  // namespace detail
 
 enum class lookup_end : std::uint8_t { answered, no_answer, short_of_something };
 

@@ -100,8 +100,7 @@ private:
     std::unordered_map<std::string_view, std::list<std::string>::iterator> places_;
 };
 
-/// What one can buy, more or less: `b.example` of `a.b.example`, `b.co.uk` of `a.b.co.uk`.
-inline std::string domain_of(std::string_view host) {
+TOLLGATE_DECL std::string domain_of(std::string_view host) {
     if (host.ends_with('.')) host.remove_suffix(1);
     const auto before = [host](std::size_t end) {
         const auto dot = end == 0 ? std::string_view::npos : host.rfind('.', end - 1);

@@ -8,6 +8,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <asio/any_io_executor.hpp>
 #include <asio/executor_work_guard.hpp>
 #include <asio/io_context.hpp>
 
