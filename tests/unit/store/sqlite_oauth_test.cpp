@@ -2,8 +2,17 @@
 #include <support/faulty_vfs.hpp>
 #include <support/temporary_directory.hpp>
 #include <tollgate/store/sqlite.hpp>
+#include <tollgate/store/sqlite/access_tokens.hpp>
+#include <tollgate/store/sqlite/applications.hpp>
 #include <tollgate/store/sqlite/columns.hpp>
 #include <tollgate/store/sqlite/database.hpp>
+#include <tollgate/store/sqlite/delivery_history.hpp>
+#include <tollgate/store/sqlite/grants.hpp>
+#include <tollgate/store/sqlite/hooks.hpp>
+#include <tollgate/store/sqlite/outbox.hpp>
+#include <tollgate/store/sqlite/personal_tokens.hpp>
+#include <tollgate/store/sqlite/pool.hpp>
+#include <tollgate/store/sqlite/sessions.hpp>
 #include <tollgate/store/suite/delivering.hpp>
 #include <tollgate/store/suite/granting.hpp>
 #include <tollgate/store/suite/samples.hpp>
