@@ -76,6 +76,8 @@ hook_dispatch_settings to_dispatch_settings(const settings& with) {
     return made;
 }
 
+public_targets to_target_rule(const settings& with) { return {.private_allowed = with.allow_private_targets}; }
+
 session_settings to_session_settings(const api_settings& api) { return {.auth_url = api.auth_url}; }
 
 }  // namespace reference

@@ -8,6 +8,7 @@
 #include <tollgate/oauth/settings.hpp>
 #include <tollgate/pages/settings.hpp>
 #include <tollgate/policy/cookie_sessions.hpp>
+#include <tollgate/policy/public_targets.hpp>
 #include <tollgate/server/settings.hpp>
 
 #include <cstdint>
@@ -24,6 +25,8 @@ namespace reference {
 [[nodiscard]] tollgate::oauth_settings to_oauth_settings(const settings& with, const tollgate::api_settings& api);
 [[nodiscard]] tollgate::page_settings to_page_settings(const tollgate::api_settings& api);
 [[nodiscard]] tollgate::hook_dispatch_settings to_dispatch_settings(const settings& with);
+/// The same where a webhook is made and where it is connected to.
+[[nodiscard]] tollgate::public_targets to_target_rule(const settings& with);
 [[nodiscard]] tollgate::session_settings to_session_settings(const tollgate::api_settings& api);
 
 }  // namespace reference

@@ -24,7 +24,7 @@ class handlers {
         return tollgate::default_policies()
             .with_limiter(std::ref(limiter))
             .with_observer(std::ref(log))
-            .with_target_rule(tollgate::public_targets{.private_allowed = with.allow_private_targets});
+            .with_target_rule(to_target_rule(with));
     }
 
     using policies = decltype(make_policies(std::declval<settings>(), std::declval<tollgate::window_limiter&>(),

@@ -19,7 +19,7 @@ class hook_worker {
     static auto make_policies(const settings& with, request_log& log) {
         return tollgate::default_policies()
             .with_observer(std::ref(log))
-            .with_target_rule(tollgate::public_targets{.private_allowed = with.allow_private_targets});
+            .with_target_rule(to_target_rule(with));
     }
     using policies = decltype(make_policies(std::declval<settings>(), std::declval<request_log&>()));
 
