@@ -99,6 +99,7 @@ TEST_CASE("a batch is one round trip, also when its statements are new to the co
     auto& server = postgres_server::shared();
     tcp_proxy proxy{server.socket_path()};
     auto pool = open_pool(proxy.connection_string(), {.connections_max = 1});
+    proxy.hear_clients_out(true);
     const auto before = proxy.turns();
     for (int i = 0; i < 3; ++i) {
         auto asked = pool.make_batch();
