@@ -292,6 +292,7 @@
 #include <tollgate/store/postgres/claims.hpp>
 #include <tollgate/store/postgres/columns.hpp>
 #include <tollgate/store/postgres/connection.hpp>
+#include <tollgate/store/postgres/credential_lookup.hpp>
 #include <tollgate/store/postgres/delivery_columns.hpp>
 #include <tollgate/store/postgres/failure.hpp>
 #include <tollgate/store/postgres/foreign_transaction.hpp>

@@ -3173,6 +3173,80 @@ struct balance {
 
 }  // namespace tollgate
 
+// <tollgate/domain/quota.hpp>
+
+namespace tollgate {
+
+/// How much one key may ask for: `requests` within a window of this length.
+struct quota {
+    std::uint32_t requests = 0;
+    seconds window{0};
+
+    friend constexpr bool operator==(const quota&, const quota&) noexcept = default;
+};
+
+/// A user's own quota, as far as whoever looked up something else of theirs came by it.
+struct quota_told {
+    bool is_told = false;        ///< false: ask the directory
+    std::optional<quota> own{};  ///< if it is told: none is the default
+
+    friend constexpr bool operator==(const quota_told&, const quota_told&) noexcept = default;
+};
+
+enum class limit_kind : std::uint8_t { user, address };
+
+/// Whom a request is counted against: a user, whatever token they use, or a client's address.
+///
+/// An IPv6 address counts by its /64, which is what one household or one rented machine has to itself. An IPv4 address
+/// is packed into the place of such a prefix: it takes one out of 0000::/8 (RFC 4291 section 2.4), where no client is.
+class limit_key {
+public:
+    static constexpr limit_key of(user_id user) noexcept {
+        return {limit_kind::user, static_cast<std::uint64_t>(user.value())};
+    }
+    static constexpr limit_key of(const ip_address& client) noexcept;
+
+    [[nodiscard]] constexpr limit_kind kind() const noexcept { return kind_; }
+    /// Tells apart two keys of one kind.
+    [[nodiscard]] constexpr std::uint64_t value() const noexcept { return value_; }
+
+    friend constexpr bool operator==(const limit_key&, const limit_key&) noexcept = default;
+
+private:
+    constexpr limit_key(limit_kind kind, std::uint64_t value) noexcept : kind_{kind}, value_{value} {}
+
+    limit_kind kind_;
+    std::uint64_t value_;
+};
+
+/// What a limiter says of one request, and what the client reads in `X-RateLimit-*`.
+struct verdict {
+    bool admitted = false;
+    std::uint32_t limit = 0;      ///< requests in a whole window
+    std::uint32_t remaining = 0;  ///< what is left of them after this request
+    instant resets_at{};          ///< when the window ends; for a key without one, when it would end if it began now
+};
+
+constexpr limit_key limit_key::of(const ip_address& client) noexcept {
+    const auto& bytes = client.bytes();
+    const auto big_endian = [&bytes](std::size_t first, std::size_t count) {
+        std::uint64_t value = 0;
+        for (std::size_t i = first; i < first + count; ++i) value = value << 8 | bytes[i];
+        return value;
+    };
+    constexpr std::uint64_t ipv4_prefix = 0x0000'ffff'0000'0000;
+    return {limit_kind::address, client.is_v4() ? ipv4_prefix | big_endian(12, 4) : big_endian(0, 8)};
+}
+
+}  // namespace tollgate
+
+template <>
+struct std::hash<tollgate::limit_key> {
+    [[nodiscard]] std::size_t operator()(const tollgate::limit_key& key) const noexcept {
+        return std::hash<std::uint64_t>{}(key.value()) ^ (key.kind() == tollgate::limit_kind::user ? 0 : 0x9e3779b9U);
+    }
+};
+
 // <tollgate/domain/scope.hpp>
 
 namespace tollgate {
@@ -3267,6 +3341,7 @@ struct caller {
     scope_set scopes;
     credential_kind credential = credential_kind::other;
     std::optional<application_id> application;  ///< the one that acts for the user, with an access token
+    quota_told user_quota{};                    ///< the user's, where it came with the credential
 };
 
 }  // namespace tollgate
@@ -3621,75 +3696,10 @@ struct token_credential {
     std::optional<instant> expires_at;  ///< no longer valid from this moment on; none: until it is revoked
     std::optional<application_id> application;
     std::optional<instant> last_used_at{};  ///< as recorded; always none where a store records no use
+    quota_told owner_quota{};  ///< told by a store that lives beside the directory, and saves it a question
 };
 
 }  // namespace tollgate
-
-// <tollgate/domain/quota.hpp>
-
-namespace tollgate {
-
-/// How much one key may ask for: `requests` within a window of this length.
-struct quota {
-    std::uint32_t requests = 0;
-    seconds window{0};
-
-    friend constexpr bool operator==(const quota&, const quota&) noexcept = default;
-};
-
-enum class limit_kind : std::uint8_t { user, address };
-
-/// Whom a request is counted against: a user, whatever token they use, or a client's address.
-///
-/// An IPv6 address counts by its /64, which is what one household or one rented machine has to itself. An IPv4 address
-/// is packed into the place of such a prefix: it takes one out of 0000::/8 (RFC 4291 section 2.4), where no client is.
-class limit_key {
-public:
-    static constexpr limit_key of(user_id user) noexcept {
-        return {limit_kind::user, static_cast<std::uint64_t>(user.value())};
-    }
-    static constexpr limit_key of(const ip_address& client) noexcept;
-
-    [[nodiscard]] constexpr limit_kind kind() const noexcept { return kind_; }
-    /// Tells apart two keys of one kind.
-    [[nodiscard]] constexpr std::uint64_t value() const noexcept { return value_; }
-
-    friend constexpr bool operator==(const limit_key&, const limit_key&) noexcept = default;
-
-private:
-    constexpr limit_key(limit_kind kind, std::uint64_t value) noexcept : kind_{kind}, value_{value} {}
-
-    limit_kind kind_;
-    std::uint64_t value_;
-};
-
-/// What a limiter says of one request, and what the client reads in `X-RateLimit-*`.
-struct verdict {
-    bool admitted = false;
-    std::uint32_t limit = 0;      ///< requests in a whole window
-    std::uint32_t remaining = 0;  ///< what is left of them after this request
-    instant resets_at{};          ///< when the window ends; for a key without one, when it would end if it began now
-};
-
-constexpr limit_key limit_key::of(const ip_address& client) noexcept {
-    const auto& bytes = client.bytes();
-    const auto big_endian = [&bytes](std::size_t first, std::size_t count) {
-        std::uint64_t value = 0;
-        for (std::size_t i = first; i < first + count; ++i) value = value << 8 | bytes[i];
-        return value;
-    };
-    constexpr std::uint64_t ipv4_prefix = 0x0000'ffff'0000'0000;
-    return {limit_kind::address, client.is_v4() ? ipv4_prefix | big_endian(12, 4) : big_endian(0, 8)};
-}
-
-}  // namespace tollgate
-
-template <>
-struct std::hash<tollgate::limit_key> {
-    [[nodiscard]] std::size_t operator()(const tollgate::limit_key& key) const noexcept {
-        return std::hash<std::uint64_t>{}(key.value()) ^ (key.kind() == tollgate::limit_kind::user ? 0 : 0x9e3779b9U);
-    }
-};
 
 // <tollgate/domain/service_catalog.hpp>
 
@@ -4845,6 +4855,10 @@ namespace tollgate {
 
 /// Reads the credentials that requests carry: all that identification needs of a store.
 ///
+/// A store that lives beside the directory, in one database, may tell the owner's quota along with the credential
+/// (`token_credential::owner_quota`): what `quota_of` would say at that moment, which is then not asked. Of a user who is
+/// gone it tells nothing, so that the directory is asked and says so.
+///
 /// Thread rule: callable from many threads at once. Blocking: allowed if the store declares
 /// `static constexpr bool blocking = true`. Errors: a `problem` (unavailable, internal); nothing is thrown.
 template <class S>
@@ -4917,8 +4931,8 @@ concept user_directory = requires(D& d, user_id user, std::string_view service) 
     { d.balance_of(user) } -> std::same_as<outcome<balance>>;
     // The user's accounts at one service, in a stable order; empty when there are none or the service is not known.
     { d.accounts_of(user, service) } -> std::same_as<outcome<std::vector<account>>>;
-    // The user's own rate limit; none for the default. Asked on every request, so it should be quick and without heap
-    // memory; what it says counts at once.
+    // The user's own rate limit; none for the default. Asked on every request whose credential did not come with
+    // it, so it should be quick and without heap memory; what it says counts at once.
     { d.quota_of(user) } -> std::same_as<outcome<std::optional<quota>>>;
 };
 
@@ -5029,7 +5043,8 @@ outcome<std::optional<caller>> basic_token::identify(std::string_view credential
             detail::record_quietly([&] { return store.record_personal_token_use(username, now); });
     // In place: a caller put together elsewhere and moved here costs GCC a kilobyte of zeros first.
     return outcome<std::optional<caller>>{
-        std::optional<caller>{std::in_place, (*found)->user, (*found)->scopes, credential_kind::personal_token, std::nullopt}};
+        std::optional<caller>{std::in_place, (*found)->user, (*found)->scopes, credential_kind::personal_token,
+                              std::nullopt, (*found)->owner_quota}};
 }
 
 }  // namespace tollgate
@@ -5061,7 +5076,8 @@ outcome<std::optional<caller>> bearer_token::identify(std::string_view credentia
         if (pace_.is_due((*found)->last_used_at, now)) [[unlikely]]
             detail::record_quietly([&] { return store.record_access_token_use((*found)->secret_digest, now); });
     return outcome<std::optional<caller>>{
-        std::optional<caller>{std::in_place, (*found)->user, (*found)->scopes, credential_kind::access_token, (*found)->application}};
+        std::optional<caller>{std::in_place, (*found)->user, (*found)->scopes, credential_kind::access_token,
+                              (*found)->application, (*found)->owner_quota}};
 }
 
 }  // namespace tollgate
@@ -6859,6 +6875,10 @@ void identify(const Authenticators& authenticators, Store& store, Users& users, 
     std::apply([&](const auto&... each) { static_cast<void>((try_one(each) || ...)); }, authenticators);
     if (found.standing != standing::known) return;
 
+    if (found.who->user_quota.is_told) {
+        found.own_quota = found.who->user_quota.own;
+        return;
+    }
     // A user who is gone takes their credentials along; any other failure is ours, not the caller's.
     auto own = users.quota_of(found.who->user);
     if (own) {
@@ -28062,11 +28082,17 @@ namespace tollgate::postgres {
 class sql {
 public:
     consteval sql(const char* literal) : text_{literal} {}
+    /// The exception: one that was put together of literals and of what the program's own settings say, never of what a
+    /// request does. `text` outlives each connection that it is used on.
+    [[nodiscard]] static sql composed(const std::string& text) noexcept { return sql{std::string_view{text}}; }
+    static sql composed(std::string&&) = delete;
     [[nodiscard]] constexpr std::string_view text() const noexcept { return text_; }
     /// It ends where a NUL stands.
     [[nodiscard]] constexpr const char* c_str() const noexcept { return text_.data(); }
 
 private:
+    explicit constexpr sql(std::string_view text) noexcept : text_{text} {}
+
     std::string_view text_;
 };
 
@@ -28248,6 +28274,42 @@ struct column<std::vector<T>> {
         to.begin_array(column<T>::type, values.size());
         for (const T& each : values) to.element(each);
     }
+};
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/credential_lookup.hpp>
+
+namespace tollgate::postgres {
+
+/// The statements that look a credential up, with its owner's quota beside it where an integrator's query says how: one
+/// statement, so that what every request needs of both is one round trip.
+///
+/// Outlives the connections on which they are prepared.
+class credential_lookup {
+public:
+    /// See `postgres_settings::owner_quota_query`; empty: no quota is told.
+    TOLLGATE_DECL explicit credential_lookup(const std::string& owner_quota_query);
+    credential_lookup(const credential_lookup&) = delete;
+    credential_lookup& operator=(const credential_lookup&) = delete;
+
+    /// $1 is the username.
+    [[nodiscard]] sql personal() const noexcept { return sql::composed(personal_); }
+    /// $1 is the digest.
+    [[nodiscard]] sql access() const noexcept { return sql::composed(access_); }
+
+    /// What the last three columns of either are.
+    struct quota_columns {
+        bool is_told;
+        std::optional<std::int64_t> requests;
+        std::optional<std::int64_t> window_seconds;
+    };
+    /// Problem (internal) for numbers that are no quota.
+    [[nodiscard]] static TOLLGATE_DECL outcome<quota_told> to_quota(const quota_columns& read);
+
+private:
+    std::string personal_;
+    std::string access_;
 };
 
 }  // namespace tollgate::postgres
@@ -28709,7 +28771,7 @@ namespace tollgate::postgres {
 /// The access-token verbs of `token_store`, on PostgreSQL. Each is one round trip.
 class access_tokens {
 public:
-    explicit access_tokens(pool& connections) : connections_{connections} {}
+    access_tokens(pool& connections, const credential_lookup& lookup) : connections_{connections}, lookup_{lookup} {}
 
     TOLLGATE_DECL outcome<std::optional<token_credential>> find(const digest& token);
     TOLLGATE_DECL outcome<void> create(const new_access_token& made);
@@ -28719,6 +28781,7 @@ public:
 
 private:
     pool& connections_;
+    const credential_lookup& lookup_;
 };
 
 /// Forgets those access tokens that the user and the application of this one have too many of; nothing where there is
@@ -29116,7 +29179,7 @@ namespace tollgate::postgres {
 /// The personal-token verbs of `token_store`, on PostgreSQL. Each is one round trip.
 class personal_tokens {
 public:
-    explicit personal_tokens(pool& connections) : connections_{connections} {}
+    personal_tokens(pool& connections, const credential_lookup& lookup) : connections_{connections}, lookup_{lookup} {}
 
     TOLLGATE_DECL outcome<std::optional<token_credential>> find(std::string_view username);
     TOLLGATE_DECL outcome<token_id> create(const new_personal_token& made, std::size_t tokens_per_user_max);
@@ -29127,6 +29190,7 @@ public:
 
 private:
     pool& connections_;
+    const credential_lookup& lookup_;
 };
 
 }  // namespace tollgate::postgres
@@ -29479,6 +29543,15 @@ struct postgres_settings {
     /// By what clock the store's callers tell the time: this machine's, unless told otherwise. Null: by the store's own
     /// `clock()`.
     instant (*callers_clock)() noexcept = &postgres::server_clock::node_now;
+    /// Where the directory's users are in this database: a query of your own for the quota of one of them, which is then
+    /// looked up together with their credential instead of with a round trip of its own. `owner.id` in it is the
+    /// user's id; its columns are the requests and the seconds that they count for, both NULL for a user without a
+    /// quota of their own. No row: the directory is asked. It says what `quota_of` says, for that is not asked besides.
+    ///
+    ///     SELECT requests_per_day, 86400 FROM shop_users WHERE shop_users.id = owner.id
+    ///
+    /// Its tables must be there when the store is opened. Empty: the directory is asked for each request.
+    std::string owner_quota_query = {};
 };
 
 /// What time it is at the server of a `postgres_store`, without asking it. Nodes that judge by it agree, whatever their
@@ -29763,6 +29836,59 @@ TOLLGATE_DECL std::optional<instant> cell::moment() const noexcept {
 TOLLGATE_DECL std::optional<std::string_view> cell::text() const noexcept { return bytes_of(wire_text); }
 
 TOLLGATE_DECL std::optional<std::string_view> cell::blob() const noexcept { return bytes_of(wire_bytes); }
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres/credential_lookup.ipp>
+
+namespace tollgate::postgres {
+
+namespace detail {
+
+struct lookup_parts {
+    std::string_view columns;
+    std::string_view table;
+    std::string_view key;
+};
+
+inline std::string compose_lookup(const lookup_parts& parts, std::string_view owner_quota_query) {
+    std::string text{"SELECT "};
+    text.append(parts.columns);
+    if (owner_quota_query.empty()) {
+        text.append(", false, NULL::bigint, NULL::bigint FROM ").append(parts.table).append(" AS tokens");
+    } else {
+        // A line of its own, for the query may end with a comment.
+        text.append(", own.is_told IS NOT NULL, own.requests::bigint, own.window_seconds::bigint FROM ")
+            .append(parts.table)
+            .append(" AS tokens CROSS JOIN LATERAL (SELECT tokens.user_id AS id) AS owner "
+                    "LEFT JOIN LATERAL (SELECT true AS is_told, asked.requests, asked.window_seconds FROM (\n")
+            .append(owner_quota_query)
+            .append("\n) AS asked (requests, window_seconds)) AS own ON true");
+    }
+    return text.append(" WHERE tokens.").append(parts.key).append(" = $1");
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL credential_lookup::credential_lookup(const std::string& owner_quota_query)
+    : personal_{detail::compose_lookup({"tokens.user_id, tokens.secret_digest, tokens.scopes, tokens.last_used_at",
+                                        "tollgate_personal_tokens", "username"},
+                                       owner_quota_query)},
+      access_{detail::compose_lookup(
+          {"tokens.user_id, tokens.application_id, tokens.scopes, tokens.expires_at, tokens.last_used_at",
+           "tollgate_access_tokens", "token_digest"},
+          owner_quota_query)} {}
+
+TOLLGATE_DECL outcome<quota_told> credential_lookup::to_quota(const quota_columns& read) {
+    if (!read.is_told) return quota_told{};
+    if (!read.requests && !read.window_seconds) return quota_told{true, std::nullopt};
+    constexpr std::int64_t requests_max = (std::numeric_limits<std::uint32_t>::max)();
+    constexpr std::int64_t window_seconds_max = std::int64_t{366} * 24 * 60 * 60;  // longer ones are a mistake in units
+    if (!read.requests || *read.requests < 0 || *read.requests > requests_max || !read.window_seconds ||
+        *read.window_seconds < 1 || *read.window_seconds > window_seconds_max)
+        return internal_error("PostgreSQL: owner_quota_query gave numbers that are no quota");
+    return quota_told{true, quota{static_cast<std::uint32_t>(*read.requests), seconds{*read.window_seconds}}};
+}
 
 }  // namespace tollgate::postgres
 
@@ -30600,16 +30726,16 @@ TOLLGATE_DECL problem token_exists(problem why) {
 }
 
 TOLLGATE_DECL outcome<std::optional<token_credential>> access_tokens::find(const digest& token) {
-    auto found = connections_.ask(
-        "SELECT user_id, application_id, scopes, expires_at, last_used_at FROM tollgate_access_tokens "
-        "WHERE token_digest = $1",
-        token);
+    auto found = connections_.ask(lookup_.access(), token);
     if (!found) return std::move(found).error();
-    const auto row = found->next<user_id, application_id, scope_set, instant, std::optional<instant>>();
+    const auto row = found->next<user_id, application_id, scope_set, instant, std::optional<instant>, bool,
+                                 std::optional<std::int64_t>, std::optional<std::int64_t>>();
     if (!row) return row.error();
     if (!*row) return std::optional<token_credential>{};
-    const auto& [user, application, scopes, expires_at, last_used_at] = **row;
-    return std::optional{token_credential{user, token, scopes, expires_at, application, last_used_at}};
+    const auto& [user, application, scopes, expires_at, last_used_at, is_told, requests, window_seconds] = **row;
+    auto own = credential_lookup::to_quota({is_told, requests, window_seconds});
+    if (!own) return std::move(own).error();
+    return std::optional{token_credential{user, token, scopes, expires_at, application, last_used_at, *own}};
 }
 
 TOLLGATE_DECL outcome<void> access_tokens::create(const new_access_token& made) {
@@ -31875,15 +32001,16 @@ namespace tollgate::postgres {
 
 TOLLGATE_DECL outcome<std::optional<token_credential>> personal_tokens::find(std::string_view username) {
     if (username.size() > token_username::bytes_max || !is_keepable(username)) return std::optional<token_credential>{};
-    auto found = connections_.ask(
-        "SELECT user_id, secret_digest, scopes, last_used_at FROM tollgate_personal_tokens WHERE username = $1",
-        username);
+    auto found = connections_.ask(lookup_.personal(), username);
     if (!found) return std::move(found).error();
-    const auto row = found->next<user_id, digest, scope_set, std::optional<instant>>();
+    const auto row = found->next<user_id, digest, scope_set, std::optional<instant>, bool, std::optional<std::int64_t>,
+                                 std::optional<std::int64_t>>();
     if (!row) return row.error();
     if (!*row) return std::optional<token_credential>{};
-    const auto& [user, secret_digest, scopes, last_used_at] = **row;
-    return std::optional{token_credential{user, secret_digest, scopes, std::nullopt, std::nullopt, last_used_at}};
+    const auto& [user, secret_digest, scopes, last_used_at, is_told, requests, window_seconds] = **row;
+    auto own = credential_lookup::to_quota({is_told, requests, window_seconds});
+    if (!own) return std::move(own).error();
+    return std::optional{token_credential{user, secret_digest, scopes, std::nullopt, std::nullopt, last_used_at, *own}};
 }
 
 TOLLGATE_DECL outcome<token_id> personal_tokens::create(const new_personal_token& made,
@@ -32451,10 +32578,11 @@ namespace tollgate {
 
 /// One room for each family of verbs, all on the same connections.
 struct postgres_store::rooms {
-    explicit rooms(postgres::pool opened)
-        : connections{std::move(opened)},
-          personal{connections},
-          access{connections},
+    rooms(postgres::pool opened, const std::string& owner_quota_query)
+        : lookup{owner_quota_query},
+          connections{std::move(opened)},
+          personal{connections, lookup},
+          access{connections, lookup},
           hooks{connections},
           applications{connections},
           grants{connections},
@@ -32464,6 +32592,7 @@ struct postgres_store::rooms {
           settlements{connections},
           heard{connections} {}
 
+    postgres::credential_lookup lookup;  // its texts are used by connections to their end
     postgres::pool connections;
     postgres::personal_tokens personal;
     postgres::access_tokens access;
@@ -32487,7 +32616,11 @@ TOLLGATE_DECL outcome<std::unique_ptr<postgres_store::rooms>> postgres_store::op
     if (!connections) return std::move(connections).error();
     if (auto done = postgres::migrate(*connections, postgres::store_component, postgres::store_steps); !done)
         return std::move(done).error();
-    return std::make_unique<rooms>(*std::move(connections));
+    auto made = std::make_unique<rooms>(*std::move(connections), settings.owner_quota_query);
+    // So that a query that will not do is known now, and not with the first request.
+    if (!settings.owner_quota_query.empty())
+        if (auto tried = made->personal.find({}); !tried) return std::move(tried).error();
+    return made;
 }
 
 TOLLGATE_DECL postgres_store::postgres_store(const std::string& connection_string, const postgres_settings& settings) {

@@ -13,6 +13,10 @@ namespace tollgate {
 
 /// Reads the credentials that requests carry: all that identification needs of a store.
 ///
+/// A store that lives beside the directory, in one database, may tell the owner's quota along with the credential
+/// (`token_credential::owner_quota`): what `quota_of` would say at that moment, which is then not asked. Of a user who is
+/// gone it tells nothing, so that the directory is asked and says so.
+///
 /// Thread rule: callable from many threads at once. Blocking: allowed if the store declares
 /// `static constexpr bool blocking = true`. Errors: a `problem` (unavailable, internal); nothing is thrown.
 template <class S>

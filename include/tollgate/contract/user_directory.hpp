@@ -34,8 +34,8 @@ concept user_directory = requires(D& d, user_id user, std::string_view service) 
     { d.balance_of(user) } -> std::same_as<outcome<balance>>;
     // The user's accounts at one service, in a stable order; empty when there are none or the service is not known.
     { d.accounts_of(user, service) } -> std::same_as<outcome<std::vector<account>>>;
-    // The user's own rate limit; none for the default. Asked on every request, so it should be quick and without heap
-    // memory; what it says counts at once.
+    // The user's own rate limit; none for the default. Asked on every request whose credential did not come with
+    // it, so it should be quick and without heap memory; what it says counts at once.
     { d.quota_of(user) } -> std::same_as<outcome<std::optional<quota>>>;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/ids.hpp>
+#include <tollgate/domain/quota.hpp>
 #include <tollgate/domain/scope.hpp>
 
 #include <cstdint>
@@ -21,6 +22,7 @@ struct caller {
     scope_set scopes;
     credential_kind credential = credential_kind::other;
     std::optional<application_id> application;  ///< the one that acts for the user, with an access token
+    quota_told user_quota{};                    ///< the user's, where it came with the credential
 };
 
 }  // namespace tollgate

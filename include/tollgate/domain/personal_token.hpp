@@ -5,6 +5,7 @@
 #include <tollgate/base/inline_text.hpp>
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/time.hpp>
+#include <tollgate/domain/quota.hpp>
 #include <tollgate/domain/scope.hpp>
 
 #include <optional>
@@ -52,6 +53,7 @@ struct token_credential {
     std::optional<instant> expires_at;  ///< no longer valid from this moment on; none: until it is revoked
     std::optional<application_id> application;
     std::optional<instant> last_used_at{};  ///< as recorded; always none where a store records no use
+    quota_told owner_quota{};  ///< told by a store that lives beside the directory, and saves it a question
 };
 
 }  // namespace tollgate

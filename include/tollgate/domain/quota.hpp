@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 namespace tollgate {
 
@@ -16,6 +17,14 @@ struct quota {
     seconds window{0};
 
     friend constexpr bool operator==(const quota&, const quota&) noexcept = default;
+};
+
+/// A user's own quota, as far as whoever looked up something else of theirs came by it.
+struct quota_told {
+    bool is_told = false;        ///< false: ask the directory
+    std::optional<quota> own{};  ///< if it is told: none is the default
+
+    friend constexpr bool operator==(const quota_told&, const quota_told&) noexcept = default;
 };
 
 enum class limit_kind : std::uint8_t { user, address };

@@ -15,6 +15,7 @@
 #include <tollgate/store/postgres/batch.ipp>
 #include <tollgate/store/postgres/claims.ipp>
 #include <tollgate/store/postgres/connection.ipp>
+#include <tollgate/store/postgres/credential_lookup.ipp>
 #include <tollgate/store/postgres/failure.ipp>
 #include <tollgate/store/postgres/foreign_transaction.ipp>
 #include <tollgate/store/postgres/grants.ipp>

@@ -57,6 +57,10 @@ void identify(const Authenticators& authenticators, Store& store, Users& users, 
     std::apply([&](const auto&... each) { static_cast<void>((try_one(each) || ...)); }, authenticators);
     if (found.standing != standing::known) return;
 
+    if (found.who->user_quota.is_told) {
+        found.own_quota = found.who->user_quota.own;
+        return;
+    }
     // A user who is gone takes their credentials along; any other failure is ours, not the caller's.
     auto own = users.quota_of(found.who->user);
     if (own) {

@@ -51,7 +51,8 @@ outcome<std::optional<caller>> basic_token::identify(std::string_view credential
             detail::record_quietly([&] { return store.record_personal_token_use(username, now); });
     // In place: a caller put together elsewhere and moved here costs GCC a kilobyte of zeros first.
     return outcome<std::optional<caller>>{
-        std::optional<caller>{std::in_place, (*found)->user, (*found)->scopes, credential_kind::personal_token, std::nullopt}};
+        std::optional<caller>{std::in_place, (*found)->user, (*found)->scopes, credential_kind::personal_token,
+                              std::nullopt, (*found)->owner_quota}};
 }
 
 }  // namespace tollgate

@@ -34,7 +34,8 @@ outcome<std::optional<caller>> bearer_token::identify(std::string_view credentia
         if (pace_.is_due((*found)->last_used_at, now)) [[unlikely]]
             detail::record_quietly([&] { return store.record_access_token_use((*found)->secret_digest, now); });
     return outcome<std::optional<caller>>{
-        std::optional<caller>{std::in_place, (*found)->user, (*found)->scopes, credential_kind::access_token, (*found)->application}};
+        std::optional<caller>{std::in_place, (*found)->user, (*found)->scopes, credential_kind::access_token,
+                              (*found)->application, (*found)->owner_quota}};
 }
 
 }  // namespace tollgate

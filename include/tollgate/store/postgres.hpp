@@ -36,6 +36,15 @@ struct postgres_settings {
     /// By what clock the store's callers tell the time: this machine's, unless told otherwise. Null: by the store's own
     /// `clock()`.
     instant (*callers_clock)() noexcept = &postgres::server_clock::node_now;
+    /// Where the directory's users are in this database: a query of your own for the quota of one of them, which is then
+    /// looked up together with their credential instead of with a round trip of its own. `owner.id` in it is the
+    /// user's id; its columns are the requests and the seconds that they count for, both NULL for a user without a
+    /// quota of their own. No row: the directory is asked. It says what `quota_of` says, for that is not asked besides.
+    ///
+    ///     SELECT requests_per_day, 86400 FROM shop_users WHERE shop_users.id = owner.id
+    ///
+    /// Its tables must be there when the store is opened. Empty: the directory is asked for each request.
+    std::string owner_quota_query = {};
 };
 
 /// What time it is at the server of a `postgres_store`, without asking it. Nodes that judge by it agree, whatever their

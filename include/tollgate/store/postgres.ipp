@@ -5,6 +5,7 @@
 #include <tollgate/store/postgres/access_tokens.hpp>
 #include <tollgate/store/postgres/applications.hpp>
 #include <tollgate/store/postgres/claims.hpp>
+#include <tollgate/store/postgres/credential_lookup.hpp>
 #include <tollgate/store/postgres/grants.hpp>
 #include <tollgate/store/postgres/hooks.hpp>
 #include <tollgate/store/postgres/listener.hpp>
@@ -22,10 +23,11 @@ namespace tollgate {
 
 /// One room for each family of verbs, all on the same connections.
 struct postgres_store::rooms {
-    explicit rooms(postgres::pool opened)
-        : connections{std::move(opened)},
-          personal{connections},
-          access{connections},
+    rooms(postgres::pool opened, const std::string& owner_quota_query)
+        : lookup{owner_quota_query},
+          connections{std::move(opened)},
+          personal{connections, lookup},
+          access{connections, lookup},
           hooks{connections},
           applications{connections},
           grants{connections},
@@ -35,6 +37,7 @@ struct postgres_store::rooms {
           settlements{connections},
           heard{connections} {}
 
+    postgres::credential_lookup lookup;  // its texts are used by connections to their end
     postgres::pool connections;
     postgres::personal_tokens personal;
     postgres::access_tokens access;
@@ -58,7 +61,11 @@ TOLLGATE_DECL outcome<std::unique_ptr<postgres_store::rooms>> postgres_store::op
     if (!connections) return std::move(connections).error();
     if (auto done = postgres::migrate(*connections, postgres::store_component, postgres::store_steps); !done)
         return std::move(done).error();
-    return std::make_unique<rooms>(*std::move(connections));
+    auto made = std::make_unique<rooms>(*std::move(connections), settings.owner_quota_query);
+    // So that a query that will not do is known now, and not with the first request.
+    if (!settings.owner_quota_query.empty())
+        if (auto tried = made->personal.find({}); !tried) return std::move(tried).error();
+    return made;
 }
 
 TOLLGATE_DECL postgres_store::postgres_store(const std::string& connection_string, const postgres_settings& settings) {

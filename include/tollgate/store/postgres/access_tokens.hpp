@@ -3,6 +3,7 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/outcome.hpp>
 #include <tollgate/domain/personal_token.hpp>
+#include <tollgate/store/postgres/credential_lookup.hpp>
 #include <tollgate/store/postgres/pool.hpp>
 
 #include <optional>
@@ -12,7 +13,7 @@ namespace tollgate::postgres {
 /// The access-token verbs of `token_store`, on PostgreSQL. Each is one round trip.
 class access_tokens {
 public:
-    explicit access_tokens(pool& connections) : connections_{connections} {}
+    access_tokens(pool& connections, const credential_lookup& lookup) : connections_{connections}, lookup_{lookup} {}
 
     TOLLGATE_DECL outcome<std::optional<token_credential>> find(const digest& token);
     TOLLGATE_DECL outcome<void> create(const new_access_token& made);
@@ -22,6 +23,7 @@ public:
 
 private:
     pool& connections_;
+    const credential_lookup& lookup_;
 };
 
 /// Forgets those access tokens that the user and the application of this one have too many of; nothing where there is

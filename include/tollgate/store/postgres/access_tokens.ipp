@@ -5,6 +5,8 @@
 #include <tollgate/store/postgres/columns.hpp>
 #include <tollgate/store/postgres/locks.hpp>
 
+#include <cstdint>
+#include <optional>
 #include <utility>
 
 namespace tollgate::postgres {
@@ -24,16 +26,16 @@ TOLLGATE_DECL problem token_exists(problem why) {
 }
 
 TOLLGATE_DECL outcome<std::optional<token_credential>> access_tokens::find(const digest& token) {
-    auto found = connections_.ask(
-        "SELECT user_id, application_id, scopes, expires_at, last_used_at FROM tollgate_access_tokens "
-        "WHERE token_digest = $1",
-        token);
+    auto found = connections_.ask(lookup_.access(), token);
     if (!found) return std::move(found).error();
-    const auto row = found->next<user_id, application_id, scope_set, instant, std::optional<instant>>();
+    const auto row = found->next<user_id, application_id, scope_set, instant, std::optional<instant>, bool,
+                                 std::optional<std::int64_t>, std::optional<std::int64_t>>();
     if (!row) return row.error();
     if (!*row) return std::optional<token_credential>{};
-    const auto& [user, application, scopes, expires_at, last_used_at] = **row;
-    return std::optional{token_credential{user, token, scopes, expires_at, application, last_used_at}};
+    const auto& [user, application, scopes, expires_at, last_used_at, is_told, requests, window_seconds] = **row;
+    auto own = credential_lookup::to_quota({is_told, requests, window_seconds});
+    if (!own) return std::move(own).error();
+    return std::optional{token_credential{user, token, scopes, expires_at, application, last_used_at, *own}};
 }
 
 TOLLGATE_DECL outcome<void> access_tokens::create(const new_access_token& made) {

@@ -3,6 +3,7 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/outcome.hpp>
 #include <tollgate/domain/personal_token.hpp>
+#include <tollgate/store/postgres/credential_lookup.hpp>
 #include <tollgate/store/postgres/pool.hpp>
 
 #include <cstddef>
@@ -15,7 +16,7 @@ namespace tollgate::postgres {
 /// The personal-token verbs of `token_store`, on PostgreSQL. Each is one round trip.
 class personal_tokens {
 public:
-    explicit personal_tokens(pool& connections) : connections_{connections} {}
+    personal_tokens(pool& connections, const credential_lookup& lookup) : connections_{connections}, lookup_{lookup} {}
 
     TOLLGATE_DECL outcome<std::optional<token_credential>> find(std::string_view username);
     TOLLGATE_DECL outcome<token_id> create(const new_personal_token& made, std::size_t tokens_per_user_max);
@@ -26,6 +27,7 @@ public:
 
 private:
     pool& connections_;
+    const credential_lookup& lookup_;
 };
 
 }  // namespace tollgate::postgres

@@ -5,21 +5,24 @@
 #include <tollgate/store/postgres/personal_tokens.hpp>
 #include <tollgate/store/refusals.hpp>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 namespace tollgate::postgres {
 
 TOLLGATE_DECL outcome<std::optional<token_credential>> personal_tokens::find(std::string_view username) {
     if (username.size() > token_username::bytes_max || !is_keepable(username)) return std::optional<token_credential>{};
-    auto found = connections_.ask(
-        "SELECT user_id, secret_digest, scopes, last_used_at FROM tollgate_personal_tokens WHERE username = $1",
-        username);
+    auto found = connections_.ask(lookup_.personal(), username);
     if (!found) return std::move(found).error();
-    const auto row = found->next<user_id, digest, scope_set, std::optional<instant>>();
+    const auto row = found->next<user_id, digest, scope_set, std::optional<instant>, bool, std::optional<std::int64_t>,
+                                 std::optional<std::int64_t>>();
     if (!row) return row.error();
     if (!*row) return std::optional<token_credential>{};
-    const auto& [user, secret_digest, scopes, last_used_at] = **row;
-    return std::optional{token_credential{user, secret_digest, scopes, std::nullopt, std::nullopt, last_used_at}};
+    const auto& [user, secret_digest, scopes, last_used_at, is_told, requests, window_seconds] = **row;
+    auto own = credential_lookup::to_quota({is_told, requests, window_seconds});
+    if (!own) return std::move(own).error();
+    return std::optional{token_credential{user, secret_digest, scopes, std::nullopt, std::nullopt, last_used_at, *own}};
 }
 
 TOLLGATE_DECL outcome<token_id> personal_tokens::create(const new_personal_token& made,

@@ -22,11 +22,17 @@ namespace tollgate::postgres {
 class sql {
 public:
     consteval sql(const char* literal) : text_{literal} {}
+    /// The exception: one that was put together of literals and of what the program's own settings say, never of what a
+    /// request does. `text` outlives each connection that it is used on.
+    [[nodiscard]] static sql composed(const std::string& text) noexcept { return sql{std::string_view{text}}; }
+    static sql composed(std::string&&) = delete;
     [[nodiscard]] constexpr std::string_view text() const noexcept { return text_; }
     /// It ends where a NUL stands.
     [[nodiscard]] constexpr const char* c_str() const noexcept { return text_.data(); }
 
 private:
+    explicit constexpr sql(std::string_view text) noexcept : text_{text} {}
+
     std::string_view text_;
 };
 

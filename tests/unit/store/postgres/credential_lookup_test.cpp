@@ -1,0 +1,201 @@
+#include <tollgate/store/postgres/credential_lookup.hpp>
+
+#include <tollgate/api/account_api.hpp>
+#include <tollgate/base/encoding.hpp>
+#include <tollgate/policy/issue_personal_token.hpp>
+#include <tollgate/policy/system_random.hpp>
+#include <tollgate/store/postgres.hpp>
+#include <tollgate/store/postgres/columns.hpp>
+
+#include <support/postgres_server.hpp>
+#include <support/tcp_proxy.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+using namespace tollgate;
+using tollgate_test::postgres_server;
+using tollgate_test::tcp_proxy;
+
+namespace {
+
+constexpr const char* tables =
+    "CREATE TABLE shop_users (id bigint PRIMARY KEY, balance text NOT NULL, requests bigint, seconds bigint);"
+    "INSERT INTO shop_users VALUES (1, '12.50', NULL, NULL), (2, '0', 7, 60)";
+
+/// A comment at its end, as somebody may write one.
+constexpr const char* quota_query = "SELECT requests, seconds FROM shop_users WHERE shop_users.id = owner.id -- theirs";
+
+constexpr user_id ann{1}, bob{2}, gone{3};
+
+/// The directory of somebody whose users are in the same database. It counts what it is asked.
+class shop_directory {
+public:
+    static constexpr bool blocking = true;
+
+    explicit shop_directory(const std::string& to) : users_{*postgres::pool::open(to)} {}
+
+    outcome<balance> balance_of(user_id user) {
+        auto found = users_.ask("SELECT balance FROM shop_users WHERE id = $1", user);
+        if (!found) return std::move(found).error();
+        const auto row = found->next<decimal>();
+        if (!row) return row.error();
+        if (!*row) return not_found();
+        return balance{user, std::get<0>(**row), *currency_code::from("EUR")};
+    }
+    outcome<std::vector<account>> accounts_of(user_id, std::string_view) { return std::vector<account>{}; }
+    outcome<std::optional<quota>> quota_of(user_id user) {
+        ++asked_for_quota;
+        auto found = users_.ask("SELECT requests, seconds FROM shop_users WHERE id = $1", user);
+        if (!found) return std::move(found).error();
+        const auto row = found->next<std::optional<std::int64_t>, std::optional<std::int64_t>>();
+        if (!row) return row.error();
+        if (!*row) return not_found();
+        const auto [requests, window] = **row;
+        if (!requests) return std::optional<quota>{};
+        return std::optional{quota{static_cast<std::uint32_t>(*requests), seconds{*window}}};
+    }
+
+    int asked_for_quota = 0;
+
+private:
+    postgres::pool users_;
+};
+
+postgres_settings with_quota(std::string query = quota_query) {
+    postgres_settings made;
+    made.connections_max = 1;
+    made.owner_quota_query = std::move(query);
+    return made;
+}
+
+api_settings shop_settings() {
+    return {.base_url = "https://shop.example/v1",
+            .auth_url = "https://shop.example",
+            .services = {},
+            .trusted_proxies = {}};
+}
+
+std::string schema_of(const std::string& connection_string) {
+    return connection_string.substr(connection_string.find("options="));
+}
+
+instant now() { return postgres::server_clock::node_now(); }
+
+std::string basic_of(postgres_store& store, user_id of) {
+    const auto made =
+        issue_personal_token(store, system_random{}, {of, "Of a test", *scope_set::parse("user:balance")}, now());
+    REQUIRE(made);
+    return "Basic " + base64_encode(std::string{made->username.view()} + ":" + std::string{made->secret.view()});
+}
+
+std::string bearer_of(postgres_store& store, user_id of) {
+    const auto client_id = *client_id_text::from("tgc_" + std::to_string(of.value()));
+    const auto app = store.create_application(
+        {ann, client_id, digest_of("x"), "An app", "https://a.example", "", std::nullopt, now()}, 10);
+    REQUIRE(app);
+    std::array<std::byte, 32> bytes{static_cast<std::byte>(of.value())};
+    const auto token = make_secret(secret_kind::access_token, bytes);
+    REQUIRE(store.create_access_token({of, *app, digest_of(token.view()), *scope_set::parse("user:balance"), now(),
+                                       now() + std::chrono::hours{1}}));
+    return "Bearer " + std::string{token.view()};
+}
+
+template <class Api>
+http::response balance_with(Api& api, const std::string& authorization) {
+    http::request asked;
+    asked.method = http::method::get;
+    asked.target = http::target::from("/v1/user/balance");
+    asked.fields.add("User-Agent", "test");
+    asked.fields.add("Authorization", authorization);
+    return api.handle(asked);
+}
+
+}  // namespace
+
+TEST_CASE("a balance takes two round trips, whatever the credential", "[postgres]") {
+    auto& server = postgres_server::shared();
+    const auto where = server.fresh();
+    postgres_server::run(where, tables);
+    tcp_proxy proxy{server.socket_path()};
+    const auto through = proxy.connection_string(schema_of(where));
+    shop_directory users{through};
+    postgres_store store{through, with_quota()};
+    account_api api{shop_settings(), users, store};
+    const bool over_basic = GENERATE(true, false);
+    for (const auto& [user, limit] : {std::pair{ann, "1000"}, std::pair{bob, "7"}}) {
+        const auto credential = over_basic ? basic_of(store, user) : bearer_of(store, user);
+        CHECK(balance_with(api, credential).status() == http::status::ok);  // the first one is recorded as a use
+        const auto before = proxy.turns();
+        const auto answer = balance_with(api, credential);
+        CHECK(proxy.turns() - before == 2);
+        CHECK(answer.status() == http::status::ok);
+        CHECK(answer.find("X-RateLimit-Limit") == limit);
+    }
+    CHECK(users.asked_for_quota == 0);
+
+    // What it says counts at once.
+    const auto credential = basic_of(store, ann);
+    postgres_server::run(where, "UPDATE shop_users SET requests = 9, seconds = 60");
+    CHECK(balance_with(api, credential).find("X-RateLimit-Limit") == "9");
+}
+
+TEST_CASE("of an owner who is gone nothing is told, and the directory says so", "[postgres]") {
+    auto& server = postgres_server::shared();
+    const auto where = server.fresh();
+    postgres_server::run(where, tables);
+    shop_directory users{where};
+    postgres_store store{where, with_quota()};
+    account_api api{shop_settings(), users, store};
+    CHECK(balance_with(api, basic_of(store, gone)).status() == http::status::unauthorized);
+    CHECK(balance_with(api, bearer_of(store, gone)).status() == http::status::unauthorized);
+    CHECK(users.asked_for_quota == 2);
+}
+
+TEST_CASE("a quota comes with the credential, or is not told", "[postgres]") {
+    struct row {
+        const char* query;
+        quota_told told;
+    };
+    const auto each = GENERATE(
+        row{"", {}}, row{"SELECT NULL::bigint, NULL::bigint", {true, std::nullopt}},
+        row{"SELECT 5, 60", {true, quota{5, seconds{60}}}}, row{"SELECT 0::smallint, 1", {true, quota{0, seconds{1}}}},
+        row{"SELECT 5, 60 WHERE owner.id > 1", {}},
+        row{"SELECT 1, 1 UNION ALL SELECT 1, 1", {true, quota{1, seconds{1}}}},
+        row{"SELECT 4294967295, 31622400", {true, quota{4'294'967'295, seconds{31'622'400}}}});
+    auto& server = postgres_server::shared();
+    postgres_store store{server.fresh(), with_quota(each.query)};
+    REQUIRE(store.create_personal_token(
+        {ann, *token_username::from("tgu_a"), digest_of("a"), "", *scope_set::parse("user:balance"), now()}, 10));
+    const auto found = store.find_personal_token("tgu_a");
+    REQUIRE(found);
+    REQUIRE(*found);
+    CHECK((*found)->owner_quota == each.told);
+}
+
+TEST_CASE("numbers that are no quota are a problem of ours", "[postgres]") {
+    using columns = postgres::credential_lookup::quota_columns;
+    const auto each = GENERATE(columns{true, -1, 60}, columns{true, 1, 0}, columns{true, 1, -1},
+                               columns{true, 4'294'967'296, 60}, columns{true, 1, std::nullopt},
+                               columns{true, std::nullopt, 60}, columns{true, 1, 31'622'401});
+    const auto read = postgres::credential_lookup::to_quota(each);
+    REQUIRE_FALSE(read);
+    CHECK(read.error().kind == problem_kind::internal);
+}
+
+TEST_CASE("a query that will not do is known when the store is opened", "[postgres]") {
+    auto& server = postgres_server::shared();
+    const char* query = GENERATE("SELECT requests, seconds FROM nowhere WHERE id = owner.id", "SELECT 1", "nonsense");
+    const auto opened = postgres_store::open(server.fresh(), with_quota(query));
+    REQUIRE_FALSE(opened);
+    CHECK(opened.error().kind == problem_kind::internal);
+}
