@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/store/suite/delivering.hpp>
+#include <tollgate/store/suite/outbox_disabling.hpp>
 #include <tollgate/store/suite/outbox_history.hpp>
 #include <tollgate/store/suite/outbox_hosts.hpp>
 #include <tollgate/store/suite/test_case.hpp>
@@ -389,6 +390,7 @@ template <class Given>
 void add_outbox_cases(std::vector<test_case>& to, const std::shared_ptr<const store_source<Given>>& source) {
     add_delivery_cases(to, source);
     add_host_cases(to, source);
+    add_disabling_cases(to, source);
     add_history_cases(to, source);
 }
 
