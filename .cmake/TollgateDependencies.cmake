@@ -47,3 +47,5 @@ find_package(Threads REQUIRED)
 find_package(SQLite3 3.37 QUIET)
 # Only tollgate::postgres needs it: libpq has pipelines since 14.
 find_package(PostgreSQL 14 QUIET)
+# Only tollgate::redis needs it.
+find_package(Hiredis 0.14 QUIET)

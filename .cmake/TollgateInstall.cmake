@@ -1,4 +1,4 @@
-# `find_package(tollgate)` after `cmake --install`. Who needs sqlite, postgres or compiled asks for it in COMPONENTS.
+# `find_package(tollgate)` after `cmake --install`. Who needs sqlite, postgres, redis or compiled asks for it in COMPONENTS.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -11,6 +11,9 @@ endif()
 if(PostgreSQL_FOUND)
     list(APPEND exported tollgate_postgres)
 endif()
+if(Hiredis_FOUND)
+    list(APPEND exported tollgate_redis)
+endif()
 if(TOLLGATE_BUILD_COMPILED)
     set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/tollgate")  # no longer the same on every architecture
     list(APPEND exported tollgate_compiled)
@@ -19,6 +22,9 @@ if(TOLLGATE_BUILD_COMPILED)
     endif()
     if(PostgreSQL_FOUND)
         list(APPEND exported tollgate_compiled_postgres)
+    endif()
+    if(Hiredis_FOUND)
+        list(APPEND exported tollgate_compiled_redis)
     endif()
 endif()
 
@@ -38,4 +44,5 @@ install(FILES
     "${CMAKE_CURRENT_BINARY_DIR}/tollgate-config.cmake"
     "${CMAKE_CURRENT_BINARY_DIR}/tollgate-config-version.cmake"
     "${PROJECT_SOURCE_DIR}/.cmake/FindAsio.cmake"
+    "${PROJECT_SOURCE_DIR}/.cmake/FindHiredis.cmake"
     DESTINATION "${package_dir}" COMPONENT library)

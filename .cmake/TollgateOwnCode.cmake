@@ -16,7 +16,7 @@ if(TOLLGATE_SANITIZE)
     target_link_options(tollgate_own_code INTERFACE ${sanitizer_options})
 endif()
 
-foreach(compiled tollgate_compiled tollgate_compiled_sqlite tollgate_compiled_postgres)
+foreach(compiled tollgate_compiled tollgate_compiled_sqlite tollgate_compiled_postgres tollgate_compiled_redis)
     if(TARGET ${compiled})
         target_link_libraries(${compiled} PRIVATE $<BUILD_INTERFACE:tollgate_own_code>)
     endif()

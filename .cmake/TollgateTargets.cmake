@@ -1,9 +1,11 @@
 # tollgate::tollgate          the library, header-only
 # tollgate::sqlite            the same with the SQLite store
 # tollgate::postgres          the same with the PostgreSQL store
+# tollgate::redis             the same with limits in Redis
 # tollgate::compiled          the library with its bodies compiled once, for programs of many translation units
 # tollgate::compiled_sqlite   the same with the SQLite store
 # tollgate::compiled_postgres the same with the PostgreSQL store
+# tollgate::compiled_redis    the same with limits in Redis
 
 add_library(tollgate_tollgate INTERFACE)
 add_library(tollgate::tollgate ALIAS tollgate_tollgate)
@@ -53,4 +55,15 @@ if(PostgreSQL_FOUND)
 
     tollgate_add_compiled(compiled_postgres "tollgate/impl/src_postgres.hpp")
     target_link_libraries(tollgate_compiled_postgres PUBLIC tollgate_compiled tollgate_postgres)
+endif()
+
+if(Hiredis_FOUND)
+    add_library(tollgate_redis INTERFACE)
+    add_library(tollgate::redis ALIAS tollgate_redis)
+    set_target_properties(tollgate_redis PROPERTIES EXPORT_NAME redis)
+    target_compile_definitions(tollgate_redis INTERFACE TOLLGATE_WITH_REDIS)
+    target_link_libraries(tollgate_redis INTERFACE tollgate_tollgate hiredis::hiredis)
+
+    tollgate_add_compiled(compiled_redis "tollgate/impl/src_redis.hpp")
+    target_link_libraries(tollgate_compiled_redis PUBLIC tollgate_compiled tollgate_redis)
 endif()

@@ -317,6 +317,15 @@
 #include <tollgate/store/postgres_own_transaction.hpp>
 #endif
 
+#if defined(TOLLGATE_WITH_REDIS)
+#include <tollgate/store/redis/connection.hpp>
+#include <tollgate/store/redis/leases.hpp>
+#include <tollgate/store/redis/pool.hpp>
+#include <tollgate/store/redis/server_address.hpp>
+#include <tollgate/store/redis/window_script.hpp>
+#include <tollgate/store/redis_windows.hpp>
+#endif
+
 #if defined(TOLLGATE_SOURCE)
 #include <tollgate/impl/src.hpp>
 #endif

@@ -32824,3 +32824,1525 @@ TOLLGATE_DECL outcome<std::size_t> postgres_own_transaction::append_event(const 
 #endif  // bodies
 
 #endif  // TOLLGATE_WITH_POSTGRES
+
+#if defined(TOLLGATE_WITH_REDIS)
+
+// <tollgate/store/redis/server_address.hpp>
+
+namespace tollgate::redis {
+
+/// Which server, and as whom.
+struct server_address {
+    std::string host;  ///< a name, or an address without brackets
+    std::uint16_t port = 6379;
+    std::string user;  ///< empty: the server's default user
+    std::string password;
+    std::uint32_t database = 0;
+    bool tls = false;
+
+    /// For people: `redis.example:6379`, `[::1]:6379`. Never the password.
+    [[nodiscard]] TOLLGATE_DECL std::string to_text() const;
+};
+
+/// `redis://[user[:password]@]host[:port][/database]`, and the same with `rediss` for TLS. The host may be an IPv6
+/// address in brackets; user and password are percent-encoded where they hold what a URL may not. A password without a
+/// user is `:password@`. A user alone is refused, because most who write one mean the password.
+///
+/// Problem (invalid) says which part will not do. It quotes none, for there may be a password in it.
+[[nodiscard]] TOLLGATE_DECL outcome<server_address> parse_url(std::string_view url);
+
+}  // namespace tollgate::redis
+
+// <tollgate/store/redis/connection.hpp>
+
+struct redisReader;
+struct ssl_st;
+struct ssl_ctx_st;
+
+namespace tollgate::redis {
+
+using steady = std::chrono::steady_clock;
+
+/// What one command was answered with: an error's text, or its whole numbers, one or several; nothing else is kept.
+struct reply {
+    std::string error{};
+    std::array<std::int64_t, 4> numbers{};
+    std::size_t count = 0;
+};
+
+/// A server's error as people may see it: one line, not too long, with nothing but what is visible.
+[[nodiscard]] TOLLGATE_DECL std::string shown_error(std::string_view text);
+
+/// One command as the server reads it: the words, and how many they are.
+class command_writer {
+public:
+    explicit command_writer(std::string& out, std::size_t words) : out_{out} { head('*', words); }
+    TOLLGATE_DECL command_writer& word(std::string_view text);
+    TOLLGATE_DECL command_writer& number(std::int64_t value);
+
+private:
+    TOLLGATE_DECL void head(char kind, std::size_t size);
+    std::string& out_;
+};
+
+/// What connections with TLS have in common: TLS 1.2 or later, and which authorities they believe.
+class tls_authorities {
+public:
+    /// The system's, or those of a PEM file. Problem (invalid) when that cannot be read.
+    [[nodiscard]] static TOLLGATE_DECL outcome<tls_authorities> load(const std::string& file);
+
+    tls_authorities(tls_authorities&&) noexcept = default;
+    tls_authorities& operator=(tls_authorities&&) noexcept = default;
+    ~tls_authorities() = default;
+
+    [[nodiscard]] ssl_ctx_st* native() const noexcept { return native_.get(); }
+
+private:
+    struct free_context {
+        TOLLGATE_DECL void operator()(ssl_ctx_st* context) const noexcept;
+    };
+    explicit tls_authorities(ssl_ctx_st* made) noexcept : native_{made} {}
+    std::unique_ptr<ssl_ctx_st, free_context> native_;
+};
+
+/// One connection to a server, over TCP, with TLS if the address says so. hiredis reads the answers; the socket, its
+/// deadlines and TLS are ours: hiredis counts a time-out anew with each call to the system, and of the versions that
+/// are in use some know no TLS.
+///
+/// It never waits beyond a deadline, also where the other side hangs (but for the look-up of a host's name, which is
+/// the system's; an address needs none).
+///
+/// Thread rule: one thread at a time. Blocking. Sends no SIGPIPE.
+class connection {
+public:
+    /// Connected, TLS's names checked, AUTH and SELECT done. `authorities` is null without TLS.
+    [[nodiscard]] static TOLLGATE_DECL outcome<std::unique_ptr<connection>> open(const server_address& server,
+                                                                                const tls_authorities* authorities,
+                                                                                steady::time_point end);
+    connection(const connection&) = delete;
+    connection& operator=(const connection&) = delete;
+    TOLLGATE_DECL ~connection();
+
+    /// Sends `commands` at once and waits for the answer of the last of `count`; the others' are read and dropped. An
+    /// answer that says no is a reply with an error; a problem (unavailable) means that the connection is of no use.
+    [[nodiscard]] TOLLGATE_DECL outcome<void> exchange(std::string_view commands, std::size_t count, reply& last,
+                                                       steady::time_point end);
+
+    /// Whether it can be used as far as can be seen without asking the server: nothing has come unasked, no end either.
+    [[nodiscard]] TOLLGATE_DECL bool is_sound() noexcept;
+
+private:
+    struct free_reader {
+        TOLLGATE_DECL void operator()(redisReader* reader) const noexcept;
+    };
+    struct free_tls {
+        TOLLGATE_DECL void operator()(ssl_st* tls) const noexcept;
+    };
+
+    explicit connection(const server_address& server) : where_{server.to_text()} {}
+    TOLLGATE_DECL outcome<void> connect(const server_address& server, steady::time_point end);
+    TOLLGATE_DECL outcome<void> shake_hands(const server_address& server, const tls_authorities& authorities,
+                                            steady::time_point end);
+    TOLLGATE_DECL outcome<void> sign_in(const server_address& server, steady::time_point end);
+
+    TOLLGATE_DECL outcome<void> send(std::string_view bytes, steady::time_point end);
+    TOLLGATE_DECL outcome<void> send_raw(std::string_view bytes, steady::time_point end);
+    TOLLGATE_DECL outcome<void> flush_tls(steady::time_point end);
+    /// At least one byte, given to the reader.
+    TOLLGATE_DECL outcome<void> receive(steady::time_point end);
+    TOLLGATE_DECL outcome<std::size_t> receive_raw(char* into, std::size_t size, steady::time_point end);
+    TOLLGATE_DECL outcome<void> wait(short events, steady::time_point end, const char* doing);
+    [[nodiscard]] TOLLGATE_DECL problem failure(const std::string& what) const;
+
+    std::string where_;
+    int socket_ = -1;
+    std::unique_ptr<redisReader, free_reader> reader_;
+    std::unique_ptr<ssl_st, free_tls> tls_;
+};
+
+}  // namespace tollgate::redis
+
+// <tollgate/store/redis/window_script.hpp>
+
+namespace tollgate::redis {
+
+/// What is asked about one window.
+struct window_question {
+    limit_key key;
+    tollgate::detail::bounded_quota allowed;
+    std::uint32_t wanted = 0;       ///< units to be counted, if there is room; 0 only looks
+    std::uint32_t handed_back = 0;  ///< units that were counted for a lease and not used, of the window that then began:
+    std::int64_t handed_back_of = 0;
+};
+
+/// What the server says of it, in its own time.
+struct window_answer {
+    std::uint32_t granted;    ///< of the wanted; fewer than those when little remains
+    std::uint32_t remaining;  ///< for anybody, after that
+    std::int64_t began_at_milliseconds;
+    std::int64_t now_milliseconds;
+};
+
+/// The script that counts, run at the server: one round trip, and nothing can come between reading and writing. It goes
+/// by the server's clock alone.
+///
+/// One key holds a window: when it began, how much is counted, how long it is. It expires a second after the window. A
+/// question touches one key, so that each may live on another node of a cluster.
+class window_script {
+public:
+    /// `prefix` begins each key. Throws std::runtime_error when OpenSSL has no SHA-1, by which Redis names scripts.
+    TOLLGATE_DECL explicit window_script(std::string prefix);
+
+    enum class form { by_name, whole };
+    TOLLGATE_DECL void append(std::string& commands, const window_question& asked, form how) const;
+    /// None for an answer that is none of the script's.
+    [[nodiscard]] static TOLLGATE_DECL std::optional<window_answer> read(const window_question& asked,
+                                                                         const reply& answered) noexcept;
+
+    [[nodiscard]] TOLLGATE_DECL std::string key_of(const limit_key& key) const;
+    [[nodiscard]] const std::string& name() const noexcept { return name_; }
+    [[nodiscard]] static TOLLGATE_DECL std::string_view text() noexcept;
+
+private:
+    std::string prefix_;
+    std::string name_;
+};
+
+}  // namespace tollgate::redis
+
+// <tollgate/store/redis/leases.hpp>
+
+namespace tollgate::redis {
+
+struct lease_settings {
+    std::uint32_t units_max = 1;  ///< of one key at a time
+    std::size_t keys_max = std::size_t{1} << 16;
+};
+
+/// Units that were counted at the server and are here to be used, by key.
+///
+/// A unit is counted before it is used, so that all nodes together never admit more than the quota; what a lease costs
+/// is units that nobody uses. It stays small where they could be missed: a key begins with one unit, and gets four times
+/// as many the next time if it used its lease up within two seconds; the script gives an eighth of what remains at most;
+/// what was not used for eight seconds is handed back with one of this node's next questions. A lease ends, at the
+/// latest, with its window.
+///
+/// **Memory** is bounded: sets of eight keys, 480 bytes each, set aside at the start and touched when they are needed. A
+/// key that finds its set full of leases that are being used takes each unit by itself.
+///
+/// **Threads**: any number. A call holds one of many small locks for some dozen instructions, and allocates nothing. Of
+/// threads that find a lease used up, one asks for the next, and the others for a unit each.
+///
+/// Moments are those of this machine's steady clock, in milliseconds.
+class leases {
+public:
+    TOLLGATE_DECL leases(const lease_settings& settings, const siphash_key& seed);
+    leases(const leases&) = delete;
+    leases& operator=(const leases&) = delete;
+    TOLLGATE_DECL ~leases();
+
+    /// What to ask the server, where no unit is at hand.
+    struct asking {
+        window_question question;
+        bool is_for_lease = false;  ///< then `settle` must follow
+    };
+
+    /// A unit of a lease, or a refusal that was heard a moment ago; else `next` says what to ask.
+    [[nodiscard]] TOLLGATE_DECL std::optional<verdict> take(const limit_key& key,
+                                                            const tollgate::detail::bounded_quota& allowed,
+                                                            std::int64_t steady_now, asking& next) noexcept;
+    /// The same of what a unit would be told, and uses none.
+    [[nodiscard]] TOLLGATE_DECL std::optional<verdict> peek(const limit_key& key,
+                                                            const tollgate::detail::bounded_quota& allowed,
+                                                            std::int64_t steady_now) const noexcept;
+
+    /// Puts the answer's units here, but for the one that is used now; null when there was none. `asked_at` is from
+    /// before the question was sent. What is to be told.
+    TOLLGATE_DECL verdict settle(const asking& asked, const window_answer* answered, std::int64_t asked_at) noexcept;
+
+    /// Takes back what was not used for long; at most one lease a call.
+    [[nodiscard]] TOLLGATE_DECL std::optional<window_question> take_back(std::int64_t steady_now) noexcept;
+
+    [[nodiscard]] TOLLGATE_DECL std::size_t memory_bytes() const noexcept;
+
+private:
+    struct table;
+    std::unique_ptr<table> table_;
+};
+
+}  // namespace tollgate::redis
+
+// <tollgate/store/redis/pool.hpp>
+
+namespace tollgate::redis {
+
+struct pool_settings {
+    /// Connections of one process. One carries some ten thousand questions a second.
+    std::size_t connections_max = 8;
+    /// How long connecting may take, TLS and password included.
+    milliseconds connect_wait_max{200};
+    /// How long a question may wait for a connection and then for its answer.
+    milliseconds answer_wait_max{100};
+    /// Told once when the server goes out of reach, and once when it is back. Must be quick, and ask no limiter.
+    std::function<void(bool up, std::string_view why)> on_state{};
+};
+
+enum class ending : std::uint8_t {
+    answered,
+    key_is_taken,  ///< the key holds something that is not ours (WRONGTYPE)
+    not_reached,   ///< the server is out of reach, or was too slow
+};
+
+/// The connections of one process to a server, opened as they are needed, and the knowledge whether it can be reached.
+///
+/// Once it cannot (no connection, no answer in time, or an answer such as READONLY, LOADING, OOM or NOAUTH), callers are
+/// told so at once, with no lock and no wait. One of them at a time tries again, with its own question: after a tenth of
+/// a second at first, after two at last.
+///
+/// Thread rule: any thread. Blocking. Nothing is thrown.
+class pool {
+public:
+    TOLLGATE_DECL pool(server_address server, std::unique_ptr<tls_authorities> authorities, window_script script,
+                       const pool_settings& settings);
+    pool(const pool&) = delete;
+    pool& operator=(const pool&) = delete;
+    TOLLGATE_DECL ~pool();
+
+    /// One round trip. `before` goes with it, unless null: what it is answered with is of no interest.
+    [[nodiscard]] TOLLGATE_DECL ending ask(const window_question* before, const window_question& asked,
+                                           window_answer& answered) noexcept;
+
+    /// Whether the last that was heard of the server was good. True at the start.
+    [[nodiscard]] TOLLGATE_DECL bool is_up() const noexcept;
+
+private:
+    struct state;
+    std::unique_ptr<state> state_;
+};
+
+}  // namespace tollgate::redis
+
+// <tollgate/store/redis_windows.hpp>
+
+namespace tollgate {
+
+/// What becomes of requests while Redis cannot be reached.
+enum class without_redis : std::uint8_t {
+    count_here,  ///< each node counts by itself, in a `window_limiter`: N nodes admit up to N times the quota
+    admit,       ///< all are admitted, and nothing is counted
+    refuse,      ///< all are refused, for a second at a time; a limiter's only refusal is the one of a full window (429)
+};
+
+struct redis_windows_settings {
+    /// Begins the name of each key. Whoever shares it shares the windows.
+    std::string prefix = "tollgate:";
+    /// Units of a key that a node may take ahead of its requests, and then use without asking; 1 takes each by itself,
+    /// and with it no unit of a window is ever left over. At most 1,000,000.
+    std::uint32_t lease = 1;
+    /// For how many keys a node holds leases at a time; others take each unit by itself.
+    std::size_t leased_keys_max = std::size_t{1} << 16;
+    without_redis when_down = without_redis::count_here;
+    /// What `count_here` has room for.
+    key_capacity counted_here{};
+    /// Connections of one process, opened as they are needed.
+    std::size_t connections_max = 8;
+    /// How long connecting may take, TLS and password included.
+    milliseconds connect_wait_max{200};
+    /// How long a request may wait for a connection, and then for its answer.
+    milliseconds answer_wait_max{100};
+    /// For `rediss`: PEM file of the authorities that are believed; empty: the system's.
+    std::string authorities_file{};
+    /// Told once when Redis goes out of reach, and once when it is back; also of a Redis that is down from the start.
+    /// Called by the thread that found it out. Must be quick, and ask no limiter.
+    std::function<void(bool up, std::string_view why)> on_state{};
+};
+
+/// Counts in Redis, so that any number of nodes share one exact window: `window_limiter`'s, started by a key's first
+/// request at any of them.
+///
+/// **A request is one round trip**, of a script that looks and counts at once; exactly as many are admitted as there is
+/// room for, at all nodes together. With leases most requests make none, and it still holds that never more are admitted
+/// than the quota, for units are counted before they are used. What may happen is that fewer are: a node that dies, or
+/// has no requests at all any more, keeps up to `lease - 1` units of a key to itself. A node never leases more than an
+/// eighth of what remains, so the last units of a window can be had everywhere; one that has other requests hands back
+/// what it did not use.
+///
+/// **Time** is the server's: `now` counts for nothing while Redis answers, and `resets_at` is in the server's time, the
+/// same at each node. Windows expire by themselves.
+///
+/// **A quota that changes** counts at once. A window that was over under the quota it was last asked with stays over:
+/// its key is gone (a window_limiter may remember it, and so opens it again for a longer quota).
+///
+/// **Without Redis** nothing fails and nothing waits: after the first request to find out, the others are decided as
+/// `when_down` says, and one at a time tries again, after 100 ms at first and 2 s at last. A key that holds something
+/// else than a window (WRONGTYPE) is decided in the same way, for itself.
+///
+/// Redis 5 or later, with `maxmemory-policy noeviction`: a key that is evicted is a window that begins anew.
+///
+/// **Threads**: any number. Nothing is thrown. Movable; nothing may be running while it moves or dies.
+class redis_windows {
+public:
+    static constexpr bool blocking = true;
+
+    /// `url` as `redis::parse_url` reads it. Connects to nothing yet. Problem (invalid) for a URL or an
+    /// `authorities_file` that will not do.
+    [[nodiscard]] static TOLLGATE_DECL outcome<redis_windows> open(std::string_view url,
+                                                                  const redis_windows_settings& settings = {});
+
+    TOLLGATE_DECL redis_windows(redis_windows&&) noexcept;
+    TOLLGATE_DECL redis_windows& operator=(redis_windows&&) noexcept;
+    TOLLGATE_DECL ~redis_windows();
+
+    [[nodiscard]] TOLLGATE_DECL verdict take(const limit_key& key, const quota& allowed, instant now) noexcept;
+    [[nodiscard]] TOLLGATE_DECL verdict peek(const limit_key& key, const quota& allowed, instant now) noexcept;
+
+    /// Asks Redis something of no consequence, so that `on_state` tells now of one that is down. Whether it answered.
+    TOLLGATE_DECL bool try_now() noexcept;
+    /// Whether the last that was heard of Redis was good. True at the start.
+    [[nodiscard]] TOLLGATE_DECL bool is_up() const noexcept;
+
+private:
+    struct state;
+    explicit redis_windows(std::unique_ptr<state> made) noexcept;
+
+    std::unique_ptr<state> state_;
+};
+
+static_assert(rate_limiter<redis_windows>);
+
+}  // namespace tollgate
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION) || defined(TOLLGATE_SOURCE)
+
+#include <hiredis/hiredis.h>
+#include <netdb.h>
+#include <openssl/x509_vfy.h>
+#include <openssl/x509v3.h>
+#include <poll.h>
+
+// <tollgate/store/redis/server_address.ipp>
+
+namespace tollgate::redis {
+
+namespace detail {
+
+/// A whole number of at most five digits.
+inline std::optional<std::uint32_t> parse_short_number(std::string_view text) noexcept {
+    if (text.empty() || text.size() > 5 || !std::all_of(text.begin(), text.end(), is_digit)) return std::nullopt;
+    std::uint32_t value = 0;
+    for (char c : text) value = value * 10 + static_cast<std::uint32_t>(c - '0');
+    return value;
+}
+
+inline std::optional<std::string> decode_percent(std::string_view text) {
+    std::string decoded;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] != '%') {
+            decoded += text[i];
+            continue;
+        }
+        const int high = i + 2 < text.size() ? hex_value(text[i + 1]) : -1;
+        const int low = i + 2 < text.size() ? hex_value(text[i + 2]) : -1;
+        if (high < 0 || low < 0) return std::nullopt;
+        decoded += static_cast<char>(high * 16 + low);
+        i += 2;
+    }
+    return decoded;
+}
+
+inline bool is_host_name(std::string_view text) noexcept {
+    return !text.empty() && text.size() <= 253 &&  // RFC 1035 section 2.3.4, as text
+           std::all_of(text.begin(), text.end(), [](char c) {
+               return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '.' ||
+                      c == '_';
+           });
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL std::string server_address::to_text() const {
+    const bool brackets = host.find(':') != std::string::npos;
+    return (brackets ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
+TOLLGATE_DECL outcome<server_address> parse_url(std::string_view url) {
+    constexpr std::string_view plain = "redis://", secure = "rediss://";
+    server_address read;
+    if (url.starts_with(secure)) {
+        read.tls = true;
+        url.remove_prefix(secure.size());
+    } else if (url.starts_with(plain)) {
+        url.remove_prefix(plain.size());
+    } else {
+        return invalid("A Redis URL begins with redis:// or rediss://.");
+    }
+    if (std::any_of(url.begin(), url.end(), [](char c) { return c <= ' ' || c > '~'; }))
+        return invalid("A Redis URL holds visible ASCII only; anything else is percent-encoded.");
+    if (url.find_first_of("?#") != std::string_view::npos)
+        return invalid("A Redis URL has no query and no fragment here; in a password ? and # are %3F and %23.");
+
+    const std::size_t at = url.rfind('@');
+    if (at != std::string_view::npos) {
+        const std::string_view who = url.substr(0, at);
+        url.remove_prefix(at + 1);
+        const std::size_t colon = who.find(':');
+        if (colon == std::string_view::npos || colon + 1 == who.size())
+            return invalid("A Redis URL with a user names a password as well: user:password@, or :password@.");
+        auto user = detail::decode_percent(who.substr(0, colon));
+        auto password = detail::decode_percent(who.substr(colon + 1));
+        if (!user || !password) return invalid("In a Redis URL's user and password, % begins two hexadecimal digits.");
+        read.user = *std::move(user);
+        read.password = *std::move(password);
+    }
+
+    const std::size_t slash = url.find('/');
+    std::string_view authority = url.substr(0, slash);
+    if (slash != std::string_view::npos && slash + 1 < url.size()) {
+        const auto database = detail::parse_short_number(url.substr(slash + 1));
+        if (!database) return invalid("A Redis URL's path is the number of a database, such as /0.");
+        read.database = *database;
+    }
+
+    std::string_view port;
+    if (authority.starts_with('[')) {
+        const std::size_t end = authority.find(']');
+        const auto address = end == std::string_view::npos ? std::nullopt : ip_address::parse(authority.substr(1, end - 1));
+        if (!address || authority.substr(1, end - 1).find(':') == std::string_view::npos)
+            return invalid("A Redis URL's brackets hold an IPv6 address, such as [::1].");
+        read.host = authority.substr(1, end - 1);
+        authority.remove_prefix(end + 1);
+        if (!authority.empty() && authority.front() != ':')
+            return invalid("Behind the host of a Redis URL there is a port, such as :6379, or nothing.");
+        port = authority;
+    } else {
+        const std::size_t colon = authority.find(':');
+        const std::string_view host = authority.substr(0, colon);
+        if (!detail::is_host_name(host)) return invalid("A Redis URL names a host; an IPv6 address stands in brackets.");
+        read.host = host;
+        if (colon != std::string_view::npos) port = authority.substr(colon);
+    }
+    if (!port.empty()) {
+        const auto number = detail::parse_short_number(port.substr(1));
+        if (!number || *number == 0 || *number > 65535)
+            return invalid("A Redis URL's port is a number from 1 to 65535; an IPv6 address stands in brackets.");
+        read.port = static_cast<std::uint16_t>(*number);
+    }
+    return read;
+}
+
+}  // namespace tollgate::redis
+
+// <tollgate/store/redis/connection.ipp>
+
+namespace tollgate::redis {
+
+namespace detail {
+
+/// What OpenSSL complains of, and nothing left behind for the next one who asks this thread.
+inline std::string take_tls_error() {
+    const unsigned long code = ERR_peek_last_error();
+    ERR_clear_error();
+    const char* const reason = code == 0 ? nullptr : ERR_reason_error_string(code);
+    return reason == nullptr ? "no reason given" : reason;
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL std::string shown_error(std::string_view text) {
+    constexpr std::size_t bytes_max = 160;
+    std::string shown{text.substr(0, bytes_max)};
+    std::replace_if(shown.begin(), shown.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+    return shown;
+}
+
+TOLLGATE_DECL void command_writer::head(char kind, std::size_t size) {
+    char digits[24];
+    const auto done = std::to_chars(digits, digits + sizeof digits, size);
+    out_ += kind;
+    out_.append(digits, done.ptr);
+    out_ += "\r\n";
+}
+
+TOLLGATE_DECL command_writer& command_writer::word(std::string_view text) {
+    head('$', text.size());
+    out_ += text;
+    out_ += "\r\n";
+    return *this;
+}
+
+TOLLGATE_DECL command_writer& command_writer::number(std::int64_t value) {
+    char digits[24];
+    const auto done = std::to_chars(digits, digits + sizeof digits, value);
+    return word({digits, static_cast<std::size_t>(done.ptr - digits)});
+}
+
+TOLLGATE_DECL void tls_authorities::free_context::operator()(ssl_ctx_st* context) const noexcept {
+    SSL_CTX_free(context);
+}
+
+TOLLGATE_DECL outcome<tls_authorities> tls_authorities::load(const std::string& file) {
+    tls_authorities made{SSL_CTX_new(TLS_client_method())};
+    if (made.native() == nullptr) return internal_error("Redis: no TLS context: " + detail::take_tls_error());
+    SSL_CTX_set_min_proto_version(made.native(), TLS1_2_VERSION);
+    SSL_CTX_set_options(made.native(), SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
+    SSL_CTX_set_verify(made.native(), SSL_VERIFY_PEER, nullptr);
+    const bool loaded = file.empty() ? SSL_CTX_set_default_verify_paths(made.native()) == 1
+                                     : SSL_CTX_load_verify_file(made.native(), file.c_str()) == 1;
+    if (!loaded)
+        return invalid("The certificate authorities for Redis (" + (file.empty() ? "the system's" : file) +
+                       ") cannot be used: " + detail::take_tls_error() + ".");
+    return made;
+}
+
+TOLLGATE_DECL void connection::free_reader::operator()(redisReader* reader) const noexcept { redisReaderFree(reader); }
+TOLLGATE_DECL void connection::free_tls::operator()(ssl_st* tls) const noexcept { SSL_free(tls); }
+
+TOLLGATE_DECL connection::~connection() {
+    if (socket_ >= 0) ::close(socket_);
+}
+
+TOLLGATE_DECL problem connection::failure(const std::string& what) const {
+    return unavailable("Redis at " + where_ + ": " + what);
+}
+
+TOLLGATE_DECL outcome<std::unique_ptr<connection>> connection::open(const server_address& server,
+                                                                    const tls_authorities* authorities,
+                                                                    steady::time_point end) {
+    std::unique_ptr<connection> made{new connection{server}};
+    made->reader_.reset(redisReaderCreate());
+    if (made->reader_ == nullptr) return made->failure("out of memory");
+    if (auto connected = made->connect(server, end); !connected) return std::move(connected).error();
+    if (authorities != nullptr)
+        if (auto secured = made->shake_hands(server, *authorities, end); !secured) return std::move(secured).error();
+    if (auto known = made->sign_in(server, end); !known) return std::move(known).error();
+    return made;
+}
+
+TOLLGATE_DECL outcome<void> connection::connect(const server_address& server, steady::time_point end) {
+    addrinfo wanted{};
+    wanted.ai_family = AF_UNSPEC;
+    wanted.ai_socktype = SOCK_STREAM;
+    wanted.ai_flags = AI_NUMERICSERV;
+    addrinfo* found = nullptr;
+    if (const int failed = ::getaddrinfo(server.host.c_str(), std::to_string(server.port).c_str(), &wanted, &found);
+        failed != 0)
+        return failure(std::string{"no address for this name: "} + ::gai_strerror(failed));
+    const std::unique_ptr<addrinfo, void (*)(addrinfo*)> all{found, &::freeaddrinfo};
+
+    std::size_t left = 0;
+    for (const addrinfo* each = found; each != nullptr; each = each->ai_next) ++left;
+    outcome<void> tried = failure("no address for this name");
+    for (const addrinfo* each = found; each != nullptr; each = each->ai_next, --left) {
+        // An address that does not answer may take up only its own share of the time.
+        const auto now = steady::now();
+        const auto share = now + (end - now) / static_cast<int>(left);
+        if (socket_ >= 0) ::close(socket_);
+        socket_ = ::socket(each->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        if (socket_ < 0) return failure(std::string{"no socket: "} + std::strerror(errno));
+        const int on = 1;
+        ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+        ::setsockopt(socket_, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+        if (::connect(socket_, each->ai_addr, each->ai_addrlen) == 0) return {};
+        if (errno != EINPROGRESS) {
+            tried = failure(std::string{"cannot connect: "} + std::strerror(errno));
+            continue;
+        }
+        tried = wait(POLLOUT, share, "connect");
+        if (!tried) continue;
+        int fault = 0;
+        socklen_t size = sizeof fault;
+        ::getsockopt(socket_, SOL_SOCKET, SO_ERROR, &fault, &size);
+        if (fault == 0) return {};
+        tried = failure(std::string{"cannot connect: "} + std::strerror(fault));
+    }
+    return tried;
+}
+
+TOLLGATE_DECL outcome<void> connection::shake_hands(const server_address& server, const tls_authorities& authorities,
+                                                    steady::time_point end) {
+    ERR_clear_error();
+    tls_.reset(SSL_new(authorities.native()));
+    if (tls_ == nullptr) return failure("no TLS: " + detail::take_tls_error());
+    // In memory, because OpenSSL's own sockets raise SIGPIPE.
+    BIO* const in = BIO_new(BIO_s_mem());
+    BIO* const out = BIO_new(BIO_s_mem());
+    if (in == nullptr || out == nullptr) {
+        BIO_free(in);
+        BIO_free(out);
+        return failure("out of memory");
+    }
+    SSL_set_bio(tls_.get(), in, out);
+    X509_VERIFY_PARAM* const expected = SSL_get0_param(tls_.get());
+    bool named = false;
+    if (ip_address::parse(server.host)) {
+        named = X509_VERIFY_PARAM_set1_ip_asc(expected, server.host.c_str()) == 1;  // RFC 6066: no SNI for addresses
+    } else {
+        X509_VERIFY_PARAM_set_hostflags(expected,
+                                        X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
+        named = X509_VERIFY_PARAM_set1_host(expected, server.host.data(), server.host.size()) == 1 &&
+                SSL_set_tlsext_host_name(tls_.get(), server.host.c_str()) == 1;
+    }
+    if (!named) return failure("no TLS: " + detail::take_tls_error());
+    for (;;) {
+        const int done = SSL_connect(tls_.get());
+        const int why = done == 1 ? SSL_ERROR_NONE : SSL_get_error(tls_.get(), done);
+        if (auto sent = flush_tls(end); !sent) return sent;
+        if (why == SSL_ERROR_NONE) return {};
+        if (why != SSL_ERROR_WANT_READ) {
+            const long verdict = SSL_get_verify_result(tls_.get());
+            const std::string reason = detail::take_tls_error();
+            return failure("TLS: " + (verdict == X509_V_OK ? reason : X509_verify_cert_error_string(verdict)));
+        }
+        char bytes[4096];
+        auto got = receive_raw(bytes, sizeof bytes, end);
+        if (!got) return std::move(got).error();
+        BIO_write(in, bytes, static_cast<int>(*got));
+    }
+}
+
+TOLLGATE_DECL outcome<void> connection::sign_in(const server_address& server, steady::time_point end) {
+    std::string commands;
+    reply answered;
+    if (!server.password.empty()) {
+        command_writer auth{commands, server.user.empty() ? std::size_t{2} : std::size_t{3}};
+        auth.word("AUTH");
+        if (!server.user.empty()) auth.word(server.user);
+        auth.word(server.password);
+        if (auto sent = exchange(commands, 1, answered, end); !sent) return sent;
+        if (!answered.error.empty()) return failure("AUTH: " + shown_error(answered.error));
+        commands.clear();
+    }
+    if (server.database == 0) return {};
+    command_writer{commands, 2}.word("SELECT").number(server.database);
+    if (auto sent = exchange(commands, 1, answered, end); !sent) return sent;
+    if (!answered.error.empty())
+        return failure("SELECT " + std::to_string(server.database) + ": " + shown_error(answered.error));
+    return {};
+}
+
+TOLLGATE_DECL outcome<void> connection::exchange(std::string_view commands, std::size_t count, reply& last,
+                                                 steady::time_point end) {
+    if (auto sent = send(commands, end); !sent) return sent;
+    while (count > 0) {
+        void* got = nullptr;
+        if (redisReaderGetReply(reader_.get(), &got) != REDIS_OK)
+            return failure("not the protocol of Redis: " + shown_error(reader_->errstr));
+        if (got == nullptr) {
+            if (auto received = receive(end); !received) return received;
+            continue;
+        }
+        const std::unique_ptr<redisReply, void (*)(redisReply*)> answer{
+            static_cast<redisReply*>(got), [](redisReply* gone) { freeReplyObject(gone); }};
+        if (--count > 0) continue;
+        last.error.clear();
+        last.count = 0;
+        if (answer->type == REDIS_REPLY_ERROR) {
+            last.error.assign(answer->str, static_cast<std::size_t>(answer->len));
+            if (last.error.empty()) last.error = "an error without words";
+        }
+        if (answer->type == REDIS_REPLY_INTEGER) last.numbers[last.count++] = answer->integer;
+        if (answer->type == REDIS_REPLY_ARRAY)
+            for (std::size_t i = 0; i < answer->elements && last.count < last.numbers.size(); ++i)
+                if (answer->element[i]->type == REDIS_REPLY_INTEGER)
+                    last.numbers[last.count++] = answer->element[i]->integer;
+    }
+    return {};
+}
+
+TOLLGATE_DECL bool connection::is_sound() noexcept {
+    if (tls_ != nullptr && SSL_pending(tls_.get()) != 0) return false;
+    char byte = 0;
+    const auto got = ::recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
+TOLLGATE_DECL outcome<void> connection::send(std::string_view bytes, steady::time_point end) {
+    if (tls_ == nullptr) return send_raw(bytes, end);
+    ERR_clear_error();
+    if (SSL_write(tls_.get(), bytes.data(), static_cast<int>(bytes.size())) <= 0)
+        return failure("TLS: " + detail::take_tls_error());
+    return flush_tls(end);
+}
+
+TOLLGATE_DECL outcome<void> connection::send_raw(std::string_view bytes, steady::time_point end) {
+    while (!bytes.empty()) {
+        const auto sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+        if (sent > 0) {
+            bytes.remove_prefix(static_cast<std::size_t>(sent));
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            if (auto waited = wait(POLLOUT, end, "take what it was sent"); !waited) return waited;
+        } else if (errno != EINTR) {
+            return failure(std::string{"the connection broke: "} + std::strerror(errno));
+        }
+    }
+    return {};
+}
+
+TOLLGATE_DECL outcome<void> connection::flush_tls(steady::time_point end) {
+    BIO* const out = SSL_get_wbio(tls_.get());
+    char bytes[4096];
+    while (BIO_ctrl_pending(out) > 0) {
+        const int size = BIO_read(out, bytes, sizeof bytes);
+        if (size <= 0) break;
+        if (auto sent = send_raw({bytes, static_cast<std::size_t>(size)}, end); !sent) return sent;
+    }
+    return {};
+}
+
+TOLLGATE_DECL outcome<void> connection::receive(steady::time_point end) {
+    char bytes[4096];
+    for (;;) {
+        std::size_t size = 0;
+        if (tls_ != nullptr) {
+            ERR_clear_error();
+            const int got = SSL_read(tls_.get(), bytes, sizeof bytes);
+            if (got > 0) {
+                size = static_cast<std::size_t>(got);
+            } else if (SSL_get_error(tls_.get(), got) != SSL_ERROR_WANT_READ) {
+                return failure("TLS: " + detail::take_tls_error());
+            }
+        }
+        if (size == 0) {
+            auto got = receive_raw(bytes, sizeof bytes, end);
+            if (!got) return std::move(got).error();
+            if (tls_ != nullptr) {
+                BIO_write(SSL_get_rbio(tls_.get()), bytes, static_cast<int>(*got));
+                continue;
+            }
+            size = *got;
+        }
+        if (redisReaderFeed(reader_.get(), bytes, size) != REDIS_OK)
+            return failure("not the protocol of Redis: " + shown_error(reader_->errstr));
+        return {};
+    }
+}
+
+TOLLGATE_DECL outcome<std::size_t> connection::receive_raw(char* into, std::size_t size, steady::time_point end) {
+    for (;;) {
+        if (auto waited = wait(POLLIN, end, "answer"); !waited) return std::move(waited).error();
+        const auto got = ::recv(socket_, into, size, 0);
+        if (got > 0) return static_cast<std::size_t>(got);
+        if (got == 0) return failure("the server closed the connection");
+        if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
+            return failure(std::string{"the connection broke: "} + std::strerror(errno));
+    }
+}
+
+TOLLGATE_DECL outcome<void> connection::wait(short events, steady::time_point end, const char* doing) {
+    for (;;) {
+        const auto left = std::chrono::ceil<milliseconds>(end - steady::now());
+        pollfd polled{socket_, events, 0};
+        const int ready = ::poll(&polled, 1, static_cast<int>((std::max)(left, milliseconds{0}).count()));
+        if (ready > 0) return {};
+        if (ready == 0) return failure(std::string{"did not "} + doing + " in time");
+        if (errno != EINTR) return failure(std::string{"cannot wait: "} + std::strerror(errno));
+    }
+}
+
+}  // namespace tollgate::redis
+
+// <tollgate/store/redis/window_script.ipp>
+
+namespace tollgate::redis {
+
+TOLLGATE_DECL std::string_view window_script::text() noexcept {
+    // A window that is over under the quota it was last asked with stays over. Whoever wants several units gets an
+    // eighth of what remains at most: the last ones are for whichever node asks. A value that is no window counts as
+    // none, and is written over.
+    return R"lua(
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local requests, length, wanted = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local back, back_of = tonumber(ARGV[4]), tonumber(ARGV[5])
+local began, counted, kept = string.match(redis.call('GET', KEYS[1]) or '', '^(%d+) (%d+) (%d+)$')
+local open, write = false, false
+if began then
+    began, counted, kept = tonumber(began), tonumber(counted), tonumber(kept)
+    if back > 0 and began == back_of then
+        counted = math.max(counted - back, 0)
+        write = true
+    end
+    began = math.min(began, now)
+    open = now < began + math.min(kept, length)
+end
+if not open then
+    began, counted, write = now, 0, false
+end
+local granted = 0
+if wanted > 0 and counted < requests then
+    granted = math.min(wanted, math.max(1, math.floor((requests - counted) / 8)))
+    counted = counted + granted
+    write = true
+end
+if wanted > 0 and open and kept ~= length then write = true end
+if write then
+    if wanted == 0 then length = kept end
+    if length > 0 then
+        redis.call('SET', KEYS[1], string.format('%.0f %.0f %.0f', began, counted, length),
+                   'PX', string.format('%.0f', began + length - now + 1000))
+    else
+        redis.call('DEL', KEYS[1])
+    end
+end
+return {granted, math.max(requests - counted, 0), began, now}
+)lua";
+}
+
+TOLLGATE_DECL window_script::window_script(std::string prefix) : prefix_{std::move(prefix)} {
+    std::array<unsigned char, EVP_MAX_MD_SIZE> digest;
+    unsigned int size = 0;
+    if (EVP_Digest(text().data(), text().size(), digest.data(), &size, EVP_sha1(), nullptr) != 1)
+        throw std::runtime_error{"OpenSSL gives no SHA-1"};
+    for (unsigned int i = 0; i < size; ++i) {
+        constexpr char digits[] = "0123456789abcdef";
+        name_ += digits[digest[i] >> 4];
+        name_ += digits[digest[i] & 15];
+    }
+}
+
+TOLLGATE_DECL std::string window_script::key_of(const limit_key& key) const {
+    std::string made = prefix_;
+    if (key.kind() == limit_kind::user) return made.append("user:").append(std::to_string(key.value()));
+    made += "address:";
+    for (int shift = 60; shift >= 0; shift -= 4) made += "0123456789abcdef"[key.value() >> shift & 15];
+    return made;
+}
+
+TOLLGATE_DECL void window_script::append(std::string& commands, const window_question& asked, form how) const {
+    command_writer{commands, 9}
+        .word(how == form::by_name ? "EVALSHA" : "EVAL")
+        .word(how == form::by_name ? std::string_view{name_} : text())
+        .word("1")
+        .word(key_of(asked.key))
+        .number(asked.allowed.requests)
+        .number(std::int64_t{asked.allowed.window_seconds} * 1000)
+        .number(asked.wanted)
+        .number(asked.handed_back)
+        .number(asked.handed_back_of);
+}
+
+TOLLGATE_DECL std::optional<window_answer> window_script::read(const window_question& asked,
+                                                               const reply& answered) noexcept {
+    const auto& [granted, remaining, began, now] = answered.numbers;
+    if (answered.count != 4 || granted < 0 || granted > asked.wanted || remaining < 0 ||
+        remaining > asked.allowed.requests || began > now)
+        return std::nullopt;
+    return window_answer{static_cast<std::uint32_t>(granted), static_cast<std::uint32_t>(remaining), began, now};
+}
+
+}  // namespace tollgate::redis
+
+// <tollgate/store/redis/leases.ipp>
+
+namespace tollgate::redis {
+
+struct leases::table {
+    static constexpr std::int64_t quick_milliseconds = 2000;   // a lease should be used up within it
+    static constexpr std::int64_t stale_milliseconds = 8000;   // and after this it goes back
+    static constexpr std::int64_t refusal_milliseconds = 100;  // for which a refusal is taken for granted
+    static constexpr std::size_t ways = 8;
+
+    struct slot {
+        std::int64_t began_at;    // the window, in the server's time
+        std::int64_t ends_at;     // the window, in ours; 0 for a place that is free
+        std::int64_t leased_at;   // when the last lease, or refusal, came
+        std::uint32_t units;      // left of it
+        std::uint32_t remaining;  // for anybody, beside them
+        std::uint32_t requests;   // the quota that it was leased under
+        std::uint32_t window_seconds;
+        std::uint32_t size;  // of the last lease; 0 after a refusal
+        limit_kind kind;
+        bool is_asked_for;  // a question is under way: the place is kept
+    };
+    struct alignas(64) set {
+        std::uint64_t keys[ways];
+        slot slots[ways];
+    };
+    struct alignas(64) padded_lock {  // a cache line each, so that neighbours do not slow each other down
+        std::mutex mutex;
+    };
+    struct free_memory {
+        void operator()(void* block) const noexcept { std::free(block); }
+    };
+    struct lent {
+        limit_key key;
+        std::int64_t since;
+    };
+
+    table(const lease_settings& settings, const siphash_key& seed_)
+        : units_max{std::clamp<std::uint32_t>(settings.units_max, 1, 1'000'000)},
+          seed{seed_},
+          set_count{std::bit_ceil((std::clamp<std::size_t>(settings.keys_max, 1, std::size_t{1} << 28) - 1) / ways + 1)},
+          lock_count{(std::min)(set_count, std::size_t{256})},
+          memory{std::calloc(set_count + 1, sizeof(set))},
+          locks{std::make_unique<padded_lock[]>(lock_count)},
+          line{std::make_unique<std::optional<lent>[]>(line_max)} {
+        if (memory == nullptr) throw std::bad_alloc{};
+        void* aligned = memory.get();
+        std::size_t room = memory_bytes();
+        sets = static_cast<set*>(std::align(alignof(set), set_count * sizeof(set), aligned, room));
+    }
+
+    [[nodiscard]] std::size_t memory_bytes() const noexcept { return (set_count + 1) * sizeof(set); }
+
+    [[nodiscard]] std::size_t set_of(const limit_key& key) const noexcept {
+        const std::uint64_t kind = key.kind() == limit_kind::user ? 0 : 0x9e37'79b9'7f4a'7c15U;
+        return static_cast<std::size_t>(siphash(seed, key.value() ^ kind)) & (set_count - 1);
+    }
+    [[nodiscard]] std::mutex& lock_of(std::size_t index) const noexcept {
+        return locks[index & (lock_count - 1)].mutex;
+    }
+
+    static slot* find(set& in, const limit_key& key) noexcept {
+        for (std::size_t place = 0; place < ways; ++place)
+            if (in.keys[place] == key.value() && in.slots[place].ends_at != 0 && in.slots[place].kind == key.kind())
+                return &in.slots[place];
+        return nullptr;
+    }
+
+    /// A place for a key that has none: one that is free, over or used up, of several the oldest. None where all are in
+    /// use.
+    static slot* make_room(set& in, const limit_key& key, std::int64_t now) noexcept {
+        slot* chosen = nullptr;
+        for (slot& each : in.slots) {
+            if (each.is_asked_for || (each.units > 0 && now < each.ends_at)) continue;
+            if (chosen == nullptr || each.leased_at < chosen->leased_at) chosen = &each;
+        }
+        if (chosen == nullptr) return nullptr;
+        in.keys[static_cast<std::size_t>(chosen - in.slots)] = key.value();
+        *chosen = {};
+        chosen->kind = key.kind();
+        return chosen;
+    }
+
+    static bool holds_for(const slot& known, const tollgate::detail::bounded_quota& allowed,
+                          std::int64_t now) noexcept {
+        return now < known.ends_at && known.requests == allowed.requests &&
+               known.window_seconds == allowed.window_seconds;
+    }
+
+    static verdict tell(const slot& known, bool admitted) noexcept {
+        return {admitted, known.requests, known.remaining + known.units,
+                from_unix_milliseconds(known.began_at + std::int64_t{known.window_seconds} * 1000)};
+    }
+
+    /// How many units the next lease should have, after how the last one went.
+    [[nodiscard]] std::uint32_t next_size(const slot& known, std::int64_t now) const noexcept {
+        const std::int64_t took = now - known.leased_at;
+        if (known.size == 0 || took > 4 * quick_milliseconds) return (std::max)(known.size / 4, 1U);
+        if (took > quick_milliseconds) return known.size;
+        return (std::min)(known.size > units_max / 4 ? units_max : known.size * 4, units_max);
+    }
+
+    void put_in_line(const limit_key& key, std::int64_t now) noexcept {
+        const std::scoped_lock held{line_mutex};
+        if (line_size == line_max) return;  // this one does not go back before its window ends
+        line[(line_first + line_size++) % line_max] = lent{key, now};
+    }
+
+    const std::uint32_t units_max;
+    const siphash_key seed;
+    const std::size_t set_count;  // powers of two, both
+    const std::size_t lock_count;
+    // From calloc, because the pages of a large block take no memory until they are written to.
+    const std::unique_ptr<void, free_memory> memory;
+    set* sets;  // in memory, aligned
+    const std::unique_ptr<padded_lock[]> locks;
+
+    // Leases of several units, the oldest first: who may have to go back. As many as a node makes in eight seconds at
+    // 500 a second; more would be kept until their windows end.
+    static constexpr std::size_t line_max = 4096;
+    std::mutex line_mutex;  // never held together with a lock of a set
+    const std::unique_ptr<std::optional<lent>[]> line;
+    std::size_t line_first = 0;
+    std::size_t line_size = 0;
+};
+
+TOLLGATE_DECL leases::leases(const lease_settings& settings, const siphash_key& seed)
+    : table_{std::make_unique<table>(settings, seed)} {}
+
+TOLLGATE_DECL leases::~leases() = default;
+
+TOLLGATE_DECL std::optional<verdict> leases::take(const limit_key& key, const tollgate::detail::bounded_quota& allowed,
+                                                  std::int64_t steady_now, asking& next) noexcept {
+    const std::size_t index = table_->set_of(key);
+    const std::scoped_lock held{table_->lock_of(index)};
+    auto& set = table_->sets[index];
+    auto* known = table::find(set, key);
+    if (known != nullptr && table::holds_for(*known, allowed, steady_now)) {
+        if (known->units > 0) {
+            --known->units;
+            return table::tell(*known, true);
+        }
+        if (known->size == 0 && known->remaining == 0 && !known->is_asked_for &&
+            steady_now < known->leased_at + table::refusal_milliseconds)
+            return table::tell(*known, false);
+    }
+    next.question = {key, allowed, 1, 0, 0};
+    if (known != nullptr && known->is_asked_for) return std::nullopt;
+    if (known == nullptr) {
+        known = table::make_room(set, key, steady_now);
+        if (known == nullptr) return std::nullopt;
+    } else {
+        next.question.wanted = table_->next_size(*known, steady_now);
+        if (known->units > 0 && steady_now < known->ends_at) {  // of another quota
+            next.question.handed_back = known->units;
+            next.question.handed_back_of = known->began_at;
+        }
+    }
+    known->units = 0;
+    if (known->ends_at == 0) known->ends_at = 1;  // taken, and over
+    known->is_asked_for = true;
+    next.is_for_lease = true;
+    return std::nullopt;
+}
+
+TOLLGATE_DECL std::optional<verdict> leases::peek(const limit_key& key,
+                                                  const tollgate::detail::bounded_quota& allowed,
+                                                  std::int64_t steady_now) const noexcept {
+    const std::size_t index = table_->set_of(key);
+    const std::scoped_lock held{table_->lock_of(index)};
+    const auto* known = table::find(table_->sets[index], key);
+    if (known == nullptr || known->units == 0 || !table::holds_for(*known, allowed, steady_now)) return std::nullopt;
+    return table::tell(*known, true);
+}
+
+TOLLGATE_DECL verdict leases::settle(const asking& asked, const window_answer* answered,
+                                     std::int64_t asked_at) noexcept {
+    const limit_key& key = asked.question.key;
+    const auto& allowed = asked.question.allowed;
+    const std::size_t index = table_->set_of(key);
+    verdict told{};
+    bool goes_in_line = false;
+    {
+        const std::scoped_lock held{table_->lock_of(index)};
+        auto* known = table::find(table_->sets[index], key);
+        if (known == nullptr) return told;  // cannot be: a place that is asked for is kept
+        known->is_asked_for = false;
+        if (answered == nullptr) return told;
+        const bool same = known->ends_at != 1 && known->began_at == answered->began_at_milliseconds &&
+                          known->requests == allowed.requests && known->window_seconds == allowed.window_seconds;
+        const std::uint32_t said_before = known->remaining;
+        known->began_at = answered->began_at_milliseconds;
+        // Counted from before the question was sent, it is over here when it is over there, or a moment before.
+        known->ends_at = asked_at + answered->began_at_milliseconds + std::int64_t{allowed.window_seconds} * 1000 -
+                         answered->now_milliseconds;
+        known->leased_at = asked_at;
+        known->requests = allowed.requests;
+        known->window_seconds = allowed.window_seconds;
+        known->size = answered->granted;
+        known->units = answered->granted > 0 ? answered->granted - 1 : 0;
+        known->remaining = answered->remaining;
+        // What other nodes hand back is not added to what this one has told already.
+        if (same && known->remaining + answered->granted > said_before)
+            known->remaining = said_before > answered->granted ? said_before - answered->granted : 0;
+        told = table::tell(*known, answered->granted > 0);
+        goes_in_line = known->units > 0;
+    }
+    if (goes_in_line) table_->put_in_line(key, asked_at);
+    return told;
+}
+
+TOLLGATE_DECL std::optional<window_question> leases::take_back(std::int64_t steady_now) noexcept {
+    std::optional<table::lent> oldest;
+    {
+        const std::scoped_lock held{table_->line_mutex};
+        if (table_->line_size == 0) return std::nullopt;
+        oldest = table_->line[table_->line_first];
+        if (steady_now < oldest->since + table::stale_milliseconds) return std::nullopt;
+        table_->line_first = (table_->line_first + 1) % table::line_max;
+        --table_->line_size;
+    }
+    const std::size_t index = table_->set_of(oldest->key);
+    const std::scoped_lock held{table_->lock_of(index)};
+    auto* known = table::find(table_->sets[index], oldest->key);
+    // Of a lease that was used up and followed by another, that one stands in line as well.
+    if (known == nullptr || known->is_asked_for || known->units == 0 || steady_now >= known->ends_at ||
+        known->leased_at != oldest->since)
+        return std::nullopt;
+    window_question back{oldest->key,
+                         tollgate::detail::bounded_quota{{known->requests, seconds{known->window_seconds}}}, 0,
+                         known->units, known->began_at};
+    known->units = 0;
+    known->size = 1;  // the next one begins small
+    return back;
+}
+
+TOLLGATE_DECL std::size_t leases::memory_bytes() const noexcept { return table_->memory_bytes(); }
+
+}  // namespace tollgate::redis
+
+// <tollgate/store/redis/pool.ipp>
+
+namespace tollgate::redis {
+
+namespace detail {
+
+/// What an error of the server means for people, in front of its own words.
+inline std::string_view meaning_of(std::string_view error) noexcept {
+    struct known_error {
+        std::string_view word, meaning;
+    };
+    // Before Redis 7, what a script runs into stands somewhere in its error's text.
+    constexpr known_error all[] = {
+        {"READONLY", "it is a replica that takes no writes"},
+        {"LOADING", "it is still loading its data"},
+        {"OOM", "it is out of memory, with an eviction policy of noeviction"},
+        {"NOAUTH", "it asks for a password"},
+        {"NOPERM", "this user may not run the script"},
+        {"MISCONF", "it cannot save its data, and takes no writes"},
+        {"MASTERDOWN", "it is a replica without its primary"},
+        {"CLUSTERDOWN", "its cluster is down"},
+        {"MOVED", "it is a node of a cluster, and the key lives on another one"},
+        {"BUSY", "a script of somebody keeps it busy"},
+    };
+    for (const known_error& each : all)
+        if (error.find(each.word) != std::string_view::npos) return each.meaning;
+    return "it refused";
+}
+
+}  // namespace detail
+
+struct pool::state {
+    struct idle_connection {
+        std::unique_ptr<connection> held;
+        std::uint64_t generation;
+    };
+
+    state(server_address server_, std::unique_ptr<tls_authorities> authorities_, window_script script_,
+          const pool_settings& settings_)
+        : server{std::move(server_)},
+          authorities{std::move(authorities_)},
+          script{std::move(script_)},
+          settings{settings_} {
+        settings.connections_max = (std::max)(settings.connections_max, std::size_t{1});
+        idle.reserve(settings.connections_max);  // so that nothing throws when a connection comes back
+    }
+
+    ending ask(const window_question* before, const window_question& asked, window_answer& answered);
+    bool may_try() noexcept;
+    std::optional<idle_connection> take(steady::time_point end);
+    ending ask_on(connection& on, const window_question* before, const window_question& asked, window_answer& answered,
+                  std::string& why);
+    void put(idle_connection returned) noexcept;
+    void came_back() noexcept;
+    void went_away(std::string_view why) noexcept;
+    void tell(bool up_now, std::string_view why) noexcept;
+
+    const server_address server;
+    const std::unique_ptr<tls_authorities> authorities;
+    const window_script script;
+    pool_settings settings;
+
+    // Read without the lock by everybody who is told at once; written under it.
+    std::atomic<bool> up{true};
+    std::atomic<steady::rep> try_again_at{0};
+    std::atomic<bool> trying{false};
+
+    std::mutex mutex;
+    std::condition_variable came_free;
+    std::vector<idle_connection> idle;
+    std::size_t opened = 0;  // those that are being opened, and lent, included
+    std::uint64_t generation = 0;
+    unsigned failures = 0;
+    std::uint32_t jitter = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(this) >> 4) | 1U;
+};
+
+/// While the server is out of reach: one caller at a time, and not before it is time.
+inline bool pool::state::may_try() noexcept {
+    if (steady::now().time_since_epoch().count() < try_again_at.load(std::memory_order_relaxed)) return false;
+    if (trying.exchange(true, std::memory_order_acquire)) return false;
+    // Whoever tried meanwhile may have set another time, or found it back.
+    if (up.load(std::memory_order_acquire) ||
+        steady::now().time_since_epoch().count() >= try_again_at.load(std::memory_order_relaxed))
+        return true;
+    trying.store(false, std::memory_order_release);
+    return false;
+}
+
+inline ending pool::state::ask(const window_question* before, const window_question& asked, window_answer& answered) {
+    const bool was_up = up.load(std::memory_order_acquire);
+    if (!was_up && !may_try()) return ending::not_reached;
+    struct end_of_try {
+        std::atomic<bool>* flag;
+        ~end_of_try() {
+            if (flag != nullptr) flag->store(false, std::memory_order_release);
+        }
+    } const tried{was_up ? nullptr : &trying};
+
+    const auto end = steady::now() + settings.answer_wait_max;
+    auto lent = take(end);
+    if (!lent) return ending::not_reached;
+    std::string why;
+    ending done = ending::not_reached;
+    try {
+        if (lent->held == nullptr) {
+            auto made = connection::open(server, authorities.get(), steady::now() + settings.connect_wait_max);
+            if (made) lent->held = *std::move(made);
+            else why = std::move(made.error().cause);
+        }
+        if (lent->held != nullptr) done = ask_on(*lent->held, before, asked, answered, why);
+    } catch (...) {  // out of memory: nobody knows what is left to be read on it
+    }
+    if (done == ending::not_reached) {
+        const bool stale = [&] {
+            const std::scoped_lock lock{mutex};
+            --opened;
+            return lent->generation != generation;
+        }();
+        lent->held.reset();
+        // Of what went away together, the first says so; and one of before does not undo what came after.
+        if (!stale) went_away(why.empty() ? "out of memory" : std::string_view{why});
+        came_free.notify_all();
+        return done;
+    }
+    put(*std::move(lent));
+    if (!was_up) came_back();
+    return done;
+}
+
+/// A connection, or leave to open one; none when the server is away, or nothing came free in time.
+inline std::optional<pool::state::idle_connection> pool::state::take(steady::time_point end) {
+    std::unique_lock lock{mutex};
+    const std::uint64_t began_in = generation;
+    for (;;) {
+        while (!idle.empty()) {  // the one that was used last first: the others may close by and by
+            auto chosen = std::move(idle.back());
+            idle.pop_back();
+            if (chosen.held->is_sound()) return chosen;
+            --opened;
+        }
+        if (opened < settings.connections_max) {
+            ++opened;
+            return idle_connection{nullptr, generation};
+        }
+        if (came_free.wait_until(lock, end) == std::cv_status::timeout && idle.empty() &&
+            opened >= settings.connections_max)
+            return std::nullopt;
+        if (generation != began_in) return std::nullopt;  // it went away while we waited
+    }
+}
+
+inline ending pool::state::ask_on(connection& on, const window_question* before, const window_question& asked,
+                                  window_answer& answered, std::string& why) {
+    const auto end = steady::now() + settings.answer_wait_max;
+    std::string commands;
+    commands.reserve(512);
+    if (before != nullptr) script.append(commands, *before, window_script::form::by_name);
+    script.append(commands, asked, window_script::form::by_name);
+    reply got;
+    auto exchanged = on.exchange(commands, before == nullptr ? 1 : 2, got, end);
+    if (exchanged && got.error.starts_with("NOSCRIPT")) {
+        commands.clear();
+        if (before != nullptr) script.append(commands, *before, window_script::form::whole);
+        script.append(commands, asked, window_script::form::whole);
+        exchanged = on.exchange(commands, before == nullptr ? 1 : 2, got, end);
+    }
+    if (!exchanged) {
+        why = std::move(exchanged.error().cause);
+        return ending::not_reached;
+    }
+    if (got.error.find("WRONGTYPE") != std::string::npos) return ending::key_is_taken;
+    const std::string where = "Redis at " + server.to_text() + ": ";
+    if (!got.error.empty()) {
+        why = where + std::string{detail::meaning_of(got.error)} + " (" + shown_error(got.error) + ")";
+        return ending::not_reached;
+    }
+    const auto read = window_script::read(asked, got);
+    if (!read) {
+        why = where + "an answer that makes no sense";
+        return ending::not_reached;
+    }
+    answered = *read;
+    return ending::answered;
+}
+
+inline void pool::state::put(idle_connection returned) noexcept {
+    {
+        const std::scoped_lock lock{mutex};
+        if (returned.generation == generation) idle.push_back(std::move(returned));
+        else --opened;
+    }
+    came_free.notify_one();
+}
+
+inline void pool::state::came_back() noexcept {
+    const std::scoped_lock lock{mutex};
+    failures = 0;
+    if (up.load(std::memory_order_relaxed)) return;
+    tell(true, "Redis answers again");
+    up.store(true, std::memory_order_release);
+}
+
+inline void pool::state::went_away(std::string_view why) noexcept {
+    constexpr std::int64_t first = 100, last = 2000;
+    const std::scoped_lock lock{mutex};
+    // All go with one: they lead to the same server, and each would hold up somebody for as long.
+    ++generation;
+    opened -= idle.size();
+    idle.clear();
+    const std::int64_t full = (std::min)(first << (std::min)(failures, 10U), last);
+    ++failures;
+    jitter = jitter * 1664525U + 1013904223U;  // so that nodes do not come together
+    const milliseconds wait{failures == 1 ? full : full - static_cast<std::int64_t>(jitter >> 8) % (full / 4)};
+    try_again_at.store((steady::now() + wait).time_since_epoch().count(), std::memory_order_relaxed);
+    if (!up.load(std::memory_order_relaxed)) return;
+    up.store(false, std::memory_order_release);
+    tell(false, why);
+}
+
+inline void pool::state::tell(bool up_now, std::string_view why) noexcept {
+    if (!settings.on_state) return;
+    try {
+        settings.on_state(up_now, why);
+    } catch (...) {  // whoever is told has no say in what is counted
+    }
+}
+
+TOLLGATE_DECL pool::pool(server_address server, std::unique_ptr<tls_authorities> authorities, window_script script,
+                         const pool_settings& settings)
+    : state_{std::make_unique<state>(std::move(server), std::move(authorities), std::move(script), settings)} {}
+
+TOLLGATE_DECL pool::~pool() = default;
+
+TOLLGATE_DECL ending pool::ask(const window_question* before, const window_question& asked,
+                               window_answer& answered) noexcept {
+    try {
+        return state_->ask(before, asked, answered);
+    } catch (...) {
+        return ending::not_reached;
+    }
+}
+
+TOLLGATE_DECL bool pool::is_up() const noexcept { return state_->up.load(std::memory_order_acquire); }
+
+}  // namespace tollgate::redis
+
+// <tollgate/store/redis_windows.ipp>
+
+namespace tollgate {
+
+struct redis_windows::state {
+    state(redis::server_address server, std::unique_ptr<redis::tls_authorities> authorities,
+          const redis_windows_settings& settings)
+        : when_down{settings.when_down},
+          here{settings.when_down == without_redis::count_here ? settings.counted_here : key_capacity{1, 1}},
+          asked{std::move(server),
+                std::move(authorities),
+                redis::window_script{settings.prefix},
+                {.connections_max = settings.connections_max,
+                 .connect_wait_max = settings.connect_wait_max,
+                 .answer_wait_max = settings.answer_wait_max,
+                 .on_state = settings.on_state}} {
+        if (settings.lease > 1)
+            leased.emplace(redis::lease_settings{settings.lease, settings.leased_keys_max},
+                           detail::random_siphash_key());
+    }
+
+    static std::int64_t steady_now() noexcept {
+        return std::chrono::duration_cast<milliseconds>(redis::steady::now().time_since_epoch()).count();
+    }
+
+    static verdict judge(const redis::window_question& about, const redis::window_answer& said,
+                         bool admitted) noexcept {
+        return {admitted, about.allowed.requests, said.remaining,
+                from_unix_milliseconds(said.began_at_milliseconds +
+                                       std::int64_t{about.allowed.window_seconds} * 1000)};
+    }
+
+    verdict take(const limit_key& key, const quota& allowed, instant now) noexcept;
+    verdict peek(const limit_key& key, const quota& allowed, instant now) noexcept;
+    verdict decide_here(const limit_key& key, const quota& allowed, instant now, bool counts) noexcept;
+
+    const without_redis when_down;
+    window_limiter here;
+    redis::pool asked;
+    std::optional<redis::leases> leased;
+};
+
+inline verdict redis_windows::state::take(const limit_key& key, const quota& allowed, instant now) noexcept {
+    const detail::bounded_quota bound{allowed};
+    redis::window_answer said{};
+    if (!leased) {
+        const redis::window_question one{key, bound, 1};
+        if (asked.ask(nullptr, one, said) != redis::ending::answered) return decide_here(key, allowed, now, true);
+        return judge(one, said, said.granted > 0);
+    }
+    const std::int64_t at = steady_now();
+    redis::leases::asking next{{key, bound}};
+    if (const auto told = leased->take(key, bound, at, next)) return *told;
+    const auto back = asked.is_up() ? leased->take_back(at) : std::nullopt;
+    const bool answered = asked.ask(back ? &*back : nullptr, next.question, said) == redis::ending::answered;
+    if (next.is_for_lease) {
+        const verdict told = leased->settle(next, answered ? &said : nullptr, at);
+        if (answered) return told;
+    }
+    return answered ? judge(next.question, said, said.granted > 0) : decide_here(key, allowed, now, true);
+}
+
+inline verdict redis_windows::state::peek(const limit_key& key, const quota& allowed, instant now) noexcept {
+    const detail::bounded_quota bound{allowed};
+    if (leased)
+        if (const auto told = leased->peek(key, bound, steady_now())) return *told;
+    const redis::window_question look{key, bound};
+    redis::window_answer said{};
+    if (asked.ask(nullptr, look, said) != redis::ending::answered) return decide_here(key, allowed, now, false);
+    return judge(look, said, said.remaining > 0);
+}
+
+inline verdict redis_windows::state::decide_here(const limit_key& key, const quota& allowed, instant now,
+                                                 bool counts) noexcept {
+    switch (when_down) {
+        case without_redis::count_here: break;
+        // A quota of nothing admits nothing, whoever counts.
+        case without_redis::admit: {
+            const detail::bounded_quota bound{allowed};
+            return bound.judge(bound.requests > 0, 0, to_unix_milliseconds(now));
+        }
+        case without_redis::refuse: return {false, allowed.requests, 0, now + seconds{1}};
+    }
+    return counts ? here.take(key, allowed, now) : here.peek(key, allowed, now);
+}
+
+TOLLGATE_DECL redis_windows::redis_windows(std::unique_ptr<state> made) noexcept : state_{std::move(made)} {}
+TOLLGATE_DECL redis_windows::redis_windows(redis_windows&&) noexcept = default;
+TOLLGATE_DECL redis_windows& redis_windows::operator=(redis_windows&&) noexcept = default;
+TOLLGATE_DECL redis_windows::~redis_windows() = default;
+
+TOLLGATE_DECL outcome<redis_windows> redis_windows::open(std::string_view url, const redis_windows_settings& settings) {
+    auto server = redis::parse_url(url);
+    if (!server) return std::move(server).error();
+    std::unique_ptr<redis::tls_authorities> authorities;
+    if (server->tls) {
+        auto loaded = redis::tls_authorities::load(settings.authorities_file);
+        if (!loaded) return std::move(loaded).error();
+        authorities = std::make_unique<redis::tls_authorities>(*std::move(loaded));
+    }
+    try {
+        return redis_windows{std::make_unique<state>(*std::move(server), std::move(authorities), settings)};
+    } catch (const std::exception& thrown) {
+        return internal_error(std::string{"windows in Redis: "} + thrown.what());
+    }
+}
+
+TOLLGATE_DECL verdict redis_windows::take(const limit_key& key, const quota& allowed, instant now) noexcept {
+    return state_->take(key, allowed, now);
+}
+
+TOLLGATE_DECL verdict redis_windows::peek(const limit_key& key, const quota& allowed, instant now) noexcept {
+    return state_->peek(key, allowed, now);
+}
+
+TOLLGATE_DECL bool redis_windows::try_now() noexcept {
+    const redis::window_question look{limit_key::of(ip_address{}), detail::bounded_quota{{1, seconds{1}}}};
+    redis::window_answer said{};
+    return state_->asked.ask(nullptr, look, said) != redis::ending::not_reached;
+}
+
+TOLLGATE_DECL bool redis_windows::is_up() const noexcept { return state_->asked.is_up(); }
+
+}  // namespace tollgate
+
+#endif  // bodies
+
+#endif  // TOLLGATE_WITH_REDIS

@@ -77,6 +77,20 @@ class Floors(Project):
         self.header("server/c.hpp", "tollgate/domain/a.hpp")
         self.assert_finding(floors_test.check, "climbs")
 
+    def test_limits_in_redis_stand_beside_the_stores_and_on_policies(self):
+        self.header("policy/a.hpp")
+        self.header("store/b.hpp")
+        self.header("store/redis_windows.hpp", "tollgate/policy/a.hpp", "tollgate/store/redis/c.hpp")
+        self.header("store/redis/c.hpp", "tollgate/policy/a.hpp")
+        self.assertEqual(floors_test.check(self.base), [])
+        self.header("store/redis/d.hpp", "tollgate/store/b.hpp")
+        self.assert_finding(floors_test.check, "climbs")
+
+    def test_no_other_store_stands_on_policies(self):
+        self.header("policy/a.hpp")
+        self.header("store/redistribution.hpp", "tollgate/policy/a.hpp")
+        self.assert_finding(floors_test.check, "climbs")
+
     def test_a_circle(self):
         self.header("base/a.hpp", "tollgate/base/b.hpp")
         self.header("base/b.hpp", "tollgate/base/c.hpp")

@@ -9,7 +9,9 @@ import sources
 FLOORS = {"base": 0, "http": 1, "domain": 2, "contract": 3, "policy": 4, "pipeline": 5,
           "api": 6, "oauth": 6, "pages": 6, "webhooks": 6}
 # A wing may include itself and the floors up to this one; no floor and no other wing includes it.
-WINGS = {"store": 3, "server": 1, "dispatch": 6}
+WINGS = {"store": 3, "redis": 4, "server": 1, "dispatch": 6}
+# Beside the stores, and no store: a limiter is a policy, and this one counts in the default one while Redis is away.
+REDIS = ("tollgate/store/redis/", "tollgate/store/redis_windows.")
 # What a header includes last, for its bodies: all declarations have been read by then, so it closes no circle.
 BODIES = re.compile(r"^#if !defined\(TOLLGATE_SEPARATE_COMPILATION\)\n(?:#include <.*\n)+#endif$", re.MULTILINE)
 # Made of everything on purpose.
@@ -17,6 +19,8 @@ EXEMPT = ("tollgate/tollgate.hpp", "tollgate/impl/")
 
 
 def place(name):
+    if name.startswith(REDIS):
+        return "redis"
     parts = name.split("/")
     return parts[1] if len(parts) > 2 else ""
 

@@ -46,8 +46,8 @@ def main():
     def judge(form):
         name, include = form
         compiler = toolchain.Compiler(arguments.compiler, [include, *arguments.includes[1:]])
-        good, said = compiler.check(code, "-DTOLLGATE_WITH_SQLITE", "-DTOLLGATE_WITH_POSTGRES", "-DTOLLGATE_WITH_ASIO",
-                                    "-DTOLLGATE_WITH_DISPATCHER")
+        good, said = compiler.check(code, "-DTOLLGATE_WITH_SQLITE", "-DTOLLGATE_WITH_POSTGRES", "-DTOLLGATE_WITH_REDIS",
+                                    "-DTOLLGATE_WITH_ASIO", "-DTOLLGATE_WITH_DISPATCHER")
         return None if good else f"{name} is harmed by a macro of others:\n{said}"
 
     forms = [("the tree", arguments.includes[0]), ("the single header", str(single))]

@@ -107,3 +107,7 @@
 #if defined(TOLLGATE_WITH_POSTGRES)
 #include <tollgate/impl/src_postgres.hpp>
 #endif
+
+#if defined(TOLLGATE_WITH_REDIS)
+#include <tollgate/impl/src_redis.hpp>
+#endif

@@ -1,0 +1,133 @@
+#pragma once
+
+#include <tollgate/store/redis_windows.hpp>
+
+#include <tollgate/policy/window_set.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <optional>
+#include <utility>
+
+namespace tollgate {
+
+struct redis_windows::state {
+    state(redis::server_address server, std::unique_ptr<redis::tls_authorities> authorities,
+          const redis_windows_settings& settings)
+        : when_down{settings.when_down},
+          here{settings.when_down == without_redis::count_here ? settings.counted_here : key_capacity{1, 1}},
+          asked{std::move(server),
+                std::move(authorities),
+                redis::window_script{settings.prefix},
+                {.connections_max = settings.connections_max,
+                 .connect_wait_max = settings.connect_wait_max,
+                 .answer_wait_max = settings.answer_wait_max,
+                 .on_state = settings.on_state}} {
+        if (settings.lease > 1)
+            leased.emplace(redis::lease_settings{settings.lease, settings.leased_keys_max},
+                           detail::random_siphash_key());
+    }
+
+    static std::int64_t steady_now() noexcept {
+        return std::chrono::duration_cast<milliseconds>(redis::steady::now().time_since_epoch()).count();
+    }
+
+    static verdict judge(const redis::window_question& about, const redis::window_answer& said,
+                         bool admitted) noexcept {
+        return {admitted, about.allowed.requests, said.remaining,
+                from_unix_milliseconds(said.began_at_milliseconds +
+                                       std::int64_t{about.allowed.window_seconds} * 1000)};
+    }
+
+    verdict take(const limit_key& key, const quota& allowed, instant now) noexcept;
+    verdict peek(const limit_key& key, const quota& allowed, instant now) noexcept;
+    verdict decide_here(const limit_key& key, const quota& allowed, instant now, bool counts) noexcept;
+
+    const without_redis when_down;
+    window_limiter here;
+    redis::pool asked;
+    std::optional<redis::leases> leased;
+};
+
+inline verdict redis_windows::state::take(const limit_key& key, const quota& allowed, instant now) noexcept {
+    const detail::bounded_quota bound{allowed};
+    redis::window_answer said{};
+    if (!leased) {
+        const redis::window_question one{key, bound, 1};
+        if (asked.ask(nullptr, one, said) != redis::ending::answered) return decide_here(key, allowed, now, true);
+        return judge(one, said, said.granted > 0);
+    }
+    const std::int64_t at = steady_now();
+    redis::leases::asking next{{key, bound}};
+    if (const auto told = leased->take(key, bound, at, next)) return *told;
+    const auto back = asked.is_up() ? leased->take_back(at) : std::nullopt;
+    const bool answered = asked.ask(back ? &*back : nullptr, next.question, said) == redis::ending::answered;
+    if (next.is_for_lease) {
+        const verdict told = leased->settle(next, answered ? &said : nullptr, at);
+        if (answered) return told;
+    }
+    return answered ? judge(next.question, said, said.granted > 0) : decide_here(key, allowed, now, true);
+}
+
+inline verdict redis_windows::state::peek(const limit_key& key, const quota& allowed, instant now) noexcept {
+    const detail::bounded_quota bound{allowed};
+    if (leased)
+        if (const auto told = leased->peek(key, bound, steady_now())) return *told;
+    const redis::window_question look{key, bound};
+    redis::window_answer said{};
+    if (asked.ask(nullptr, look, said) != redis::ending::answered) return decide_here(key, allowed, now, false);
+    return judge(look, said, said.remaining > 0);
+}
+
+inline verdict redis_windows::state::decide_here(const limit_key& key, const quota& allowed, instant now,
+                                                 bool counts) noexcept {
+    switch (when_down) {
+        case without_redis::count_here: break;
+        // A quota of nothing admits nothing, whoever counts.
+        case without_redis::admit: {
+            const detail::bounded_quota bound{allowed};
+            return bound.judge(bound.requests > 0, 0, to_unix_milliseconds(now));
+        }
+        case without_redis::refuse: return {false, allowed.requests, 0, now + seconds{1}};
+    }
+    return counts ? here.take(key, allowed, now) : here.peek(key, allowed, now);
+}
+
+TOLLGATE_DECL redis_windows::redis_windows(std::unique_ptr<state> made) noexcept : state_{std::move(made)} {}
+TOLLGATE_DECL redis_windows::redis_windows(redis_windows&&) noexcept = default;
+TOLLGATE_DECL redis_windows& redis_windows::operator=(redis_windows&&) noexcept = default;
+TOLLGATE_DECL redis_windows::~redis_windows() = default;
+
+TOLLGATE_DECL outcome<redis_windows> redis_windows::open(std::string_view url, const redis_windows_settings& settings) {
+    auto server = redis::parse_url(url);
+    if (!server) return std::move(server).error();
+    std::unique_ptr<redis::tls_authorities> authorities;
+    if (server->tls) {
+        auto loaded = redis::tls_authorities::load(settings.authorities_file);
+        if (!loaded) return std::move(loaded).error();
+        authorities = std::make_unique<redis::tls_authorities>(*std::move(loaded));
+    }
+    try {
+        return redis_windows{std::make_unique<state>(*std::move(server), std::move(authorities), settings)};
+    } catch (const std::exception& thrown) {
+        return internal_error(std::string{"windows in Redis: "} + thrown.what());
+    }
+}
+
+TOLLGATE_DECL verdict redis_windows::take(const limit_key& key, const quota& allowed, instant now) noexcept {
+    return state_->take(key, allowed, now);
+}
+
+TOLLGATE_DECL verdict redis_windows::peek(const limit_key& key, const quota& allowed, instant now) noexcept {
+    return state_->peek(key, allowed, now);
+}
+
+TOLLGATE_DECL bool redis_windows::try_now() noexcept {
+    const redis::window_question look{limit_key::of(ip_address{}), detail::bounded_quota{{1, seconds{1}}}};
+    redis::window_answer said{};
+    return state_->asked.ask(nullptr, look, said) != redis::ending::not_reached;
+}
+
+TOLLGATE_DECL bool redis_windows::is_up() const noexcept { return state_->asked.is_up(); }
+
+}  // namespace tollgate

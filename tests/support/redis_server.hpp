@@ -1,0 +1,181 @@
+#pragma once
+
+#include <support/certificate.hpp>
+#include <support/temporary_directory.hpp>
+
+#include <tollgate/store/redis/connection.hpp>
+#include <tollgate/store/redis/server_address.hpp>
+
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <initializer_list>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace tollgate_test {
+
+/// A real Redis at 127.0.0.1 and at a socket in a temporary directory, that keeps nothing, and is gone at the end of the
+/// scope, or of the process.
+class redis_server {
+public:
+    explicit redis_server(std::vector<std::string> options = {}) : options_{std::move(options)} { start(); }
+    /// With TLS, and without another way in.
+    explicit redis_server(const certificate& with) : tls_{true} {
+        std::ofstream{directory_.file("key.pem")} << with.key_pem;
+        std::ofstream{certificate_file()} << with.certificate_pem;
+        start();
+    }
+    redis_server(const redis_server&) = delete;
+    redis_server& operator=(const redis_server&) = delete;
+    ~redis_server() { stop(); }
+
+    /// The one that a test program shares; started with the first call, from the program's first thread.
+    static redis_server& shared() {
+        static redis_server only;
+        return only;
+    }
+
+    void start() {
+        for (int tries = 0; tries < 20; ++tries) {
+            if (port_ == 0) port_ = free_port();
+            process_ = spawn();
+            for (int looks = 0; looks < 1000; ++looks) {
+                if (answers()) return;
+                std::this_thread::sleep_for(std::chrono::milliseconds{5});
+                if (::waitpid(process_, nullptr, WNOHANG) != process_) continue;
+                process_ = -1;
+                break;
+            }
+            stop();
+            if (!has_run_) port_ = 0;  // somebody was faster
+        }
+        throw std::runtime_error{"Redis does not start (Debian: redis-server):\n" + log()};
+    }
+    void stop() noexcept {
+        if (process_ < 0) return;
+        ::kill(process_, SIGCONT);
+        ::kill(process_, SIGKILL);
+        ::waitpid(std::exchange(process_, -1), nullptr, 0);
+    }
+    /// SIGSTOP: it hangs; SIGCONT: it goes on.
+    void signal(int number) const noexcept { ::kill(process_, number); }
+
+    [[nodiscard]] std::string url(std::string_view rest = {}) const {
+        return (tls_ ? "rediss://127.0.0.1:" : "redis://127.0.0.1:") + std::to_string(port_) + std::string{rest};
+    }
+    [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
+    [[nodiscard]] std::string socket_path() const { return directory_.file("socket"); }
+    [[nodiscard]] std::string certificate_file() const { return directory_.file("certificate.pem"); }
+
+    /// One command; what it was answered with.
+    tollgate::redis::reply run(std::initializer_list<std::string_view> words) const {
+        auto made = tollgate::redis::connection::open(address(), nullptr, in_time());
+        if (!made) throw std::runtime_error{made.error().cause};
+        std::string command;
+        tollgate::redis::command_writer writer{command, words.size()};
+        for (std::string_view each : words) writer.word(each);
+        tollgate::redis::reply answered;
+        if (auto done = (*made)->exchange(command, 1, answered, in_time()); !done)
+            throw std::runtime_error{done.error().cause};
+        return answered;
+    }
+
+    [[nodiscard]] std::string log() const {
+        std::ifstream file{directory_.file("log")};
+        return {std::istreambuf_iterator<char>{file}, {}};
+    }
+
+private:
+    static tollgate::redis::steady::time_point in_time() {
+        return tollgate::redis::steady::now() + std::chrono::seconds{10};
+    }
+    [[nodiscard]] tollgate::redis::server_address address() const {
+        tollgate::redis::server_address at;
+        at.host = "127.0.0.1";
+        at.port = port_;
+        return at;
+    }
+
+    bool answers() {
+        const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        sockaddr_in there{};
+        there.sin_family = AF_INET;
+        there.sin_port = htons(port_);
+        there.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        const bool connected = ::connect(descriptor, reinterpret_cast<sockaddr*>(&there), sizeof there) == 0;
+        ::close(descriptor);
+        // A port of somebody else's would answer, too.
+        const bool ready = connected && std::filesystem::exists(socket_path());
+        has_run_ = has_run_ || ready;
+        return ready;
+    }
+
+    static std::uint16_t free_port() {
+        const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t size = sizeof address;
+        if (::bind(descriptor, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
+            ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size) != 0)
+            throw std::runtime_error{"no port"};
+        ::close(descriptor);
+        return ntohs(address.sin_port);
+    }
+
+    pid_t spawn() {
+        std::filesystem::remove(socket_path());
+        std::vector<std::string> command{
+            "redis-server", "--bind",      "127.0.0.1",         "--unixsocket", socket_path(),
+            "--save",       "",            "--appendonly",      "no",           "--dir",
+            directory_.path(), "--daemonize", "no", "--logfile", directory_.file("log")};
+        const std::string port = std::to_string(port_);
+        const auto more = tls_ ? std::vector<std::string>{"--port", "0", "--tls-port", port, "--tls-auth-clients", "no",
+                                                          "--tls-cert-file", certificate_file(), "--tls-key-file",
+                                                          directory_.file("key.pem"), "--tls-ca-cert-file",
+                                                          certificate_file()}
+                               : std::vector<std::string>{"--port", port};
+        command.insert(command.end(), more.begin(), more.end());
+        command.insert(command.end(), options_.begin(), options_.end());
+        std::vector<char*> words;
+        for (std::string& each : command) words.push_back(each.data());
+        words.push_back(nullptr);
+        const pid_t parent = ::getpid();
+        const pid_t child = ::fork();
+        if (child < 0) throw std::runtime_error{"no fork"};
+        if (child > 0) return child;
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // whatever becomes of the test
+        if (::getppid() != parent) ::_exit(125);
+        ::setpgid(0, 0);  // an interrupt at the terminal is for the test
+        const int nowhere = ::open("/dev/null", O_RDWR);
+        ::dup2(nowhere, 0);
+        ::dup2(nowhere, 1);
+        ::dup2(nowhere, 2);
+        ::execvp(words[0], words.data());
+        ::_exit(127);
+    }
+
+    temporary_directory directory_;
+    std::vector<std::string> options_;
+    bool tls_ = false;
+    bool has_run_ = false;
+    std::uint16_t port_ = 0;
+    pid_t process_ = -1;
+};
+
+}  // namespace tollgate_test
