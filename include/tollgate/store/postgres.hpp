@@ -8,6 +8,7 @@
 #include <tollgate/contract/outbox.hpp>
 #include <tollgate/contract/session_store.hpp>
 #include <tollgate/contract/token_store.hpp>
+#include <tollgate/store/heard_changes.hpp>
 #include <tollgate/store/postgres/server_clock.hpp>
 #include <tollgate/store/store_error.hpp>
 
@@ -45,6 +46,11 @@ struct postgres_settings {
     ///
     /// Its tables must be there when the store is opened. Empty: the directory is asked for each request.
     std::string owner_quota_query = {};
+    /// Credentials of each kind that are remembered, so that a request need not ask for them; 0: none. One takes 1.2 kB,
+    /// when it is first used.
+    std::size_t cached_credentials_max = 0;
+    /// For how long one is given out again where no change of it is heard.
+    milliseconds cached_for{30'000};
 };
 
 /// What time it is at the server of a `postgres_store`, without asking it. Nodes that judge by it agree, whatever their
@@ -82,6 +88,12 @@ static_assert(clock<postgres_clock>);
 /// affair; one that is to be right there, too, gives the store's `clock()` to its policies, and `callers_clock =
 /// nullptr` to the store.
 ///
+/// **What is remembered.** Nothing, unless `cached_credentials_max` says so. Then the credentials that requests carry are
+/// given out again without a round trip, until a change is heard of: by a verb of this store, when it returns; by
+/// anybody else, within a second in every case, mostly within milliseconds (see `postgres::listener`), because triggers
+/// in the database tell those who listen. It takes a thread and a connection beside the others. `last_used_at` may be
+/// older, and a credential that did not exist is asked for again after half a second.
+///
 /// **TLS** is libpq's, and the connection string's: `sslmode=verify-full sslrootcert=...` for a server across a network
 /// (libpq's own default, `prefer`, does without where the server does). A pooler must give out whole sessions:
 /// statements are prepared.
@@ -105,6 +117,10 @@ public:
     TOLLGATE_DECL ~postgres_store();
 
     [[nodiscard]] TOLLGATE_DECL postgres_clock clock() const noexcept;
+    /// What this store hears of changes to users' rows, for an adapter that remembers rows of its own tables
+    /// (`row_cache`): a change of theirs is told to it, and by a trigger to `tollgate_changes`. Nothing can be relied on
+    /// where nothing is remembered. Outlives its store.
+    [[nodiscard]] TOLLGATE_DECL const std::shared_ptr<heard_changes>& changes() const noexcept;
 
     TOLLGATE_DECL outcome<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept;
     TOLLGATE_DECL outcome<token_id> create_personal_token(const new_personal_token& made,

@@ -23,22 +23,26 @@ namespace tollgate {
 
 /// One room for each family of verbs, all on the same connections.
 struct postgres_store::rooms {
-    rooms(postgres::pool opened, const std::string& owner_quota_query)
-        : lookup{owner_quota_query},
+    rooms(postgres::pool opened, const postgres_settings& settings)
+        : lookup{settings.owner_quota_query},
           connections{std::move(opened)},
-          personal{connections, lookup},
-          access{connections, lookup},
+          changes{std::make_shared<heard_changes>(heard_changes_settings{.row_lifetime = settings.cached_for})},
+          personal{connections, lookup, *changes, settings.cached_credentials_max},
+          access{connections, lookup, *changes, settings.cached_credentials_max},
           hooks{connections},
-          applications{connections},
-          grants{connections},
+          applications{connections, *changes},
+          grants{connections, *changes},
           sessions{connections},
           outbox{connections},
           claims{connections},
           settlements{connections},
-          heard{connections} {}
+          heard{connections} {
+        if (settings.cached_credentials_max > 0) heard.tell(changes);
+    }
 
     postgres::credential_lookup lookup;  // its texts are used by connections to their end
     postgres::pool connections;
+    std::shared_ptr<heard_changes> changes;
     postgres::personal_tokens personal;
     postgres::access_tokens access;
     postgres::hooks hooks;
@@ -61,7 +65,7 @@ TOLLGATE_DECL outcome<std::unique_ptr<postgres_store::rooms>> postgres_store::op
     if (!connections) return std::move(connections).error();
     if (auto done = postgres::migrate(*connections, postgres::store_component, postgres::store_steps); !done)
         return std::move(done).error();
-    auto made = std::make_unique<rooms>(*std::move(connections), settings.owner_quota_query);
+    auto made = std::make_unique<rooms>(*std::move(connections), settings);
     // So that a query that will not do is known now, and not with the first request.
     if (!settings.owner_quota_query.empty())
         if (auto tried = made->personal.find({}); !tried) return std::move(tried).error();
@@ -90,6 +94,10 @@ TOLLGATE_DECL postgres_store::~postgres_store() = default;
 
 TOLLGATE_DECL postgres_clock postgres_store::clock() const noexcept {
     return postgres_clock{rooms_->connections.clock()};
+}
+
+TOLLGATE_DECL const std::shared_ptr<heard_changes>& postgres_store::changes() const noexcept {
+    return rooms_->changes;
 }
 
 TOLLGATE_DECL outcome<std::optional<token_credential>> postgres_store::find_personal_token(

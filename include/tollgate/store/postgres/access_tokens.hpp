@@ -3,17 +3,23 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/outcome.hpp>
 #include <tollgate/domain/personal_token.hpp>
+#include <tollgate/store/heard_changes.hpp>
 #include <tollgate/store/postgres/credential_lookup.hpp>
 #include <tollgate/store/postgres/pool.hpp>
+#include <tollgate/store/row_cache.hpp>
 
+#include <cstddef>
 #include <optional>
 
 namespace tollgate::postgres {
 
-/// The access-token verbs of `token_store`, on PostgreSQL. Each is one round trip.
+/// The access-token verbs of `token_store`, on PostgreSQL. Each is one round trip; none where a credential is
+/// remembered.
 class access_tokens {
 public:
-    access_tokens(pool& connections, const credential_lookup& lookup) : connections_{connections}, lookup_{lookup} {}
+    access_tokens(pool& connections, const credential_lookup& lookup, heard_changes& changes,
+                  std::size_t cached_max)
+        : connections_{connections}, lookup_{lookup}, changes_{changes}, credentials_{changes, cached_max} {}
 
     TOLLGATE_DECL outcome<std::optional<token_credential>> find(const digest& token);
     TOLLGATE_DECL outcome<void> create(const new_access_token& made);
@@ -22,9 +28,16 @@ public:
     TOLLGATE_DECL outcome<void> record_use(const digest& token, instant now);
 
 private:
+    TOLLGATE_DECL outcome<std::optional<token_credential>> read(const digest& token);
+
     pool& connections_;
     const credential_lookup& lookup_;
+    heard_changes& changes_;
+    row_cache<digest, token_credential, heard_changes> credentials_;
 };
+
+/// To be called when a verb that takes tokens away has failed: perhaps it did so all the same.
+TOLLGATE_DECL problem forget_all_after(problem why, heard_changes& changes) noexcept;
 
 /// Forgets those access tokens that the user and the application of this one have too many of; nothing where there is
 /// no such token. The message of a conflict is for all verbs that make one.

@@ -25,7 +25,17 @@ TOLLGATE_DECL problem token_exists(problem why) {
     return why;
 }
 
+TOLLGATE_DECL problem forget_all_after(problem why, heard_changes& changes) noexcept {
+    // Others are the caller's mistake, or the database's word that nothing was done.
+    if (why.kind == problem_kind::unavailable || why.kind == problem_kind::internal) changes.forget_all();
+    return why;
+}
+
 TOLLGATE_DECL outcome<std::optional<token_credential>> access_tokens::find(const digest& token) {
+    return credentials_.find(token, [&] { return read(token); });
+}
+
+TOLLGATE_DECL outcome<std::optional<token_credential>> access_tokens::read(const digest& token) {
     auto found = connections_.ask(lookup_.access(), token);
     if (!found) return std::move(found).error();
     const auto row = found->next<user_id, application_id, scope_set, instant, std::optional<instant>, bool,
@@ -47,12 +57,15 @@ TOLLGATE_DECL outcome<void> access_tokens::create(const new_access_token& made) 
     trim_access_tokens(asked, made.token_digest);
     auto done = connections_.run(asked);
     if (!done) return token_exists(std::move(done).error());
+    changes_.forget_key(credentials_.hash_of(made.token_digest));
+    if (done->back().touched() > 0) changes_.forget(made.user);
     return {};
 }
 
 TOLLGATE_DECL outcome<bool> access_tokens::revoke(const digest& token) {
     auto done = connections_.change("DELETE FROM tollgate_access_tokens WHERE token_digest = $1", token);
-    if (!done) return std::move(done).error();
+    if (!done) return forget_all_after(std::move(done).error(), changes_);
+    changes_.forget_key(credentials_.hash_of(token));
     return done->touched() > 0;
 }
 
@@ -68,6 +81,7 @@ TOLLGATE_DECL outcome<void> access_tokens::record_use(const digest& token, insta
     asked.add("UPDATE tollgate_access_tokens SET last_used_at = $1 WHERE token_digest = $2", now, token);
     auto done = connections_.run(asked, repeat::never, connection_wait_of_little_use);
     if (!done) return std::move(done).error();
+    changes_.forget_key(credentials_.hash_of(token));  // or it would seem to be unrecorded for as long
     return {};
 }
 

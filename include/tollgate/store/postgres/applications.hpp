@@ -3,6 +3,7 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/outcome.hpp>
 #include <tollgate/domain/application.hpp>
+#include <tollgate/store/heard_changes.hpp>
 #include <tollgate/store/postgres/pool.hpp>
 
 #include <cstddef>
@@ -15,7 +16,7 @@ namespace tollgate::postgres {
 /// The verbs of `application_store`, on PostgreSQL. Each is one round trip.
 class applications {
 public:
-    explicit applications(pool& connections) : connections_{connections} {}
+    applications(pool& connections, heard_changes& changes) : connections_{connections}, changes_{changes} {}
 
     TOLLGATE_DECL outcome<application_id> create(const new_application& made, std::size_t applications_per_user_max);
     TOLLGATE_DECL outcome<std::optional<application>> find(std::string_view client_id);
@@ -25,6 +26,7 @@ public:
 
 private:
     pool& connections_;
+    heard_changes& changes_;
 };
 
 }  // namespace tollgate::postgres

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <tollgate/store/postgres/access_tokens.hpp>
 #include <tollgate/store/postgres/applications.hpp>
 #include <tollgate/store/postgres/columns.hpp>
 #include <tollgate/store/postgres/locks.hpp>
 #include <tollgate/store/refusals.hpp>
 
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -89,12 +91,16 @@ TOLLGATE_DECL outcome<bool> applications::remove(user_id owner, application_id i
     // Grants go with it, and codes and refresh tokens with those: the schema says so.
     asked.add(
         "WITH gone AS (DELETE FROM tollgate_applications WHERE id = $1 AND owner_id = $2 RETURNING id), "
-        "tokens AS (DELETE FROM tollgate_access_tokens USING gone WHERE application_id = gone.id) "
-        "SELECT id FROM gone",
+        "tokens AS (DELETE FROM tollgate_access_tokens USING gone WHERE application_id = gone.id RETURNING user_id) "
+        "SELECT (SELECT count(*) FROM tokens) FROM gone",
         id, owner);
     auto answered = connections_.run(asked);
-    if (!answered) return std::move(answered).error();
-    return answered->back().count() > 0;
+    if (!answered) return forget_all_after(std::move(answered).error(), changes_);
+    const auto row = answered->back().next<std::int64_t>();
+    if (!row) return forget_all_after(row.error(), changes_);
+    if (!*row) return false;
+    if (std::get<0>(**row) > 0) changes_.forget_all();  // whose they were may be a long list
+    return true;
 }
 
 }  // namespace tollgate::postgres

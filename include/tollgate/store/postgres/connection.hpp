@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,6 +26,12 @@ struct connection_settings {
     /// How long the answers to one batch may take. The server gives up a statement after three quarters of it, so that
     /// it says so itself; a connection that says nothing is given up.
     milliseconds answer_wait_max{4000};
+};
+
+/// What somebody told (NOTIFY) those who listen.
+struct notice {
+    std::string channel;
+    std::string payload;
 };
 
 /// What came of a batch: its answers, or the trouble.
@@ -62,8 +69,8 @@ public:
 
     /// Waits for something to come from the server: a notification, or its end. False when it is of no use any more.
     [[nodiscard]] TOLLGATE_DECL bool wait_for_notice(milliseconds wait_max, int wake_descriptor);
-    /// How many notifications came since the last call.
-    [[nodiscard]] TOLLGATE_DECL std::size_t take_notifications() noexcept;
+    /// The next of the notices that have come, with batches' answers, too; none when all were taken.
+    [[nodiscard]] TOLLGATE_DECL std::optional<notice> take_notice();
 
 private:
     struct closer {

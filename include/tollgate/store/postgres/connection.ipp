@@ -302,13 +302,13 @@ TOLLGATE_DECL bool connection::wait_for_notice(milliseconds wait_max, int wake_d
     return ended == waited::timed_out || (ended == waited::ready && PQconsumeInput(handle_.get()) == 1);
 }
 
-TOLLGATE_DECL std::size_t connection::take_notifications() noexcept {
-    std::size_t count = 0;
-    while (pgNotify* const each = handle_ == nullptr ? nullptr : PQnotifies(handle_.get())) {
-        PQfreemem(each);
-        ++count;
-    }
-    return count;
+TOLLGATE_DECL std::optional<notice> connection::take_notice() {
+    struct freer {
+        void operator()(pgNotify* came) const noexcept { PQfreemem(came); }
+    };
+    const std::unique_ptr<pgNotify, freer> came{handle_ == nullptr ? nullptr : PQnotifies(handle_.get())};
+    if (came == nullptr) return std::nullopt;
+    return notice{came->relname, came->extra};
 }
 
 }  // namespace tollgate::postgres

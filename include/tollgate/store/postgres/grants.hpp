@@ -3,6 +3,7 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/outcome.hpp>
 #include <tollgate/domain/grant.hpp>
+#include <tollgate/store/heard_changes.hpp>
 #include <tollgate/store/postgres/pool.hpp>
 
 #include <cstddef>
@@ -14,7 +15,7 @@ namespace tollgate::postgres {
 /// The verbs of `grant_store`, on PostgreSQL. Each is one round trip.
 class grants {
 public:
-    explicit grants(pool& connections) : connections_{connections} {}
+    grants(pool& connections, heard_changes& changes) : connections_{connections}, changes_{changes} {}
 
     TOLLGATE_DECL outcome<std::optional<scope_set>> granted(user_id user, application_id application);
     TOLLGATE_DECL outcome<code_result> create_code(const new_authorization_code& made);
@@ -27,6 +28,7 @@ public:
 
 private:
     pool& connections_;
+    heard_changes& changes_;
 };
 
 }  // namespace tollgate::postgres

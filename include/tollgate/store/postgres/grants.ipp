@@ -2,6 +2,7 @@
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/store/postgres/access_tokens.hpp>
+#include <tollgate/store/postgres/access_tokens.hpp>
 #include <tollgate/store/postgres/columns.hpp>
 #include <tollgate/store/postgres/grants.hpp>
 #include <tollgate/store/refusals.hpp>
@@ -104,11 +105,14 @@ TOLLGATE_DECL outcome<redeemed_code> grants::redeem(const code_redemption& shown
         shown.tokens.refresh_digest, limits::refresh_tokens_per_grant_max - 1);
     trim_access_tokens(asked, shown.tokens.access_digest);
     auto answered = connections_.run(asked);
-    if (!answered) return token_exists(std::move(answered).error());
+    // It takes tokens away, too: of a code that was used before.
+    if (!answered) return forget_all_after(token_exists(std::move(answered).error()), changes_);
     const auto row = (*answered)[1].next<std::string, user_id, scope_set>();
-    if (!row) return row.error();
+    if (!row) return forget_all_after(row.error(), changes_);
     if (!*row) return redeemed_code{};
     const auto& [result, user, scopes] = **row;
+    changes_.forget_key(std::hash<digest>{}(shown.tokens.access_digest));
+    changes_.forget(user);
     if (result == "redeemed") return redeemed_code{redemption_result::redeemed, user, scopes};
     if (result == "reused") return redeemed_code{redemption_result::reused, {}, {}};
     if (result == "mismatch") return redeemed_code{redemption_result::mismatch, {}, {}};
@@ -131,16 +135,18 @@ TOLLGATE_DECL outcome<refreshed_token> grants::refresh(const token_refresh& show
         "SELECT $5, user_id, $2, scopes, $3, $6, id FROM shown WHERE fits), "
         "used AS (UPDATE tollgate_refresh_tokens AS tokens SET expires_at = least($7, ends_at) FROM shown "
         "WHERE tokens.id = shown.id AND fits) "
-        "SELECT scopes, fits FROM shown",
+        "SELECT scopes, fits, user_id FROM shown",
         shown.refresh_digest, shown.application, shown.now, shown.narrowed, shown.access_digest,
         shown.access_expires_at, instant{shown.now + shown.refresh_lifetime});
     trim_access_tokens(asked, shown.access_digest);
     auto answered = connections_.run(asked);
     if (!answered) return token_exists(std::move(answered).error());
-    const auto row = (*answered)[1].next<scope_set, bool>();
+    const auto row = (*answered)[1].next<scope_set, bool, user_id>();
     if (!row) return row.error();
     if (!*row) return refreshed_token{};
-    const auto& [scopes, fits] = **row;
+    const auto& [scopes, fits, user] = **row;
+    changes_.forget_key(std::hash<digest>{}(shown.access_digest));
+    if (answered->back().touched() > 0) changes_.forget(user);  // older ones went
     if (!fits) return refreshed_token{refresh_result::too_wide, {}};
     return refreshed_token{refresh_result::refreshed, scopes};
 }
@@ -154,11 +160,15 @@ TOLLGATE_DECL outcome<void> grants::revoke_token(application_id application, con
     asked.add(
         "WITH refresh AS (DELETE FROM tollgate_refresh_tokens AS tokens USING tollgate_grants AS grants "
         "WHERE grants.id = grant_id AND token_digest = $1 AND application_id = $2 RETURNING tokens.id) "
-        "DELETE FROM tollgate_access_tokens WHERE refresh_token_id = (SELECT id FROM refresh)",
+        "DELETE FROM tollgate_access_tokens WHERE refresh_token_id = (SELECT id FROM refresh) RETURNING user_id",
         token, application);
     asked.add("DELETE FROM tollgate_access_tokens WHERE token_digest = $1 AND application_id = $2", token, application);
     auto done = connections_.run(asked);
-    if (!done) return std::move(done).error();
+    if (!done) return forget_all_after(std::move(done).error(), changes_);
+    changes_.forget_key(std::hash<digest>{}(token));
+    const auto row = (*done)[1].next<user_id>();  // all are of one
+    if (!row) return forget_all_after(row.error(), changes_);
+    if (*row) changes_.forget(std::get<0>(**row));
     return {};
 }
 
@@ -188,7 +198,8 @@ TOLLGATE_DECL outcome<bool> grants::revoke(user_id user, application_id applicat
     asked.add("DELETE FROM tollgate_access_tokens WHERE application_id = $1 AND user_id = $2", application, user);
     asked.add("DELETE FROM tollgate_grants WHERE user_id = $1 AND application_id = $2", user, application);
     auto answered = connections_.run(asked);
-    if (!answered) return std::move(answered).error();
+    if (!answered) return forget_all_after(std::move(answered).error(), changes_);
+    changes_.forget(user);
     return answered->back().touched() > 0;
 }
 

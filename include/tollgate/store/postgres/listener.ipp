@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <system_error>
+#include <utility>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -21,6 +23,11 @@ TOLLGATE_DECL listener::~listener() {
     }
     for (const int each : {wake_reading_, wake_writing_})
         if (each >= 0) ::close(each);
+}
+
+TOLLGATE_DECL void listener::tell(std::shared_ptr<heard_changes> changes) noexcept {
+    changes_ = std::move(changes);
+    static_cast<void>(changes_seen());
 }
 
 TOLLGATE_DECL std::optional<std::uint64_t> listener::changes_seen() noexcept {
@@ -53,30 +60,67 @@ TOLLGATE_DECL void listener::listen_until_stopped() noexcept {
         } catch (...) {  // memory is short: tried again, as all else
         }
         listens_ = false;
+        if (changes_ != nullptr) changes_->trust_no_more();
         length = heard_ != before ? first_pause : (std::min)(2 * length, last_pause);
         if (pause(length)) return;
     }
 }
 
 TOLLGATE_DECL void listener::listen_while_connected() {
-    // A connection that says nothing may be one that cannot: it is asked for a sign of life.
-    constexpr seconds asked_every{15};
     auto opened = connections_.open_another();
     if (!opened) return;
     batch listens{milliseconds{0}}, lives{milliseconds{0}};
     listens.add("LISTEN tollgate_deliveries");
+    listens.add("LISTEN tollgate_changes");
     lives.add("SELECT 1");
     if (opened->run(listens).failed) return;
     ++heard_;  // what came before is not heard any more
+    if (changes_ != nullptr) changes_->forget_all();
     listens_.store(true, std::memory_order_release);
-    auto ask_at = std::chrono::steady_clock::now() + asked_every;
+    // A connection that says nothing may be one that cannot: it is asked for a sign of life. One that gives none for
+    // longer than it is trusted is given up, but where nothing is remembered there is no hurry.
+    const milliseconds every = changes_ != nullptr ? asked_every : seconds{15};
+    if (changes_ != nullptr) opened->set_answer_wait_max(trusted_for);
     while (!stops_) {
-        if (opened->take_notifications() > 0) ++heard_;
-        if (!opened->wait_for_notice(asked_every, wake_reading_)) return;
-        if (std::chrono::steady_clock::now() < ask_at) continue;
+        const auto asked_at = steady::now();
         if (opened->run(lives).failed) return;
-        ask_at = std::chrono::steady_clock::now() + asked_every;
+        take_notices(*opened);
+        if (changes_ != nullptr) changes_->trust_until(asked_at + trusted_for);
+        for (;;) {
+            const auto left = std::chrono::ceil<milliseconds>(asked_at + every - steady::now());
+            if (left <= milliseconds{0} || stops_) break;
+            if (!opened->wait_for_notice(left, wake_reading_)) return;
+            take_notices(*opened);
+        }
     }
+}
+
+TOLLGATE_DECL void listener::take_notices(connection& from) {
+    bool any_due = false;
+    while (const auto each = from.take_notice()) {
+        if (each->channel == "tollgate_changes") take_changes(each->payload);
+        else any_due = true;
+    }
+    if (any_due) ++heard_;
+}
+
+TOLLGATE_DECL void listener::take_changes(std::string_view told) noexcept {
+    if (changes_ == nullptr) return;
+    constexpr std::string_view of_users = "users";
+    const char* next = told.data();
+    const char* const end = told.data() + told.size();
+    bool is_understood = told.starts_with(of_users);
+    if (is_understood) next += of_users.size();
+    while (is_understood && next != end) {
+        std::int64_t user = 0;
+        is_understood = *next++ == ' ';
+        const auto [stop, failed] = std::from_chars(next, end, user);
+        is_understood = is_understood && failed == std::errc{};
+        next = stop;
+        if (is_understood) changes_->forget(user_id{user});
+    }
+    // `all`; or whatever a later release, or somebody else, means by it.
+    if (!is_understood) changes_->forget_all();
 }
 
 TOLLGATE_DECL bool listener::pause(milliseconds length) noexcept {

@@ -3,8 +3,10 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/outcome.hpp>
 #include <tollgate/domain/personal_token.hpp>
+#include <tollgate/store/heard_changes.hpp>
 #include <tollgate/store/postgres/credential_lookup.hpp>
 #include <tollgate/store/postgres/pool.hpp>
+#include <tollgate/store/row_cache.hpp>
 
 #include <cstddef>
 #include <optional>
@@ -13,10 +15,13 @@
 
 namespace tollgate::postgres {
 
-/// The personal-token verbs of `token_store`, on PostgreSQL. Each is one round trip.
+/// The personal-token verbs of `token_store`, on PostgreSQL. Each is one round trip; none where a credential is
+/// remembered.
 class personal_tokens {
 public:
-    personal_tokens(pool& connections, const credential_lookup& lookup) : connections_{connections}, lookup_{lookup} {}
+    personal_tokens(pool& connections, const credential_lookup& lookup, heard_changes& changes,
+                    std::size_t cached_max)
+        : connections_{connections}, lookup_{lookup}, changes_{changes}, credentials_{changes, cached_max} {}
 
     TOLLGATE_DECL outcome<std::optional<token_credential>> find(std::string_view username);
     TOLLGATE_DECL outcome<token_id> create(const new_personal_token& made, std::size_t tokens_per_user_max);
@@ -26,8 +31,12 @@ public:
     TOLLGATE_DECL outcome<void> record_use(std::string_view username, instant now);
 
 private:
+    TOLLGATE_DECL outcome<std::optional<token_credential>> read(const token_username& username);
+
     pool& connections_;
     const credential_lookup& lookup_;
+    heard_changes& changes_;
+    row_cache<token_username, token_credential, heard_changes> credentials_;
 };
 
 }  // namespace tollgate::postgres

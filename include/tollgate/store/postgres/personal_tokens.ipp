@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/store/postgres/access_tokens.hpp>
 #include <tollgate/store/postgres/columns.hpp>
 #include <tollgate/store/postgres/locks.hpp>
 #include <tollgate/store/postgres/personal_tokens.hpp>
@@ -12,7 +13,12 @@
 namespace tollgate::postgres {
 
 TOLLGATE_DECL outcome<std::optional<token_credential>> personal_tokens::find(std::string_view username) {
-    if (username.size() > token_username::bytes_max || !is_keepable(username)) return std::optional<token_credential>{};
+    const auto name = token_username::from(username);
+    if (!name || !is_keepable(username)) return std::optional<token_credential>{};  // there is none
+    return credentials_.find(*name, [&] { return read(*name); });
+}
+
+TOLLGATE_DECL outcome<std::optional<token_credential>> personal_tokens::read(const token_username& username) {
     auto found = connections_.ask(lookup_.personal(), username);
     if (!found) return std::move(found).error();
     const auto row = found->next<user_id, digest, scope_set, std::optional<instant>, bool, std::optional<std::int64_t>,
@@ -44,6 +50,7 @@ TOLLGATE_DECL outcome<token_id> personal_tokens::create(const new_personal_token
     const auto row = answered->back().next<token_id>();
     if (!row) return row.error();
     if (!*row) return too_many_personal_tokens(tokens_per_user_max);
+    changes_.forget_key(credentials_.hash_of(made.username));
     return std::get<0>(**row);
 }
 
@@ -64,9 +71,13 @@ TOLLGATE_DECL outcome<std::vector<personal_token>> personal_tokens::of(user_id u
 }
 
 TOLLGATE_DECL outcome<bool> personal_tokens::revoke(token_id id) {
-    auto done = connections_.change("DELETE FROM tollgate_personal_tokens WHERE id = $1", id);
-    if (!done) return std::move(done).error();
-    return done->touched() > 0;
+    auto done = connections_.change("DELETE FROM tollgate_personal_tokens WHERE id = $1 RETURNING user_id", id);
+    if (!done) return forget_all_after(std::move(done).error(), changes_);
+    const auto row = done->next<user_id>();
+    if (!row) return forget_all_after(row.error(), changes_);
+    if (!*row) return false;
+    changes_.forget(std::get<0>(**row));
+    return true;
 }
 
 TOLLGATE_DECL outcome<void> personal_tokens::record_use(std::string_view username, instant now) {
@@ -75,6 +86,8 @@ TOLLGATE_DECL outcome<void> personal_tokens::record_use(std::string_view usernam
     asked.add("UPDATE tollgate_personal_tokens SET last_used_at = $1 WHERE username = $2", now, username);
     auto done = connections_.run(asked, repeat::never, connection_wait_of_little_use);
     if (!done) return std::move(done).error();
+    // Or it would seem to be unrecorded for as long as it is remembered.
+    if (const auto name = token_username::from(username)) changes_.forget_key(credentials_.hash_of(*name));
     return {};
 }
 

@@ -216,6 +216,69 @@ inline constexpr std::array store_steps{
             due_at bigint NOT NULL
         ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
     )"},
+    // 3: whoever remembers tokens is told when one does not let in any more, see `listener`.
+    //
+    // One notice for a statement, and none where it took nothing away but what had expired, which everybody knows:
+    // whoever tells others anything waits for all who do the same at that moment. Nothing is told of new tokens.
+    schema_step{R"(
+        CREATE FUNCTION tollgate_tell_of_access_tokens() RETURNS trigger LANGUAGE plpgsql AS $body$
+        DECLARE
+            now_milliseconds CONSTANT bigint := extract(epoch FROM clock_timestamp()) * 1000;
+            users bigint[];
+        BEGIN
+            IF TG_OP = 'DELETE' THEN
+                users := ARRAY(SELECT DISTINCT user_id FROM before WHERE expires_at > now_milliseconds LIMIT 101);
+            ELSE
+                users := ARRAY(SELECT DISTINCT user_id FROM (
+                    SELECT token_digest, user_id, application_id, scopes, expires_at FROM before EXCEPT
+                    SELECT token_digest, user_id, application_id, scopes, expires_at FROM after) AS changed LIMIT 101);
+            END IF;
+            IF cardinality(users) > 100 THEN
+                PERFORM pg_notify('tollgate_changes', 'all');
+            ELSIF cardinality(users) > 0 THEN
+                PERFORM pg_notify('tollgate_changes', 'users ' || array_to_string(users, ' '));
+            END IF;
+            RETURN NULL;
+        END $body$;
+        CREATE FUNCTION tollgate_tell_of_personal_tokens() RETURNS trigger LANGUAGE plpgsql AS $body$
+        DECLARE
+            users bigint[];
+        BEGIN
+            IF TG_OP = 'DELETE' THEN
+                users := ARRAY(SELECT DISTINCT user_id FROM before LIMIT 101);
+            ELSE
+                users := ARRAY(SELECT DISTINCT user_id FROM (
+                    SELECT username, user_id, secret_digest, scopes FROM before EXCEPT
+                    SELECT username, user_id, secret_digest, scopes FROM after) AS changed LIMIT 101);
+            END IF;
+            IF cardinality(users) > 100 THEN
+                PERFORM pg_notify('tollgate_changes', 'all');
+            ELSIF cardinality(users) > 0 THEN
+                PERFORM pg_notify('tollgate_changes', 'users ' || array_to_string(users, ' '));
+            END IF;
+            RETURN NULL;
+        END $body$;
+        CREATE FUNCTION tollgate_tell_of_all() RETURNS trigger LANGUAGE plpgsql AS $body$
+        BEGIN
+            PERFORM pg_notify('tollgate_changes', 'all');
+            RETURN NULL;
+        END $body$;
+
+        CREATE TRIGGER tollgate_tell_of_deletion AFTER DELETE ON tollgate_access_tokens
+            REFERENCING OLD TABLE AS before FOR EACH STATEMENT EXECUTE FUNCTION tollgate_tell_of_access_tokens();
+        CREATE TRIGGER tollgate_tell_of_change AFTER UPDATE ON tollgate_access_tokens
+            REFERENCING OLD TABLE AS before NEW TABLE AS after
+            FOR EACH STATEMENT EXECUTE FUNCTION tollgate_tell_of_access_tokens();
+        CREATE TRIGGER tollgate_tell_of_truncation AFTER TRUNCATE ON tollgate_access_tokens
+            FOR EACH STATEMENT EXECUTE FUNCTION tollgate_tell_of_all();
+        CREATE TRIGGER tollgate_tell_of_deletion AFTER DELETE ON tollgate_personal_tokens
+            REFERENCING OLD TABLE AS before FOR EACH STATEMENT EXECUTE FUNCTION tollgate_tell_of_personal_tokens();
+        CREATE TRIGGER tollgate_tell_of_change AFTER UPDATE ON tollgate_personal_tokens
+            REFERENCING OLD TABLE AS before NEW TABLE AS after
+            FOR EACH STATEMENT EXECUTE FUNCTION tollgate_tell_of_personal_tokens();
+        CREATE TRIGGER tollgate_tell_of_truncation AFTER TRUNCATE ON tollgate_personal_tokens
+            FOR EACH STATEMENT EXECUTE FUNCTION tollgate_tell_of_all();
+    )"},
 };
 
 }  // namespace tollgate::postgres

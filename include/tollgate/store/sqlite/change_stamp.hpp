@@ -36,6 +36,8 @@ struct change_mark {
 /// Thread rule: `read` from any thread. Movable; addresses of the mapping stay.
 class change_stamp {
 public:
+    using mark = change_mark;
+
     /// Takes a connection of its own, and keeps it: SQLite unmaps the header with the last connection of the process.
     /// One that may write makes an empty commit where the log is new, so that there is a mark from the start.
     static TOLLGATE_DECL outcome<change_stamp> watch(database connection);
@@ -48,6 +50,12 @@ public:
         const change_mark first = copy(0);
         if (first != copy(words_per_copy) || !names_content(first)) return std::nullopt;
         return first;
+    }
+
+    /// For `row_cache`: content that is equal says the same of every row.
+    template <class Key, class Row>
+    [[nodiscard]] bool holds(const mark& kept, const mark& now, std::size_t, const Key&, const Row&) const noexcept {
+        return kept == now;
     }
 
 private:
