@@ -1,0 +1,401 @@
+#include <tollgate/store/postgres/listener.hpp>
+
+#include <tollgate/store/postgres.hpp>
+#include <tollgate/store/suite/granting.hpp>
+#include <tollgate/store/suite/samples.hpp>
+
+#include <support/postgres_server.hpp>
+#include <support/tcp_proxy.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace tollgate;
+using namespace tollgate::store_suite;
+using namespace tollgate::store_suite::detail;
+using tollgate_test::postgres_server;
+using tollgate_test::tcp_proxy;
+
+// Whether something is remembered is seen by what is answered while nothing passes to the server.
+
+namespace {
+
+using steady = std::chrono::steady_clock;
+using way = tcp_proxy::way;
+
+std::string schema_of(const std::string& connection_string) {
+    return connection_string.substr(connection_string.find("options="));
+}
+
+postgres_settings remembering(std::size_t entries_max = 1024) {
+    postgres_settings settings;
+    settings.cached_credentials_max = entries_max;
+    settings.connection_wait_max = milliseconds{200};
+    settings.connect_wait_max = milliseconds{200};
+    settings.answer_wait_max = milliseconds{200};
+    return settings;
+}
+
+bool eventually(const std::function<bool()>& holds, milliseconds within = seconds{10}) {
+    for (const auto end = steady::now() + within; steady::now() < end;) {
+        if (holds()) return true;
+        std::this_thread::sleep_for(milliseconds{2});
+    }
+    return false;
+}
+
+instant now() { return postgres::server_clock::node_now(); }
+
+/// One that has not expired: of others nobody is told anything.
+new_access_token access_token(std::uint64_t seed, user_id user = user_id{7}) {
+    auto made = sample_access_token(seed, user);
+    made.created_at = now();
+    made.expires_at = made.created_at + seconds{3600};
+    return made;
+}
+
+/// A node that remembers, behind a proxy, and another that does not.
+struct two_nodes {
+    postgres_server& server = postgres_server::shared();
+    const std::string where = server.fresh();
+    tcp_proxy proxy{server.socket_path()};
+    postgres_store here{proxy.connection_string(schema_of(where)), remembering()};
+    postgres_store other{where};
+
+    two_nodes() { REQUIRE(eventually([&] { return here.changes()->read().has_value(); })); }
+
+    bool finds(std::string_view username) {
+        const auto found = here.find_personal_token(username);
+        return found && *found;
+    }
+    bool finds(const digest& token) {
+        const auto found = here.find_access_token(token);
+        return found && *found;
+    }
+    /// Without asking the server.
+    template <class Name>
+    bool remembers(const Name& name) {
+        proxy.behave(way::hangs);
+        // Others look at the clock, too: where trust has just ended it is not what is asked for here.
+        const bool is_there = finds(name);
+        proxy.behave(way::forwards);
+        return is_there;
+    }
+    /// Once it is remembered, it still is after a while in which changes would have been heard.
+    template <class Name>
+    bool keeps(const Name& name, const std::function<void()>& meanwhile) {
+        std::this_thread::sleep_for(milliseconds{20});  // what happened before is heard
+        REQUIRE(finds(name));
+        meanwhile();
+        std::this_thread::sleep_for(milliseconds{50});
+        return remembers(name);
+    }
+    /// For how long it was given out after `change` had returned.
+    template <class Name>
+    milliseconds age_after(const Name& name, const std::function<void()>& change) {
+        REQUIRE(finds(name));
+        change();
+        const auto changed_at = steady::now();
+        auto last_seen_at = changed_at;
+        for (; steady::now() < changed_at + milliseconds{1100}; std::this_thread::sleep_for(milliseconds{1}))
+            if (finds(name)) last_seen_at = steady::now();
+            else if (proxy_forwards) break;
+        return std::chrono::duration_cast<milliseconds>(last_seen_at - changed_at);
+    }
+    bool proxy_forwards = true;
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(two_nodes, "a credential that is remembered takes no round trip") {
+    const auto access = access_token(1);
+    value_of(here.create_personal_token(sample_personal_token("tgu_a"), tokens_max));
+    value_of(here.create_access_token(access));
+    CHECK(finds("tgu_a"));
+    CHECK(finds(access.token_digest));
+    CHECK(remembers("tgu_a"));
+    CHECK(remembers(access.token_digest));
+    proxy.behave(way::hangs);
+    for (int i = 0; i < 100; ++i) {
+        const auto personal = here.find_personal_token("tgu_a");
+        const auto oauth = here.find_access_token(access.token_digest);
+        REQUIRE(personal);
+        REQUIRE(oauth);
+        CHECK((*personal)->user == user_id{7});
+        CHECK((*personal)->scopes == sample_personal_token("tgu_a").scopes);
+        CHECK((*oauth)->secret_digest == access.token_digest);
+        CHECK((*oauth)->expires_at == access.expires_at);
+        CHECK((*oauth)->application == access.application);
+    }
+    CHECK_FALSE(here.find_personal_token("tgu_b"));  // which nobody asked for before
+    proxy.behave(way::forwards);
+}
+
+TEST_CASE("a store that remembers passes for one that does not") {
+    auto& server = postgres_server::shared();
+    const auto where = server.fresh();
+    postgres_store here{where, remembering()}, other{where, remembering()}, without{where};
+    CHECK_FALSE(without.changes()->read());
+    REQUIRE(eventually([&] { return here.changes()->read() && other.changes()->read(); }));
+    for (std::uint64_t round = 0; round < 20; ++round) {
+        const auto name = "tgu_" + std::to_string(round);
+        const auto access = access_token(round);
+        // Asked for before they are made: that they were not there is forgotten here at once, elsewhere soon.
+        for (auto* each : {&here, &other}) {
+            CHECK_FALSE(value_of(each->find_personal_token(name)));
+            CHECK_FALSE(value_of(each->find_access_token(access.token_digest)));
+        }
+        const auto id = value_of(here.create_personal_token(sample_personal_token(name), tokens_max));
+        value_of(here.create_access_token(access));
+        CHECK(value_of(here.find_personal_token(name)));
+        CHECK(value_of(here.find_access_token(access.token_digest)));
+        if (round == 0)
+            CHECK(eventually([&] { return value_of(other.find_personal_token(name)) &&
+                                          value_of(other.find_access_token(access.token_digest)); },
+                             milliseconds{900}));
+        CHECK(value_of(here.revoke_personal_token(id)));
+        CHECK(value_of(here.revoke_access_token(access.token_digest)));
+        CHECK_FALSE(value_of(here.find_personal_token(name)));
+        CHECK_FALSE(value_of(here.find_access_token(access.token_digest)));
+    }
+}
+
+TEST_CASE_METHOD(two_nodes, "whatever takes a token away here, lets it in no more when it returns") {
+    const auto application = create_sample_application(other);
+    const auto issue = [&](std::uint64_t seed) {
+        auto code = sample_code(seed, application);
+        code.created_at = now();
+        code.expires_at = now() + seconds{60};
+        expect_code(here, code, code_result::created);
+        auto shown = sample_redemption(seed, application);
+        shown.now = now();
+        shown.tokens.access_expires_at = now() + seconds{3600};
+        shown.tokens.refresh_expires_at = shown.tokens.refresh_ends_at = now() + seconds{86'400};
+        CHECK_FALSE(finds(shown.tokens.access_digest));
+        expect_redemption(here, shown, redemption_result::redeemed);
+        CHECK(finds(shown.tokens.access_digest));
+        return shown;
+    };
+    auto shown = issue(1);
+    expect_redemption(here, shown, redemption_result::reused);
+    CHECK_FALSE(finds(shown.tokens.access_digest));
+
+    shown = issue(2);
+    auto refresh = sample_refresh(2, 1002, application);
+    refresh.now = now();
+    refresh.access_expires_at = now() + seconds{3600};
+    CHECK_FALSE(finds(refresh.access_digest));
+    value_of(here.refresh_access_token(refresh));
+    CHECK(finds(refresh.access_digest));
+    value_of(here.revoke_oauth_token(application, refresh.access_digest));
+    CHECK_FALSE(finds(refresh.access_digest));
+    CHECK(finds(shown.tokens.access_digest));
+    value_of(here.revoke_oauth_token(application, shown.tokens.refresh_digest));
+    CHECK_FALSE(finds(shown.tokens.access_digest));
+
+    shown = issue(3);
+    CHECK(value_of(here.revoke_grant(user_id{7}, application)));
+    CHECK_FALSE(finds(shown.tokens.access_digest));
+
+    // One more than one user and one application may have: the one that ends first goes.
+    const auto first = access_token(5000);
+    value_of(here.create_access_token(first));
+    postgres_server::run(where,
+                         "INSERT INTO tollgate_access_tokens SELECT sha256(i::text::bytea), 7, 3, '', 0, "
+                         "extract(epoch FROM now()) * 1000 + 7200000, NULL FROM generate_series(1, " +
+                             std::to_string(limits::access_tokens_per_grant_max - 1) + ") AS i");
+    CHECK(finds(first.token_digest));
+    auto one_more = access_token(5001);
+    one_more.expires_at += seconds{3600};
+    value_of(here.create_access_token(one_more));
+    CHECK_FALSE(finds(first.token_digest));
+
+    shown = issue(4);
+    CHECK(value_of(here.delete_application(user_id{3}, application)));
+    CHECK_FALSE(finds(shown.tokens.access_digest));
+}
+
+TEST_CASE_METHOD(two_nodes, "whoever takes a token away elsewhere, by whatever means, is heard at once") {
+    const auto access = access_token(1).token_digest;
+    struct row {
+        const char* name;
+        std::function<void()> change;
+        bool is_there_still = false;
+    };
+    std::optional<token_id> id;
+    const auto sql = [&](std::string script) { return [this, script] { postgres_server::run(where, script); }; };
+    const row rows[] = {
+        {"revoked", [&] {
+             CHECK(value_of(other.revoke_personal_token(*id)));
+             CHECK(value_of(other.revoke_access_token(access)));
+         }},
+        {"deleted by hand", sql("DELETE FROM tollgate_personal_tokens; DELETE FROM tollgate_access_tokens")},
+        {"truncated", sql("TRUNCATE tollgate_personal_tokens, tollgate_access_tokens")},
+        {"another's from now on",
+         sql("UPDATE tollgate_personal_tokens SET user_id = 8; UPDATE tollgate_access_tokens SET user_id = 8")},
+        {"with other scopes",
+         sql("UPDATE tollgate_personal_tokens SET scopes = 'x'; UPDATE tollgate_access_tokens SET scopes = 'x'")},
+        {"among those of thousands",
+         sql("INSERT INTO tollgate_access_tokens SELECT sha256(i::text::bytea), 100 + i, 3, '', 0, "
+             "extract(epoch FROM now()) * 1000 + 3600000, NULL FROM generate_series(1, 5000) AS i; "
+             "DELETE FROM tollgate_personal_tokens; DELETE FROM tollgate_access_tokens")},
+    };
+    for (const row& each : rows) {
+        CAPTURE(each.name);
+        id = value_of(other.create_personal_token(sample_personal_token("tgu_a"), tokens_max));
+        value_of(other.create_access_token(access_token(1)));
+        const auto is_as_made = [](const auto& found) {
+            return value_of(found) && value_of(found)->user == user_id{7} && value_of(found)->scopes.text() != "x";
+        };
+        CHECK(eventually([&] { return is_as_made(here.find_personal_token("tgu_a")) &&
+                                      is_as_made(here.find_access_token(access)); },
+                         milliseconds{900}));
+        each.change();
+        const auto changed_at = steady::now();
+        CHECK(eventually([&] { return !is_as_made(here.find_personal_token("tgu_a")) &&
+                                      !is_as_made(here.find_access_token(access)); }));
+        CHECK(steady::now() - changed_at < seconds{1});
+        postgres_server::run(where, "TRUNCATE tollgate_personal_tokens, tollgate_access_tokens");
+    }
+}
+
+TEST_CASE_METHOD(two_nodes, "what happens all the time is told nobody, and makes nothing forgotten") {
+    auto connections = postgres::pool::open(where);
+    REQUIRE(connections);
+    auto listening = connections->open_another();
+    REQUIRE(listening);
+    postgres::batch listens{milliseconds{0}}, lives{milliseconds{0}};
+    listens.add("LISTEN tollgate_changes");
+    lives.add("SELECT 1");
+    REQUIRE_FALSE(listening->run(listens).failed);
+    const auto told = [&] {
+        REQUIRE_FALSE(listening->run(lives).failed);
+        std::vector<std::string> all;
+        while (const auto each = listening->take_notice()) all.push_back(each->payload);
+        return all;
+    };
+    const auto application = create_sample_application(other);
+    value_of(other.create_personal_token(sample_personal_token("tgu_a"), tokens_max));
+    value_of(other.create_access_token(access_token(1)));
+    CHECK(keeps("tgu_a", [&] {
+        value_of(other.create_access_token(access_token(2)));
+        value_of(other.create_access_token(sample_access_token(3)));  // which expired long ago
+        value_of(other.create_personal_token(sample_personal_token("tgu_b"), tokens_max));
+        value_of(other.record_personal_token_use("tgu_a", noon));
+        value_of(other.record_access_token_use(access_token(1).token_digest, noon));
+        expect_code(other, sample_code(1, application), code_result::created);
+        expect_redemption(other, sample_redemption(1, application), redemption_result::redeemed);
+        value_of(other.refresh_access_token(sample_refresh(1, 1001, application)));
+        CHECK(value_of(other.sweep_expired(now(), 100)) > 1);
+    }));
+    CHECK(told() == std::vector<std::string>{});
+    CHECK(value_of(other.revoke_access_token(access_token(1).token_digest)));
+    CHECK(told() == std::vector<std::string>{"users 7"});
+    server.run("NOTIFY tollgate_changes, 'users 5 8'");  // by an integrator's own tables
+    CHECK(keeps("tgu_a", [&] { server.run("NOTIFY tollgate_changes, 'users 5 8'"); }));
+    for (const char* each : {"users 5 7", "all", "", "users", "users 5,7", "users x", "groups 5"}) {
+        CAPTURE(each);
+        if (std::string_view{each} == "users") continue;  // of nobody
+        CHECK_FALSE(keeps("tgu_a", [&] { server.run("NOTIFY tollgate_changes, '" + std::string{each} + "'"); }));
+    }
+}
+
+TEST_CASE_METHOD(two_nodes, "a use that was recorded here is known here") {
+    value_of(here.create_personal_token(sample_personal_token("tgu_a"), tokens_max));
+    value_of(here.create_access_token(access_token(1)));
+    CHECK(finds("tgu_a"));
+    CHECK(finds(access_token(1).token_digest));
+    value_of(here.record_personal_token_use("tgu_a", noon));
+    value_of(here.record_access_token_use(access_token(1).token_digest, noon));
+    CHECK(value_of(here.find_personal_token("tgu_a"))->last_used_at == noon);
+    CHECK(value_of(here.find_access_token(access_token(1).token_digest))->last_used_at == noon);
+}
+
+TEST_CASE_METHOD(two_nodes, "when nothing can be heard, nothing is given out for longer than a second") {
+    for (const auto how : {way::hangs, way::cuts}) {
+        CAPTURE(static_cast<int>(how));
+        const auto name = "tgu_" + std::to_string(static_cast<int>(how));
+        const auto id = value_of(other.create_personal_token(sample_personal_token(name), tokens_max));
+        // The last moment at which the server can be heard.
+        proxy_forwards = false;
+        const auto age = age_after(name, [&] {
+            proxy.behave(how);
+            CHECK(value_of(other.revoke_personal_token(id)));
+        });
+        CHECK(age < seconds{1});
+        if (how == way::hangs) CHECK(age > milliseconds{300});  // it was relied on for a while
+        CHECK_FALSE(here.find_personal_token(name));
+        proxy.behave(way::forwards);
+        // It comes back by itself, and knows what happened meanwhile.
+        const auto is_gone = [&] {
+            const auto found = here.find_personal_token(name);
+            REQUIRE_FALSE((found && *found));
+            return found.has_value();
+        };
+        CHECK(eventually(is_gone));
+        value_of(other.create_personal_token(sample_personal_token(name + "_"), tokens_max));
+        CHECK(eventually([&] { return here.changes()->read().has_value(); }));
+        CHECK(finds(name + "_"));
+        CHECK(remembers(name + "_"));
+    }
+}
+
+TEST_CASE_METHOD(two_nodes, "when the server starts again, or takes the connection away, all is asked for again") {
+    const auto id = value_of(other.create_personal_token(sample_personal_token("tgu_a"), tokens_max));
+    value_of(other.create_personal_token(sample_personal_token("tgu_b"), tokens_max));
+    CHECK(finds("tgu_a"));
+    CHECK(finds("tgu_b"));
+    // Of what happens between the two nobody tells.
+    postgres_server::run(where, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' "
+                                "OR query = 'SELECT 1'");
+    CHECK(value_of(other.revoke_personal_token(id)));
+    const auto revoked_at = steady::now();
+    CHECK(eventually([&] { return !finds("tgu_a"); }));
+    CHECK(steady::now() - revoked_at < seconds{1});
+    REQUIRE(eventually([&] { return here.changes()->read().has_value(); }));
+    CHECK_FALSE(finds("tgu_a"));
+    CHECK(finds("tgu_b"));
+
+    server.stop(SIGINT);
+    server.start();
+    REQUIRE(eventually([&] { return here.changes()->read() && finds("tgu_b"); }));
+    CHECK(remembers("tgu_b"));
+}
+
+TEST_CASE("once a revocation has returned, no thread of that store finds the token") {
+    auto& server = postgres_server::shared();
+    postgres_store store{server.fresh(), remembering()};
+    REQUIRE(eventually([&] { return store.changes()->read().has_value(); }));
+    constexpr std::uint64_t rounds = 40;
+    std::atomic<std::uint64_t> current{0}, revoked{0};
+    std::atomic<bool> done{false};
+    std::atomic<int> late{0}, found_there{0};
+    std::vector<std::thread> readers;
+    for (int i = 0; i < 3; ++i)
+        readers.emplace_back([&] {
+            while (!done) {
+                const auto round = current.load();
+                const bool was_revoked = revoked.load() >= round;
+                const auto found = store.find_access_token(sample_digest(round));
+                if (found && *found) ++(was_revoked ? late : found_there);
+            }
+        });
+    for (std::uint64_t round = 1; round <= rounds; ++round) {
+        value_of(store.create_access_token(access_token(round)));
+        current = round;
+        std::this_thread::sleep_for(milliseconds{2});
+        CHECK(value_of(store.revoke_access_token(sample_digest(round))));
+        revoked = round;
+        CHECK_FALSE(value_of(store.find_access_token(sample_digest(round))));
+    }
+    done = true;
+    for (auto& each : readers) each.join();
+    CHECK(late == 0);
+    CHECK(found_there > 0);
+}
