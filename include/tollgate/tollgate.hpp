@@ -201,6 +201,7 @@
 
 #include <tollgate/store/contained.hpp>
 #include <tollgate/store/delivery_host.hpp>
+#include <tollgate/store/heard_changes.hpp>
 #include <tollgate/store/keyed_hash.hpp>
 #include <tollgate/store/memory/access_tokens.hpp>
 #include <tollgate/store/memory/applications.hpp>
@@ -214,6 +215,7 @@
 #include <tollgate/store/memory/undo.hpp>
 #include <tollgate/store/memory.hpp>
 #include <tollgate/store/refusals.hpp>
+#include <tollgate/store/row_cache.hpp>
 #include <tollgate/store/statement_line.hpp>
 #include <tollgate/store/store_error.hpp>
 #include <tollgate/store/too_many_hooks.hpp>

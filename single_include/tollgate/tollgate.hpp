@@ -48,8 +48,10 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <set>
+#include <shared_mutex>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -10818,6 +10820,115 @@ namespace tollgate {
 
 }  // namespace tollgate
 
+// <tollgate/store/heard_changes.hpp>
+
+namespace tollgate {
+
+struct heard_changes_settings {
+    using steady = std::chrono::steady_clock;
+
+    /// For how long a row is given out again, where nothing is heard of it. Zero: never.
+    milliseconds row_lifetime{30'000};
+    /// The same for "there is no such row". That there is one now is heard from nobody, for rows are made all the time:
+    /// it has to be well below what may pass until a new one is seen everywhere.
+    milliseconds none_lifetime{500};
+    steady::time_point (*now)() noexcept = &steady::now;
+};
+
+/// What has been heard of changes to rows, made here and elsewhere, for `row_cache`: whether what was read once is still
+/// right. Whoever hears of changes (`postgres::listener`, or an integrator's own feed) tells it three things:
+///
+/// 1. `forget...`, for each change that was heard. Whose row it was is enough: all rows of one user are forgotten
+///    together, in constant time. Whoever makes a change here says so here, too, after it is committed and before they
+///    return.
+/// 2. `forget_all`, where something may have been missed.
+/// 3. `trust_until`, again and again: until when it can be relied on that everything has been heard. When that has
+///    passed, nothing is given out until it is said again.
+///
+/// **The bound.** Say at a moment `t` the feed asks for a sign of life, and with it comes all that was committed before
+/// `t`. If, once that is told, it calls `trust_until(t + d)`, then a row that was changed at a moment `c` is given out
+/// no later than `c + d`, whatever fails: what was promised before the change was heard was promised for at most `c + d`,
+/// because the sign of life was asked for before `c`; and what is promised after it was heard does no harm, because the
+/// row is forgotten. It does not matter how often the feed asks, nor how long answers take. The clock is the steady one,
+/// which nobody sets.
+///
+/// **The race.** Each change has a number, counted here. A row is kept with the number that was last when its query
+/// began, and is right as long as no change of its key, of its user, or of everything has a higher one. So a row that
+/// was read before a change and kept after it was heard is forgotten already.
+///
+/// Keys and users share 4,096 numbers by their hashes: those who meet are forgotten together, which costs a query.
+///
+/// Thread rule: any thread; each call takes nanoseconds, and none waits.
+class heard_changes {
+public:
+    using steady = std::chrono::steady_clock;
+    struct mark {
+        std::uint64_t changes;  ///< how many had been heard
+        steady::time_point at;
+    };
+
+    explicit heard_changes(const heard_changes_settings& settings = {})
+        : settings_{settings}, last_of_{std::make_unique<std::atomic<std::uint64_t>[]>(places)} {}
+    heard_changes(const heard_changes&) = delete;
+    heard_changes& operator=(const heard_changes&) = delete;
+
+    /// None while nothing can be relied on.
+    [[nodiscard]] std::optional<mark> read() const noexcept {
+        const auto now = settings_.now();
+        // First whether, then what: what was heard before the promise is seen by whoever sees the promise.
+        if (now.time_since_epoch().count() >= trusted_until_.load(std::memory_order_acquire)) return std::nullopt;
+        return mark{changes_.load(std::memory_order_acquire), now};
+    }
+
+    /// `Row`: keyed by a `user_id`, or with a member `user`.
+    template <class Key, class Row>
+    [[nodiscard]] bool holds(const mark& kept, const mark& now, std::size_t hash, const Key& key,
+                             const std::optional<Row>& row) const noexcept {
+        const auto lifetime = row ? settings_.row_lifetime : settings_.none_lifetime;
+        if (now.at - kept.at >= lifetime) return false;
+        if (all_.load(std::memory_order_acquire) > kept.changes || last_of(hash) > kept.changes) return false;
+        if (!row) return true;
+        if constexpr (std::is_same_v<Key, user_id>) return last_of(hash_of(key)) <= kept.changes;
+        else return last_of(hash_of(row->user)) <= kept.changes;
+    }
+
+    void forget(user_id of) noexcept { forget_key(hash_of(of)); }
+    /// As `row_cache::hash_of` says.
+    void forget_key(std::size_t hash) noexcept { raise(last_of_[hash % places], next()); }
+    void forget_all() noexcept { raise(all_, next()); }
+
+    void trust_until(steady::time_point then) noexcept {
+        trusted_until_.store(then.time_since_epoch().count(), std::memory_order_release);
+    }
+    void trust_no_more() noexcept { trust_until(steady::time_point::min()); }
+
+private:
+    static constexpr std::size_t places = 4096;  // 32 KiB; at 100 changes a second each is met about every 40 s
+
+    [[nodiscard]] static std::size_t hash_of(user_id user) noexcept {
+        // Users are numbered one after the other: the upper half of a product with 2^64 / phi spreads them.
+        return static_cast<std::size_t>((static_cast<std::uint64_t>(user.value()) * 0x9e37'79b9'7f4a'7c15U) >> 32);
+    }
+    [[nodiscard]] std::uint64_t last_of(std::size_t hash) const noexcept {
+        return last_of_[hash % places].load(std::memory_order_acquire);
+    }
+    [[nodiscard]] std::uint64_t next() noexcept { return changes_.fetch_add(1, std::memory_order_acq_rel) + 1; }
+    /// Of two that come at once the higher stays.
+    static void raise(std::atomic<std::uint64_t>& last, std::uint64_t to) noexcept {
+        std::uint64_t seen = last.load(std::memory_order_relaxed);
+        while (seen < to && !last.compare_exchange_weak(seen, to, std::memory_order_acq_rel)) {
+        }
+    }
+
+    const heard_changes_settings settings_;
+    std::atomic<std::uint64_t> changes_{0};
+    std::atomic<std::uint64_t> all_{0};
+    std::atomic<steady::rep> trusted_until_{steady::time_point::min().time_since_epoch().count()};
+    std::unique_ptr<std::atomic<std::uint64_t>[]> last_of_;
+};
+
+}  // namespace tollgate
+
 // <tollgate/store/keyed_hash.hpp>
 
 namespace tollgate {
@@ -11719,6 +11830,188 @@ namespace tollgate {
 /// To sending a delivery again whose hook gets nothing.
 [[nodiscard]] inline problem hook_is_disabled() {
     return {problem_kind::conflict, "This webhook is disabled. Enable it first.", {}};
+}
+
+}  // namespace tollgate
+
+// <tollgate/store/row_cache.hpp>
+
+namespace tollgate {
+
+namespace detail {
+
+/// Many read, or one writes, and nobody waits for anybody: who does not get in does without.
+/// A writer keeps new readers out while those that were there leave, so that none of them keeps it out for ever.
+class row_guard {
+public:
+    [[nodiscard]] bool try_lock_shared() noexcept {
+        if ((state_.fetch_add(1, std::memory_order_acquire) & writer) == 0) [[likely]]
+            return true;
+        state_.fetch_sub(1, std::memory_order_relaxed);
+        return false;
+    }
+    void unlock_shared() noexcept { state_.fetch_sub(1, std::memory_order_release); }
+
+    [[nodiscard]] bool try_lock() noexcept {
+        if ((state_.fetch_or(writer, std::memory_order_acquire) & writer) != 0) return false;
+        for (int looks = 0; looks < looks_max; ++looks)
+            if (state_.load(std::memory_order_acquire) == writer) return true;
+        unlock();
+        return false;
+    }
+    void unlock() noexcept { state_.fetch_and(~writer, std::memory_order_release); }
+
+private:
+    static constexpr std::uint32_t writer = 1U << 31;
+    static constexpr int looks_max = 2000;  // microseconds: readers copy a kilobyte, and the rest were interrupted
+
+    std::atomic<std::uint32_t> state_ = 0;  // who reads, and whether somebody writes
+};
+
+}  // namespace detail
+
+/// Remembers rows that were read, and gives each out again for as long as `Changes` says that it is still right. It
+/// also remembers that there was no row.
+///
+/// Bounded: `entries_max` in all, in sets of four, and memory for an entry is taken at its first use. Only one of a
+/// set's four may say "no row", so that keys somebody made up never push out a row that is there. Of the other three
+/// the one that goes is the first that is not right any more, or else that nobody asked for since it was last looked at
+/// (second chance).
+///
+/// A row that is found costs no memory and no lock that keeps out another reader. A call that meets one that is just
+/// writing to its set queries instead of waiting, and leaves the answer to be remembered by another.
+///
+/// `Key`: anything `keyed_hash` takes, with `==`. `Value`: copies without throwing. `Changes`:
+///
+///     using mark = ...;                                     // when something was read; copies without throwing
+///     std::optional<mark> read() const noexcept;            // now; none: what is remembered cannot be relied on now
+///     bool holds(const mark& kept, const mark& now, std::size_t hash, const Key&, const std::optional<Value>&) const;
+///                                                           // whether what was read at `kept` is right at `now`
+///
+/// A mark is taken BEFORE the query, so that a change in between makes a good answer look old, never an old one good.
+/// Models: `sqlite::change_stamp`, `heard_changes`. Thread rule: any thread.
+template <class Key, class Value, class Changes>
+class row_cache {
+    using mark = typename Changes::mark;
+    static_assert(std::is_nothrow_copy_constructible_v<Key> && std::is_nothrow_copy_assignable_v<Key>);
+    static_assert(std::is_nothrow_copy_constructible_v<Value> && std::is_nothrow_copy_assignable_v<Value>);
+    static_assert(std::is_nothrow_copy_constructible_v<mark> && std::is_nothrow_copy_assignable_v<mark>);
+
+public:
+    using answer = outcome<std::optional<Value>>;
+
+    /// `entries_max` is rounded up to four times a power of two; 0: every call queries.
+    row_cache(const Changes& changes, std::size_t entries_max)
+        : changes_{&changes},
+          sets_(entries_max == 0 ? 0 : std::bit_ceil((entries_max + slots_per_set - 1) / slots_per_set)) {}
+
+    /// What `query()` (an `answer`) says, or said and would say again. Problems are not remembered.
+    template <class Query>
+    [[nodiscard]] answer find(const Key& key, Query&& query);
+
+    /// How `Changes` is told of this key.
+    [[nodiscard]] std::size_t hash_of(const Key& key) const noexcept { return hash_(key); }
+
+private:
+    static constexpr std::size_t slots_per_set = 4;
+    static constexpr std::size_t none_slot = slots_per_set - 1;
+    static constexpr std::size_t guard_count = 64;  // a power of two, more than there are cores to meet in one
+
+    struct entry {
+        entry(const mark& read_at, const Key& of, const std::optional<Value>& row) noexcept
+            : kept{read_at}, key{of}, value{row} {}
+
+        mark kept;
+        Key key;
+        std::optional<Value> value;
+        std::atomic<bool> was_asked_for = false;
+    };
+    struct slot {
+        std::size_t hash = 0;
+        std::unique_ptr<entry> held;
+    };
+    struct set {
+        std::array<slot, slots_per_set> slots;  // one cache line: a miss touches nothing else
+    };
+    /// Guards every 64th set.
+    struct alignas(64) guard {
+        detail::row_guard lock;
+        std::size_t evictions = 0;  // says with whom the search for one to go begins
+    };
+
+    [[nodiscard]] set& set_of(std::size_t hash) noexcept { return sets_[hash & (sets_.size() - 1)]; }
+    [[nodiscard]] guard& guard_of(std::size_t hash) noexcept {
+        return guards_[hash & (sets_.size() - 1) & (guard_count - 1)];
+    }
+    [[nodiscard]] bool holds(const slot& each, const mark& now) const noexcept {
+        return changes_->holds(each.held->kept, now, each.hash, each.held->key, each.held->value);
+    }
+
+    void keep(std::size_t hash, const mark& read_at, const Key& key, const std::optional<Value>& value) noexcept;
+    /// Where to keep it. Precondition: the set is locked.
+    [[nodiscard]] slot& slot_for(std::size_t hash, const mark& now, const Key& key, bool is_row) noexcept;
+
+    const Changes* changes_;
+    keyed_hash hash_;
+    std::vector<set> sets_;  // a power of two of them, or none
+    std::array<guard, guard_count> guards_;
+};
+
+template <class Key, class Value, class Changes>
+template <class Query>
+auto row_cache<Key, Value, Changes>::find(const Key& key, Query&& query) -> answer {
+    if (sets_.empty()) return query();
+    const auto now = changes_->read();
+    if (!now) return query();
+
+    const std::size_t hash = hash_(key);
+    if (const std::shared_lock lock{guard_of(hash).lock, std::try_to_lock}; lock.owns_lock()) {
+        for (const slot& each : set_of(hash).slots) {
+            if (each.held == nullptr || each.hash != hash || !(each.held->key == key) || !holds(each, *now)) continue;
+            // Looked at first: a line that nobody writes to stays with all cores.
+            if (!each.held->was_asked_for.load(std::memory_order_relaxed))
+                each.held->was_asked_for.store(true, std::memory_order_relaxed);
+            return each.held->value;
+        }
+    }
+    answer asked = query();
+    if (asked) keep(hash, *now, key, *asked);
+    return asked;
+}
+
+template <class Key, class Value, class Changes>
+void row_cache<Key, Value, Changes>::keep(std::size_t hash, const mark& read_at, const Key& key,
+                                          const std::optional<Value>& value) noexcept {
+    const std::unique_lock lock{guard_of(hash).lock, std::try_to_lock};
+    if (!lock.owns_lock()) return;
+    slot& chosen = slot_for(hash, read_at, key, value.has_value());
+    if (chosen.held != nullptr) {
+        chosen.held->kept = read_at;
+        chosen.held->key = key;
+        chosen.held->value = value;
+        chosen.held->was_asked_for.store(false, std::memory_order_relaxed);
+    } else {
+        chosen.held.reset(new (std::nothrow) entry{read_at, key, value});  // without memory: asked again next time
+    }
+    chosen.hash = hash;
+}
+
+template <class Key, class Value, class Changes>
+auto row_cache<Key, Value, Changes>::slot_for(std::size_t hash, const mark& now, const Key& key, bool is_row) noexcept
+    -> slot& {
+    auto& slots = set_of(hash).slots;
+    if (!is_row) return slots[none_slot];
+    // They fill from the left, so that a slot of this key is met before an empty one.
+    for (std::size_t i = 0; i < none_slot; ++i)
+        if (slots[i].held == nullptr || (slots[i].hash == hash && slots[i].held->key == key)) return slots[i];
+    for (std::size_t i = 0; i < none_slot; ++i)
+        if (!holds(slots[i], now)) return slots[i];
+    auto& evictions = guard_of(hash).evictions;
+    for (std::size_t i = 0; i < none_slot; ++i) {
+        slot& each = slots[evictions++ % none_slot];
+        if (!each.held->was_asked_for.exchange(false, std::memory_order_relaxed)) return each;
+    }
+    return slots[evictions++ % none_slot];
 }
 
 }  // namespace tollgate
@@ -13010,7 +13303,6 @@ private:
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
-#include <new>
 #include <random>
 #include <system_error>
 
@@ -21913,7 +22205,6 @@ TOLLGATE_DECL std::vector<listen_address> server::core::endpoints() const {
 #include <asio/io_context.hpp>
 #include <asio/post.hpp>
 #include <sys/socket.h>
-#include <new>
 #include <system_error>
 
 // <tollgate/server/guest.hpp>
@@ -24268,8 +24559,6 @@ TOLLGATE_DECL void hook_client::tell() noexcept {
 
 #if defined(TOLLGATE_WITH_SQLITE)
 
-#include <new>
-
 // <tollgate/store/sqlite/statement.hpp>
 
 struct sqlite3_stmt;
@@ -24622,6 +24911,8 @@ struct change_mark {
 /// Thread rule: `read` from any thread. Movable; addresses of the mapping stay.
 class change_stamp {
 public:
+    using mark = change_mark;
+
     /// Takes a connection of its own, and keeps it: SQLite unmaps the header with the last connection of the process.
     /// One that may write makes an empty commit where the log is new, so that there is a mark from the start.
     static TOLLGATE_DECL outcome<change_stamp> watch(database connection);
@@ -24634,6 +24925,12 @@ public:
         const change_mark first = copy(0);
         if (first != copy(words_per_copy) || !names_content(first)) return std::nullopt;
         return first;
+    }
+
+    /// For `row_cache`: content that is equal says the same of every row.
+    template <class Key, class Row>
+    [[nodiscard]] bool holds(const mark& kept, const mark& now, std::size_t, const Key&, const Row&) const noexcept {
+        return kept == now;
     }
 
 private:
@@ -24737,115 +25034,10 @@ private:
 
 namespace tollgate::sqlite {
 
-/// Remembers rows that were read, and gives each out again exactly as long as nobody has committed anything to the
-/// database since, so that a hit says the same as the query would. It also remembers that there was no row.
-///
-/// Bounded: `entries_max` in all, in sets of four, and memory for an entry is taken at its first use. Only one of a
-/// set's four may say "no row", so that keys somebody made up never push out a row that is there.
-///
-/// `Key`: anything `keyed_hash` takes, with `==`. `Value`: copies without throwing.
-/// Thread rule: any thread.
+/// Gives a row out again exactly as long as nobody has committed anything to the database since it was read, so that
+/// what is remembered says the same as the query would.
 template <class Key, class Value>
-class row_cache {
-    static_assert(std::is_nothrow_copy_constructible_v<Key> && std::is_nothrow_copy_assignable_v<Key>);
-    static_assert(std::is_nothrow_copy_constructible_v<Value> && std::is_nothrow_copy_assignable_v<Value>);
-
-public:
-    using answer = outcome<std::optional<Value>>;
-
-    /// `entries_max` is rounded up to four times a power of two; 0: every call queries.
-    row_cache(const change_stamp& changes, std::size_t entries_max)
-        : changes_{&changes},
-          sets_(entries_max == 0 ? 0 : std::bit_ceil((entries_max + slots_per_set - 1) / slots_per_set)) {}
-
-    /// What `query()` (an `answer`) says, or said while the database was the same. Problems are not remembered.
-    template <class Query>
-    [[nodiscard]] answer find(const Key& key, Query&& query);
-
-private:
-    static constexpr std::size_t slots_per_set = 4;
-    static constexpr std::size_t none_slot = slots_per_set - 1;
-    static constexpr std::size_t guard_count = 64;  // a power of two, more than there are cores to meet in one
-
-    struct entry {
-        change_mark mark;
-        Key key;
-        std::optional<Value> value;
-    };
-    struct slot {
-        std::size_t hash = 0;
-        std::unique_ptr<entry> held;
-    };
-    struct set {
-        std::array<slot, slots_per_set> slots;  // one cache line: a miss touches nothing else
-    };
-    /// Guards every 64th set.
-    struct alignas(64) guard {
-        std::mutex mutex;
-        std::size_t evictions = 0;  // says whose turn it is to go
-    };
-
-    [[nodiscard]] set& set_of(std::size_t hash) noexcept { return sets_[hash & (sets_.size() - 1)]; }
-    [[nodiscard]] guard& guard_of(std::size_t hash) noexcept {
-        return guards_[hash & (sets_.size() - 1) & (guard_count - 1)];
-    }
-
-    void keep(std::size_t hash, const change_mark& mark, const Key& key, const std::optional<Value>& value) noexcept;
-    /// Where to keep it. Precondition: the set's guard is held.
-    [[nodiscard]] slot& slot_for(std::size_t hash, const change_mark& mark, bool is_row) noexcept;
-
-    const change_stamp* changes_;
-    keyed_hash hash_;
-    std::vector<set> sets_;  // a power of two of them, or none
-    std::array<guard, guard_count> guards_;
-};
-
-template <class Key, class Value>
-template <class Query>
-auto row_cache<Key, Value>::find(const Key& key, Query&& query) -> answer {
-    if (sets_.empty()) return query();
-    // Before the query: a commit in between then makes a good answer look old, never an old one look good.
-    const auto mark = changes_->read();
-    if (!mark) return query();
-
-    const std::size_t hash = hash_(key);
-    {
-        const std::scoped_lock lock{guard_of(hash).mutex};
-        for (const slot& each : set_of(hash).slots)
-            if (each.held != nullptr && each.hash == hash && each.held->mark == *mark && each.held->key == key)
-                return each.held->value;
-    }
-    answer asked = query();
-    if (asked) keep(hash, *mark, key, *asked);
-    return asked;
-}
-
-template <class Key, class Value>
-void row_cache<Key, Value>::keep(std::size_t hash, const change_mark& mark, const Key& key,
-                                 const std::optional<Value>& value) noexcept {
-    const std::scoped_lock lock{guard_of(hash).mutex};
-    slot& chosen = slot_for(hash, mark, value.has_value());
-    if (chosen.held != nullptr) {
-        chosen.held->mark = mark;
-        chosen.held->key = key;
-        chosen.held->value = value;
-    } else {
-        chosen.held.reset(new (std::nothrow) entry{mark, key, value});  // without memory: asked again next time
-    }
-    chosen.hash = hash;
-}
-
-template <class Key, class Value>
-auto row_cache<Key, Value>::slot_for(std::size_t hash, const change_mark& mark, bool is_row) noexcept -> slot& {
-    auto& slots = set_of(hash).slots;
-    if (!is_row) return slots[none_slot];
-    // They fill from the left, so that a slot of this key is met before an empty one.
-    for (std::size_t i = 0; i < none_slot; ++i)
-        if (slots[i].held == nullptr || slots[i].hash == hash) return slots[i];
-    for (std::size_t i = 0; i < none_slot; ++i)
-        if (slots[i].held->mark != mark) return slots[i];
-    return slots[guard_of(hash).evictions++ % none_slot];
-}
+using row_cache = tollgate::row_cache<Key, Value, change_stamp>;
 
 }  // namespace tollgate::sqlite
 
@@ -28573,6 +28765,12 @@ struct connection_settings {
     milliseconds answer_wait_max{4000};
 };
 
+/// What somebody told (NOTIFY) those who listen.
+struct notice {
+    std::string channel;
+    std::string payload;
+};
+
 /// What came of a batch: its answers, or the trouble.
 struct run_result {
     answers given{};
@@ -28608,8 +28806,8 @@ public:
 
     /// Waits for something to come from the server: a notification, or its end. False when it is of no use any more.
     [[nodiscard]] TOLLGATE_DECL bool wait_for_notice(milliseconds wait_max, int wake_descriptor);
-    /// How many notifications came since the last call.
-    [[nodiscard]] TOLLGATE_DECL std::size_t take_notifications() noexcept;
+    /// The next of the notices that have come, with batches' answers, too; none when all were taken.
+    [[nodiscard]] TOLLGATE_DECL std::optional<notice> take_notice();
 
 private:
     struct closer {
@@ -28768,10 +28966,13 @@ private:
 
 namespace tollgate::postgres {
 
-/// The access-token verbs of `token_store`, on PostgreSQL. Each is one round trip.
+/// The access-token verbs of `token_store`, on PostgreSQL. Each is one round trip; none where a credential is
+/// remembered.
 class access_tokens {
 public:
-    access_tokens(pool& connections, const credential_lookup& lookup) : connections_{connections}, lookup_{lookup} {}
+    access_tokens(pool& connections, const credential_lookup& lookup, heard_changes& changes,
+                  std::size_t cached_max)
+        : connections_{connections}, lookup_{lookup}, changes_{changes}, credentials_{changes, cached_max} {}
 
     TOLLGATE_DECL outcome<std::optional<token_credential>> find(const digest& token);
     TOLLGATE_DECL outcome<void> create(const new_access_token& made);
@@ -28780,9 +28981,16 @@ public:
     TOLLGATE_DECL outcome<void> record_use(const digest& token, instant now);
 
 private:
+    TOLLGATE_DECL outcome<std::optional<token_credential>> read(const digest& token);
+
     pool& connections_;
     const credential_lookup& lookup_;
+    heard_changes& changes_;
+    row_cache<digest, token_credential, heard_changes> credentials_;
 };
+
+/// To be called when a verb that takes tokens away has failed: perhaps it did so all the same.
+TOLLGATE_DECL problem forget_all_after(problem why, heard_changes& changes) noexcept;
 
 /// Forgets those access tokens that the user and the application of this one have too many of; nothing where there is
 /// no such token. The message of a conflict is for all verbs that make one.
@@ -28812,7 +29020,7 @@ namespace tollgate::postgres {
 /// The verbs of `application_store`, on PostgreSQL. Each is one round trip.
 class applications {
 public:
-    explicit applications(pool& connections) : connections_{connections} {}
+    applications(pool& connections, heard_changes& changes) : connections_{connections}, changes_{changes} {}
 
     TOLLGATE_DECL outcome<application_id> create(const new_application& made, std::size_t applications_per_user_max);
     TOLLGATE_DECL outcome<std::optional<application>> find(std::string_view client_id);
@@ -28822,6 +29030,7 @@ public:
 
 private:
     pool& connections_;
+    heard_changes& changes_;
 };
 
 }  // namespace tollgate::postgres
@@ -29013,7 +29222,7 @@ namespace tollgate::postgres {
 /// The verbs of `grant_store`, on PostgreSQL. Each is one round trip.
 class grants {
 public:
-    explicit grants(pool& connections) : connections_{connections} {}
+    grants(pool& connections, heard_changes& changes) : connections_{connections}, changes_{changes} {}
 
     TOLLGATE_DECL outcome<std::optional<scope_set>> granted(user_id user, application_id application);
     TOLLGATE_DECL outcome<code_result> create_code(const new_authorization_code& made);
@@ -29026,6 +29235,7 @@ public:
 
 private:
     pool& connections_;
+    heard_changes& changes_;
 };
 
 }  // namespace tollgate::postgres
@@ -29065,28 +29275,55 @@ private:
 
 namespace tollgate::postgres {
 
-/// Hears (LISTEN) when deliveries become due, whoever reported them: on a connection and a thread of its own, which
-/// come with the first question. A connection that broke is opened again, as a pool's are.
+/// Hears (LISTEN) when deliveries become due, and what is changed of the rows that are remembered, whoever did it: on
+/// one connection and one thread of its own, which come with the first question, or at once where rows are remembered.
+/// A connection that broke is opened again, as a pool's are.
+///
+/// **Changes** are told by triggers in the database, on the channel `tollgate_changes`: `users 7 12 ...` (whose rows),
+/// or `all`. So those are heard that another node makes, an older release, or somebody by hand. Tables of an
+/// integrator's own may tell theirs in the same way: `pg_notify('tollgate_changes', 'users ' || id)`.
+///
+/// **How old a row may be** that is given out although somebody has changed it: `trusted_for` after the change was
+/// committed, and mostly some milliseconds. Each quarter of a second the server is asked for a sign of life, on the very
+/// connection on which it tells of changes. It tells in the order in which it committed, and a backend hands out what it
+/// was told before it answers the next question. So with the answer to a question asked at a moment `t` there has come
+/// what was committed before `t`; only then is it relied on, until `t + trusted_for`. See `heard_changes` for why
+/// nothing that is older than that is ever given out: not when the connection is cut or hangs, the server stops or
+/// sleeps, or this process does. (All of it rests on the server waking listeners when it commits, which it does within
+/// microseconds, and without waiting for anything.) After a new LISTEN all is forgotten before anything is relied on.
 ///
 /// Thread rule: any thread.
 class listener {
 public:
+    /// A tenth less than the second that is promised, for what a busy machine needs between looking and giving out.
+    static constexpr milliseconds trusted_for{900};
+    /// So that two signs of life in a row may be late before anything is forgotten.
+    static constexpr milliseconds asked_every{250};
+
     explicit listener(pool& connections) noexcept : connections_{connections} {}
     listener(const listener&) = delete;
     listener& operator=(const listener&) = delete;
     TOLLGATE_DECL ~listener();
 
-    /// Another number whenever something was heard, or may have been missed; none while nothing can be heard.
+    /// From now on what is heard of rows is told to `changes`. To be called before anything else, if at all.
+    TOLLGATE_DECL void tell(std::shared_ptr<heard_changes> changes) noexcept;
+
+    /// Another number whenever deliveries were heard of, or may have been missed; none while nothing can be heard.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() noexcept;
 
 private:
+    using steady = std::chrono::steady_clock;
+
     TOLLGATE_DECL void start() noexcept;
     TOLLGATE_DECL void listen_until_stopped() noexcept;
     TOLLGATE_DECL void listen_while_connected();
+    TOLLGATE_DECL void take_notices(connection& from);
+    TOLLGATE_DECL void take_changes(std::string_view told) noexcept;
     /// True when it is time to stop.
     TOLLGATE_DECL bool pause(milliseconds length) noexcept;
 
     pool& connections_;
+    std::shared_ptr<heard_changes> changes_;  // null: no rows are remembered
     std::once_flag started_;
     std::atomic<bool> listens_{false};
     std::atomic<bool> stops_{false};
@@ -29176,10 +29413,13 @@ private:
 
 namespace tollgate::postgres {
 
-/// The personal-token verbs of `token_store`, on PostgreSQL. Each is one round trip.
+/// The personal-token verbs of `token_store`, on PostgreSQL. Each is one round trip; none where a credential is
+/// remembered.
 class personal_tokens {
 public:
-    personal_tokens(pool& connections, const credential_lookup& lookup) : connections_{connections}, lookup_{lookup} {}
+    personal_tokens(pool& connections, const credential_lookup& lookup, heard_changes& changes,
+                    std::size_t cached_max)
+        : connections_{connections}, lookup_{lookup}, changes_{changes}, credentials_{changes, cached_max} {}
 
     TOLLGATE_DECL outcome<std::optional<token_credential>> find(std::string_view username);
     TOLLGATE_DECL outcome<token_id> create(const new_personal_token& made, std::size_t tokens_per_user_max);
@@ -29189,8 +29429,12 @@ public:
     TOLLGATE_DECL outcome<void> record_use(std::string_view username, instant now);
 
 private:
+    TOLLGATE_DECL outcome<std::optional<token_credential>> read(const token_username& username);
+
     pool& connections_;
     const credential_lookup& lookup_;
+    heard_changes& changes_;
+    row_cache<token_username, token_credential, heard_changes> credentials_;
 };
 
 }  // namespace tollgate::postgres
@@ -29438,6 +29682,69 @@ inline constexpr std::array store_steps{
             due_at bigint NOT NULL
         ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
     )"},
+    // 3: whoever remembers tokens is told when one does not let in any more, see `listener`.
+    //
+    // One notice for a statement, and none where it took nothing away but what had expired, which everybody knows:
+    // whoever tells others anything waits for all who do the same at that moment. Nothing is told of new tokens.
+    schema_step{R"(
+        CREATE FUNCTION tollgate_tell_of_access_tokens() RETURNS trigger LANGUAGE plpgsql AS $body$
+        DECLARE
+            now_milliseconds CONSTANT bigint := extract(epoch FROM clock_timestamp()) * 1000;
+            users bigint[];
+        BEGIN
+            IF TG_OP = 'DELETE' THEN
+                users := ARRAY(SELECT DISTINCT user_id FROM before WHERE expires_at > now_milliseconds LIMIT 101);
+            ELSE
+                users := ARRAY(SELECT DISTINCT user_id FROM (
+                    SELECT token_digest, user_id, application_id, scopes, expires_at FROM before EXCEPT
+                    SELECT token_digest, user_id, application_id, scopes, expires_at FROM after) AS changed LIMIT 101);
+            END IF;
+            IF cardinality(users) > 100 THEN
+                PERFORM pg_notify('tollgate_changes', 'all');
+            ELSIF cardinality(users) > 0 THEN
+                PERFORM pg_notify('tollgate_changes', 'users ' || array_to_string(users, ' '));
+            END IF;
+            RETURN NULL;
+        END $body$;
+        CREATE FUNCTION tollgate_tell_of_personal_tokens() RETURNS trigger LANGUAGE plpgsql AS $body$
+        DECLARE
+            users bigint[];
+        BEGIN
+            IF TG_OP = 'DELETE' THEN
+                users := ARRAY(SELECT DISTINCT user_id FROM before LIMIT 101);
+            ELSE
+                users := ARRAY(SELECT DISTINCT user_id FROM (
+                    SELECT username, user_id, secret_digest, scopes FROM before EXCEPT
+                    SELECT username, user_id, secret_digest, scopes FROM after) AS changed LIMIT 101);
+            END IF;
+            IF cardinality(users) > 100 THEN
+                PERFORM pg_notify('tollgate_changes', 'all');
+            ELSIF cardinality(users) > 0 THEN
+                PERFORM pg_notify('tollgate_changes', 'users ' || array_to_string(users, ' '));
+            END IF;
+            RETURN NULL;
+        END $body$;
+        CREATE FUNCTION tollgate_tell_of_all() RETURNS trigger LANGUAGE plpgsql AS $body$
+        BEGIN
+            PERFORM pg_notify('tollgate_changes', 'all');
+            RETURN NULL;
+        END $body$;
+
+        CREATE TRIGGER tollgate_tell_of_deletion AFTER DELETE ON tollgate_access_tokens
+            REFERENCING OLD TABLE AS before FOR EACH STATEMENT EXECUTE FUNCTION tollgate_tell_of_access_tokens();
+        CREATE TRIGGER tollgate_tell_of_change AFTER UPDATE ON tollgate_access_tokens
+            REFERENCING OLD TABLE AS before NEW TABLE AS after
+            FOR EACH STATEMENT EXECUTE FUNCTION tollgate_tell_of_access_tokens();
+        CREATE TRIGGER tollgate_tell_of_truncation AFTER TRUNCATE ON tollgate_access_tokens
+            FOR EACH STATEMENT EXECUTE FUNCTION tollgate_tell_of_all();
+        CREATE TRIGGER tollgate_tell_of_deletion AFTER DELETE ON tollgate_personal_tokens
+            REFERENCING OLD TABLE AS before FOR EACH STATEMENT EXECUTE FUNCTION tollgate_tell_of_personal_tokens();
+        CREATE TRIGGER tollgate_tell_of_change AFTER UPDATE ON tollgate_personal_tokens
+            REFERENCING OLD TABLE AS before NEW TABLE AS after
+            FOR EACH STATEMENT EXECUTE FUNCTION tollgate_tell_of_personal_tokens();
+        CREATE TRIGGER tollgate_tell_of_truncation AFTER TRUNCATE ON tollgate_personal_tokens
+            FOR EACH STATEMENT EXECUTE FUNCTION tollgate_tell_of_all();
+    )"},
 };
 
 }  // namespace tollgate::postgres
@@ -29552,6 +29859,11 @@ struct postgres_settings {
     ///
     /// Its tables must be there when the store is opened. Empty: the directory is asked for each request.
     std::string owner_quota_query = {};
+    /// Credentials of each kind that are remembered, so that a request need not ask for them; 0: none. One takes 1.2 kB,
+    /// when it is first used.
+    std::size_t cached_credentials_max = 0;
+    /// For how long one is given out again where no change of it is heard.
+    milliseconds cached_for{30'000};
 };
 
 /// What time it is at the server of a `postgres_store`, without asking it. Nodes that judge by it agree, whatever their
@@ -29589,6 +29901,12 @@ static_assert(clock<postgres_clock>);
 /// affair; one that is to be right there, too, gives the store's `clock()` to its policies, and `callers_clock =
 /// nullptr` to the store.
 ///
+/// **What is remembered.** Nothing, unless `cached_credentials_max` says so. Then the credentials that requests carry are
+/// given out again without a round trip, until a change is heard of: by a verb of this store, when it returns; by
+/// anybody else, within a second in every case, mostly within milliseconds (see `postgres::listener`), because triggers
+/// in the database tell those who listen. It takes a thread and a connection beside the others. `last_used_at` may be
+/// older, and a credential that did not exist is asked for again after half a second.
+///
 /// **TLS** is libpq's, and the connection string's: `sslmode=verify-full sslrootcert=...` for a server across a network
 /// (libpq's own default, `prefer`, does without where the server does). A pooler must give out whole sessions:
 /// statements are prepared.
@@ -29612,6 +29930,10 @@ public:
     TOLLGATE_DECL ~postgres_store();
 
     [[nodiscard]] TOLLGATE_DECL postgres_clock clock() const noexcept;
+    /// What this store hears of changes to users' rows, for an adapter that remembers rows of its own tables
+    /// (`row_cache`): a change of theirs is told to it, and by a trigger to `tollgate_changes`. Nothing can be relied on
+    /// where nothing is remembered. Outlives its store.
+    [[nodiscard]] TOLLGATE_DECL const std::shared_ptr<heard_changes>& changes() const noexcept;
 
     TOLLGATE_DECL outcome<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept;
     TOLLGATE_DECL outcome<token_id> create_personal_token(const new_personal_token& made,
@@ -30404,13 +30726,13 @@ TOLLGATE_DECL bool connection::wait_for_notice(milliseconds wait_max, int wake_d
     return ended == waited::timed_out || (ended == waited::ready && PQconsumeInput(handle_.get()) == 1);
 }
 
-TOLLGATE_DECL std::size_t connection::take_notifications() noexcept {
-    std::size_t count = 0;
-    while (pgNotify* const each = handle_ == nullptr ? nullptr : PQnotifies(handle_.get())) {
-        PQfreemem(each);
-        ++count;
-    }
-    return count;
+TOLLGATE_DECL std::optional<notice> connection::take_notice() {
+    struct freer {
+        void operator()(pgNotify* came) const noexcept { PQfreemem(came); }
+    };
+    const std::unique_ptr<pgNotify, freer> came{handle_ == nullptr ? nullptr : PQnotifies(handle_.get())};
+    if (came == nullptr) return std::nullopt;
+    return notice{came->relname, came->extra};
 }
 
 }  // namespace tollgate::postgres
@@ -30725,7 +31047,17 @@ TOLLGATE_DECL problem token_exists(problem why) {
     return why;
 }
 
+TOLLGATE_DECL problem forget_all_after(problem why, heard_changes& changes) noexcept {
+    // Others are the caller's mistake, or the database's word that nothing was done.
+    if (why.kind == problem_kind::unavailable || why.kind == problem_kind::internal) changes.forget_all();
+    return why;
+}
+
 TOLLGATE_DECL outcome<std::optional<token_credential>> access_tokens::find(const digest& token) {
+    return credentials_.find(token, [&] { return read(token); });
+}
+
+TOLLGATE_DECL outcome<std::optional<token_credential>> access_tokens::read(const digest& token) {
     auto found = connections_.ask(lookup_.access(), token);
     if (!found) return std::move(found).error();
     const auto row = found->next<user_id, application_id, scope_set, instant, std::optional<instant>, bool,
@@ -30747,12 +31079,15 @@ TOLLGATE_DECL outcome<void> access_tokens::create(const new_access_token& made) 
     trim_access_tokens(asked, made.token_digest);
     auto done = connections_.run(asked);
     if (!done) return token_exists(std::move(done).error());
+    changes_.forget_key(credentials_.hash_of(made.token_digest));
+    if (done->back().touched() > 0) changes_.forget(made.user);
     return {};
 }
 
 TOLLGATE_DECL outcome<bool> access_tokens::revoke(const digest& token) {
     auto done = connections_.change("DELETE FROM tollgate_access_tokens WHERE token_digest = $1", token);
-    if (!done) return std::move(done).error();
+    if (!done) return forget_all_after(std::move(done).error(), changes_);
+    changes_.forget_key(credentials_.hash_of(token));
     return done->touched() > 0;
 }
 
@@ -30768,6 +31103,7 @@ TOLLGATE_DECL outcome<void> access_tokens::record_use(const digest& token, insta
     asked.add("UPDATE tollgate_access_tokens SET last_used_at = $1 WHERE token_digest = $2", now, token);
     auto done = connections_.run(asked, repeat::never, connection_wait_of_little_use);
     if (!done) return std::move(done).error();
+    changes_.forget_key(credentials_.hash_of(token));  // or it would seem to be unrecorded for as long
     return {};
 }
 
@@ -30881,12 +31217,16 @@ TOLLGATE_DECL outcome<bool> applications::remove(user_id owner, application_id i
     // Grants go with it, and codes and refresh tokens with those: the schema says so.
     asked.add(
         "WITH gone AS (DELETE FROM tollgate_applications WHERE id = $1 AND owner_id = $2 RETURNING id), "
-        "tokens AS (DELETE FROM tollgate_access_tokens USING gone WHERE application_id = gone.id) "
-        "SELECT id FROM gone",
+        "tokens AS (DELETE FROM tollgate_access_tokens USING gone WHERE application_id = gone.id RETURNING user_id) "
+        "SELECT (SELECT count(*) FROM tokens) FROM gone",
         id, owner);
     auto answered = connections_.run(asked);
-    if (!answered) return std::move(answered).error();
-    return answered->back().count() > 0;
+    if (!answered) return forget_all_after(std::move(answered).error(), changes_);
+    const auto row = answered->back().next<std::int64_t>();
+    if (!row) return forget_all_after(row.error(), changes_);
+    if (!*row) return false;
+    if (std::get<0>(**row) > 0) changes_.forget_all();  // whose they were may be a long list
+    return true;
 }
 
 }  // namespace tollgate::postgres
@@ -31391,11 +31731,14 @@ TOLLGATE_DECL outcome<redeemed_code> grants::redeem(const code_redemption& shown
         shown.tokens.refresh_digest, limits::refresh_tokens_per_grant_max - 1);
     trim_access_tokens(asked, shown.tokens.access_digest);
     auto answered = connections_.run(asked);
-    if (!answered) return token_exists(std::move(answered).error());
+    // It takes tokens away, too: of a code that was used before.
+    if (!answered) return forget_all_after(token_exists(std::move(answered).error()), changes_);
     const auto row = (*answered)[1].next<std::string, user_id, scope_set>();
-    if (!row) return row.error();
+    if (!row) return forget_all_after(row.error(), changes_);
     if (!*row) return redeemed_code{};
     const auto& [result, user, scopes] = **row;
+    changes_.forget_key(std::hash<digest>{}(shown.tokens.access_digest));
+    changes_.forget(user);
     if (result == "redeemed") return redeemed_code{redemption_result::redeemed, user, scopes};
     if (result == "reused") return redeemed_code{redemption_result::reused, {}, {}};
     if (result == "mismatch") return redeemed_code{redemption_result::mismatch, {}, {}};
@@ -31418,16 +31761,18 @@ TOLLGATE_DECL outcome<refreshed_token> grants::refresh(const token_refresh& show
         "SELECT $5, user_id, $2, scopes, $3, $6, id FROM shown WHERE fits), "
         "used AS (UPDATE tollgate_refresh_tokens AS tokens SET expires_at = least($7, ends_at) FROM shown "
         "WHERE tokens.id = shown.id AND fits) "
-        "SELECT scopes, fits FROM shown",
+        "SELECT scopes, fits, user_id FROM shown",
         shown.refresh_digest, shown.application, shown.now, shown.narrowed, shown.access_digest,
         shown.access_expires_at, instant{shown.now + shown.refresh_lifetime});
     trim_access_tokens(asked, shown.access_digest);
     auto answered = connections_.run(asked);
     if (!answered) return token_exists(std::move(answered).error());
-    const auto row = (*answered)[1].next<scope_set, bool>();
+    const auto row = (*answered)[1].next<scope_set, bool, user_id>();
     if (!row) return row.error();
     if (!*row) return refreshed_token{};
-    const auto& [scopes, fits] = **row;
+    const auto& [scopes, fits, user] = **row;
+    changes_.forget_key(std::hash<digest>{}(shown.access_digest));
+    if (answered->back().touched() > 0) changes_.forget(user);  // older ones went
     if (!fits) return refreshed_token{refresh_result::too_wide, {}};
     return refreshed_token{refresh_result::refreshed, scopes};
 }
@@ -31441,11 +31786,15 @@ TOLLGATE_DECL outcome<void> grants::revoke_token(application_id application, con
     asked.add(
         "WITH refresh AS (DELETE FROM tollgate_refresh_tokens AS tokens USING tollgate_grants AS grants "
         "WHERE grants.id = grant_id AND token_digest = $1 AND application_id = $2 RETURNING tokens.id) "
-        "DELETE FROM tollgate_access_tokens WHERE refresh_token_id = (SELECT id FROM refresh)",
+        "DELETE FROM tollgate_access_tokens WHERE refresh_token_id = (SELECT id FROM refresh) RETURNING user_id",
         token, application);
     asked.add("DELETE FROM tollgate_access_tokens WHERE token_digest = $1 AND application_id = $2", token, application);
     auto done = connections_.run(asked);
-    if (!done) return std::move(done).error();
+    if (!done) return forget_all_after(std::move(done).error(), changes_);
+    changes_.forget_key(std::hash<digest>{}(token));
+    const auto row = (*done)[1].next<user_id>();  // all are of one
+    if (!row) return forget_all_after(row.error(), changes_);
+    if (*row) changes_.forget(std::get<0>(**row));
     return {};
 }
 
@@ -31475,7 +31824,8 @@ TOLLGATE_DECL outcome<bool> grants::revoke(user_id user, application_id applicat
     asked.add("DELETE FROM tollgate_access_tokens WHERE application_id = $1 AND user_id = $2", application, user);
     asked.add("DELETE FROM tollgate_grants WHERE user_id = $1 AND application_id = $2", user, application);
     auto answered = connections_.run(asked);
-    if (!answered) return std::move(answered).error();
+    if (!answered) return forget_all_after(std::move(answered).error(), changes_);
+    changes_.forget(user);
     return answered->back().touched() > 0;
 }
 
@@ -31662,6 +32012,11 @@ TOLLGATE_DECL listener::~listener() {
         if (each >= 0) ::close(each);
 }
 
+TOLLGATE_DECL void listener::tell(std::shared_ptr<heard_changes> changes) noexcept {
+    changes_ = std::move(changes);
+    static_cast<void>(changes_seen());
+}
+
 TOLLGATE_DECL std::optional<std::uint64_t> listener::changes_seen() noexcept {
     try {
         std::call_once(started_, [this] { start(); });
@@ -31692,30 +32047,67 @@ TOLLGATE_DECL void listener::listen_until_stopped() noexcept {
         } catch (...) {  // memory is short: tried again, as all else
         }
         listens_ = false;
+        if (changes_ != nullptr) changes_->trust_no_more();
         length = heard_ != before ? first_pause : (std::min)(2 * length, last_pause);
         if (pause(length)) return;
     }
 }
 
 TOLLGATE_DECL void listener::listen_while_connected() {
-    // A connection that says nothing may be one that cannot: it is asked for a sign of life.
-    constexpr seconds asked_every{15};
     auto opened = connections_.open_another();
     if (!opened) return;
     batch listens{milliseconds{0}}, lives{milliseconds{0}};
     listens.add("LISTEN tollgate_deliveries");
+    listens.add("LISTEN tollgate_changes");
     lives.add("SELECT 1");
     if (opened->run(listens).failed) return;
     ++heard_;  // what came before is not heard any more
+    if (changes_ != nullptr) changes_->forget_all();
     listens_.store(true, std::memory_order_release);
-    auto ask_at = std::chrono::steady_clock::now() + asked_every;
+    // A connection that says nothing may be one that cannot: it is asked for a sign of life. One that gives none for
+    // longer than it is trusted is given up, but where nothing is remembered there is no hurry.
+    const milliseconds every = changes_ != nullptr ? asked_every : seconds{15};
+    if (changes_ != nullptr) opened->set_answer_wait_max(trusted_for);
     while (!stops_) {
-        if (opened->take_notifications() > 0) ++heard_;
-        if (!opened->wait_for_notice(asked_every, wake_reading_)) return;
-        if (std::chrono::steady_clock::now() < ask_at) continue;
+        const auto asked_at = steady::now();
         if (opened->run(lives).failed) return;
-        ask_at = std::chrono::steady_clock::now() + asked_every;
+        take_notices(*opened);
+        if (changes_ != nullptr) changes_->trust_until(asked_at + trusted_for);
+        for (;;) {
+            const auto left = std::chrono::ceil<milliseconds>(asked_at + every - steady::now());
+            if (left <= milliseconds{0} || stops_) break;
+            if (!opened->wait_for_notice(left, wake_reading_)) return;
+            take_notices(*opened);
+        }
     }
+}
+
+TOLLGATE_DECL void listener::take_notices(connection& from) {
+    bool any_due = false;
+    while (const auto each = from.take_notice()) {
+        if (each->channel == "tollgate_changes") take_changes(each->payload);
+        else any_due = true;
+    }
+    if (any_due) ++heard_;
+}
+
+TOLLGATE_DECL void listener::take_changes(std::string_view told) noexcept {
+    if (changes_ == nullptr) return;
+    constexpr std::string_view of_users = "users";
+    const char* next = told.data();
+    const char* const end = told.data() + told.size();
+    bool is_understood = told.starts_with(of_users);
+    if (is_understood) next += of_users.size();
+    while (is_understood && next != end) {
+        std::int64_t user = 0;
+        is_understood = *next++ == ' ';
+        const auto [stop, failed] = std::from_chars(next, end, user);
+        is_understood = is_understood && failed == std::errc{};
+        next = stop;
+        if (is_understood) changes_->forget(user_id{user});
+    }
+    // `all`; or whatever a later release, or somebody else, means by it.
+    if (!is_understood) changes_->forget_all();
 }
 
 TOLLGATE_DECL bool listener::pause(milliseconds length) noexcept {
@@ -32000,7 +32392,12 @@ TOLLGATE_DECL outcome<std::size_t> outbox::sweep(instant ended_before, std::size
 namespace tollgate::postgres {
 
 TOLLGATE_DECL outcome<std::optional<token_credential>> personal_tokens::find(std::string_view username) {
-    if (username.size() > token_username::bytes_max || !is_keepable(username)) return std::optional<token_credential>{};
+    const auto name = token_username::from(username);
+    if (!name || !is_keepable(username)) return std::optional<token_credential>{};  // there is none
+    return credentials_.find(*name, [&] { return read(*name); });
+}
+
+TOLLGATE_DECL outcome<std::optional<token_credential>> personal_tokens::read(const token_username& username) {
     auto found = connections_.ask(lookup_.personal(), username);
     if (!found) return std::move(found).error();
     const auto row = found->next<user_id, digest, scope_set, std::optional<instant>, bool, std::optional<std::int64_t>,
@@ -32032,6 +32429,7 @@ TOLLGATE_DECL outcome<token_id> personal_tokens::create(const new_personal_token
     const auto row = answered->back().next<token_id>();
     if (!row) return row.error();
     if (!*row) return too_many_personal_tokens(tokens_per_user_max);
+    changes_.forget_key(credentials_.hash_of(made.username));
     return std::get<0>(**row);
 }
 
@@ -32052,9 +32450,13 @@ TOLLGATE_DECL outcome<std::vector<personal_token>> personal_tokens::of(user_id u
 }
 
 TOLLGATE_DECL outcome<bool> personal_tokens::revoke(token_id id) {
-    auto done = connections_.change("DELETE FROM tollgate_personal_tokens WHERE id = $1", id);
-    if (!done) return std::move(done).error();
-    return done->touched() > 0;
+    auto done = connections_.change("DELETE FROM tollgate_personal_tokens WHERE id = $1 RETURNING user_id", id);
+    if (!done) return forget_all_after(std::move(done).error(), changes_);
+    const auto row = done->next<user_id>();
+    if (!row) return forget_all_after(row.error(), changes_);
+    if (!*row) return false;
+    changes_.forget(std::get<0>(**row));
+    return true;
 }
 
 TOLLGATE_DECL outcome<void> personal_tokens::record_use(std::string_view username, instant now) {
@@ -32063,6 +32465,8 @@ TOLLGATE_DECL outcome<void> personal_tokens::record_use(std::string_view usernam
     asked.add("UPDATE tollgate_personal_tokens SET last_used_at = $1 WHERE username = $2", now, username);
     auto done = connections_.run(asked, repeat::never, connection_wait_of_little_use);
     if (!done) return std::move(done).error();
+    // Or it would seem to be unrecorded for as long as it is remembered.
+    if (const auto name = token_username::from(username)) changes_.forget_key(credentials_.hash_of(*name));
     return {};
 }
 
@@ -32578,22 +32982,26 @@ namespace tollgate {
 
 /// One room for each family of verbs, all on the same connections.
 struct postgres_store::rooms {
-    rooms(postgres::pool opened, const std::string& owner_quota_query)
-        : lookup{owner_quota_query},
+    rooms(postgres::pool opened, const postgres_settings& settings)
+        : lookup{settings.owner_quota_query},
           connections{std::move(opened)},
-          personal{connections, lookup},
-          access{connections, lookup},
+          changes{std::make_shared<heard_changes>(heard_changes_settings{.row_lifetime = settings.cached_for})},
+          personal{connections, lookup, *changes, settings.cached_credentials_max},
+          access{connections, lookup, *changes, settings.cached_credentials_max},
           hooks{connections},
-          applications{connections},
-          grants{connections},
+          applications{connections, *changes},
+          grants{connections, *changes},
           sessions{connections},
           outbox{connections},
           claims{connections},
           settlements{connections},
-          heard{connections} {}
+          heard{connections} {
+        if (settings.cached_credentials_max > 0) heard.tell(changes);
+    }
 
     postgres::credential_lookup lookup;  // its texts are used by connections to their end
     postgres::pool connections;
+    std::shared_ptr<heard_changes> changes;
     postgres::personal_tokens personal;
     postgres::access_tokens access;
     postgres::hooks hooks;
@@ -32616,7 +33024,7 @@ TOLLGATE_DECL outcome<std::unique_ptr<postgres_store::rooms>> postgres_store::op
     if (!connections) return std::move(connections).error();
     if (auto done = postgres::migrate(*connections, postgres::store_component, postgres::store_steps); !done)
         return std::move(done).error();
-    auto made = std::make_unique<rooms>(*std::move(connections), settings.owner_quota_query);
+    auto made = std::make_unique<rooms>(*std::move(connections), settings);
     // So that a query that will not do is known now, and not with the first request.
     if (!settings.owner_quota_query.empty())
         if (auto tried = made->personal.find({}); !tried) return std::move(tried).error();
@@ -32645,6 +33053,10 @@ TOLLGATE_DECL postgres_store::~postgres_store() = default;
 
 TOLLGATE_DECL postgres_clock postgres_store::clock() const noexcept {
     return postgres_clock{rooms_->connections.clock()};
+}
+
+TOLLGATE_DECL const std::shared_ptr<heard_changes>& postgres_store::changes() const noexcept {
+    return rooms_->changes;
 }
 
 TOLLGATE_DECL outcome<std::optional<token_credential>> postgres_store::find_personal_token(

@@ -258,7 +258,7 @@ TEST_CASE("of readers and writers on many threads none gets what was changed bef
     std::atomic<int> stale{0};
     std::vector<std::thread> threads;
     for (int i = 0; i < 3; ++i)
-        threads.emplace_back([&] {
+        threads.emplace_back([&, i] {
             std::int64_t at = i;
             while (!done) {
                 auto& of = table[static_cast<std::size_t>(++at % users)];
