@@ -53,7 +53,7 @@ struct register_app {
 };
 
 struct emit_event {
-    tollgate::event happened;  ///< `at` is when the command runs
+    tollgate::event happened;  ///< `at` is about when the command runs; the store knows better
 };
 
 using command =

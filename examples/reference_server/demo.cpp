@@ -13,6 +13,18 @@ namespace {
 
 using nlohmann::ordered_json;
 
+/// None that is mistaken for another.
+template <std::size_t Count>
+std::string random_characters() {
+    constexpr std::string_view characters = "abcdefghijkmnpqrstuvwxyz23456789";
+    static_assert(characters.size() == 32);
+    std::array<std::byte, Count> bytes;
+    if (!tollgate::system_random{}.fill(bytes)) throw run_error{"the system gives no random bytes."};
+    std::string made;
+    for (const std::byte each : bytes) made += characters[std::to_integer<std::size_t>(each) % characters.size()];
+    return made;
+}
+
 std::filesystem::path file_in(const std::filesystem::path& data) { return data / "demo.json"; }
 
 }  // namespace
@@ -45,14 +57,8 @@ void write_demo(const std::filesystem::path& data, const demo& kept) {
     write_private_file(file_in(data), to_json(kept).dump(2) + "\n");
 }
 
-std::string make_demo_password() {
-    constexpr std::string_view characters = "abcdefghijkmnpqrstuvwxyz23456789";
-    static_assert(characters.size() == 32);
-    std::array<std::byte, 16> bytes;
-    if (!tollgate::system_random{}.fill(bytes)) throw run_error{"the system gives no random bytes."};
-    std::string made;
-    for (const std::byte each : bytes) made += characters[std::to_integer<std::size_t>(each) % characters.size()];
-    return made;
-}
+std::string make_demo_password() { return random_characters<16>(); }
+
+std::string make_demo_login() { return std::string{demo_login} + "-" + random_characters<5>(); }
 
 }  // namespace reference

@@ -3,10 +3,10 @@
 #include "expect.hpp"
 #include "password_hash.hpp"
 
+#include <tollgate/base/time.hpp>
 #include <tollgate/contract/user_directory.hpp>
 #include <tollgate/domain/service_catalog.hpp>
 #include <tollgate/policy/issue_personal_token.hpp>
-#include <tollgate/policy/system_clock.hpp>
 #include <tollgate/policy/system_random.hpp>
 
 #include <nlohmann/json_fwd.hpp>
@@ -41,21 +41,43 @@ void write_demo(const std::filesystem::path& data, const demo& kept);
 
 inline constexpr std::string_view demo_login = "demo";
 
-/// A user, an account at each service, and a token with all scopes: what of it is there is kept, but for the password
-/// and the token, which nobody knows any more.
+/// `demo-` and five characters by chance.
+[[nodiscard]] std::string make_demo_login();
+
+struct demo_user {
+    std::string login;
+    tollgate::user_id id;
+};
+
+/// The user `ours`, with another password; where there is none, a new one. That one is `demo`, unless somebody else has
+/// made that, whose password it is to keep.
+template <class Directory>
+demo_user renew_demo_user(Directory& directory, const std::optional<std::string>& ours, const std::string& hash) {
+    if (ours)
+        if (const auto known = expect(directory.find_login(*ours), "cannot look for the demo user")) {
+            expect(directory.set_password_hash(known->user, hash), "cannot change the demo user's password");
+            return {*ours, known->user};
+        }
+    const auto add = [&](const std::string& login) {
+        return directory.add_user({.login = login,
+                                   .password_hash = hash,
+                                   .currency = *tollgate::currency_code::from("EUR"),
+                                   .balance = "1234.56"});
+    };
+    std::string login{demo_login};
+    auto made = add(login);
+    if (!made && made.error().kind == tollgate::problem_kind::conflict) made = add(login = make_demo_login());
+    return {login, expect(std::move(made), "cannot add the demo user")};
+}
+
+/// A user (see `renew_demo_user`), an account at each service, and a token with all scopes: what of it is there is kept,
+/// but for the password and the token, which nobody knows any more.
 template <class Directory, class Store>
-demo renew_demo(Directory& directory, Store& store, const tollgate::service_catalog& services) {
+demo renew_demo(Directory& directory, Store& store, const tollgate::service_catalog& services,
+                const std::optional<std::string>& ours, tollgate::instant now) {
     const auto password = make_demo_password();
-    const auto hash = hash_password(password);
-    const auto known = expect(directory.find_login(demo_login), "cannot look for the demo user");
-    if (known) expect(directory.set_password_hash(known->user, hash), "cannot change the demo user's password");
-    const auto user = known ? known->user
-                            : expect(directory.add_user({.login = std::string{demo_login},
-                                                         .password_hash = hash,
-                                                         .currency = *tollgate::currency_code::from("EUR"),
-                                                         .balance = "1234.56"}),
-                                     "cannot add the demo user");
-    const auto account_at = [&](std::string_view service, std::string_view name) {
+    const auto [login, user] = renew_demo_user(directory, ours, hash_password(password));
+    const auto account_at = [&, user = user](std::string_view service, std::string_view name) {
         const auto there = expect(directory.accounts_of(user, service), "cannot look for the demo accounts");
         if (!there.empty()) return there.front().id;
         return expect(directory.add_account(user, *tollgate::service_name::from(service), name, true),
@@ -65,11 +87,9 @@ demo renew_demo(Directory& directory, Store& store, const tollgate::service_cata
     const auto shop = account_at("itemplatform", "Demo shop");
     tollgate::scope_set scopes;
     for (const std::string& each : services.scopes()) scopes.add(each);
-    const auto token = expect(tollgate::issue_personal_token(store, tollgate::system_random{}, {user, "Demo", scopes},
-                                                             tollgate::system_clock{}.now()),
+    const auto token = expect(tollgate::issue_personal_token(store, tollgate::system_random{}, {user, "Demo", scopes}, now),
                               "cannot make the demo token");
-    return {std::string{demo_login},          password, std::string{token.username.view()},
-            std::string{token.secret.view()}, site,     shop};
+    return {login, password, std::string{token.username.view()}, std::string{token.secret.view()}, site, shop};
 }
 
 /// Whether the store still lets the demo's token in.

@@ -2,6 +2,7 @@
 
 #include "certificate.hpp"
 
+#include <algorithm>
 #include <string>
 
 namespace reference {
@@ -34,6 +35,9 @@ server_settings to_server_settings(const settings& with) {
         }
     }
     made.threads = with.threads;
+    // Who works on a database waits for it: more of them than connections would only wait for one of those.
+    if (with.store_location().kind == location::kind::postgres)
+        made.worker_threads = (std::max)(made.worker_threads, static_cast<unsigned>(with.store_connections / 2));
     made.header_bytes_max = with.header_bytes_max;
     made.body_bytes_max = with.body_bytes_max;
     made.connections_max = with.connections_max;

@@ -17,18 +17,21 @@
 
 namespace reference {
 
-/// All handlers, on one listener, with one limiter, one log and one look.
-template <class Directory, class Store>
+/// All handlers, on one listener, with one limiter, one log and one look, and the clock that the store goes by.
+template <class Directory, class Store, class Clock>
 class handlers {
-    static auto make_policies(const settings& with, tollgate::window_limiter& limiter, request_log& log) {
+    static auto make_policies(const settings& with, const Clock& clock, tollgate::window_limiter& limiter,
+                              request_log& log) {
         return tollgate::default_policies()
+            .with_clock(clock)
             .with_limiter(std::ref(limiter))
             .with_observer(std::ref(log))
             .with_target_rule(to_target_rule(with));
     }
 
-    using policies = decltype(make_policies(std::declval<settings>(), std::declval<tollgate::window_limiter&>(),
-                                            std::declval<request_log&>()));
+    using policies =
+        decltype(make_policies(std::declval<settings>(), std::declval<Clock>(),
+                               std::declval<tollgate::window_limiter&>(), std::declval<request_log&>()));
     using theme = std::reference_wrapper<tollgate::plain_theme>;
     using passwords_type = user_passwords<Directory>;
     using sessions_type = tollgate::cookie_sessions<Store, passwords_type>;
@@ -40,12 +43,13 @@ public:
     static constexpr bool blocking = true;
 
     handlers(const settings& with, const tollgate::api_settings& shared, Directory& users, Store& store,
-             request_log& log)
+             const Clock& clock, request_log& log)
         : passwords_{users},
           sessions_{to_session_settings(shared), store, passwords_},
-          api_{shared, users, store, make_policies(with, limiter_, log)},
-          oauth_{to_oauth_settings(with, shared), sessions_, store, make_policies(with, limiter_, log), theme_},
-          pages_{to_page_settings(shared), users, sessions_, store, make_policies(with, limiter_, log), theme_} {}
+          api_{shared, users, store, make_policies(with, clock, limiter_, log)},
+          oauth_{to_oauth_settings(with, shared), sessions_, store, make_policies(with, clock, limiter_, log), theme_},
+          pages_{to_page_settings(shared), users, sessions_, store, make_policies(with, clock, limiter_, log), theme_} {
+    }
 
     /// Every request names its program, those for people's pages too; the API words the refusal, with its limit fields.
     void handle(const tollgate::http::request& asked, tollgate::http::response& out) noexcept {

@@ -14,18 +14,20 @@
 namespace reference {
 
 /// Delivers the webhooks of a store for as long as the server runs.
-template <class Store>
+template <class Store, class Clock>
 class hook_worker {
-    static auto make_policies(const settings& with, request_log& log) {
+    static auto make_policies(const settings& with, const Clock& clock, request_log& log) {
         return tollgate::default_policies()
+            .with_clock(clock)
             .with_observer(std::ref(log))
             .with_target_rule(to_target_rule(with));
     }
-    using policies = decltype(make_policies(std::declval<settings>(), std::declval<request_log&>()));
+    using policies =
+        decltype(make_policies(std::declval<settings>(), std::declval<Clock>(), std::declval<request_log&>()));
 
 public:
-    hook_worker(Store& store, const settings& with, request_log& log)
-        : dispatcher_{store, to_dispatch_settings(with), make_policies(with, log)} {}
+    hook_worker(Store& store, const settings& with, const Clock& clock, request_log& log)
+        : dispatcher_{store, to_dispatch_settings(with), make_policies(with, clock, log)} {}
 
     /// Throws `run_error`.
     void start() { expect(dispatcher_.start(), "cannot deliver webhooks"); }
@@ -33,16 +35,6 @@ public:
 
 private:
     tollgate::hook_dispatcher<Store, policies> dispatcher_;
-};
-
-/// For a store that keeps no events yet.
-template <class Store>
-    requires(!tollgate::outbox<Store>)
-class hook_worker<Store> {
-public:
-    hook_worker(Store&, const settings&, request_log&) {}
-    void start() {}
-    void stop(tollgate::milliseconds) {}
 };
 
 }  // namespace reference

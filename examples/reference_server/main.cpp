@@ -12,7 +12,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <exception>
-#include <type_traits>
 #include <variant>
 
 int main(int count, char** words) {
@@ -22,12 +21,8 @@ int main(int count, char** words) {
         const auto services = reference::reference_services();
         const auto asked = reference::read_command_line(count, words, services);
         if (!asked) return EXIT_SUCCESS;
-        std::visit(
-            [&]<class Command>(const Command& wanted) {
-                if constexpr (std::is_same_v<Command, reference::serve>) reference::run_server(asked->with, services);
-                else reference::print_line(reference::run(wanted, asked->with));
-            },
-            asked->what);
+        if (std::holds_alternative<reference::serve>(asked->what)) reference::run_server(asked->with, services);
+        else reference::print_line(reference::administer(asked->what, asked->with));
         return EXIT_SUCCESS;
     } catch (const reference::failure& why) {
         reference::complain(why.what());

@@ -39,8 +39,9 @@ constexpr postgres::schema_step migrations[] = {
 
 }  // namespace
 
-outcome<postgres_directory> postgres_directory::open(const std::string& connection_string) {
-    auto connections = postgres::pool::open(connection_string);
+outcome<postgres_directory> postgres_directory::open(const std::string& connection_string,
+                                                     std::size_t connections_max) {
+    auto connections = postgres::pool::open(connection_string, {.connections_max = connections_max});
     if (!connections) return std::move(connections).error();
     if (auto done = postgres::migrate(*connections, component, migrations); !done) return std::move(done).error();
     return postgres_directory{*std::move(connections)};

@@ -6,6 +6,7 @@
 #include <tollgate/contract/user_directory.hpp>
 #include <tollgate/store/postgres/pool.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -24,7 +25,12 @@ public:
     static constexpr bool blocking = true;
 
     /// Makes the tables if they are not there, and brings older ones up to date.
-    static tollgate::outcome<postgres_directory> open(const std::string& connection_string);
+    static tollgate::outcome<postgres_directory> open(const std::string& connection_string,
+                                                      std::size_t connections_max);
+
+    /// What `quota_of` says, for a store in the same database to ask along with a credential.
+    static constexpr const char* owner_quota_query =
+        "SELECT requests_per_day, 86400 FROM directory_users WHERE directory_users.id = owner.id";
 
     // The contract `user_directory`.
     tollgate::outcome<tollgate::balance> balance_of(tollgate::user_id user);

@@ -4,6 +4,9 @@
 #include "failure.hpp"
 
 #include <tollgate/api/settings.hpp>
+#if defined(TOLLGATE_WITH_POSTGRES)
+#include <tollgate/store/postgres/server_list.hpp>
+#endif
 
 #include <algorithm>
 #include <functional>
@@ -49,9 +52,24 @@ reading assign_timeout(string_view text, milliseconds& target) {
     return value == milliseconds{0} ? reading::misfit : assign(value, target);
 }
 
+/// What follows `postgres:`, or a whole URI, whose scheme may be the prefix.
+reading read_postgres(string_view text, settings& into) {
+#if defined(TOLLGATE_WITH_POSTGRES)
+    std::string connection_string{text};
+    if (text.empty() || !tollgate::postgres::servers_of(connection_string)) return reading::misfit;
+    into.store = location{location::kind::postgres, {}, std::move(connection_string)};
+    return reading::taken;
+#else
+    static_cast<void>(text);
+    static_cast<void>(into);
+    return reading::missing_part;
+#endif
+}
+
 reading read_store(string_view text, settings& into) {
-    constexpr string_view sqlite_prefix = "sqlite:";
-    if (text.starts_with("postgres:")) return reading::missing_part;
+    constexpr string_view sqlite_prefix = "sqlite:", postgres_prefix = "postgres:";
+    if (text.starts_with("postgres://") || text.starts_with("postgresql://")) return read_postgres(text, into);
+    if (text.starts_with(postgres_prefix)) return read_postgres(text.substr(postgres_prefix.size()), into);
     if (text == "memory:") {
         into.store = location{};
         return reading::taken;
@@ -60,7 +78,7 @@ reading read_store(string_view text, settings& into) {
     text.remove_prefix(sqlite_prefix.size());
     // SQLite gives `:memory:` and `file:` meanings of their own, under which every connection may see another database.
     if (text.starts_with(':') || text.starts_with("file:")) return reading::misfit;
-    location there{location::kind::sqlite, {}};
+    location there{location::kind::sqlite};
     const auto done = assign_path(text, there.file);
     if (done == reading::taken) into.store = there;
     return done;
@@ -100,7 +118,11 @@ constexpr flag flags[] = {
     {"data", "DIR", "./tollgate-data", "Holds the SQLite file and the self-signed certificate; made if missing.",
      a_path, flag_type::text, [](string_view text, settings& into) { return assign_path(text, into.data); }},
     {"store", "STORE", "", "sqlite:FILE (default: tollgate.db in --data), memory: or postgres:CONNINFO.",
-     "sqlite:FILE, memory: or postgres:CONNINFO", flag_type::text, read_store},
+     "sqlite:FILE, memory: or postgres:CONNINFO (libpq's `key=value` pairs or URI)", flag_type::text, read_store},
+    {"store-connections", "N", "16",
+     "Connections to PostgreSQL, at the most; one more hears of what other nodes do. Of no use to other stores.",
+     "a whole number from 2 to 1000", flag_type::number,
+     [](string_view text, settings& into) { return assign(parse_whole_number(text, 2, 1000), into.store_connections); }},
     {"limits", "LIMITS", "memory:", "Where rate-limit windows live: memory: or redis://HOST:PORT/DB.",
      "memory: or redis://HOST:PORT/DB", flag_type::text, read_limits},
     {"listen", "ADDR:PORT", "127.0.0.1:8443", "Where to listen; port 0 is any free one. May be repeated.",
@@ -164,9 +186,17 @@ const flag& find_flag(string_view name) {
     return *std::find_if(std::begin(flags), std::end(flags), [name](const flag& each) { return each.name == name; });
 }
 
+/// What a complaint may quote. Where a password may stand, that is where the text is no file: as far as its scheme.
+std::string to_shown(const flag& which, const std::string& text) {
+    const bool may_be_secret = (which.name == "store" && !text.starts_with("sqlite:")) || which.name == "limits";
+    const auto end = may_be_secret ? text.find_first_of(":=@/") : std::string::npos;
+    if (end == std::string::npos || end + 1 == text.size()) return escape_controls(text);
+    return escape_controls(text.substr(0, end + 1)) + "...";
+}
+
 void read_texts(const flag& which, const std::vector<std::string>& texts, const std::string& origin, settings& into) {
     for (const std::string& text : texts) {
-        const auto complaint = origin + ": '" + escape_controls(text) + "' ";
+        const auto complaint = origin + ": '" + to_shown(which, text) + "' ";
         switch (which.read(text, into)) {
             case reading::taken: break;
             case reading::misfit: throw usage_error{complaint + "is not " + std::string{which.expects} + "."};

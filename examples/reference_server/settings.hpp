@@ -15,16 +15,18 @@ namespace reference {
 
 enum class log_form { text, json, off };
 
-/// Where something is kept that has more than one possible home: `sqlite:tollgate.db`, `memory:`.
+/// Where something is kept that has more than one possible home: `sqlite:tollgate.db`, `memory:`, `postgres:...`.
 struct location {
-    enum class kind { memory, sqlite } kind = kind::memory;
-    std::filesystem::path file;  ///< of `sqlite`
+    enum class kind { memory, sqlite, postgres } kind = kind::memory;
+    std::filesystem::path file = {};     ///< of `sqlite`
+    std::string connection_string = {};  ///< of `postgres`; there may be a password in it, so it is never shown
 };
 
 /// Everything that flags and the configuration file can say, checked. See `tollgate-server serve --help`.
 struct settings {
     std::filesystem::path data = "./tollgate-data";
     std::optional<location> store;  ///< none: a SQLite file in `data`; see `store_location`
+    std::size_t store_connections = 16;
     std::vector<listen_address> listen;
     std::filesystem::path tls_cert;  ///< empty, like `tls_key`: a self-signed one in `data`
     std::filesystem::path tls_key;

@@ -39,8 +39,8 @@ struct postgres_settings {
     instant (*callers_clock)() noexcept = &postgres::server_clock::node_now;
     /// Where the directory's users are in this database: a query of your own for the quota of one of them, which is then
     /// looked up together with their credential instead of with a round trip of its own. `owner.id` in it is the
-    /// user's id; its columns are the requests and the seconds that they count for, both NULL for a user without a
-    /// quota of their own. No row: the directory is asked. It says what `quota_of` says, for that is not asked besides.
+    /// user's id; its columns are the requests, NULL for a user without a quota of their own, and the seconds that they
+    /// count for. No row: the directory is asked. It says what `quota_of` says, for that is not asked besides.
     ///
     ///     SELECT requests_per_day, 86400 FROM shop_users WHERE shop_users.id = owner.id
     ///

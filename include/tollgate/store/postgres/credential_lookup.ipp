@@ -46,10 +46,10 @@ TOLLGATE_DECL credential_lookup::credential_lookup(const std::string& owner_quot
 
 TOLLGATE_DECL outcome<quota_told> credential_lookup::to_quota(const quota_columns& read) {
     if (!read.is_told) return quota_told{};
-    if (!read.requests && !read.window_seconds) return quota_told{true, std::nullopt};
+    if (!read.requests) return quota_told{true, std::nullopt};
     constexpr std::int64_t requests_max = (std::numeric_limits<std::uint32_t>::max)();
     constexpr std::int64_t window_seconds_max = std::int64_t{366} * 24 * 60 * 60;  // longer ones are a mistake in units
-    if (!read.requests || *read.requests < 0 || *read.requests > requests_max || !read.window_seconds ||
+    if (*read.requests < 0 || *read.requests > requests_max || !read.window_seconds ||
         *read.window_seconds < 1 || *read.window_seconds > window_seconds_max)
         return internal_error("PostgreSQL: owner_quota_query gave numbers that are no quota");
     return quota_told{true, quota{static_cast<std::uint32_t>(*read.requests), seconds{*read.window_seconds}}};

@@ -1,0 +1,21 @@
+#include "memory_directory.hpp"
+#include "serve_from.hpp"
+#include "serve_on.hpp"
+
+#include <tollgate/policy/system_clock.hpp>
+#include <tollgate/store/memory.hpp>
+
+#include <optional>
+
+namespace reference {
+
+void serve_on_memory(const settings& with, const tollgate::service_catalog& services, const signals& told) {
+    memory_directory users;
+    tollgate::memory_store store;
+    const kept_in kept{users, store, tollgate::system_clock{}};
+    std::optional<demo> shown;
+    if (with.demo) shown = renew_demo(users, store, services, std::nullopt, kept.clock.now());
+    serve_from(kept, shown, with, services, told);
+}
+
+}  // namespace reference

@@ -1,0 +1,29 @@
+#include "expect.hpp"
+#include "postgres_directory.hpp"
+#include "serve_from.hpp"
+#include "serve_on.hpp"
+
+#include <tollgate/store/postgres.hpp>
+
+#include <optional>
+
+namespace reference {
+
+void serve_on_postgres(const settings& with, const tollgate::service_catalog& services, const signals& told) {
+    const auto to = with.store_location().connection_string;
+    const auto for_users = with.store_connections / 2;  // a request uses one at a time of either
+    auto users = expect(postgres_directory::open(to, for_users), "--store: cannot open the database");
+
+    tollgate::postgres_settings kept_as;
+    kept_as.connections_max = with.store_connections - for_users;
+    kept_as.callers_clock = nullptr;  // everybody here goes by the store's clock
+    kept_as.owner_quota_query = postgres_directory::owner_quota_query;
+    auto store = expect(tollgate::postgres_store::open(to, kept_as), "--store: cannot open the database");
+
+    const kept_in kept{users, store, store.clock()};
+    std::optional<demo> shown;
+    if (with.demo) shown = kept_demo(kept, left_demo::may_be_another_s, with, services);
+    serve_from(kept, shown, with, services, told);
+}
+
+}  // namespace reference

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "demo.hpp"
+#include "settings.hpp"
+#include "signals.hpp"
+
+#include <tollgate/api/settings.hpp>
+#include <tollgate/base/outcome.hpp>
+#include <tollgate/base/time.hpp>
+#include <tollgate/server/server.hpp>
+
+#include <optional>
+
+namespace reference {
+
+// What serving is made of whatever the store.
+
+/// For requests and deliveries that are under way when the server is told to stop.
+inline constexpr tollgate::seconds stop_patience{10};
+
+void print_ready(const tollgate::api_settings& serving, const std::optional<demo>& shown);
+
+/// Throws what a server that did not start is a case of.
+void expect_started(const tollgate::outcome<void>& started, const settings& with);
+
+/// Returns at the signal to stop; reads certificates again at each SIGHUP until then.
+void wait_until_told(tollgate::server& running, const settings& with, const signals& told);
+
+}  // namespace reference
