@@ -29852,8 +29852,8 @@ struct postgres_settings {
     instant (*callers_clock)() noexcept = &postgres::server_clock::node_now;
     /// Where the directory's users are in this database: a query of your own for the quota of one of them, which is then
     /// looked up together with their credential instead of with a round trip of its own. `owner.id` in it is the
-    /// user's id; its columns are the requests and the seconds that they count for, both NULL for a user without a
-    /// quota of their own. No row: the directory is asked. It says what `quota_of` says, for that is not asked besides.
+    /// user's id; its columns are the requests, NULL for a user without a quota of their own, and the seconds that they
+    /// count for. No row: the directory is asked. It says what `quota_of` says, for that is not asked besides.
     ///
     ///     SELECT requests_per_day, 86400 FROM shop_users WHERE shop_users.id = owner.id
     ///
@@ -30203,10 +30203,10 @@ TOLLGATE_DECL credential_lookup::credential_lookup(const std::string& owner_quot
 
 TOLLGATE_DECL outcome<quota_told> credential_lookup::to_quota(const quota_columns& read) {
     if (!read.is_told) return quota_told{};
-    if (!read.requests && !read.window_seconds) return quota_told{true, std::nullopt};
+    if (!read.requests) return quota_told{true, std::nullopt};
     constexpr std::int64_t requests_max = (std::numeric_limits<std::uint32_t>::max)();
     constexpr std::int64_t window_seconds_max = std::int64_t{366} * 24 * 60 * 60;  // longer ones are a mistake in units
-    if (!read.requests || *read.requests < 0 || *read.requests > requests_max || !read.window_seconds ||
+    if (*read.requests < 0 || *read.requests > requests_max || !read.window_seconds ||
         *read.window_seconds < 1 || *read.window_seconds > window_seconds_max)
         return internal_error("PostgreSQL: owner_quota_query gave numbers that are no quota");
     return quota_told{true, quota{static_cast<std::uint32_t>(*read.requests), seconds{*read.window_seconds}}};

@@ -7,7 +7,7 @@ import os
 import sqlite3
 import stat
 
-from harness import Case, Server, main, run_command, temporary_directory
+from harness import Case, Server, flags_for, main, on_postgres, run_command, temporary_directory
 
 COMMANDS = [["serve"], ["user", "add"], ["user", "quota"], ["account", "add"], ["token", "create"], ["token", "revoke"],
             ["app", "register"], ["event", "emit"]]
@@ -64,7 +64,9 @@ class Usage(Case):
                                "https://example.com/v1/", "https://example.com/v2",
                                "https://example.com/v1?x", "https://user@example.com/v1", "https:///v1"],
                 "--auth-url": ["", "example.com", "https://example.com/", "https://example.com/#x"],
-                "--store": ["", "x", "memory", "sqlite:", "sqlite::memory:", "mysql:x", "postgres:host=x"],
+                "--store": ["", "x", "memory", "sqlite:", "sqlite::memory:", "mysql:x", "postgres:",
+                            "postgres:nonsense", "postgres:host=x nonsense=y",
+                            "postgres:host=a,b port=1,2,3"],
                 "--limits": ["", "x", "redis://127.0.0.1:6379/0"],
                 "--log": ["", "xml", "TEXT"],
                 "--data": [""],
@@ -131,12 +133,12 @@ class Usage(Case):
         with temporary_directory() as data:
             def failed(*words, mentions, store=()):
                 with self.subTest(words=words):
-                    flags = store or ("--data", data / "d")
+                    flags = store or flags_for(data / "d")
                     self.assert_refused(run_command(*words, *flags, stdin="a password\n"), 1, mentions)
 
             self.assertEqual(0,
-                             run_command("user", "add", "--login", "ann", "--password-stdin", "--data", data / "d",
-                                         stdin="x\n").returncode)
+                             run_command("user", "add", "--login", "ann", "--password-stdin",
+                                         *flags_for(data / "d"), stdin="x\n").returncode)
             failed("user", "add", "--login", "ann", "--password-stdin", mentions="ann")
             failed("user", "add", "--login", "ANN", "--password-stdin", mentions="ANN")
             failed("user", "quota", "--user", "7", "--per-day", "1", mentions="7")
@@ -159,7 +161,7 @@ class Administration(Case):
     def test_each_prints_one_object(self):
         with temporary_directory() as data:
             def run(*words, stdin=""):
-                done = run_command(*words, "--data", data / "a" / "b", stdin=stdin)
+                done = run_command(*words, *flags_for(data / "a" / "b"), stdin=stdin)
                 self.assertEqual((0, ""), (done.returncode, done.stderr), words)
                 self.assertRegex(done.stdout, r"\A\{.*\}\n\Z")
                 return json.loads(done.stdout)
@@ -180,6 +182,9 @@ class Administration(Case):
             self.assertEqual("user:balance sitesmaker:read", token["scopes"])
             self.assertRegex(token["secret"], r"^[A-Za-z0-9_]{43,}$")
             self.assertEqual({"id": token["id"]}, run("token", "revoke", "--id", str(token["id"])))
+            if on_postgres:
+                self.assertFalse((data / "a").exists(), "nothing needs a directory")
+                return
             for path in (data / "a" / "b", *(data / "a" / "b").iterdir()):
                 self.assertEqual(0, path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO), f"{path} is its owner's alone")
             stored = b"".join(path.read_bytes() for path in (data / "a" / "b").iterdir())
@@ -194,7 +199,7 @@ class Configuration(Case):
         with temporary_directory() as data:
             config = data / "tollgate.json"
             config.write_text(json.dumps({
-                "data": str(data / "kept"), "plain": True, "listen": ["127.0.0.1:0"], "anonymous-limit": "7/hour",
+                **dict(zip(("data", "store"), flags_for(data / "kept")[1::2])), "plain": True, "listen": ["127.0.0.1:0"], "anonymous-limit": "7/hour",
                 "user-limit": "9/day",
                 "threads": 1, "log": "json", "demo": True, "max-body-bytes": 2048, "header-timeout": "5s",
                 "trusted-proxy": ["10.0.0.0/8"]}))

@@ -1,6 +1,8 @@
 """Starts the real tollgate-server and talks to it in bytes: what every *_test.py here is made of.
 
-Each test file is a program: `some_test.py path/to/tollgate-server [unittest's own arguments]`.
+Each test file is a program: `some_test.py path/to/tollgate-server [unittest's own arguments]`. With the environment's
+TOLLGATE_E2E_STORE=postgres its servers keep what they keep in a PostgreSQL that lives as long as the program does: each
+data directory has a schema of its own there.
 """
 
 import base64
@@ -20,19 +22,24 @@ import threading
 import time
 import unittest
 
+from postgres import Postgres
+
 DEADLINE_SECONDS = 20  # generous: sanitizers and a busy machine are slow, and a passing test never waits for it
 ALL_SCOPES = "user:balance,sitesmaker:read,sitesmaker,itemplatform:read,itemplatform"
 PLENTY = ["--anonymous-limit", "1000000/day", "--user-limit", "1000000/day"]
 
 program = None  # the path of tollgate-server, set by main()
+postgres = None  # where servers keep things unless a test says otherwise; None: in a SQLite file
+on_postgres = os.environ.get("TOLLGATE_E2E_STORE") == "postgres"
 
 
 def main():
-    global program
+    global program, postgres
     if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
         sys.exit(f"usage: {sys.argv[0]} path/to/tollgate-server [unittest arguments]")
     program = str(pathlib.Path(sys.argv.pop(1)).resolve())
-    unittest.main(module="__main__")
+    with Postgres() if on_postgres else contextlib.nullcontext() as postgres:
+        unittest.main(module="__main__")
 
 
 def basic(username, secret, scheme="Basic"):
@@ -153,13 +160,19 @@ def run_command(*arguments, stdin=""):
                           timeout=DEADLINE_SECONDS)
 
 
+def flags_for(data, store=None):
+    """What names a data directory, and the store that belongs to it."""
+    store = store or (postgres and postgres.store(data))
+    return ["--data", str(data)] + (["--store", store] if store else [])
+
+
 class Server:
     """A running `tollgate-server serve`. Its standard error is collected, and part of every failure's story."""
 
     def __init__(self, *flags, data=None, store=None, tls=False, trusted=True, listen="127.0.0.1:0"):
         self.own_directory = data is None
         self.data = pathlib.Path(data or tempfile.mkdtemp(prefix="tollgate-e2e-"))
-        self.store_flags = ["--data", str(self.data)] + (["--store", store] if store else [])
+        self.store_flags = flags_for(self.data, store)
         command = [program, "serve", *self.store_flags, "--listen", listen, *map(str, flags)]
         if not tls:
             command.append("--plain")
@@ -324,11 +337,11 @@ class Case(unittest.TestCase):
 
 
 def over_every_transport(case):
-    """Runs a Case over TLS and plain, on SQLite and in memory: it gets a demo server with plenty of
-    quota as `server`."""
+    """Runs a Case over TLS and plain, on SQLite (or PostgreSQL, see above) and in memory: it gets a demo server with
+    plenty of quota as `server`."""
     namespace = sys.modules[case.__module__].__dict__
     for transport in ("plain", "tls"):
-        for store in ("sqlite", "memory"):
+        for store in ("postgres",) if on_postgres else ("sqlite", "memory"):
             def start(cls, tls=transport == "tls", kept=store):
                 cls.server = Server("--demo", *PLENTY, store="memory:" if kept == "memory" else None, tls=tls)
                 cls.addClassCleanup(cls.server.stop)

@@ -25,10 +25,9 @@ LATER = ["--webhook-retry", "1h"]
 
 
 def emit(server, service, account, event, data):
-    """Reports an event beside the running server: to how many webhooks. `--data` is the event's here, so the store is
-    named."""
+    """Reports an event beside the running server: to how many webhooks."""
     done = run_command("event", "emit", "--service", service, "--account", account, "--event", event, "--data",
-                       json.dumps(data), "--store", f"sqlite:{server.data / 'tollgate.db'}")
+                       json.dumps(data), *server.store_flags)
     if done.returncode != 0:
         raise AssertionError(f"event emit ended with {done.returncode}: {done.stderr}")
     return json.loads(done.stdout)["deliveries"]
