@@ -3275,6 +3275,8 @@ public:
     constexpr bool add(std::string_view scope) noexcept;
 
     [[nodiscard]] constexpr bool contains(std::string_view scope) const noexcept;
+    /// Each by its name, whatever one covers of another.
+    [[nodiscard]] constexpr bool contains_all(const scope_set& others) const noexcept;
     [[nodiscard]] constexpr bool empty() const noexcept { return text_.empty(); }
     /// Separated by single spaces (RFC 6749 section 5.1).
     [[nodiscard]] constexpr std::string_view text() const noexcept { return text_.view(); }
@@ -3302,6 +3304,10 @@ constexpr bool scope_set::for_each(Visit&& visit) const {
 
 constexpr bool scope_set::contains(std::string_view scope) const noexcept {
     return !for_each([scope](std::string_view held) { return held != scope; });
+}
+
+constexpr bool scope_set::contains_all(const scope_set& others) const noexcept {
+    return others.for_each([this](std::string_view each) { return contains(each); });
 }
 
 constexpr bool scope_set::add(std::string_view scope) noexcept {
@@ -3574,13 +3580,16 @@ struct new_authorization_code {
     std::optional<std::string> code_challenge;  ///< S256, base64url (RFC 7636 section 4.2)
     instant created_at;
     instant expires_at;
+    /// Nobody was asked, because all of it was granted before: a code is made only while that still holds.
+    bool only_if_granted = false;
 };
 
 /// What came of keeping a code. A form that was sent twice asks for the same code twice.
 enum class code_result : std::uint8_t {
     created,
-    waiting,  ///< it is there already, and was not redeemed yet
-    spent,    ///< it is there already, and was redeemed
+    waiting,      ///< it is there already, and was not redeemed yet
+    spent,        ///< it is there already, and was redeemed
+    not_granted,  ///< there is none: not all of its scopes are granted (any more)
 };
 
 /// A pair of tokens that is about to be handed out, as the store keeps it.
@@ -4119,8 +4128,9 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
     // What this user granted this application before; none when nothing, or when it was revoked.
     { s.granted_scopes(user, application) } -> std::same_as<outcome<std::optional<scope_set>>>;
     // Keeps the code, and adds its scopes to what the user has granted the application: one step. Nothing changes for a
-    // digest that is there already. problem_kind::not_found when there is no such application (any more), invalid when the
-    // user's scopes would be more than a scope_set holds.
+    // digest that is there already, nor where a code is `only_if_granted` and would add a scope: a revocation in the same
+    // moment is not undone. problem_kind::not_found when there is no such application (any more), invalid when the user's
+    // scopes would be more than a scope_set holds.
     { s.create_code(code) } -> std::same_as<outcome<code_result>>;
     // Redeems a code once: of N calls at the same time, from any number of threads and processes, exactly one is `redeemed`,
     // and its tokens exist when it returns. A failure leaves the code as it was. A code is remembered after its redemption
@@ -8522,9 +8532,6 @@ enum class decision : std::uint8_t { allow, deny, none };
 /// What the page says instead of asking.
 [[nodiscard]] TOLLGATE_DECL const message_words& words_for(page_failure why, const consent_words& words) noexcept;
 
-/// Whether each of these was granted: as they are named, whatever one covers of another.
-[[nodiscard]] TOLLGATE_DECL bool holds_all(const scope_set& granted, const scope_set& asked) noexcept;
-
 }  // namespace tollgate::oauth
 
 // <tollgate/oauth/redirect_answer.hpp>
@@ -8867,10 +8874,14 @@ private:
 
         const auto granted = store.granted_scopes(who->user, to.request.client.id);
         if (!granted) return answer_problem(to, granted.error());
-        if (!*granted || !holds_all(**granted, to.request.scopes)) return show_consent(to, *who);
+        if (!*granted || !(*granted)->contains_all(to.request.scopes)) return show_consent(to, *who);
         const auto code = new_secret(secret_kind::authorization_code, policy(policies.random));
         if (!code) return answer_problem(to, no_random_bytes());
-        give_code(to, who->user, *code);
+        auto made = code_for(to, who->user, *code);
+        made.only_if_granted = true;
+        const auto kept = store.create_code(made);
+        if (kept && *kept == code_result::not_granted) return show_consent(to, *who);  // revoked a moment ago
+        give_code(to, kept, *code);
     }
 
     void ask_to_sign_in(const call& to) const {
@@ -8982,21 +8993,28 @@ private:
     void give_code_of(const call& to, const code_seed& seed) const {
         const auto made_at = pipeline::made_at(seed.nonce);
         const bool remembered = to.now.now < made_at + seconds{limits::spent_code_seconds};
-        if (remembered) return give_code(to, seed.user, make_code(seed));
+        if (remembered) return keep_and_give_code(to, seed.user, make_code(seed));
         const auto code = new_secret(secret_kind::authorization_code, policy(policies.random));
         if (!code) return answer_problem(to, no_random_bytes());
-        give_code(to, seed.user, *code);
+        keep_and_give_code(to, seed.user, *code);
     }
 
-    void give_code(const call& to, user_id user, const secret_text& code) const {
-        const auto kept = store.create_code({.code_digest = digest_of(code),
-                                             .user = user,
-                                             .application = to.request.client.id,
-                                             .scopes = to.request.scopes,
-                                             .redirect = to.request.redirect,
-                                             .code_challenge = to.request.code_challenge,
-                                             .created_at = to.now.now,
-                                             .expires_at = to.now.now + settings.code_lifetime});
+    [[nodiscard]] new_authorization_code code_for(const call& to, user_id user, const secret_text& code) const {
+        return {.code_digest = digest_of(code),
+                .user = user,
+                .application = to.request.client.id,
+                .scopes = to.request.scopes,
+                .redirect = to.request.redirect,
+                .code_challenge = to.request.code_challenge,
+                .created_at = to.now.now,
+                .expires_at = to.now.now + settings.code_lifetime};
+    }
+
+    void keep_and_give_code(const call& to, user_id user, const secret_text& code) const {
+        give_code(to, store.create_code(code_for(to, user, code)), code);
+    }
+
+    void give_code(const call& to, const outcome<code_result>& kept, const secret_text& code) const {
         if (!kept) return answer_not_kept(to, kept.error());
         if (*kept == code_result::spent)
             return pages.answer_message(to.out, http::status::conflict, pages.words().consent.answered);
@@ -17943,10 +17961,6 @@ TOLLGATE_DECL const message_words& words_for(page_failure why, const consent_wor
     return words.wrong_redirect;
 }
 
-TOLLGATE_DECL bool holds_all(const scope_set& granted, const scope_set& asked) noexcept {
-    return asked.for_each([&](std::string_view scope) { return granted.contains(scope); });
-}
-
 }  // namespace tollgate::oauth
 
 // <tollgate/oauth/redirect_answer.ipp>
@@ -19595,6 +19609,7 @@ TOLLGATE_DECL outcome<code_result> grants::create_code(const new_authorization_c
     auto kept = rows_.find(parties);
     const bool is_new = kept == rows_.end();
     scope_set scopes = is_new ? scope_set{} : kept->second.scopes;
+    if (made.only_if_granted && (is_new || !scopes.contains_all(made.scopes))) return code_result::not_granted;
     if (!made.scopes.for_each([&](std::string_view each) { return scopes.add(each); })) return too_many_scopes();
     if (is_new && rows_.size() >= settings_.grants_max)
         return unavailable("The memory store holds " + std::to_string(settings_.grants_max) +
@@ -26827,26 +26842,28 @@ namespace detail {
 /// One row's number in a table of this file, that no value of the domain names.
 using row_number = std::int64_t;
 
-/// The grant between a user and an application, with these scopes added to those it has; made where there is none.
-inline outcome<row_number> widen_grant(database& on, const new_authorization_code& made) {
+/// The grant between a user and an application, with these scopes added to those it has; made where there is none. None
+/// where a scope would have to be added, and must not be.
+inline outcome<std::optional<row_number>> widen_grant(database& on, const new_authorization_code& made) {
     auto kept = on.prepare("SELECT id, scopes FROM tollgate_grants WHERE user = ? AND application = ?", made.user,
                            made.application)
                     .next<row_number, scope_set>();
     if (!kept) return std::move(kept).error();
     scope_set scopes = *kept ? std::get<1>(**kept) : scope_set{};
+    if (made.only_if_granted && (!*kept || !scopes.contains_all(made.scopes))) return std::optional<row_number>{};
     if (!made.scopes.for_each([&](std::string_view each) { return scopes.add(each); })) return too_many_scopes();
     if (*kept) {
         const row_number id = std::get<0>(**kept);
-        if (scopes == std::get<1>(**kept)) return id;
+        if (scopes == std::get<1>(**kept)) return std::optional{id};
         if (auto done = on.run("UPDATE tollgate_grants SET scopes = ? WHERE id = ?", scopes, id); !done)
             return std::move(done).error();
-        return id;
+        return std::optional{id};
     }
     if (auto done = on.run("INSERT INTO tollgate_grants (user, application, scopes, created_at) VALUES (?, ?, ?, ?)",
                            made.user, made.application, scopes, made.created_at);
         !done)
         return std::move(done).error();
-    return on.last_insert_id();
+    return std::optional{on.last_insert_id()};
 }
 
 /// Revokes a refresh token and what was made with it.
@@ -26909,18 +26926,20 @@ TOLLGATE_DECL outcome<code_result> grants::create_code(const new_authorization_c
     if (!known) return std::move(known).error();
     if (!*known) return not_found();
 
-    const auto access_grant = detail::widen_grant(on, made);
-    if (!access_grant) return access_grant.error();
+    const auto widened = detail::widen_grant(on, made);
+    if (!widened) return widened.error();
+    if (!*widened) return code_result::not_granted;
+    const auto access_grant = **widened;
     if (auto done =
             on.run("INSERT INTO tollgate_codes "
                    "(code_digest, access_grant, scopes, redirect, code_challenge, expires_at, forget_at) "
                    "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)",
-                   made.code_digest, *access_grant, made.scopes, made.redirect, made.code_challenge, made.expires_at);
+                   made.code_digest, access_grant, made.scopes, made.redirect, made.code_challenge, made.expires_at);
         !done)
         return std::move(done).error();
     if (auto done = on.run("DELETE FROM tollgate_codes WHERE id IN (SELECT id FROM tollgate_codes "
                            "WHERE access_grant = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
-                           *access_grant, limits::codes_per_grant_max);
+                           access_grant, limits::codes_per_grant_max);
         !done)
         return std::move(done).error();
     if (auto done = change->commit(); !done) return std::move(done).error();
@@ -31657,9 +31676,9 @@ TOLLGATE_DECL outcome<code_result> grants::create_code(const new_authorization_c
     auto asked = connections_.make_batch();
     asked.add(
         "INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) SELECT $1, $2, '', $3 "
-        "WHERE NOT EXISTS (SELECT FROM tollgate_codes WHERE code_digest = $4) "
+        "WHERE NOT $5 AND NOT EXISTS (SELECT FROM tollgate_codes WHERE code_digest = $4) "
         "ON CONFLICT (user_id, application_id) DO NOTHING",
-        made.user, made.application, made.created_at, made.code_digest);
+        made.user, made.application, made.created_at, made.code_digest, made.only_if_granted);
     asked.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR NO KEY UPDATE", made.user,
               made.application);
     // Scopes that were granted before stay in front, in their order.
@@ -31670,7 +31689,8 @@ TOLLGATE_DECL outcome<code_result> grants::create_code(const new_authorization_c
         "SELECT scope, min(place) AS place FROM unnest(string_to_array(scopes, ' ') || string_to_array($4, ' ')) "
         "WITH ORDINALITY AS listed (scope, place) WHERE scope <> '' GROUP BY scope) AS each) AS scopes "
         "FROM tollgate_grants WHERE user_id = $2 AND application_id = $3 AND NOT EXISTS (SELECT FROM there)), "
-        "fitting AS (SELECT id, before, scopes FROM widened WHERE octet_length(scopes) <= $5), "
+        "fitting AS (SELECT id, before, scopes FROM widened WHERE octet_length(scopes) <= $5 "
+        "AND (scopes = before OR NOT $9)), "
         "grown AS (UPDATE tollgate_grants AS grants SET scopes = fitting.scopes FROM fitting "
         "WHERE grants.id = fitting.id AND fitting.scopes <> fitting.before), "
         "made AS (INSERT INTO tollgate_codes "
@@ -31678,7 +31698,7 @@ TOLLGATE_DECL outcome<code_result> grants::create_code(const new_authorization_c
         "SELECT $1, id, $4, $6, $7, $8, $8 FROM fitting RETURNING id) "
         "SELECT (SELECT is_spent FROM there), EXISTS (SELECT FROM widened), EXISTS (SELECT FROM made)",
         made.code_digest, made.user, made.application, made.scopes, limits::scope_text_bytes_max, made.redirect,
-        made.code_challenge, made.expires_at);
+        made.code_challenge, made.expires_at, made.only_if_granted);
     asked.add(
         "DELETE FROM tollgate_codes WHERE id = ANY (ARRAY(SELECT codes.id FROM tollgate_codes AS codes "
         "JOIN tollgate_grants AS grants ON grants.id = grant_id WHERE user_id = $1 AND application_id = $2 "
@@ -31691,6 +31711,7 @@ TOLLGATE_DECL outcome<code_result> grants::create_code(const new_authorization_c
     const auto& [is_spent, has_grant, is_made] = *row;
     if (is_spent) return *is_spent ? code_result::spent : code_result::waiting;
     if (is_made) return code_result::created;
+    if (made.only_if_granted) return code_result::not_granted;
     return has_grant ? too_many_scopes() : not_found();
 }
 

@@ -47,6 +47,7 @@ struct faulty_store {
 
     memory_store rows;
     fault_plan faults;
+    std::function<void()> before_code;  ///< what somebody else does in the last moment
 
     outcome<application_id> create_application(const new_application& made, std::size_t max) { return rows.create_application(made, max); }
     outcome<std::optional<application>> find_application(std::string_view client_id) {
@@ -64,6 +65,7 @@ struct faulty_store {
     }
     outcome<code_result> create_code(const new_authorization_code& made) {
         if (auto why = faults.next()) return *why;
+        if (before_code) before_code();
         return rows.create_code(made);
     }
     outcome<redeemed_code> redeem_code(const code_redemption& shown) {

@@ -44,8 +44,9 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
     // What this user granted this application before; none when nothing, or when it was revoked.
     { s.granted_scopes(user, application) } -> std::same_as<outcome<std::optional<scope_set>>>;
     // Keeps the code, and adds its scopes to what the user has granted the application: one step. Nothing changes for a
-    // digest that is there already. problem_kind::not_found when there is no such application (any more), invalid when the
-    // user's scopes would be more than a scope_set holds.
+    // digest that is there already, nor where a code is `only_if_granted` and would add a scope: a revocation in the same
+    // moment is not undone. problem_kind::not_found when there is no such application (any more), invalid when the user's
+    // scopes would be more than a scope_set holds.
     { s.create_code(code) } -> std::same_as<outcome<code_result>>;
     // Redeems a code once: of N calls at the same time, from any number of threads and processes, exactly one is `redeemed`,
     // and its tokens exist when it returns. A failure leaves the code as it was. A code is remembered after its redemption

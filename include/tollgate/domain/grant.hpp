@@ -33,13 +33,16 @@ struct new_authorization_code {
     std::optional<std::string> code_challenge;  ///< S256, base64url (RFC 7636 section 4.2)
     instant created_at;
     instant expires_at;
+    /// Nobody was asked, because all of it was granted before: a code is made only while that still holds.
+    bool only_if_granted = false;
 };
 
 /// What came of keeping a code. A form that was sent twice asks for the same code twice.
 enum class code_result : std::uint8_t {
     created,
-    waiting,  ///< it is there already, and was not redeemed yet
-    spent,    ///< it is there already, and was redeemed
+    waiting,      ///< it is there already, and was not redeemed yet
+    spent,        ///< it is there already, and was redeemed
+    not_granted,  ///< there is none: not all of its scopes are granted (any more)
 };
 
 /// A pair of tokens that is about to be handed out, as the store keeps it.

@@ -30,6 +30,8 @@ public:
     constexpr bool add(std::string_view scope) noexcept;
 
     [[nodiscard]] constexpr bool contains(std::string_view scope) const noexcept;
+    /// Each by its name, whatever one covers of another.
+    [[nodiscard]] constexpr bool contains_all(const scope_set& others) const noexcept;
     [[nodiscard]] constexpr bool empty() const noexcept { return text_.empty(); }
     /// Separated by single spaces (RFC 6749 section 5.1).
     [[nodiscard]] constexpr std::string_view text() const noexcept { return text_.view(); }
@@ -57,6 +59,10 @@ constexpr bool scope_set::for_each(Visit&& visit) const {
 
 constexpr bool scope_set::contains(std::string_view scope) const noexcept {
     return !for_each([scope](std::string_view held) { return held != scope; });
+}
+
+constexpr bool scope_set::contains_all(const scope_set& others) const noexcept {
+    return others.for_each([this](std::string_view each) { return contains(each); });
 }
 
 constexpr bool scope_set::add(std::string_view scope) noexcept {

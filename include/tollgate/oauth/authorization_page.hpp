@@ -109,10 +109,14 @@ private:
 
         const auto granted = store.granted_scopes(who->user, to.request.client.id);
         if (!granted) return answer_problem(to, granted.error());
-        if (!*granted || !holds_all(**granted, to.request.scopes)) return show_consent(to, *who);
+        if (!*granted || !(*granted)->contains_all(to.request.scopes)) return show_consent(to, *who);
         const auto code = new_secret(secret_kind::authorization_code, policy(policies.random));
         if (!code) return answer_problem(to, no_random_bytes());
-        give_code(to, who->user, *code);
+        auto made = code_for(to, who->user, *code);
+        made.only_if_granted = true;
+        const auto kept = store.create_code(made);
+        if (kept && *kept == code_result::not_granted) return show_consent(to, *who);  // revoked a moment ago
+        give_code(to, kept, *code);
     }
 
     void ask_to_sign_in(const call& to) const {
@@ -224,21 +228,28 @@ private:
     void give_code_of(const call& to, const code_seed& seed) const {
         const auto made_at = pipeline::made_at(seed.nonce);
         const bool remembered = to.now.now < made_at + seconds{limits::spent_code_seconds};
-        if (remembered) return give_code(to, seed.user, make_code(seed));
+        if (remembered) return keep_and_give_code(to, seed.user, make_code(seed));
         const auto code = new_secret(secret_kind::authorization_code, policy(policies.random));
         if (!code) return answer_problem(to, no_random_bytes());
-        give_code(to, seed.user, *code);
+        keep_and_give_code(to, seed.user, *code);
     }
 
-    void give_code(const call& to, user_id user, const secret_text& code) const {
-        const auto kept = store.create_code({.code_digest = digest_of(code),
-                                             .user = user,
-                                             .application = to.request.client.id,
-                                             .scopes = to.request.scopes,
-                                             .redirect = to.request.redirect,
-                                             .code_challenge = to.request.code_challenge,
-                                             .created_at = to.now.now,
-                                             .expires_at = to.now.now + settings.code_lifetime});
+    [[nodiscard]] new_authorization_code code_for(const call& to, user_id user, const secret_text& code) const {
+        return {.code_digest = digest_of(code),
+                .user = user,
+                .application = to.request.client.id,
+                .scopes = to.request.scopes,
+                .redirect = to.request.redirect,
+                .code_challenge = to.request.code_challenge,
+                .created_at = to.now.now,
+                .expires_at = to.now.now + settings.code_lifetime};
+    }
+
+    void keep_and_give_code(const call& to, user_id user, const secret_text& code) const {
+        give_code(to, store.create_code(code_for(to, user, code)), code);
+    }
+
+    void give_code(const call& to, const outcome<code_result>& kept, const secret_text& code) const {
         if (!kept) return answer_not_kept(to, kept.error());
         if (*kept == code_result::spent)
             return pages.answer_message(to.out, http::status::conflict, pages.words().consent.answered);

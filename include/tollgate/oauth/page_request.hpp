@@ -24,9 +24,6 @@ enum class decision : std::uint8_t { allow, deny, none };
 /// What the page says instead of asking.
 [[nodiscard]] TOLLGATE_DECL const message_words& words_for(page_failure why, const consent_words& words) noexcept;
 
-/// Whether each of these was granted: as they are named, whatever one covers of another.
-[[nodiscard]] TOLLGATE_DECL bool holds_all(const scope_set& granted, const scope_set& asked) noexcept;
-
 }  // namespace tollgate::oauth
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)

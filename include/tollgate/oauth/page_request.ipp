@@ -33,8 +33,4 @@ TOLLGATE_DECL const message_words& words_for(page_failure why, const consent_wor
     return words.wrong_redirect;
 }
 
-TOLLGATE_DECL bool holds_all(const scope_set& granted, const scope_set& asked) noexcept {
-    return asked.for_each([&](std::string_view scope) { return granted.contains(scope); });
-}
-
 }  // namespace tollgate::oauth

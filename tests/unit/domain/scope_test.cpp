@@ -41,4 +41,9 @@ TEST_CASE("a set contains whole scopes only", "[domain][scope]") {
     CHECK_FALSE(held.contains("sitesmaker"));
     CHECK_FALSE(held.contains("user"));
     CHECK_FALSE(held.contains(""));
+    CHECK(held.contains_all(held));
+    CHECK(held.contains_all(*scope_set::parse("sitesmaker:read")));
+    CHECK(held.contains_all({}));
+    CHECK_FALSE(held.contains_all(*scope_set::parse("sitesmaker:read sitesmaker")));
+    CHECK_FALSE(scope_set{}.contains_all(held));
 }

@@ -305,6 +305,16 @@ TEST_CASE("consent is skipped only for scopes that were granted by name", "[oaut
     CHECK(returned(shop.open(shop.asks()), "code") != returned(shop.open(shop.asks()), "code"));
 }
 
+TEST_CASE("a revocation that meets a request without a page is not undone", "[oauth][page]") {
+    oauth_shop shop;
+    CHECK_FALSE(shop.consent(shop.asks()).empty());
+    shop.store.before_code = [&] { CHECK(*shop.store.rows.revoke_grant(ann, shop.app.id)); };
+    check_page(shop.open(shop.asks()), status::ok);
+    CHECK(shop.store.grants_of(ann)->empty());
+    shop.store.before_code = nullptr;
+    CHECK_FALSE(shop.consent(shop.asks()).empty());
+}
+
 TEST_CASE("a form that did not come from this person's page is a 403", "[oauth][page][csrf]") {
     oauth_shop shop;
     const auto good = with(hidden_fields(shop.open(shop.asks())), {{"decision", "allow"}});

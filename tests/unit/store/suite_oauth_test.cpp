@@ -28,6 +28,7 @@ enum class mistake {
     replaces_a_waiting_code,
     replaces_scopes_that_were_granted,
     gives_all_that_was_granted,
+    grants_unasked,
     redeems_again,
     reuse_revokes_nothing,
     reuse_revokes_the_whole_grant,
@@ -116,7 +117,8 @@ public:
     outcome<std::optional<scope_set>> granted_scopes(user_id user, application_id application) {
         return inner_.granted_scopes(user, application);
     }
-    outcome<code_result> create_code(const new_authorization_code& made) {
+    outcome<code_result> create_code(new_authorization_code made) {
+        if (is(mistake::grants_unasked)) made.only_if_granted = false;
         if (is(mistake::replaces_scopes_that_were_granted)) {
             const auto before = *inner_.granted_scopes(made.user, made.application);
             if (before && before->text() != made.scopes.text() && before->text() == "b a")
@@ -290,6 +292,8 @@ TEST_CASE("the store suite catches what adapters get wrong of OAuth, in the case
         row{mistake::replaces_a_waiting_code, "code: made twice, it is the same one"},
         row{mistake::replaces_scopes_that_were_granted, "grant: scopes are added to those that were granted"},
         row{mistake::gives_all_that_was_granted, "grant: scopes are added to those that were granted"},
+        row{mistake::grants_unasked,
+            "grant: where nobody was asked, a code is made of what is granted, and of no more"},
         row{mistake::redeems_again,
             "code: of parallel redemptions exactly one wins, and the others revoke what it won"},
         row{mistake::reuse_revokes_nothing, "code: shown again, what was made of it is revoked, and nothing else"},

@@ -33,6 +33,7 @@ TOLLGATE_DECL outcome<code_result> grants::create_code(const new_authorization_c
     auto kept = rows_.find(parties);
     const bool is_new = kept == rows_.end();
     scope_set scopes = is_new ? scope_set{} : kept->second.scopes;
+    if (made.only_if_granted && (is_new || !scopes.contains_all(made.scopes))) return code_result::not_granted;
     if (!made.scopes.for_each([&](std::string_view each) { return scopes.add(each); })) return too_many_scopes();
     if (is_new && rows_.size() >= settings_.grants_max)
         return unavailable("The memory store holds " + std::to_string(settings_.grants_max) +

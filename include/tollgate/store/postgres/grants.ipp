@@ -31,9 +31,9 @@ TOLLGATE_DECL outcome<code_result> grants::create_code(const new_authorization_c
     auto asked = connections_.make_batch();
     asked.add(
         "INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) SELECT $1, $2, '', $3 "
-        "WHERE NOT EXISTS (SELECT FROM tollgate_codes WHERE code_digest = $4) "
+        "WHERE NOT $5 AND NOT EXISTS (SELECT FROM tollgate_codes WHERE code_digest = $4) "
         "ON CONFLICT (user_id, application_id) DO NOTHING",
-        made.user, made.application, made.created_at, made.code_digest);
+        made.user, made.application, made.created_at, made.code_digest, made.only_if_granted);
     asked.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR NO KEY UPDATE", made.user,
               made.application);
     // Scopes that were granted before stay in front, in their order.
@@ -44,7 +44,8 @@ TOLLGATE_DECL outcome<code_result> grants::create_code(const new_authorization_c
         "SELECT scope, min(place) AS place FROM unnest(string_to_array(scopes, ' ') || string_to_array($4, ' ')) "
         "WITH ORDINALITY AS listed (scope, place) WHERE scope <> '' GROUP BY scope) AS each) AS scopes "
         "FROM tollgate_grants WHERE user_id = $2 AND application_id = $3 AND NOT EXISTS (SELECT FROM there)), "
-        "fitting AS (SELECT id, before, scopes FROM widened WHERE octet_length(scopes) <= $5), "
+        "fitting AS (SELECT id, before, scopes FROM widened WHERE octet_length(scopes) <= $5 "
+        "AND (scopes = before OR NOT $9)), "
         "grown AS (UPDATE tollgate_grants AS grants SET scopes = fitting.scopes FROM fitting "
         "WHERE grants.id = fitting.id AND fitting.scopes <> fitting.before), "
         "made AS (INSERT INTO tollgate_codes "
@@ -52,7 +53,7 @@ TOLLGATE_DECL outcome<code_result> grants::create_code(const new_authorization_c
         "SELECT $1, id, $4, $6, $7, $8, $8 FROM fitting RETURNING id) "
         "SELECT (SELECT is_spent FROM there), EXISTS (SELECT FROM widened), EXISTS (SELECT FROM made)",
         made.code_digest, made.user, made.application, made.scopes, limits::scope_text_bytes_max, made.redirect,
-        made.code_challenge, made.expires_at);
+        made.code_challenge, made.expires_at, made.only_if_granted);
     asked.add(
         "DELETE FROM tollgate_codes WHERE id = ANY (ARRAY(SELECT codes.id FROM tollgate_codes AS codes "
         "JOIN tollgate_grants AS grants ON grants.id = grant_id WHERE user_id = $1 AND application_id = $2 "
@@ -65,6 +66,7 @@ TOLLGATE_DECL outcome<code_result> grants::create_code(const new_authorization_c
     const auto& [is_spent, has_grant, is_made] = *row;
     if (is_spent) return *is_spent ? code_result::spent : code_result::waiting;
     if (is_made) return code_result::created;
+    if (made.only_if_granted) return code_result::not_granted;
     return has_grant ? too_many_scopes() : not_found();
 }
 

@@ -18,26 +18,28 @@ namespace detail {
 /// One row's number in a table of this file, that no value of the domain names.
 using row_number = std::int64_t;
 
-/// The grant between a user and an application, with these scopes added to those it has; made where there is none.
-inline outcome<row_number> widen_grant(database& on, const new_authorization_code& made) {
+/// The grant between a user and an application, with these scopes added to those it has; made where there is none. None
+/// where a scope would have to be added, and must not be.
+inline outcome<std::optional<row_number>> widen_grant(database& on, const new_authorization_code& made) {
     auto kept = on.prepare("SELECT id, scopes FROM tollgate_grants WHERE user = ? AND application = ?", made.user,
                            made.application)
                     .next<row_number, scope_set>();
     if (!kept) return std::move(kept).error();
     scope_set scopes = *kept ? std::get<1>(**kept) : scope_set{};
+    if (made.only_if_granted && (!*kept || !scopes.contains_all(made.scopes))) return std::optional<row_number>{};
     if (!made.scopes.for_each([&](std::string_view each) { return scopes.add(each); })) return too_many_scopes();
     if (*kept) {
         const row_number id = std::get<0>(**kept);
-        if (scopes == std::get<1>(**kept)) return id;
+        if (scopes == std::get<1>(**kept)) return std::optional{id};
         if (auto done = on.run("UPDATE tollgate_grants SET scopes = ? WHERE id = ?", scopes, id); !done)
             return std::move(done).error();
-        return id;
+        return std::optional{id};
     }
     if (auto done = on.run("INSERT INTO tollgate_grants (user, application, scopes, created_at) VALUES (?, ?, ?, ?)",
                            made.user, made.application, scopes, made.created_at);
         !done)
         return std::move(done).error();
-    return on.last_insert_id();
+    return std::optional{on.last_insert_id()};
 }
 
 /// Revokes a refresh token and what was made with it.
@@ -100,18 +102,20 @@ TOLLGATE_DECL outcome<code_result> grants::create_code(const new_authorization_c
     if (!known) return std::move(known).error();
     if (!*known) return not_found();
 
-    const auto access_grant = detail::widen_grant(on, made);
-    if (!access_grant) return access_grant.error();
+    const auto widened = detail::widen_grant(on, made);
+    if (!widened) return widened.error();
+    if (!*widened) return code_result::not_granted;
+    const auto access_grant = **widened;
     if (auto done =
             on.run("INSERT INTO tollgate_codes "
                    "(code_digest, access_grant, scopes, redirect, code_challenge, expires_at, forget_at) "
                    "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)",
-                   made.code_digest, *access_grant, made.scopes, made.redirect, made.code_challenge, made.expires_at);
+                   made.code_digest, access_grant, made.scopes, made.redirect, made.code_challenge, made.expires_at);
         !done)
         return std::move(done).error();
     if (auto done = on.run("DELETE FROM tollgate_codes WHERE id IN (SELECT id FROM tollgate_codes "
                            "WHERE access_grant = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
-                           *access_grant, limits::codes_per_grant_max);
+                           access_grant, limits::codes_per_grant_max);
         !done)
         return std::move(done).error();
     if (auto done = change->commit(); !done) return std::move(done).error();

@@ -68,6 +68,35 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         expect(given.scopes == made.scopes, "a code is for its own scopes, not for all that are granted");
     });
 
+    add("grant: where nobody was asked, a code is made of what is granted, and of no more", [](auto& store) {
+        const auto application = create_sample_application(store);
+        const auto unasked = [&](std::uint64_t seed, const char* scopes) {
+            auto made = sample_code(seed, application);
+            made.scopes = sample_scopes(scopes);
+            made.only_if_granted = true;
+            return made;
+        };
+        expect_code(store, unasked(1, "a"), code_result::not_granted);
+        expect(!value_of(store.granted_scopes(user_id{7}, application)), "nothing is granted by it");
+        expect(value_of(store.grants_of(user_id{7})).empty(), "and nothing is listed");
+        expect_redemption(store, sample_redemption(1, application), redemption_result::unknown);
+
+        auto asked = sample_code(2, application);
+        asked.scopes = sample_scopes("b a");
+        expect_code(store, asked, code_result::created);
+        expect_code(store, unasked(3, "c a"), code_result::not_granted);
+        expect_code(store, unasked(3, "a"), code_result::created);
+        expect_code(store, unasked(3, "a"), code_result::waiting);
+        expect_code(store, unasked(4, "a b"), code_result::created);
+        expect(value_of(store.granted_scopes(user_id{7}, application)) == asked.scopes, "what is granted stays so");
+        const auto given = value_of(store.redeem_code(sample_redemption(3, application)));
+        expect(given.scopes == sample_scopes("a"), "the code is for its own scopes");
+
+        expect(value_of(store.revoke_grant(user_id{7}, application)), "there was such a grant");
+        expect_code(store, unasked(5, "a"), code_result::not_granted);
+        expect(value_of(store.grants_of(user_id{7})).empty(), "a revocation is not undone");
+    });
+
     add("grant: more scopes than can be kept are refused, and nothing changes", [](auto& store) {
         const auto application = create_sample_application(store);
         auto made = sample_code(1, application);
