@@ -1,5 +1,6 @@
 #pragma once
 
+#include "chosen_limiter.hpp"
 #include "handler_settings.hpp"
 #include "request_log.hpp"
 #include "user_passwords.hpp"
@@ -20,8 +21,7 @@ namespace reference {
 /// All handlers, on one listener, with one limiter, one log and one look, and the clock that the store goes by.
 template <class Directory, class Store, class Clock>
 class handlers {
-    static auto make_policies(const settings& with, const Clock& clock, tollgate::window_limiter& limiter,
-                              request_log& log) {
+    static auto make_policies(const settings& with, const Clock& clock, chosen_limiter& limiter, request_log& log) {
         return tollgate::default_policies()
             .with_clock(clock)
             .with_limiter(std::ref(limiter))
@@ -31,7 +31,7 @@ class handlers {
 
     using policies =
         decltype(make_policies(std::declval<settings>(), std::declval<Clock>(),
-                               std::declval<tollgate::window_limiter&>(), std::declval<request_log&>()));
+                               std::declval<chosen_limiter&>(), std::declval<request_log&>()));
     using theme = std::reference_wrapper<tollgate::plain_theme>;
     using passwords_type = user_passwords<Directory>;
     using sessions_type = tollgate::cookie_sessions<Store, passwords_type>;
@@ -44,7 +44,8 @@ public:
 
     handlers(const settings& with, const tollgate::api_settings& shared, Directory& users, Store& store,
              const Clock& clock, request_log& log)
-        : passwords_{users},
+        : limiter_{with, log},
+          passwords_{users},
           sessions_{to_session_settings(shared), store, passwords_},
           api_{shared, users, store, make_policies(with, clock, limiter_, log)},
           oauth_{to_oauth_settings(with, shared), sessions_, store, make_policies(with, clock, limiter_, log), theme_},
@@ -60,7 +61,7 @@ public:
         site_.handle(refused, out);
     }
     [[nodiscard]] bool may_block(const tollgate::http::request& asked) const noexcept {
-        return names_its_agent(asked) ? site_.may_block(asked) : tollgate::http::handler_blocks<api_type>();
+        return names_its_agent(asked) ? site_.may_block(asked) : api_.may_block(asked);
     }
 
     [[nodiscard]] const tollgate::api_settings& settings_told() const noexcept { return api_.settings(); }
@@ -70,7 +71,7 @@ private:
         return tollgate::require_agent{}.accepts(asked.fields.find(tollgate::http::field_id::user_agent));
     }
 
-    tollgate::window_limiter limiter_;
+    chosen_limiter limiter_;
     tollgate::plain_theme theme_value_;
     theme theme_{theme_value_};
     passwords_type passwords_;

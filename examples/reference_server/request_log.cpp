@@ -76,7 +76,11 @@ void request_log::on_refusal(const http::refusal& refused) const noexcept {
     }
 }
 
-void request_log::on_problem(const problem& why) const noexcept {
+void request_log::on_problem(const problem& why) const noexcept { write_event("problem", why.cause); }
+
+void request_log::on_notice(std::string_view what) const noexcept { write_event("notice", what); }
+
+void request_log::write_event(std::string_view kind, std::string_view text) const noexcept {
     try {
         std::string line;
         const auto at = to_iso8601(system_clock{}.now());
@@ -84,10 +88,10 @@ void request_log::on_problem(const problem& why) const noexcept {
             http::json_writer json{line};
             json.begin_object();
             json.member("time").string(at.view());
-            json.member("problem").string(escape_controls(why.cause));
+            (kind == "notice" ? json.member("notice") : json.member("problem")).string(escape_controls(text));
             json.end_object();
         } else {
-            line.append(at.view()).append(" problem: ").append(escape_controls(why.cause));
+            line.append(at.view()).append(" ").append(kind).append(": ").append(escape_controls(text));
         }
         out_.write(line + "\n");
     } catch (...) {

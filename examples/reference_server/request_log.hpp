@@ -7,6 +7,7 @@
 #include <tollgate/contract/delivery_observer.hpp>
 
 #include <string>
+#include <string_view>
 
 namespace reference {
 
@@ -21,10 +22,13 @@ public:
     void on_request(const tollgate::request_record& record) const noexcept;
     void on_refusal(const tollgate::http::refusal& refused) const noexcept;
     void on_problem(const tollgate::problem& why) const noexcept;
+    /// What an operator should know, and nobody's request: written also with `log_form::off`.
+    void on_notice(std::string_view what) const noexcept;
     void on_attempt(const tollgate::delivery_record& told) const noexcept;
 
 private:
     struct entry;
+    void write_event(std::string_view kind, std::string_view text) const noexcept;
     void write(const entry& told) const;
     static void append_text(const entry& told, std::string& line);
     static void append_json(const entry& told, std::string& line);

@@ -7,6 +7,9 @@
 #if defined(TOLLGATE_WITH_POSTGRES)
 #include <tollgate/store/postgres/server_list.hpp>
 #endif
+#if defined(TOLLGATE_WITH_REDIS)
+#include <tollgate/store/redis/server_address.hpp>
+#endif
 
 #include <algorithm>
 #include <functional>
@@ -84,9 +87,19 @@ reading read_store(string_view text, settings& into) {
     return done;
 }
 
-reading read_limits(string_view text, settings&) {
-    if (text.starts_with("redis:")) return reading::missing_part;
-    return text == "memory:" ? reading::taken : reading::misfit;
+reading read_limits(string_view text, settings& into) {
+    if (text == "memory:") {
+        into.limits_url.clear();
+        return reading::taken;
+    }
+    if (!text.starts_with("redis:") && !text.starts_with("rediss:")) return reading::misfit;
+#if defined(TOLLGATE_WITH_REDIS)
+    if (!tollgate::redis::parse_url(text)) return reading::misfit;
+    into.limits_url = text;
+    return reading::taken;
+#else
+    return reading::missing_part;
+#endif
 }
 
 reading read_base_url(string_view text, settings& into) {
@@ -123,8 +136,13 @@ constexpr flag flags[] = {
      "Connections to PostgreSQL, at the most; one more hears of what other nodes do. Of no use to other stores.",
      "a whole number from 2 to 1000", flag_type::number,
      [](string_view text, settings& into) { return assign(parse_whole_number(text, 2, 1000), into.store_connections); }},
-    {"limits", "LIMITS", "memory:", "Where rate-limit windows live: memory: or redis://HOST:PORT/DB.",
-     "memory: or redis://HOST:PORT/DB", flag_type::text, read_limits},
+    {"limits", "LIMITS", "memory:", "Where rate-limit windows live: memory:, or redis://HOST:PORT/DB (rediss: with TLS).",
+     "memory: or a URL such as redis://user:password@HOST:PORT/DB", flag_type::text, read_limits},
+    {"limit-lease", "N", "1", "Requests of a caller that one node may count in Redis ahead, and then admit without asking.",
+     "a whole number from 1 to 1000000", flag_type::number,
+     [](string_view text, settings& into) { return assign(parse_whole_number(text, 1, 1'000'000), into.limit_lease); }},
+    {"limits-ca", "FILE", "", "Authorities whose certificates rediss: believes, PEM. Default: the system's.", a_path,
+     flag_type::text, [](string_view text, settings& into) { return assign_path(text, into.limits_ca); }},
     {"listen", "ADDR:PORT", "127.0.0.1:8443", "Where to listen; port 0 is any free one. May be repeated.",
      "an address and a port such as 127.0.0.1:8443 or [::1]:8443", flag_type::list,
      [](string_view text, settings& into) { return append(parse_listen_address(text), into.listen); }},
@@ -212,6 +230,10 @@ void check_together(const settings& all, const std::function<std::string(string_
         const string_view missing = all.tls_cert.empty() ? "--tls-cert" : "--tls-key";
         throw usage_error{name_of(there) + " needs " + std::string{missing} + " beside it."};
     }
+    if (all.limit_lease > 1 && all.limits_url.empty())
+        throw usage_error{name_of("limit-lease") + " needs --limits redis://... beside it."};
+    if (!all.limits_ca.empty() && !all.limits_url.starts_with("rediss:"))
+        throw usage_error{name_of("limits-ca") + " needs --limits rediss://... beside it."};
     if (all.listen.empty()) throw usage_error{name_of("listen") + " must name one address at the least."};
     // Both are on one listener, which tells them apart by their paths.
     const auto api_path = tollgate::path_of(all.base_url);

@@ -5,6 +5,7 @@
 #include <tollgate/base/limits.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -27,6 +28,9 @@ struct settings {
     std::filesystem::path data = "./tollgate-data";
     std::optional<location> store;  ///< none: a SQLite file in `data`; see `store_location`
     std::size_t store_connections = 16;
+    std::string limits_url;  ///< empty: in memory; there may be a password in it, so it is never shown
+    std::uint32_t limit_lease = 1;
+    std::filesystem::path limits_ca;  ///< empty: the system's authorities
     std::vector<listen_address> listen;
     std::filesystem::path tls_cert;  ///< empty, like `tls_key`: a self-signed one in `data`
     std::filesystem::path tls_key;

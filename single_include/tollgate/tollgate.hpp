@@ -4633,7 +4633,8 @@ namespace tollgate {
 /// Counts requests and says when there were too many.
 ///
 /// Thread rule: both functions may be called from many threads at once, and of requests that arrive together exactly as
-/// many are admitted as there is room for. Blocking: never, unless it declares `static constexpr bool blocking = true`.
+/// many are admitted as there is room for. Blocking: never, unless it declares `static constexpr bool blocking = true`; of
+/// those, one that blocks or not as it was set up says which: `bool may_block() const noexcept`, the same all its life.
 /// Nothing is thrown: a limiter that cannot count, because what it counts in is down, decides for itself whether to
 /// admit.
 ///
@@ -6923,6 +6924,13 @@ struct default_quotas {
     quota user;
 };
 
+/// Whether counting may wait for another machine, see the contract.
+template <rate_limiter Limiter>
+[[nodiscard]] constexpr bool limiter_may_block(const Limiter& limiter) noexcept {
+    if constexpr (requires { { limiter.may_block() } noexcept -> std::same_as<bool>; }) return limiter.may_block();
+    else return http::handler_blocks<Limiter>();
+}
+
 /// Counts the request: against the caller, whichever of their credentials it carries, else against the client's address.
 /// One that was not judged for a fault of ours is not counted.
 template <rate_limiter Limiter>
@@ -7858,6 +7866,12 @@ public:
 
     void handle(const http::request& asked, http::response& out) noexcept;
     void handle(const http::refusal& refused, http::response& out) noexcept;
+
+    /// Every request is counted and most ask the users or the store: what one of these says holds for all.
+    [[nodiscard]] bool may_block(const http::request&) const noexcept {
+        return http::handler_blocks<Users>() || http::handler_blocks<Store>() ||
+               pipeline::limiter_may_block(policy(policies_.limiter));
+    }
 
     /// For tests, and for hosts that have no response to use again.
     [[nodiscard]] http::response handle(const http::request& asked) noexcept {
@@ -9261,11 +9275,11 @@ class authorization_server {
     static_assert(theme_fits, "tollgate: this is no page_theme; read tollgate/contract/page_theme.hpp");
     static constexpr bool fits = sessions_fit && store_fits && theme_fits;
 
-    static constexpr bool always_blocks = http::handler_blocks<Sessions>() || http::handler_blocks<Store>() ||
-                                          http::handler_blocks<policy_type<decltype(Policies::limiter)>>();
+    static constexpr bool always_blocks = http::handler_blocks<Sessions>() || http::handler_blocks<Store>();
+    static constexpr bool limiter_blocks = http::handler_blocks<policy_type<decltype(Policies::limiter)>>();
 
 public:
-    static constexpr bool blocking = always_blocks || sign_in_source<Sessions>;
+    static constexpr bool blocking = always_blocks || limiter_blocks || sign_in_source<Sessions>;
 
     /// Throws std::invalid_argument for an auth_url that is no absolute URL, and std::runtime_error when there are no
     /// random bytes.
@@ -9309,7 +9323,7 @@ public:
 
     /// A password takes time, and is only ever sent to the page where people sign in and agree at once.
     [[nodiscard]] bool may_block(const http::request& asked) const noexcept {
-        return always_blocks ||
+        return always_blocks || (limiter_blocks && pipeline::limiter_may_block(policy(policies_.limiter))) ||
                (asked.method == http::method::post && places_.find(asked.target.path) == oauth::place::one_page);
     }
 

@@ -71,6 +71,12 @@ public:
     void handle(const http::request& asked, http::response& out) noexcept;
     void handle(const http::refusal& refused, http::response& out) noexcept;
 
+    /// Every request is counted and most ask the users or the store: what one of these says holds for all.
+    [[nodiscard]] bool may_block(const http::request&) const noexcept {
+        return http::handler_blocks<Users>() || http::handler_blocks<Store>() ||
+               pipeline::limiter_may_block(policy(policies_.limiter));
+    }
+
     /// For tests, and for hosts that have no response to use again.
     [[nodiscard]] http::response handle(const http::request& asked) noexcept {
         http::response out;

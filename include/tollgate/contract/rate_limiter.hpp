@@ -10,7 +10,8 @@ namespace tollgate {
 /// Counts requests and says when there were too many.
 ///
 /// Thread rule: both functions may be called from many threads at once, and of requests that arrive together exactly as
-/// many are admitted as there is room for. Blocking: never, unless it declares `static constexpr bool blocking = true`.
+/// many are admitted as there is room for. Blocking: never, unless it declares `static constexpr bool blocking = true`; of
+/// those, one that blocks or not as it was set up says which: `bool may_block() const noexcept`, the same all its life.
 /// Nothing is thrown: a limiter that cannot count, because what it counts in is down, decides for itself whether to
 /// admit.
 ///

@@ -10,6 +10,7 @@
 #include <tollgate/oauth/visit.hpp>
 #include <tollgate/pipeline/agent.hpp>
 #include <tollgate/pipeline/answer.hpp>
+#include <tollgate/pipeline/limit.hpp>
 #include <tollgate/pipeline/page_maker.hpp>
 #include <tollgate/policy/default_policies.hpp>
 #include <tollgate/policy/plain_theme.hpp>
@@ -43,11 +44,11 @@ class authorization_server {
     static_assert(theme_fits, "tollgate: this is no page_theme; read tollgate/contract/page_theme.hpp");
     static constexpr bool fits = sessions_fit && store_fits && theme_fits;
 
-    static constexpr bool always_blocks = http::handler_blocks<Sessions>() || http::handler_blocks<Store>() ||
-                                          http::handler_blocks<policy_type<decltype(Policies::limiter)>>();
+    static constexpr bool always_blocks = http::handler_blocks<Sessions>() || http::handler_blocks<Store>();
+    static constexpr bool limiter_blocks = http::handler_blocks<policy_type<decltype(Policies::limiter)>>();
 
 public:
-    static constexpr bool blocking = always_blocks || sign_in_source<Sessions>;
+    static constexpr bool blocking = always_blocks || limiter_blocks || sign_in_source<Sessions>;
 
     /// Throws std::invalid_argument for an auth_url that is no absolute URL, and std::runtime_error when there are no
     /// random bytes.
@@ -91,7 +92,7 @@ public:
 
     /// A password takes time, and is only ever sent to the page where people sign in and agree at once.
     [[nodiscard]] bool may_block(const http::request& asked) const noexcept {
-        return always_blocks ||
+        return always_blocks || (limiter_blocks && pipeline::limiter_may_block(policy(policies_.limiter))) ||
                (asked.method == http::method::post && places_.find(asked.target.path) == oauth::place::one_page);
     }
 

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <tollgate/contract/rate_limiter.hpp>
+#include <tollgate/http/handler.hpp>
 #include <tollgate/pipeline/judgement.hpp>
 #include <tollgate/pipeline/refused.hpp>
 
+#include <concepts>
 #include <optional>
 
 namespace tollgate::pipeline {
@@ -13,6 +15,13 @@ struct default_quotas {
     quota anonymous;
     quota user;
 };
+
+/// Whether counting may wait for another machine, see the contract.
+template <rate_limiter Limiter>
+[[nodiscard]] constexpr bool limiter_may_block(const Limiter& limiter) noexcept {
+    if constexpr (requires { { limiter.may_block() } noexcept -> std::same_as<bool>; }) return limiter.may_block();
+    else return http::handler_blocks<Limiter>();
+}
 
 /// Counts the request: against the caller, whichever of their credentials it carries, else against the client's address.
 /// One that was not judged for a fault of ours is not counted.

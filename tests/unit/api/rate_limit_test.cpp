@@ -1,4 +1,5 @@
 #include <tollgate/api/account_api.hpp>
+#include <tollgate/policy/unlimited.hpp>
 
 #include <support/shop.hpp>
 
@@ -23,6 +24,13 @@ void check_window(const http::response& answer, const char* limit, const char* r
     CHECK(answer.find("X-RateLimit-Remaining") == remaining);
     CHECK(answer.find("X-RateLimit-Reset").empty() == (std::string_view{remaining} != "0"));
 }
+
+/// Counts here or elsewhere, as it is told.
+struct movable_limiter : unlimited {
+    static constexpr bool blocking = true;
+    bool is_elsewhere = false;
+    [[nodiscard]] bool may_block() const noexcept { return is_elsewhere; }
+};
 
 }  // namespace
 
@@ -159,4 +167,17 @@ TEST_CASE("what a host refuses carries the Error object and the address' window,
         check_window(answer, "60", "59");
         CHECK(answer.find("Retry-After").empty() == (status != http::status::service_unavailable));
     }
+}
+
+TEST_CASE("where nothing else blocks, requests may if the limiter does", "[api][limit]") {
+    for (const bool is_elsewhere : {false, true}) {
+        basic_shop shop{[=](auto all) {
+            movable_limiter limiter;
+            limiter.is_elsewhere = is_elsewhere;
+            return std::move(all).with_limiter(limiter);
+        }};
+        STATIC_REQUIRE(decltype(shop.api)::blocking);
+        CHECK(shop.api.may_block(sent{method::get, "/v1/testservice/get"}.asked()) == is_elsewhere);
+    }
+    CHECK_FALSE(make_shop().api.may_block(sent{method::get, "/v1/testservice/get"}.asked()));
 }

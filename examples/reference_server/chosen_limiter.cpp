@@ -1,0 +1,70 @@
+#include "chosen_limiter.hpp"
+
+#include "failure.hpp"
+
+#if defined(TOLLGATE_WITH_REDIS)
+#include <tollgate/store/redis_windows.hpp>
+#endif
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace reference {
+
+using tollgate::instant;
+using tollgate::limit_key;
+using tollgate::quota;
+using tollgate::verdict;
+
+#if defined(TOLLGATE_WITH_REDIS)
+
+struct chosen_limiter::shared_windows {
+    tollgate::redis_windows windows;
+};
+
+chosen_limiter::chosen_limiter(const settings& with, const request_log& log) {
+    if (with.limits_url.empty()) {
+        here_.emplace();
+        return;
+    }
+    tollgate::redis_windows_settings wanted;
+    wanted.lease = with.limit_lease;
+    wanted.authorities_file = with.limits_ca.string();
+    wanted.on_state = [&log](bool up, std::string_view why) {
+        log.on_notice(std::string{why} + (up ? "; limits are shared again" : "; until it is back, limits are counted here"));
+    };
+    auto opened = tollgate::redis_windows::open(with.limits_url, wanted);
+    if (!opened) throw usage_error{"--limits, --limits-ca: " + opened.error().message};
+    shared_ = std::make_unique<shared_windows>(shared_windows{*std::move(opened)});
+    shared_->windows.try_now();
+}
+
+verdict chosen_limiter::take_shared(const limit_key& key, const quota& allowed, instant now) noexcept {
+    return shared_->windows.take(key, allowed, now);
+}
+
+verdict chosen_limiter::peek_shared(const limit_key& key, const quota& allowed, instant now) noexcept {
+    return shared_->windows.peek(key, allowed, now);
+}
+
+#else
+
+// The settings refuse `--limits redis:` in this build.
+struct chosen_limiter::shared_windows {};
+
+chosen_limiter::chosen_limiter(const settings&, const request_log&) { here_.emplace(); }
+
+verdict chosen_limiter::take_shared(const limit_key& key, const quota& allowed, instant now) noexcept {
+    return here_->take(key, allowed, now);
+}
+
+verdict chosen_limiter::peek_shared(const limit_key& key, const quota& allowed, instant now) noexcept {
+    return here_->peek(key, allowed, now);
+}
+
+#endif
+
+chosen_limiter::~chosen_limiter() = default;
+
+}  // namespace reference

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "request_log.hpp"
+#include "settings.hpp"
+
+#include <tollgate/contract/rate_limiter.hpp>
+#include <tollgate/policy/window_limiter.hpp>
+
+#include <memory>
+#include <optional>
+
+namespace reference {
+
+/// What `--limits` says: windows in this process, or in Redis, where other nodes find them. One type, so that the
+/// handlers are made once; where windows are here it costs a comparison, and blocks nothing.
+class chosen_limiter {
+public:
+    static constexpr bool blocking = true;
+
+    /// Asks Redis at once, so that the log says whether it is there; one that is not keeps nothing from starting. The
+    /// log must outlive it. Throws `usage_error` for authorities that cannot be read.
+    chosen_limiter(const settings& with, const request_log& log);
+    chosen_limiter(const chosen_limiter&) = delete;
+    chosen_limiter& operator=(const chosen_limiter&) = delete;
+    ~chosen_limiter();
+
+    [[nodiscard]] bool may_block() const noexcept { return shared_ != nullptr; }
+
+    [[nodiscard]] tollgate::verdict take(const tollgate::limit_key& key, const tollgate::quota& allowed,
+                                         tollgate::instant now) noexcept {
+        return shared_ == nullptr ? here_->take(key, allowed, now) : take_shared(key, allowed, now);
+    }
+    [[nodiscard]] tollgate::verdict peek(const tollgate::limit_key& key, const tollgate::quota& allowed,
+                                         tollgate::instant now) noexcept {
+        return shared_ == nullptr ? here_->peek(key, allowed, now) : peek_shared(key, allowed, now);
+    }
+
+private:
+    struct shared_windows;
+    tollgate::verdict take_shared(const tollgate::limit_key& key, const tollgate::quota& allowed,
+                                  tollgate::instant now) noexcept;
+    tollgate::verdict peek_shared(const tollgate::limit_key& key, const tollgate::quota& allowed,
+                                  tollgate::instant now) noexcept;
+
+    std::unique_ptr<shared_windows> shared_;
+    std::optional<tollgate::window_limiter> here_;
+};
+
+static_assert(tollgate::rate_limiter<chosen_limiter>);
+
+}  // namespace reference
