@@ -169,7 +169,8 @@ def flags_for(data, store=None):
 class Server:
     """A running `tollgate-server serve`. Its standard error is collected, and part of every failure's story."""
 
-    def __init__(self, *flags, data=None, store=None, tls=False, trusted=True, listen="127.0.0.1:0"):
+    def __init__(self, *flags, data=None, store=None, tls=False, trusted=True, listen="127.0.0.1:0",
+                 environment=None):
         self.own_directory = data is None
         self.data = pathlib.Path(data or tempfile.mkdtemp(prefix="tollgate-e2e-"))
         self.store_flags = flags_for(self.data, store)
@@ -177,7 +178,7 @@ class Server:
         if not tls:
             command.append("--plain")
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        stdin=subprocess.DEVNULL)
+                                        stdin=subprocess.DEVNULL, env={**os.environ, **(environment or {})})
         self.errors = b""
         self.reader = threading.Thread(target=self._collect, daemon=True)
         self.reader.start()

@@ -1,0 +1,375 @@
+#!/usr/bin/env python3
+"""Several nodes on one PostgreSQL: what each other's users see, and what becomes of them when it is away."""
+
+import concurrent.futures
+import contextlib
+import glob
+import json
+import os
+import signal
+import time
+import unittest
+
+from application import Application
+from harness import ALL_SCOPES, PLENTY, Case, Server, basic, main, run_command, temporary_directory
+from postgres import Postgres
+from receiver import Receiver, make_certificate
+from visitor import Visitor, signed_in
+
+TOKENS = "/en/user/settings/tokens/"
+HEARD_SECONDS = 1  # what one node takes away is gone on all by then, see docs/stores.md
+BOUND_SECONDS = 9  # of an answer while PostgreSQL says nothing: 4 for one that was asked, 3 to connect, and some
+FAKETIME = next(iter(glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1")), None)
+
+shared = None  # one Postgres for what does not stop it
+
+
+def setUpModule():
+    global shared
+    shared = Postgres()
+    unittest.addModuleCleanup(shared.stop)
+
+
+def at_once(count, call):
+    """`call(0)` to `call(count - 1)`, on threads of their own."""
+    with concurrent.futures.ThreadPoolExecutor(count) as many:
+        return [each.result() for each in [many.submit(call, number) for number in range(count)]]
+
+
+class Nodes(Case):
+    def store(self, more=""):
+        return shared.store(self.id(), more)
+
+    def node(self, *flags, store=None, limits=tuple(PLENTY), **more):
+        made = Server("--allow-private-targets", *limits, *flags, store=store or self.store(), **more)
+        self.addCleanup(made.stop)
+        return made
+
+    def balance(self, node, token):
+        return node.ask("GET", "/v1/user/balance", token=token)
+
+    def eventually(self, seconds, holds):
+        deadline = time.monotonic() + seconds
+        while not holds():
+            self.assertLess(time.monotonic(), deadline, "in time")
+            time.sleep(0.02)
+
+
+class Starting(Nodes):
+    def test_at_once_on_an_empty_database(self):
+        store = self.store()
+        nodes = at_once(3, lambda _: self.node("--demo", store=store))
+        logins = [node.demo["login"] for node in nodes]
+        self.assertEqual(3, len(set(logins)), "each data directory has a demo of its own")
+        self.assertIn("demo", logins)
+        for made in nodes:
+            for node in nodes:
+                self.assert_json(self.balance(node, made.demo_token))
+                signed_in(node, made.demo["login"], made.demo["password"])
+        again = self.node("--demo", store=store, data=nodes[1].data)
+        self.assertEqual(nodes[1].demo, again.demo, "and keeps it")
+
+    def test_at_once_on_one_data_directory(self):
+        store = self.store()
+        with temporary_directory() as data:
+            nodes = at_once(3, lambda _: self.node("--demo", store=store, data=data))
+            self.assertEqual([nodes[0].demo] * 3, [node.demo for node in nodes])
+            self.assertEqual("demo", nodes[0].demo["login"])
+            # The token was revoked: a new one, of the same user.
+            nodes[0].run("token", "revoke", "--id", "1")
+            renewed = self.node("--demo", store=store, data=data).demo
+            self.assertEqual("demo", renewed["login"])
+            self.assertNotEqual(nodes[0].demo["token_secret"], renewed["token_secret"])
+
+    def test_where_nobody_answers(self):
+        for where in ("host=127.0.0.1 port=1 user=x password=hunter2", "postgresql://x:hunter2@127.0.0.1:1/x"):
+            for command in (["serve", "--listen", "127.0.0.1:0"], ["token", "revoke", "--id", "1"]):
+                with self.subTest(where=where, command=command), temporary_directory() as data:
+                    began = time.monotonic()
+                    done = run_command(*command, "--data", data, "--store", f"postgres:{where}")
+                    self.assertEqual((1, ""), (done.returncode, done.stdout), done)
+                    self.assertRegex(done.stderr, r"\A[^\n]*--store[^\n]*127\.0\.0\.1[^\n]*\n\Z", "one line")
+                    self.assertNotIn("hunter2", done.stderr)
+                    self.assertLess(time.monotonic() - began, BOUND_SECONDS)
+
+    def test_nothing_quotes_a_password(self):
+        for store in ("postgres:password=hunter2 nonsense", "postgres:nonsense=1 password=hunter2",
+                      "postgres://x:hunter2@a,b:1:2", "postgres:password=hunter2 host=a,b port=1,2,3",
+                      "postgresq://x:hunter2@h/", "password=hunter2 host=h", "x://hunter2@h", "/hunter2"):
+            with self.subTest(store=store), temporary_directory() as data:
+                done = run_command("serve", "--data", data / "d", "--listen", "127.0.0.1:0", "--store", store)
+                self.assertNotEqual(0, done.returncode)
+                self.assertIn("--store", done.stderr)
+                self.assertNotIn("hunter2", done.stderr + done.stdout)
+
+    def test_over_tls(self):
+        with temporary_directory() as files:
+            certificate, _ = make_certificate(files, "localhost", "127.0.0.1")
+            other, _ = make_certificate(files, "example.com")
+            for file in files.iterdir():
+                file.chmod(0o644)
+            files.chmod(0o755)
+            with Postgres(tls=(certificate, certificate.with_suffix(".key"))) as server:
+                good = server.store("tls", f"sslmode=verify-full sslrootcert={certificate}")
+                with Server("--demo", store=good) as node:
+                    self.assert_json(self.balance(node, node.demo_token))
+                    self.assertEqual("0", server.query(good, "SELECT count(*) FROM pg_stat_ssl JOIN pg_stat_activity "
+                                                             "USING (pid) WHERE client_addr IS NOT NULL AND NOT ssl"))
+                wrong = server.store("tls", f"sslmode=verify-full sslrootcert={other}")
+                for command in (["serve", "--listen", "127.0.0.1:0"], ["token", "revoke", "--id", "1"]):
+                    done = run_command(*command, "--data", files / "d", "--store", wrong)
+                    self.assertEqual((1, ""), (done.returncode, done.stdout), done)
+                    self.assertIn("certificate", done.stderr)
+
+    def test_connections_are_bounded(self):
+        node = self.node("--demo", "--store-connections", "6")
+        at_once(32, lambda _: [self.balance(node, node.demo_token) for _ in range(5)])
+        listening = 2
+        self.assertLessEqual(int(shared.query(node.store_flags[3], "SELECT count(*) FROM pg_stat_activity "
+                                              "WHERE application_name = 'tollgate'")), 6 + listening)
+
+
+class Together(Nodes):
+    def setUp(self):
+        store = self.store()
+        self.nodes = at_once(3, lambda number: self.node(*(["--demo"] if number == 0 else []), store=store))
+        self.first, *self.rest = self.nodes
+        for node in self.rest:
+            node.ready["demo"] = self.first.demo
+
+    def test_what_one_makes_all_know(self):
+        visitor = signed_in(self.first)
+        page = visitor.get(TOKENS)
+        made = visitor.submit(page.form_with("description", "scopes"), {"description": "Of a test",
+                                                                       "scopes": ["user:balance"]})
+        username, secret = made.readonly_values()
+        token = basic(username, secret)
+        for node in self.nodes:
+            self.assert_json(self.balance(node, token))
+        # The session, too; and what is taken away at one lets nobody in at another.
+        visitor.server, visitor.site = self.rest[0], self.rest[0].ready["auth"]
+        page = visitor.get(TOKENS)
+        row = next(row for row in page.all("tr") if "Of a test" in row.text)
+        self.assertIn(username, row.text)
+        number = self.first.run("token", "create", "--user", "1", "--description", "x", "--scopes", ALL_SCOPES)
+        token = basic(number["username"], number["secret"])
+        for node in self.nodes:
+            self.assert_json(self.balance(node, token))
+        self.first.run("token", "revoke", "--id", number["id"])
+        for node in self.nodes:
+            self.eventually(HEARD_SECONDS, lambda: self.balance(node, token).status == 401)
+
+    def test_quota_and_limits_are_told_by_each(self):
+        self.first.run("user", "quota", "--user", "1", "--per-day", "7")
+        for node in self.nodes:
+            self.eventually(HEARD_SECONDS, lambda: self.balance(node, node.demo_token).get("X-RateLimit-Limit") == "7")
+
+    def test_commands_beside_them(self):
+        user = self.first.add_user("ann@example.com", "12.50", "CHF")
+        account = self.first.add_account(user, "itemplatform", admin=True)
+        token, _ = self.first.add_token(user)
+        for node in self.nodes:
+            self.assertIn(b"12.50", self.balance(node, token).body)
+            self.assertIn(account, [each["id"] for each in
+                                    node.ask("GET", "/v1/itemplatform/accounts", token=token).json()])
+            visitor = signed_in(node, "ann@example.com", "a password")
+        app = Application(self.first, user)
+        app.server = self.rest[1]
+        visitor.server, visitor.site = self.rest[1], self.rest[1].ready["auth"]
+        self.assertIn("access_token", app.tokens(visitor))
+
+    def test_one_code_at_three_at_once(self):
+        visitor = signed_in(self.first)
+        app = Application(self.first, 1)
+        for _ in range(5):
+            code = app.code(visitor)
+
+            def redeem(number):
+                there = object.__new__(Application)
+                there.server, there.id, there.secret = self.nodes[number % 3], app.id, app.secret
+                return there.exchange(code)
+
+            answers = at_once(9, redeem)
+            self.assertEqual([200] + [400] * 8, sorted(each.status for each in answers), answers)
+            # It came more than once, so what was given for it is taken back, everywhere.
+            token = next(each for each in answers if each.status == 200).json()["access_token"]
+            for node in self.nodes:
+                self.eventually(HEARD_SECONDS, lambda: self.balance(node, f"Bearer {token}").status == 401)
+
+    def test_an_event_is_delivered_once_whoever_hears_of_it(self):
+        with Receiver() as receiver:
+            path = f"/v1/sitesmaker/{self.first.demo['sitesmaker_account']}/hooks"
+            self.assertEqual(201, self.rest[0].ask("POST", path, token=self.first.demo_token, body={
+                "type": "webhook", "event": "site.published", "target_url": receiver.url()}).status)
+            for number in range(20):
+                self.emit(self.first, number)
+            began = time.monotonic()
+            seen = receiver.wait(20)
+            self.assertEqual(list(range(20)), sorted(json.loads(each.body)["data"] for each in seen))
+            self.assertLess(time.monotonic() - began, 3, "promptly")
+            # One that is left alone does it all.
+            for node in self.nodes[:2]:
+                node.signal(signal.SIGKILL)
+                node.wait()
+            self.emit(self.rest[1], 20)
+            self.assertEqual(20, json.loads(receiver.wait(21)[20].body)["data"])
+            self.assertEqual(21, len({each.id for each in receiver.seen}))
+
+    def emit(self, node, number):
+        done = run_command("event", "emit", "--service", "sitesmaker", "--account",
+                           self.first.demo["sitesmaker_account"], "--event", "site.published", "--data", number,
+                           *node.store_flags)
+        self.assertEqual(0, done.returncode, done)
+
+    def test_kill_nine_loses_nothing_that_was_acknowledged(self):
+        path = f"/v1/sitesmaker/{self.first.demo['sitesmaker_account']}/hooks"
+        acknowledged = []
+        with self.first.connect() as connection, contextlib.suppress(OSError):
+            for number in range(8):
+                if number == 6:
+                    self.first.signal(signal.SIGKILL)
+                answer = connection.ask("POST", path, {"Authorization": self.first.demo_token}, {
+                    "type": "webhook", "event": "site.created", "target_url": f"https://example.com/{number}"})
+                if answer is None:
+                    break
+                self.assertEqual(201, answer.status, answer)
+                acknowledged.append(answer.json()["id"])
+        self.first.wait()
+        self.assertGreaterEqual(len(acknowledged), 6)
+        for node in self.rest:
+            here = [each["id"] for each in node.ask("GET", path, token=self.first.demo_token).json()]
+            self.assertLessEqual(set(acknowledged), set(here))
+
+
+@unittest.skipIf(FAKETIME is None or "TOLLGATE_E2E_SANITIZED" in os.environ, "needs libfaketime, and no sanitizer")
+class Clocks(Nodes):
+    def test_a_node_that_is_minutes_off_does_as_the_others(self):
+        store = self.store()
+        right = self.node("--demo", store=store)
+        for off in ("+5m", "-5m"):
+            with self.subTest(off=off):
+                wrong = self.node(store=store, limits=["--anonymous-limit", "1/hour"],
+                                  environment={"LD_PRELOAD": FAKETIME, "FAKETIME": off,
+                                               "FAKETIME_DONT_FAKE_MONOTONIC": "1"})
+                wrong.ready["demo"] = right.demo
+                self.assert_json(self.balance(wrong, right.demo_token))
+                # When a window ends is told by the time that it is.
+                answer = wrong.ask("GET", "/v1/testservice/get")
+                self.assertEqual("0", answer.get("X-RateLimit-Remaining"))
+                resets = time.mktime(time.strptime(answer.get("X-RateLimit-Reset"), "%Y-%m-%dT%H:%M:%SZ")) \
+                    - time.timezone
+                self.assertLess(abs(resets - (time.time() + 3600)), 60, off)
+                # Codes, tokens and sessions of one are as old at the other.
+                for asked, redeems in ((right, wrong), (wrong, right)):
+                    visitor = signed_in(asked)
+                    app = Application(right, 1)
+                    app.server = asked
+                    code = app.code(visitor)
+                    app.server = redeems
+                    answer = app.exchange(code)
+                    self.assertEqual(200, answer.status, answer)
+                    for node in (right, wrong):
+                        self.assert_json(self.balance(node, "Bearer " + answer.json()["access_token"]))
+                    visitor.server, visitor.site = redeems, redeems.ready["auth"]
+                    self.assertIn(right.demo["login"], visitor.get(TOKENS).text)
+                # Events that one reports the other delivers at once, with the time that it is.
+                with Receiver() as receiver:
+                    path = f"/v1/sitesmaker/{right.demo['sitesmaker_account']}/hooks"
+                    hook = wrong.ask("POST", path, token=right.demo_token, body={
+                        "type": "webhook", "event": "site.published", "target_url": receiver.url()}).json()["id"]
+                    for _ in range(4):
+                        right.run("event", "emit", "--service", "sitesmaker", "--account",
+                                  right.demo["sitesmaker_account"], "--event", "site.published", "--data", "1")
+                    for each in receiver.wait(4):
+                        self.assertLess(abs(int(each.fields["webhook-timestamp"]) - time.time()), 60)
+                    self.assertEqual(4, len(receiver.seen))
+                    right.ask("DELETE", f"/v1/sitesmaker/hooks/{hook}", token=right.demo_token)
+                wrong.stop()
+
+
+class Away(Nodes):
+    """PostgreSQL is not there, or says nothing. A server of its own, as others are not to notice."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Postgres()
+        cls.addClassCleanup(cls.server.stop)
+
+    def setUp(self):
+        self.one = self.node("--demo", store=self.server.store(self.id(), "password=hunter2"))
+
+    def assert_unavailable(self, began):
+        answer = self.balance(self.one, self.one.demo_token)
+        self.assert_error(answer, 503)
+        self.assertRegex(answer.get("Retry-After"), r"^[1-9][0-9]*$")
+        self.assertLess(time.monotonic() - began, BOUND_SECONDS)
+
+    def assert_back(self):
+        self.eventually(10, lambda: self.balance(self.one, self.one.demo_token).status == 200)
+
+    def test_stopped_and_started(self):
+        visitor = signed_in(self.one)
+        self.server.halt()
+        try:
+            for _ in range(3):
+                self.assert_unavailable(time.monotonic())
+            page = visitor.get(TOKENS)
+            self.assertEqual(503, page.status, page)
+            self.assertRegex(page.answer.get("Retry-After"), r"^[1-9][0-9]*$")
+            self.assertRegex(page.answer.get("Content-Type"), r"^text/html")
+            self.assertEqual(503, Visitor(self.one).sign_in("demo", "wrong").status)
+            answer = self.one.ask("POST", "/user/oauth_token/", {"Content-Type": "application/x-www-form-urlencoded"},
+                                  b"grant_type=authorization_code&code=x&client_id=x&client_secret=x")
+            self.assertIn(answer.status, (400, 401, 503), answer)
+            # What needs no database goes on.
+            self.assertEqual(200, self.one.ask("GET", "/v1/testservice/get").status)
+        finally:
+            self.server.start()
+        self.assert_back()
+        self.assertEqual(200, visitor.get(TOKENS).status, "still signed in")
+        self.assertNotIn("hunter2", self.one.errors.decode())
+
+    def test_killed_with_connections_open(self):
+        self.assert_json(self.balance(self.one, self.one.demo_token))
+        self.server.query(self.one.store_flags[3], "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
+                                                   "WHERE application_name = 'tollgate'")
+        self.assert_json(self.balance(self.one, self.one.demo_token))
+
+    def test_hanging(self):
+        self.assert_json(self.balance(self.one, self.one.demo_token))
+        self.server.hang()
+        try:
+            began = time.monotonic()
+            at_once(4, lambda _: self.assert_unavailable(began))
+            self.assert_unavailable(time.monotonic())
+            self.assertEqual(200, self.one.ask("GET", "/v1/testservice/get").status)
+        finally:
+            self.server.go_on()
+        self.assert_back()
+
+    def test_what_is_reported_while_it_starts_again_arrives(self):
+        with Receiver() as receiver:
+            path = f"/v1/sitesmaker/{self.one.demo['sitesmaker_account']}/hooks"
+            self.assertEqual(201, self.one.ask("POST", path, token=self.one.demo_token, body={
+                "type": "webhook", "event": "site.published", "target_url": receiver.url()}).status)
+            self.server.halt()
+            self.server.start()
+            self.assertEqual({"deliveries": 1},
+                             self.one.run("event", "emit", "--service", "sitesmaker", "--account",
+                                          self.one.demo["sitesmaker_account"], "--event", "site.published", "--data",
+                                          "1"))
+            self.assertEqual(1, len(receiver.wait(1)))
+
+    def test_told_to_stop_while_it_hangs(self):
+        self.server.hang()
+        try:
+            began = time.monotonic()
+            self.one.signal(signal.SIGTERM)
+            self.assertEqual(0, self.one.wait())
+            self.assertLess(time.monotonic() - began, 15)
+        finally:
+            self.server.go_on()
+
+
+if __name__ == "__main__":
+    main()
