@@ -129,6 +129,38 @@ class Starting(Nodes):
                                               "WHERE application_name = 'tollgate'")), 6 + listening)
 
 
+class Upgrading(Nodes):
+    """Nodes of this release beside tables of a later one."""
+
+    def test_what_a_later_release_adds_breaks_nobody(self):
+        store = self.store()
+        running = self.node("--demo", store=store)
+        shared.query(store, "ALTER TABLE tollgate_personal_tokens ADD COLUMN later text DEFAULT 'x'; "
+                            "ALTER TABLE directory_users ADD COLUMN later text; "
+                            "UPDATE tollgate_schema SET version = version + 1")
+        started = self.node(store=store)
+        for node in (running, started):
+            self.assert_json(self.balance(node, running.demo_token))
+            token, _ = node.add_token(1)
+            self.assert_json(self.balance(node, token))
+
+    def test_what_breaks_this_one_is_told_by_it(self):
+        store = self.store()
+        self.node("--demo", store=store).stop()
+        for component in ("store", "reference_directory"):
+            with self.subTest(component=component), temporary_directory() as data:
+                self.assertEqual("1", shared.query(store, "WITH changed AS (UPDATE tollgate_schema SET version = 1000, "
+                                                          f"works_with = 1000 WHERE component = '{component}' "
+                                                          "RETURNING 1) SELECT count(*) FROM changed"))
+                for command in (["serve", "--listen", "127.0.0.1:0"],
+                                ["token", "create", "--user", "1", "--description", "x", "--scopes", "user:balance"]):
+                    done = run_command(*command, "--data", data, "--store", store)
+                    self.assertEqual((1, ""), (done.returncode, done.stdout), done)
+                    self.assertIn("later release", done.stderr)
+                shared.query(store, "UPDATE tollgate_schema SET version = works_with, works_with = 0 "
+                                    f"WHERE component = '{component}'")
+
+
 class Together(Nodes):
     def setUp(self):
         store = self.store()
