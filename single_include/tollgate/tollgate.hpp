@@ -33488,13 +33488,18 @@ public:
     leases& operator=(const leases&) = delete;
     TOLLGATE_DECL ~leases();
 
+    /// A unit that is at hand, or a refusal that was heard a moment ago.
+    [[nodiscard]] TOLLGATE_DECL std::optional<verdict> take_at_hand(const limit_key& key,
+                                                                    const tollgate::detail::bounded_quota& allowed,
+                                                                    std::int64_t steady_now) noexcept;
+
     /// What to ask the server, where no unit is at hand.
     struct asking {
         window_question question;
         bool is_for_lease = false;  ///< then `settle` must follow
     };
 
-    /// A unit of a lease, or a refusal that was heard a moment ago; else `next` says what to ask.
+    /// The same, if others have brought some meanwhile; else `next` says what to ask.
     [[nodiscard]] TOLLGATE_DECL std::optional<verdict> take(const limit_key& key,
                                                             const tollgate::detail::bounded_quota& allowed,
                                                             std::int64_t steady_now, asking& next) noexcept;
@@ -34268,6 +34273,19 @@ struct leases::table {
                known.window_seconds == allowed.window_seconds;
     }
 
+    static std::optional<verdict> take_from(slot& known, const tollgate::detail::bounded_quota& allowed,
+                                            std::int64_t now) noexcept {
+        if (!holds_for(known, allowed, now)) return std::nullopt;
+        if (known.units > 0) {
+            --known.units;
+            return tell(known, true);
+        }
+        if (known.size == 0 && known.remaining == 0 && !known.is_asked_for &&
+            now < known.leased_at + refusal_milliseconds)
+            return tell(known, false);
+        return std::nullopt;
+    }
+
     static verdict tell(const slot& known, bool admitted) noexcept {
         return {admitted, known.requests, known.remaining + known.units,
                 from_unix_milliseconds(known.began_at + std::int64_t{known.window_seconds} * 1000)};
@@ -34310,21 +34328,23 @@ TOLLGATE_DECL leases::leases(const lease_settings& settings, const siphash_key& 
 
 TOLLGATE_DECL leases::~leases() = default;
 
+TOLLGATE_DECL std::optional<verdict> leases::take_at_hand(const limit_key& key,
+                                                          const tollgate::detail::bounded_quota& allowed,
+                                                          std::int64_t steady_now) noexcept {
+    const std::size_t index = table_->set_of(key);
+    const std::scoped_lock held{table_->lock_of(index)};
+    auto* const known = table::find(table_->sets[index], key);
+    return known == nullptr ? std::nullopt : table::take_from(*known, allowed, steady_now);
+}
+
 TOLLGATE_DECL std::optional<verdict> leases::take(const limit_key& key, const tollgate::detail::bounded_quota& allowed,
                                                   std::int64_t steady_now, asking& next) noexcept {
     const std::size_t index = table_->set_of(key);
     const std::scoped_lock held{table_->lock_of(index)};
     auto& set = table_->sets[index];
     auto* known = table::find(set, key);
-    if (known != nullptr && table::holds_for(*known, allowed, steady_now)) {
-        if (known->units > 0) {
-            --known->units;
-            return table::tell(*known, true);
-        }
-        if (known->size == 0 && known->remaining == 0 && !known->is_asked_for &&
-            steady_now < known->leased_at + table::refusal_milliseconds)
-            return table::tell(*known, false);
-    }
+    if (known != nullptr)
+        if (auto told = table::take_from(*known, allowed, steady_now)) return told;
     next.question = {key, allowed, 1, 0, 0};
     if (known != nullptr && known->is_asked_for) return std::nullopt;
     if (known == nullptr) {
@@ -34698,6 +34718,7 @@ struct redis_windows::state {
     }
 
     verdict take(const limit_key& key, const quota& allowed, instant now) noexcept;
+    verdict take_leased(const limit_key& key, const quota& allowed, instant now, std::int64_t at) noexcept;
     verdict peek(const limit_key& key, const quota& allowed, instant now) noexcept;
     verdict decide_here(const limit_key& key, const quota& allowed, instant now, bool counts) noexcept;
 
@@ -34709,13 +34730,21 @@ struct redis_windows::state {
 
 inline verdict redis_windows::state::take(const limit_key& key, const quota& allowed, instant now) noexcept {
     const detail::bounded_quota bound{allowed};
-    redis::window_answer said{};
-    if (!leased) {
-        const redis::window_question one{key, bound, 1};
-        if (asked.ask(nullptr, one, said) != redis::ending::answered) return decide_here(key, allowed, now, true);
-        return judge(one, said, said.granted > 0);
+    if (leased) {
+        const std::int64_t at = steady_now();
+        if (const auto told = leased->take_at_hand(key, bound, at)) return *told;
+        return take_leased(key, allowed, now, at);
     }
-    const std::int64_t at = steady_now();
+    redis::window_answer said{};
+    const redis::window_question one{key, bound, 1};
+    if (asked.ask(nullptr, one, said) != redis::ending::answered) return decide_here(key, allowed, now, true);
+    return judge(one, said, said.granted > 0);
+}
+
+inline verdict redis_windows::state::take_leased(const limit_key& key, const quota& allowed, instant now,
+                                                 std::int64_t at) noexcept {
+    const detail::bounded_quota bound{allowed};
+    redis::window_answer said{};
     redis::leases::asking next{{key, bound}};
     if (const auto told = leased->take(key, bound, at, next)) return *told;
     const auto back = asked.is_up() ? leased->take_back(at) : std::nullopt;

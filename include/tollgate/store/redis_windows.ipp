@@ -40,6 +40,7 @@ struct redis_windows::state {
     }
 
     verdict take(const limit_key& key, const quota& allowed, instant now) noexcept;
+    verdict take_leased(const limit_key& key, const quota& allowed, instant now, std::int64_t at) noexcept;
     verdict peek(const limit_key& key, const quota& allowed, instant now) noexcept;
     verdict decide_here(const limit_key& key, const quota& allowed, instant now, bool counts) noexcept;
 
@@ -51,13 +52,21 @@ struct redis_windows::state {
 
 inline verdict redis_windows::state::take(const limit_key& key, const quota& allowed, instant now) noexcept {
     const detail::bounded_quota bound{allowed};
-    redis::window_answer said{};
-    if (!leased) {
-        const redis::window_question one{key, bound, 1};
-        if (asked.ask(nullptr, one, said) != redis::ending::answered) return decide_here(key, allowed, now, true);
-        return judge(one, said, said.granted > 0);
+    if (leased) {
+        const std::int64_t at = steady_now();
+        if (const auto told = leased->take_at_hand(key, bound, at)) return *told;
+        return take_leased(key, allowed, now, at);
     }
-    const std::int64_t at = steady_now();
+    redis::window_answer said{};
+    const redis::window_question one{key, bound, 1};
+    if (asked.ask(nullptr, one, said) != redis::ending::answered) return decide_here(key, allowed, now, true);
+    return judge(one, said, said.granted > 0);
+}
+
+inline verdict redis_windows::state::take_leased(const limit_key& key, const quota& allowed, instant now,
+                                                 std::int64_t at) noexcept {
+    const detail::bounded_quota bound{allowed};
+    redis::window_answer said{};
     redis::leases::asking next{{key, bound}};
     if (const auto told = leased->take(key, bound, at, next)) return *told;
     const auto back = asked.is_up() ? leased->take_back(at) : std::nullopt;

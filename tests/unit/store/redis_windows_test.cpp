@@ -1,5 +1,7 @@
 #include <tollgate/store/redis_windows.hpp>
 
+#include <tollgate/policy/default_policies.hpp>
+
 #include <support/redis_server.hpp>
 #include <support/tcp_proxy.hpp>
 
@@ -500,6 +502,23 @@ TEST_CASE("over TLS, the server's certificate must be believed, and be for its n
     CHECK(refused.error().message.find("/nowhere.pem") != std::string::npos);
     CHECK(redis_windows::open("redis://localhost", settings));
 }
+
+namespace {
+
+void tell_the_operator(bool, std::string_view) {}
+
+void in_the_docs(const std::string& url) {
+    // [limits]
+    auto limits = redis_windows::open(url, {.lease = 16, .on_state = tell_the_operator});
+    if (!limits) return tell_the_operator(false, limits.error().message);  // no URL, or authorities that cannot be read
+    auto policies = default_policies().with_limiter(std::ref(*limits));
+    // [/limits]
+    CHECK(policies.limiter.get().take(user(1), sixty_an_hour, some_time).limit == 60);
+}
+
+}  // namespace
+
+TEST_CASE("it takes the place of the default limiter") { in_the_docs(redis_server::shared().url()); }
 
 TEST_CASE("what is no Redis URL opens nothing") {
     const auto refused = redis_windows::open("redis://h:x");

@@ -40,13 +40,18 @@ public:
     leases& operator=(const leases&) = delete;
     TOLLGATE_DECL ~leases();
 
+    /// A unit that is at hand, or a refusal that was heard a moment ago.
+    [[nodiscard]] TOLLGATE_DECL std::optional<verdict> take_at_hand(const limit_key& key,
+                                                                    const tollgate::detail::bounded_quota& allowed,
+                                                                    std::int64_t steady_now) noexcept;
+
     /// What to ask the server, where no unit is at hand.
     struct asking {
         window_question question;
         bool is_for_lease = false;  ///< then `settle` must follow
     };
 
-    /// A unit of a lease, or a refusal that was heard a moment ago; else `next` says what to ask.
+    /// The same, if others have brought some meanwhile; else `next` says what to ask.
     [[nodiscard]] TOLLGATE_DECL std::optional<verdict> take(const limit_key& key,
                                                             const tollgate::detail::bounded_quota& allowed,
                                                             std::int64_t steady_now, asking& next) noexcept;

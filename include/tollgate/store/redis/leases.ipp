@@ -97,6 +97,19 @@ struct leases::table {
                known.window_seconds == allowed.window_seconds;
     }
 
+    static std::optional<verdict> take_from(slot& known, const tollgate::detail::bounded_quota& allowed,
+                                            std::int64_t now) noexcept {
+        if (!holds_for(known, allowed, now)) return std::nullopt;
+        if (known.units > 0) {
+            --known.units;
+            return tell(known, true);
+        }
+        if (known.size == 0 && known.remaining == 0 && !known.is_asked_for &&
+            now < known.leased_at + refusal_milliseconds)
+            return tell(known, false);
+        return std::nullopt;
+    }
+
     static verdict tell(const slot& known, bool admitted) noexcept {
         return {admitted, known.requests, known.remaining + known.units,
                 from_unix_milliseconds(known.began_at + std::int64_t{known.window_seconds} * 1000)};
@@ -139,21 +152,23 @@ TOLLGATE_DECL leases::leases(const lease_settings& settings, const siphash_key& 
 
 TOLLGATE_DECL leases::~leases() = default;
 
+TOLLGATE_DECL std::optional<verdict> leases::take_at_hand(const limit_key& key,
+                                                          const tollgate::detail::bounded_quota& allowed,
+                                                          std::int64_t steady_now) noexcept {
+    const std::size_t index = table_->set_of(key);
+    const std::scoped_lock held{table_->lock_of(index)};
+    auto* const known = table::find(table_->sets[index], key);
+    return known == nullptr ? std::nullopt : table::take_from(*known, allowed, steady_now);
+}
+
 TOLLGATE_DECL std::optional<verdict> leases::take(const limit_key& key, const tollgate::detail::bounded_quota& allowed,
                                                   std::int64_t steady_now, asking& next) noexcept {
     const std::size_t index = table_->set_of(key);
     const std::scoped_lock held{table_->lock_of(index)};
     auto& set = table_->sets[index];
     auto* known = table::find(set, key);
-    if (known != nullptr && table::holds_for(*known, allowed, steady_now)) {
-        if (known->units > 0) {
-            --known->units;
-            return table::tell(*known, true);
-        }
-        if (known->size == 0 && known->remaining == 0 && !known->is_asked_for &&
-            steady_now < known->leased_at + table::refusal_milliseconds)
-            return table::tell(*known, false);
-    }
+    if (known != nullptr)
+        if (auto told = table::take_from(*known, allowed, steady_now)) return told;
     next.question = {key, allowed, 1, 0, 0};
     if (known != nullptr && known->is_asked_for) return std::nullopt;
     if (known == nullptr) {
