@@ -10,6 +10,7 @@ using namespace tollgate;
 namespace {
 
 constexpr std::string_view component = "reference_directory";
+constexpr std::size_t users_cached_max = 16'384;  // about 3 MB
 
 // Logins are one whatever the case of their ASCII letters, as on SQLite: what lower() does in the C locale. Accounts
 // are counted over all services: whoever takes an account's id to another service finds nobody's account there, and
@@ -35,6 +36,37 @@ constexpr postgres::schema_step migrations[] = {
     );
     CREATE INDEX directory_accounts_by_user ON directory_accounts (user_id, service, id);
     )sql"},
+    // Nodes that remember balances and quotas are told whose are others now, one notice for a statement.
+    {R"sql(
+    CREATE FUNCTION directory_tell_of_users() RETURNS trigger LANGUAGE plpgsql AS $body$
+    DECLARE
+        users bigint[];
+    BEGIN
+        IF TG_OP = 'TRUNCATE' THEN
+            PERFORM pg_notify('tollgate_changes', 'all');
+            RETURN NULL;
+        ELSIF TG_OP = 'DELETE' THEN
+            users := ARRAY(SELECT id FROM before LIMIT 101);
+        ELSE
+            users := ARRAY(SELECT id FROM (
+                SELECT id, balance, currency, requests_per_day FROM before EXCEPT
+                SELECT id, balance, currency, requests_per_day FROM after) AS changed LIMIT 101);
+        END IF;
+        IF cardinality(users) > 100 THEN
+            PERFORM pg_notify('tollgate_changes', 'all');
+        ELSIF cardinality(users) > 0 THEN
+            PERFORM pg_notify('tollgate_changes', 'users ' || array_to_string(users, ' '));
+        END IF;
+        RETURN NULL;
+    END $body$;
+    CREATE TRIGGER directory_tell_of_deletion AFTER DELETE ON directory_users
+        REFERENCING OLD TABLE AS before FOR EACH STATEMENT EXECUTE FUNCTION directory_tell_of_users();
+    CREATE TRIGGER directory_tell_of_change AFTER UPDATE ON directory_users
+        REFERENCING OLD TABLE AS before NEW TABLE AS after
+        FOR EACH STATEMENT EXECUTE FUNCTION directory_tell_of_users();
+    CREATE TRIGGER directory_tell_of_truncation AFTER TRUNCATE ON directory_users
+        FOR EACH STATEMENT EXECUTE FUNCTION directory_tell_of_users();
+    )sql"},
 };
 
 }  // namespace
@@ -47,24 +79,39 @@ outcome<postgres_directory> postgres_directory::open(const std::string& connecti
     return postgres_directory{*std::move(connections)};
 }
 
-outcome<balance> postgres_directory::balance_of(user_id user) {
-    auto found = connections_.ask("SELECT balance, currency FROM directory_users WHERE id = $1", user);
+void postgres_directory::remember(std::shared_ptr<heard_changes> changes) {
+    changes_ = std::move(changes);
+    users_ = std::make_unique<user_cache>(*changes_, users_cached_max);
+}
+
+outcome<std::optional<postgres_directory::user_row>> postgres_directory::read_user(user_id user) {
+    auto found = connections_.ask("SELECT balance, currency, requests_per_day FROM directory_users WHERE id = $1", user);
     if (!found) return std::move(found).error();
-    const auto row = found->next<decimal, currency_code>();
+    const auto row = found->next<decimal, currency_code, std::optional<std::int64_t>>();
     if (!row) return row.error();
-    if (!*row) return not_found();
-    return balance{user, std::get<0>(**row), std::get<1>(**row)};
+    if (!*row) return std::optional<user_row>{};
+    const auto& [amount, currency, requests] = **row;
+    return std::optional{user_row{amount, currency, requests}};
+}
+
+outcome<postgres_directory::user_row> postgres_directory::find_user(user_id user) {
+    auto found = users_ == nullptr ? read_user(user) : users_->find(user, [&] { return read_user(user); });
+    if (!found) return std::move(found).error();
+    if (!*found) return not_found();
+    return **found;
+}
+
+outcome<balance> postgres_directory::balance_of(user_id user) {
+    auto found = find_user(user);
+    if (!found) return std::move(found).error();
+    return balance{user, found->balance, found->currency};
 }
 
 outcome<std::optional<quota>> postgres_directory::quota_of(user_id user) {
-    auto found = connections_.ask("SELECT requests_per_day FROM directory_users WHERE id = $1", user);
+    auto found = find_user(user);
     if (!found) return std::move(found).error();
-    const auto row = found->next<std::optional<std::int64_t>>();
-    if (!row) return row.error();
-    if (!*row) return not_found();
-    const auto requests = std::get<0>(**row);
-    if (!requests) return std::optional<quota>{};
-    return std::optional{quota{static_cast<std::uint32_t>(*requests), std::chrono::hours{24}}};
+    if (!found->requests_per_day) return std::optional<quota>{};
+    return std::optional{quota{static_cast<std::uint32_t>(*found->requests_per_day), std::chrono::hours{24}}};
 }
 
 outcome<std::vector<account>> postgres_directory::accounts_of(user_id user, std::string_view service) {
@@ -131,7 +178,9 @@ outcome<void> postgres_directory::replace_password_hash(user_id user, const rene
 }
 
 outcome<void> postgres_directory::set_requests_per_day(user_id user, std::uint32_t requests) {
-    return change_one("UPDATE directory_users SET requests_per_day = $1 WHERE id = $2", std::int64_t{requests}, user);
+    auto done = change_one("UPDATE directory_users SET requests_per_day = $1 WHERE id = $2", std::int64_t{requests}, user);
+    if (changes_ != nullptr) changes_->forget(user);  // a failure may have come after it was done
+    return done;
 }
 
 outcome<account_id> postgres_directory::add_account(user_id user, const service_name& service, std::string_view name,

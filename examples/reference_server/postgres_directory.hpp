@@ -4,10 +4,14 @@
 
 #include <tollgate/base/outcome.hpp>
 #include <tollgate/contract/user_directory.hpp>
+#include <tollgate/store/heard_changes.hpp>
 #include <tollgate/store/postgres/pool.hpp>
+#include <tollgate/store/row_cache.hpp>
 
 #include <cstddef>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,7 +21,8 @@ namespace reference {
 
 /// Users, their accounts and their quotas, in the PostgreSQL database that the store lives in too, with tables and a
 /// schema version of its own. Any number of nodes use it at once, and see each other's changes with their next call:
-/// every verb is one round trip, and nothing is remembered here.
+/// every verb is one round trip. Where it is told to remember balances and quotas it sees those of others within a
+/// second, as `postgres_store` does those of credentials.
 ///
 /// Thread rule: any thread. Errors: a `problem`; not_found for a user who is not there.
 class postgres_directory {
@@ -27,6 +32,10 @@ public:
     /// Makes the tables if they are not there, and brings older ones up to date.
     static tollgate::outcome<postgres_directory> open(const std::string& connection_string,
                                                       std::size_t connections_max);
+
+    /// From now on balances and quotas are given out again until `changes`, a store's in the same database, hears that
+    /// they are others. To be called before anything else, if at all.
+    void remember(std::shared_ptr<tollgate::heard_changes> changes);
 
     /// What `quota_of` says, for a store in the same database to ask along with a credential.
     static constexpr const char* owner_quota_query =
@@ -55,9 +64,23 @@ private:
     template <class... Values>
     tollgate::outcome<void> change_one(tollgate::postgres::sql text, const Values&... values);
 
+    /// What requests ask of a user.
+    struct user_row {
+        tollgate::decimal balance;
+        tollgate::currency_code currency;
+        std::optional<std::int64_t> requests_per_day;
+    };
+    using user_cache = tollgate::row_cache<tollgate::user_id, user_row, tollgate::heard_changes>;
+
     explicit postgres_directory(tollgate::postgres::pool connections) : connections_{std::move(connections)} {}
 
+    /// not_found for a user who is not there.
+    tollgate::outcome<user_row> find_user(tollgate::user_id user);
+    tollgate::outcome<std::optional<user_row>> read_user(tollgate::user_id user);
+
     tollgate::postgres::pool connections_;
+    std::shared_ptr<tollgate::heard_changes> changes_;  // null, like the next: nothing is remembered
+    std::unique_ptr<user_cache> users_;                 // a cache does not move
 };
 
 static_assert(tollgate::user_directory<postgres_directory>);

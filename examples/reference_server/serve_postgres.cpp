@@ -17,8 +17,14 @@ void serve_on_postgres(const settings& with, const tollgate::service_catalog& se
     tollgate::postgres_settings kept_as;
     kept_as.connections_max = with.store_connections - for_users;
     kept_as.callers_clock = nullptr;  // everybody here goes by the store's clock
+    if (with.remembered_for > tollgate::milliseconds{0}) {
+        kept_as.cached_credentials_max = 16'384;  // of each kind: 20 MB, if all are used
+        kept_as.cached_for = with.remembered_for;
+    }
     kept_as.owner_quota_query = postgres_directory::owner_quota_query;
     auto store = expect(tollgate::postgres_store::open(to, kept_as), "--store: cannot open the database");
+
+    if (kept_as.cached_credentials_max > 0) users.remember(store.changes());
 
     const kept_in kept{users, store, store.clock()};
     std::optional<demo> shown;

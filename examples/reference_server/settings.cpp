@@ -136,6 +136,13 @@ constexpr flag flags[] = {
      "Connections to PostgreSQL, at the most; one more hears of what other nodes do. Of no use to other stores.",
      "a whole number from 2 to 1000", flag_type::number,
      [](string_view text, settings& into) { return assign(parse_whole_number(text, 2, 1000), into.store_connections); }},
+    {"cache-seconds", "N", "30",
+     "For how long credentials, balances and quotas from PostgreSQL are used again; changes are heard at once, or else "
+     "within a second. 0: never.",
+     "a whole number from 0 to 3600", flag_type::number,
+     [](string_view text, settings& into) {
+         return assign(parse_whole_number(text, 0, 3600), into.remembered_for);
+     }},
     {"limits", "LIMITS", "memory:", "Where rate-limit windows live: memory:, or redis://HOST:PORT/DB (rediss: with TLS).",
      "memory: or a URL such as redis://user:password@HOST:PORT/DB", flag_type::text, read_limits},
     {"limit-lease", "N", "1", "Requests of a caller that one node may count in Redis ahead, and then admit without asking.",

@@ -28,6 +28,7 @@ struct settings {
     std::filesystem::path data = "./tollgate-data";
     std::optional<location> store;  ///< none: a SQLite file in `data`; see `store_location`
     std::size_t store_connections = 16;
+    tollgate::seconds remembered_for{30};  ///< credentials, balances and quotas, beside PostgreSQL
     std::string limits_url;  ///< empty: in memory; there may be a password in it, so it is never shown
     std::uint32_t limit_lease = 1;
     std::filesystem::path limits_ca;  ///< empty: the system's authorities
