@@ -140,9 +140,7 @@ constexpr flag flags[] = {
      "For how long credentials, balances and quotas from PostgreSQL are used again; changes are heard at once, or else "
      "within a second. 0: never.",
      "a whole number from 0 to 3600", flag_type::number,
-     [](string_view text, settings& into) {
-         return assign(parse_whole_number(text, 0, 3600), into.remembered_for);
-     }},
+     [](string_view text, settings& into) { return assign(parse_whole_number(text, 0, 3600), into.remembered_for); }},
     {"limits", "LIMITS", "memory:", "Where rate-limit windows live: memory:, or redis://HOST:PORT/DB (rediss: with TLS).",
      "memory: or a URL such as redis://user:password@HOST:PORT/DB", flag_type::text, read_limits},
     {"limit-lease", "N", "1", "Requests of a caller that one node may count in Redis ahead, and then admit without asking.",

@@ -67,6 +67,7 @@ class Usage(Case):
                 "--store": ["", "x", "memory", "sqlite:", "sqlite::memory:", "mysql:x", "postgres:",
                             "postgres:nonsense", "postgres:host=x nonsense=y",
                             "postgres:host=a,b port=1,2,3"],
+                "--cache-seconds": ["", "x", "-1", "3601", "30s"],
                 "--limits": ["", "x", "memory", "redis:", "redis://", "redis://h:x", "redis://h/x", "redis://h:1?x",
                              "rediss://", "redis://user@h", "http://h"],
                 "--limit-lease": ["", "0", "x", "1000001", "2"],
