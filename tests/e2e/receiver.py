@@ -56,12 +56,12 @@ class Receiver:
         self.changed = threading.Condition()
         self.connections = 0
         self.listener = socket.create_server((address, 0), backlog=1024)
-        self.port = self.listener.getsockname()[1]
+        self.address, self.port = self.listener.getsockname()[:2]
         self.open = set()
         threading.Thread(target=self._accept, daemon=True).start()
 
-    def url(self, path="/hook", host="127.0.0.1"):
-        return f"{'https' if self.tls else 'http'}://{host}:{self.port}{path}"
+    def url(self, path="/hook", host=None):
+        return f"{'https' if self.tls else 'http'}://{host or self.address}:{self.port}{path}"
 
     def wait(self, count, seconds=20, key=lambda request: True):
         """The first `count` requests of this kind; fewer when the others did not come in time."""

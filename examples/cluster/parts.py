@@ -1,0 +1,370 @@
+"""The parts of one API on several nodes: PostgreSQL, Redis, tollgate-servers, HAProxy. Each is one process that is started
+with the settings that matter, stopped by its process id, and gone when whoever started it is gone."""
+
+import ctypes
+import glob
+import hashlib
+import json
+import os
+import pathlib
+import pwd
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import time
+
+NODES = 3
+START_SECONDS = 30
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+class Failure(Exception):
+    """Something that whoever started it has to know, in one line."""
+
+
+class Part:
+    """A process with a log of its own. As root it runs as another user, where it has one."""
+
+    def __init__(self, name, folder, user=None):
+        self.name = name
+        self.folder = folder
+        self.log = folder / f"{name}.log"
+        self.process = None
+        self.owner = None
+        if user and os.geteuid() == 0:
+            self.owner = pwd.getpwnam(user)
+
+    def spawn(self, command, environment=None, told=None):
+        """`told`: what it reads from its standard input."""
+        rights = {"user": self.owner.pw_uid, "group": self.owner.pw_gid, "extra_groups": []} if self.owner else {}
+        with open(self.log, "ab") as log:
+            made = subprocess.Popen(
+                [*map(str, command)], stdin=subprocess.PIPE if told is not None else subprocess.DEVNULL,
+                stdout=log, stderr=log, cwd="/", start_new_session=True, preexec_fn=_end_with_the_parent,
+                env={**os.environ, **(environment or {})}, **rights)
+        if told is not None:
+            made.stdin.write(told.encode())
+            made.stdin.close()
+        return made
+
+    @property
+    def runs(self):
+        return self.process is not None and self.process.poll() is None
+
+    def send(self, number):
+        if self.runs:
+            self.process.send_signal(number)
+
+    def kill(self):
+        """At once, with nothing tidied up."""
+        self.send(signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self, number=signal.SIGTERM, seconds=15):
+        """In good order; at once where that takes too long."""
+        if not self.runs:
+            return
+        self.send(number)
+        self.send(signal.SIGCONT)
+        try:
+            self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+    def wait_until(self, ready, seconds=START_SECONDS):
+        deadline = time.monotonic() + seconds
+        while not ready():
+            if self.process.poll() is not None:
+                raise Failure(f"{self.name} ended with {self.process.returncode}: {self.last_words()}")
+            if time.monotonic() > deadline:
+                raise Failure(f"{self.name} does not answer: {self.last_words()}")
+            time.sleep(0.02)
+
+    def last_words(self):
+        lines = self.log.read_text(errors="replace").splitlines()
+        return f"{lines[-1] if lines else 'it says nothing'} (all of it: {self.log})"
+
+
+class Postgres(Part):
+    """The one place where tokens, webhooks and events are. It waits for the disk with every commit."""
+
+    def __init__(self, folder, port):
+        super().__init__("postgres", folder, "postgres")
+        self.port = port
+        self.programs = _postgres_programs()
+        self.data = folder / "postgres"
+        if self.owner and not _reaches(self.owner, folder):
+            # PostgreSQL refuses to run as root, and root's own folders are nobody else's.
+            name = hashlib.sha256(str(folder).encode()).hexdigest()[:8]
+            self.data = pathlib.Path(self.owner.pw_dir) / f"tollgate-{name}"
+
+    def make(self, password):
+        """A database for the nodes, once, with a role that may nothing else."""
+        made_once = self.folder / "postgres.made"
+        if made_once.exists() and self.data.exists():
+            return
+        if self.data.exists():
+            shutil.rmtree(self.data)  # of a start that was broken off
+        self.data.mkdir(mode=0o700)
+        if self.owner:
+            os.chown(self.data, self.owner.pw_uid, self.owner.pw_gid)
+        made = self.spawn([self.programs / "initdb", "-D", self.data, "-U", "postgres", "--auth-local=peer",
+                           "--auth-host=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-instructions"])
+        if made.wait() != 0:
+            raise Failure(f"initdb: {self.last_words()}")
+        single = self.spawn([self.programs / "postgres", "--single", "-D", self.data, "postgres"],
+                            told=f"CREATE ROLE tollgate LOGIN PASSWORD '{password}'\n"
+                                 "CREATE DATABASE tollgate OWNER tollgate\n")
+        if single.wait() != 0:
+            raise Failure(f"postgres --single: {self.last_words()}")
+        made_once.touch()
+
+    def start(self):
+        expect_free(self.port)
+        self.process = self.spawn([self.programs / "postgres", "-D", self.data, "-c", "listen_addresses=127.0.0.1",
+                                   "-c", f"port={self.port}", "-c", "unix_socket_directories=",
+                                   # Each node has 16 connections for requests, and a few that listen.
+                                   "-c", "max_connections=100"])
+        self.wait_until(self.answers)
+
+    def answers(self):
+        return subprocess.run([self.programs / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port)],
+                              stdin=subprocess.DEVNULL).returncode == 0
+
+    def stop(self, number=signal.SIGINT, seconds=15):
+        """SIGINT ends connections in order; SIGQUIT breaks them, and the next start recovers."""
+        super().stop(number, seconds)
+
+    def family(self):
+        """Its process ids, and of those that serve connections."""
+        children = pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
+        return [self.process.pid, *map(int, children.split())]
+
+
+class Redis(Part):
+    """Counts requests. It keeps nothing, for a window that is lost is one that starts again."""
+
+    def __init__(self, folder, port):
+        super().__init__("redis", folder, "redis")
+        self.port = port
+        self.password = None
+
+    def start(self, password=None):
+        self.password = password or self.password
+        expect_free(self.port)
+        # Without room it must say so (noeviction): a window that it threw away would be a quota that begins anew.
+        settings = f"""
+            bind 127.0.0.1
+            port {self.port}
+            requirepass {self.password}
+            maxmemory 256mb
+            maxmemory-policy noeviction
+            save ""
+            appendonly no
+            """
+        self.process = self.spawn(["redis-server", "-"], told=settings)
+        self.wait_until(lambda: listens(self.port))
+
+
+class Node(Part):
+    """One tollgate-server. All of them have the same configuration file, and differ in where they listen."""
+
+    def __init__(self, program, folder, number, port):
+        super().__init__(f"node{number}", folder)
+        self.program = program
+        self.number = number
+        self.port = port
+        self.configuration = folder / "node.json"
+        self.data = folder / "nodes"
+        self.environment = None
+        self.flags = []
+
+    def start(self):
+        expect_free(self.port)
+        self.process = self.spawn([self.program, "serve", "--config", self.configuration, "--data", self.data,
+                                   "--listen", f"127.0.0.1:{self.port}", *self.flags], self.environment)
+
+    def wait(self):
+        self.wait_until(lambda: listens(self.port))
+
+
+class Proxy(Part):
+    """HAProxy, with the configuration beside this file."""
+
+    def __init__(self, folder, port, nodes):
+        super().__init__("haproxy", folder)
+        self.port = port
+        self.url = f"https://127.0.0.1:{port}"
+        # A socket's name has 107 bytes at most, and a folder's may have more.
+        self.control = folder / "haproxy.sock" if len(str(folder)) < 80 else pathlib.Path(f"/tmp/tollgate-{port}.sock")
+        self.certificate = folder / "haproxy.pem"
+        self.environment = {"TOLLGATE_LISTEN": f"127.0.0.1:{port}", "TOLLGATE_CERTIFICATE": str(self.certificate),
+                            "TOLLGATE_CONTROL": str(self.control), "TOLLGATE_AUTH_URL": self.url,
+                            **{f"TOLLGATE_NODE_{each.number}": f"127.0.0.1:{each.port}" for each in nodes}}
+
+    def make(self):
+        """A certificate that signs itself, anew when it is about to end."""
+        good = self.certificate.exists() and subprocess.run(
+            ["openssl", "x509", "-in", self.certificate, "-noout", "-checkend", str(7 * 86400)],
+            capture_output=True, stdin=subprocess.DEVNULL).returncode == 0
+        if good:
+            return
+        done = subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "90",
+             "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
+             "-keyout", "-", "-out", "-"], capture_output=True, stdin=subprocess.DEVNULL)
+        if done.returncode != 0:
+            raise Failure(f"openssl: {done.stderr.decode(errors='replace')}")
+        write_private(self.certificate, done.stdout.decode())
+
+    def start(self):
+        expect_free(self.port)
+        self.control.unlink(missing_ok=True)
+        self.process = self.spawn(["haproxy", "-db", "-f", HERE / "haproxy.cfg"], self.environment)
+        self.wait_until(lambda: listens(self.port))
+
+    def tell(self, command):
+        """What its control socket answers."""
+        with socket.socket(socket.AF_UNIX) as to:
+            to.settimeout(START_SECONDS)
+            to.connect(str(self.control))
+            to.sendall(command.encode() + b"\n")
+            return b"".join(iter(lambda: to.recv(65536), b"")).decode()
+
+    def is_up(self, node):
+        rows = [row.split(",") for row in self.tell("show stat").splitlines()]
+        status = rows[0].index("status")
+        return any(row[0] == "nodes" and row[1] == node.name and row[status] == "UP" for row in rows if len(row) > status)
+
+    def stop(self, number=signal.SIGTERM, seconds=15):
+        super().stop(number, seconds)
+        self.control.unlink(missing_ok=True)
+
+
+class Cluster:
+    """All of it. `settings`: what nodes read beside where they find the others."""
+
+    def __init__(self, program, folder, port=8443, first_port=18081, settings=None):
+        self.folder = folder
+        make_folder(folder)
+        inner = free_ports(NODES + 2) if first_port == 0 else range(first_port, first_port + NODES + 2)
+        port = port or free_ports(1)[0]
+        self.nodes = [Node(program, folder, number + 1, inner[number]) for number in range(NODES)]
+        self.postgres = Postgres(folder, inner[NODES])
+        self.redis = Redis(folder, inner[NODES + 1])
+        self.proxy = Proxy(folder, port, self.nodes)
+        self.parts = [self.postgres, self.redis, *self.nodes, self.proxy]
+        self.url = self.proxy.url
+        self.settings = settings or {}
+
+    def start(self):
+        for part in self.parts:
+            expect_free(part.port)
+        self._configure()
+        self.postgres.start()
+        for node in self.nodes:
+            node.start()
+        for node in self.nodes:
+            node.wait()
+        self.proxy.start()
+        self.proxy.wait_until(lambda: all(map(self.proxy.is_up, self.nodes)))
+
+    def stop(self):
+        """First who lets clients in, last what the others need."""
+        self.proxy.stop()
+        for node in self.nodes:
+            node.send(signal.SIGTERM)
+        for part in (*self.nodes, self.redis, self.postgres):
+            part.stop()
+
+    def renew(self, node):
+        """Stops a node and starts it again, as for an upgrade: nobody notices, because nobody is sent to it meanwhile."""
+        self.proxy.tell(f"set server nodes/{node.name} state drain")
+        time.sleep(0.2)  # what is being sent to it arrives; what has arrived it answers before it ends
+        node.stop()
+        node.start()
+        node.wait()
+        self.proxy.tell(f"set server nodes/{node.name} state ready")
+        self.proxy.wait_until(lambda: self.proxy.is_up(node))
+
+    def _configure(self):
+        secret = self.folder / "secrets.json"
+        if not secret.exists():
+            write_private(secret, json.dumps({name: secrets.token_hex(16) for name in ("postgres", "redis")}))
+        known = json.loads(secret.read_text())
+        self.postgres.make(known["postgres"])
+        self.redis.start(known["redis"])
+        self.proxy.make()
+        write_private(self.nodes[0].configuration, json.dumps({
+            "store": f"postgres:host=127.0.0.1 port={self.postgres.port} dbname=tollgate user=tollgate "
+                     f"password={known['postgres']}",
+            "limits": f"redis://:{known['redis']}@127.0.0.1:{self.redis.port}/0",
+            "plain": True,  # HAProxy speaks TLS
+            "trusted-proxy": ["127.0.0.1/32"],
+            "base-url": f"{self.url}/v1",
+            "auth-url": self.url,
+            **self.settings}, indent=2) + "\n")
+
+
+def write_private(path, text):
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def make_folder(folder):
+    """Others may pass through it to what is theirs, and see nothing else: every file in it is its owner's alone."""
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o711)
+    os.umask(0o077)
+
+
+def listens(port):
+    try:
+        socket.create_connection(("127.0.0.1", port), 1).close()
+        return True
+    except OSError:
+        return False
+
+
+def expect_free(port):
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as all parts do
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as why:
+            raise Failure(f"port {port}: {why.strerror}") from None
+
+
+def free_ports(count):
+    with_all = [socket.socket() for _ in range(count)]
+    try:
+        for each in with_all:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in with_all]
+    finally:
+        for each in with_all:
+            each.close()
+
+
+def _postgres_programs():
+    found = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: int(path.split("/")[4]))
+    if found:
+        return pathlib.Path(found[-1])
+    elsewhere = shutil.which("initdb")
+    if not elsewhere:
+        raise Failure("no initdb: install PostgreSQL (Debian: postgresql)")
+    return pathlib.Path(elsewhere).resolve().parent
+
+
+def _reaches(owner, folder):
+    """Whether this user may pass through all folders above, and this one."""
+    return subprocess.run(["test", "-x", str(folder)], user=owner.pw_uid, group=owner.pw_gid, extra_groups=[],
+                          cwd="/").returncode == 0
+
+
+def _end_with_the_parent():
+    """Whatever becomes of it, kill -9 included. PR_SET_PDEATHSIG is 1. PostgreSQL takes SIGTERM for a slow end, so that it
+    gets what ends it at once, in order; others take it for the same."""
+    ctypes.CDLL(None).prctl(1, signal.SIGINT)

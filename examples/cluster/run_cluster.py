@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""Starts a whole cluster, prints curl lines that work as pasted, and looks after the nodes until it is told to stop."""
+
+import argparse
+import json
+import os
+import pathlib
+import shlex
+import signal
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "reference_server"))
+
+import parts  # noqa: E402
+from run_demo import curl_lines  # noqa: E402
+
+PAUSE_SECONDS = 1  # between a node's end and its next start: one that cannot start does not keep the machine busy
+
+
+class Told(Exception):
+    """A signal says that it is over."""
+
+
+def main():
+    asked = arguments()
+    wishes = []
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _stop)
+    signal.signal(signal.SIGUSR1, lambda *_: wishes.append("renew"))
+    cluster = None
+    try:
+        cluster = parts.Cluster(asked.program, asked.data.resolve(), asked.port, asked.first_port, {"demo": True})
+        cluster.start()
+        show(cluster)
+        look_after(cluster, wishes)
+    except Told:
+        pass
+    except parts.Failure as why:
+        sys.exit(f"{why}\n" + ("(--port and --first-port choose other ones.)" if str(why).startswith("port ") else ""))
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)  # it is ending already
+        if cluster:
+            cluster.stop()
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="examples/cluster/run", description=__doc__)
+    parser.add_argument("program", help=argparse.SUPPRESS)
+    parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path("./tollgate-data/cluster"), metavar="DIR",
+                        help="databases, passwords and logs (default: %(default)s)")
+    parser.add_argument("--port", type=int, default=8443, metavar="N",
+                        help="HAProxy's, on 127.0.0.1; 0: any free one (default: %(default)s)")
+    parser.add_argument("--first-port", type=int, default=18081, metavar="N",
+                        help="the first of five in a row, for three nodes, PostgreSQL and Redis; 0: any free ones "
+                             "(default: %(default)s)")
+    return parser.parse_args()
+
+
+def _stop(*_):
+    raise Told
+
+
+def show(cluster):
+    demo = json.loads((cluster.nodes[0].data / "demo.json").read_text())
+    for what, command in curl_lines({"api": f"{cluster.url}/v1", "auth": cluster.url, "demo": demo}):
+        print(f"# {what}\n{command}\n")
+    print(f"# For a browser: {cluster.url}/ (sign in as {demo['login']}, {demo['password']})\n")
+    for part in cluster.parts:
+        print(f"# {part.name:9} 127.0.0.1:{part.port:<6} process {part.process.pid:<8} log {part.log}")
+    node = cluster.nodes[0]
+    print(f"""
+# A node that dies (it is started again after a second)
+kill -9 {node.process.pid}
+
+# A node that is to rest (it stays away until all are renewed)
+kill {cluster.nodes[1].process.pid}
+
+# An upgrade: each node leaves, ends and comes again, one after the other; no request fails
+kill -USR1 {os.getpid()}
+
+# What HAProxy thinks of the nodes
+{nodes_line(cluster.proxy)}
+
+# An administrative command
+{cluster.nodes[0].program} user quota --config {node.configuration} --user 1 --per-day 5000
+
+# Ctrl-C ends all of it.""", flush=True)
+
+
+def nodes_line(proxy):
+    program = ("import socket, sys; to = socket.socket(socket.AF_UNIX); to.connect(sys.argv[1]); "
+               "to.sendall(b'show stat\\n'); "
+               "[print(row.split(',')[1], row.split(',')[17]) for row in to.makefile() if row.startswith('nodes,node')]")
+    return f'python3 -c "{program}" {shlex.quote(str(proxy.control))}'
+
+
+def look_after(cluster, wishes):
+    due = {}
+    while True:
+        time.sleep(0.1)
+        if wishes:
+            wishes.clear()
+            for node in cluster.nodes:
+                cluster.renew(node)
+                print(f"# {node.name} is process {node.process.pid} now", flush=True)
+        for part in (cluster.postgres, cluster.redis, cluster.proxy):
+            if not part.runs:
+                raise parts.Failure(f"{part.name} ended with {part.process.returncode}: {part.last_words()}")
+        now = time.monotonic()
+        for node in cluster.nodes:
+            if node.runs or node.process.returncode == 0:
+                continue
+            if node not in due:
+                due[node] = now + PAUSE_SECONDS
+            elif now >= due[node]:
+                del due[node]
+                code = node.process.returncode
+                node.start()
+                print(f"# {node.name} had ended with {code}; it is process {node.process.pid} now", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,101 @@
+"""Starts the cluster on free ports, pastes the curl lines that it prints, kills a node, renews all, and ends it."""
+
+import pathlib
+import queue
+import re
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+
+SECONDS = 60  # a passing test takes a few; the machine may be busy
+
+
+def main():
+    program = sys.argv[1]
+    with tempfile.TemporaryDirectory(prefix="tollgate-cluster-") as folder:
+        pathlib.Path(folder).chmod(0o711)  # as a user's folder may be: PostgreSQL is another user
+        expect_clear_words(program, folder)
+        check(program, folder)
+        check(program, folder)  # from what the first start has left
+
+
+def start(program, folder, *flags):
+    script = pathlib.Path(__file__).with_name("run_cluster.py")
+    return subprocess.Popen([sys.executable, script, program, "--data", f"{folder}/data", *flags],
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def expect_clear_words(program, folder):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        process = start(program, folder, "--first-port", "0", "--port", str(port))
+        errors = process.communicate(timeout=SECONDS)[1]
+    if process.returncode != 1 or f"port {port}: Address already in use" not in errors or "Traceback" in errors:
+        sys.exit(f"a port in use: {process.returncode}, {errors}")
+
+
+def check(program, folder):
+    process = start(program, folder, "--first-port", "0", "--port", "0")
+    lines = queue.Queue()
+    threading.Thread(target=lambda: [lines.put(line) for line in process.stdout] + [lines.put("")], daemon=True).start()
+    told = []
+
+    def wait_for(text):
+        while True:
+            line = lines.get(timeout=SECONDS)
+            if not line:
+                sys.exit(f"no {text!r} in {told}: {process.stderr.read()}")
+            told.append(line)
+            if text in line:
+                return line
+
+    try:
+        wait_for("Ctrl-C ends all of it.")
+        pids = [int(pid) for pid in re.findall(r" process (\d+) ", "".join(told))]
+        answers = [paste(line) for line in told if line.startswith("curl ")]
+        for expected in ('"balance":1234.56', '"admin":true', '{"id":', "hooks.example.com"):
+            if not any(expected in answer for answer in answers):
+                sys.exit(f"no {expected} in {answers}")
+        if paste(next(line for line in told if line.startswith("python3 -c"))).count(" UP\n") != 3:
+            sys.exit("HAProxy does not show three nodes")
+        administer = next(line for line in told if " user quota " in line)
+        if '"per_day":5000' not in paste(administer).replace(" ", ""):
+            sys.exit("the administrative command does not answer")
+        balance = next(line for line in told if line.startswith("curl "))
+
+        paste(next(line for line in told if line.startswith("kill -9 ")))
+        for _ in range(20):
+            paste(balance)
+        pids.append(int(wait_for("had ended with -9").split()[-2]))
+        process.send_signal(signal.SIGUSR1)
+        for _ in range(3):
+            pids.append(int(wait_for("is process").split()[-2]))
+            paste(balance)
+        process.send_signal(signal.SIGTERM)
+        if process.wait(SECONDS) != 0:
+            sys.exit(f"ended with {process.returncode}: {process.stderr.read()}")
+        left = [pid for pid in pids if pathlib.Path(f"/proc/{pid}").exists()]
+        if left:
+            sys.exit(f"still there: {left}")
+    finally:
+        process.kill()
+        process.wait()
+
+
+def paste(line):
+    """What a line prints that somebody pastes."""
+    words = shlex.split(line)
+    if words[0] == "curl":
+        words += ["--silent", "--show-error", "--fail", "--max-time", str(SECONDS)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS)
+    if done.returncode != 0:
+        sys.exit(f"{line}ended with {done.returncode}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,335 @@
+#!/usr/bin/env python3
+"""Three nodes, PostgreSQL, Redis and HAProxy, as examples/cluster deploys them: what is promised when parts of it die.
+
+TOLLGATE_STORM=50 kills that many nodes under load instead of a few, and every part as often in proportion; what was
+counted is told at the end. TOLLGATE_FAKETIME names another libfaketime than Debian's.
+"""
+
+import concurrent.futures
+import glob
+import json
+import os
+import pathlib
+import random
+import signal
+import ssl
+import sys
+import tempfile
+import time
+import unittest
+
+import harness
+from application import Application, call
+from harness import Case, main
+from receiver import Receiver
+from storm import Arrivals, Client, Hooker, Reader, Refresher, Reporter, Storm
+from visitor import signed_in
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "examples" / "cluster"))
+import parts  # noqa: E402
+
+KILLS = int(os.environ.get("TOLLGATE_STORM", "5"))
+ROUNDS = max(1, KILLS // 10)  # how often other parts are stopped
+LEASE_SECONDS = 31  # what a dead node had taken is another's after that: an attempt's time and a margin
+PASSWORD = "a password"
+
+
+class Door:
+    """Where clients come in: HAProxy, or a node past it. It is what harness.Server is to other tests."""
+
+    def __init__(self, cluster, node=None):
+        self.address = ("127.0.0.1", node.port if node else cluster.proxy.port)
+        self.tls = None if node else ssl._create_unverified_context()
+        self.flags = ["--config", cluster.nodes[0].configuration]
+        self.ready = {"auth": cluster.url}
+
+    connect = harness.Server.connect
+    ask = harness.Server.ask
+    add_user = harness.Server.add_user
+    add_account = harness.Server.add_account
+    add_token = harness.Server.add_token
+    errors = b""
+
+    def run(self, *arguments, stdin=""):
+        done = harness.run_command(*arguments, *self.flags, stdin=stdin)
+        if done.returncode != 0:
+            raise AssertionError(f"{arguments} ended with {done.returncode}: {done.stderr}")
+        return json.loads(done.stdout)
+
+
+def at_once(*calls):
+    """What they return, begun together."""
+    with concurrent.futures.ThreadPoolExecutor(len(calls)) as pool:
+        return [each.result() for each in [pool.submit(one) for one in calls]]
+
+
+def tell(text):
+    if "TOLLGATE_STORM" in os.environ:
+        print(text, file=sys.stderr, flush=True)
+
+
+class Cluster(Case):
+    """One cluster for all tests, which go by their numbers: the last one looks for what the first one was promised."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="tollgate-cluster-", ignore_cleanup_errors=True)
+        cls.addClassCleanup(folder.cleanup)
+        pathlib.Path(folder.name).chmod(0o711)
+        cls.cluster = parts.Cluster(harness.program, pathlib.Path(folder.name) / "data", 0, 0, {
+            "anonymous-limit": "1000000/day", "user-limit": "1000000/day", "allow-private-targets": True,
+            "webhook-retry": ",".join(["1s"] * 16)})
+        cls.addClassCleanup(cls.cluster.stop)
+        cls.cluster.start()
+        cls.door = Door(cls.cluster)
+        cls.doors = [Door(cls.cluster, node) for node in cls.cluster.nodes]
+        cls.login = "ada"
+        cls.user = cls.door.add_user(cls.login, "12.50")
+        cls.token, _ = cls.door.add_token(cls.user)
+        cls.arrivals = Arrivals()
+        cls.receiver = Receiver(cls.arrivals.play)
+        cls.addClassCleanup(cls.receiver.close)
+
+    def setUp(self):
+        self.began = time.monotonic()
+
+    def tearDown(self):
+        tell(f"{self.id().rpartition('.')[2]}: {time.monotonic() - self.began:.1f} s")
+        for node in self.cluster.nodes:
+            text = node.log.read_text(errors="replace")
+            self.assertFalse("Sanitizer" in text or "runtime error: " in text, text)
+
+    def eventually(self, holds, seconds=harness.DEADLINE_SECONDS):
+        deadline = time.monotonic() + seconds
+        while not holds():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
+
+    def start_again(self, part):
+        """Of one that was killed, children may be there for a moment, and keep it from starting."""
+        deadline = time.monotonic() + harness.DEADLINE_SECONDS
+        while True:
+            try:
+                return part.start()
+            except parts.Failure:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.1)
+
+    def settle(self, node):
+        node.wait()
+        self.eventually(lambda: self.cluster.proxy.is_up(node))
+
+    def all_clients(self, storm_number, receiver):
+        """Readers, and those who write: everybody with an account of their own."""
+        accounts = [self.door.add_account(self.user, "sitesmaker") for _ in range(4)]
+        visitor = signed_in(self.door, self.login, PASSWORD)
+        app = Application(self.door, self.user, f"Storm {storm_number}")
+        refresh_token = app.tokens(visitor)["refresh_token"]
+        paths = [receiver.url(f"/{accounts[0]}/{number}") for number in range(3)]
+        for url in paths:
+            made = self.door.ask("POST", f"/v1/sitesmaker/{accounts[0]}/hooks", token=self.token,
+                                 body={"event": "site.published", "target_url": url})
+            self.assertEqual(201, made.status, made)
+        self.paths = [url.split(str(receiver.port))[1] for url in paths]
+        self.hookers = [Hooker(self.token, account) for account in accounts[1:3]]
+        self.refresher = Refresher(app, refresh_token)
+        self.reporters = [Reporter(f"{storm_number}.{number}", self.door.flags, accounts[0]) for number in range(2)]
+        reader = Reader(self.token, ["/v1/user/balance", f"/v1/sitesmaker/{accounts[3]}/hooks",
+                                     "/v1/sitesmaker/accounts", "/v1/testservice/get"])
+        return [reader, Reader(self.token, ["/v1/user/balance"]), *self.hookers, self.refresher, *self.reporters]
+
+    def verify_writers(self):
+        client = Client(self.door)
+        self.addCleanup(client.close)
+        for each in (*self.hookers, self.refresher):
+            self.assertEqual([], each.verify(client))
+
+    def test_1_nodes_that_are_killed_under_load_lose_nothing_acknowledged(self):
+        storm = Storm(self.door)
+        clients = self.all_clients(1, self.receiver)
+        storm.begin(clients)
+        chance = random.Random(KILLS)
+        for _ in range(KILLS):
+            time.sleep(0.3 + 0.7 * chance.random())
+            node = chance.choice(self.cluster.nodes)
+            node.kill()
+            time.sleep(0.5 * chance.random())
+            node.start()
+            self.settle(node)
+        storm.end()
+        tell(f"{KILLS} kills: {storm.summary()}")
+        self.assertEqual([], storm.faults)
+        self.verify_writers()
+        self.assertGreater(len(self.refresher.given), KILLS)
+        type(self).promised = (sum((each.kept for each in self.reporters), []), self.paths, time.monotonic())
+
+    def test_2_three_nodes_admit_exactly_one_quota(self):
+        user = self.door.add_user("quota")
+        token, _ = self.door.add_token(user)
+        self.door.run("user", "quota", "--user", user, "--per-day", 1000)
+
+        def ask_many(door):
+            with door.connect() as connection:
+                fields = {"Authorization": token}
+                return [connection.ask("GET", "/v1/testservice/auth", fields).status for _ in range(130)]
+
+        statuses = sum(at_once(*[lambda door=door: ask_many(door) for door in (*self.doors, *self.doors, *self.doors)]),
+                       [])
+        self.assertEqual({200: 1000, 429: 170}, {status: statuses.count(status) for status in set(statuses)})
+        resets = {door.ask("GET", "/v1/testservice/auth", token=token).get("X-RateLimit-Reset") for door in self.doors}
+        self.assertEqual(1, len(resets), resets)
+
+    def test_3_what_is_revoked_is_refused_everywhere_within_a_second(self):
+        for _ in range(ROUNDS):
+            token, number = self.door.add_token(self.user)
+            for door in self.doors * 3:  # whatever remembers it, does now
+                self.assertEqual(200, door.ask("GET", "/v1/user/balance", token=token).status)
+            self.door.run("token", "revoke", "--id", number)
+            time.sleep(1)
+            for door in (*self.doors, self.door):
+                self.assert_error(door.ask("GET", "/v1/user/balance", token=token), 401)
+
+    def test_4_nodes_restarted_one_by_one_fail_no_request(self):
+        storm = Storm(self.door)
+        # A host of its own: what the killed nodes had taken counts as under way to the other one until its lease is over.
+        receiver = Receiver(self.arrivals.play, address="127.0.0.2")
+        self.addCleanup(receiver.close)
+        clients = self.all_clients(4, receiver)
+        storm.begin(clients)
+        for _ in range(ROUNDS):
+            for node in self.cluster.nodes:
+                self.cluster.renew(node)
+        storm.end()
+        tell(f"{ROUNDS} upgrades: {storm.summary()}")
+        self.assertEqual([], storm.faults)
+        failed = {kind: times for kind, times in storm.seen.items() if kind[1] not in (200, 201, 204, "kept")}
+        self.assertEqual({}, failed)
+        self.verify_writers()
+        self.expect_arrivals(sum((each.kept for each in self.reporters), []), self.paths, harness.DEADLINE_SECONDS)
+
+    def test_5_without_postgresql_the_answer_is_503_and_then_it_goes_on(self):
+        postgres = self.cluster.postgres
+
+        def stop(number):
+            postgres.send(number)
+            postgres.process.wait()
+
+        def hang():
+            for pid in postgres.family():
+                os.kill(pid, signal.SIGSTOP)
+
+        def go_on():
+            for pid in postgres.family():
+                os.kill(pid, signal.SIGCONT)
+
+        ways = {"stopped": (lambda: stop(signal.SIGINT), lambda: self.start_again(postgres)),
+                "killed": (lambda: stop(signal.SIGKILL), lambda: self.start_again(postgres)),
+                "hanging": (hang, go_on)}
+        path = "/v1/sitesmaker/accounts"
+        for name, (break_it, mend_it) in list(ways.items()) * ROUNDS:
+            with self.subTest(name):
+                break_it()
+                try:
+                    # What a cache knows may be told for a second more; what is written may not.
+                    began = time.monotonic()
+                    self.eventually(lambda: self.doors[0].ask("GET", "/v1/user/balance", token=self.token).status == 503)
+                    tell(f"PostgreSQL {name}: noticed after {time.monotonic() - began:.2f} s")
+                    began = time.monotonic()
+                    for answer in at_once(*[lambda door=door: door.ask("GET", path, token=self.token)
+                                            for door in (self.door, *self.doors)]):
+                        self.assert_error(answer, 503)
+                        self.assertGreaterEqual(int(answer.get("Retry-After")), 1)
+                    self.assertLess(time.monotonic() - began, harness.DEADLINE_SECONDS)
+                    tell(f"PostgreSQL {name}: refused within {time.monotonic() - began:.2f} s")
+                finally:
+                    mend_it()
+                began = time.monotonic()
+                self.eventually(lambda: all(door.ask("GET", path, token=self.token).status == 200
+                                            for door in self.doors))
+                tell(f"PostgreSQL {name}: served again after {time.monotonic() - began:.2f} s")
+
+    def test_6_without_redis_requests_go_on(self):
+        redis = self.cluster.redis
+
+        def stop(number):
+            redis.send(number)
+            redis.process.wait()
+
+        ways = {"stopped": (lambda: stop(signal.SIGTERM), lambda: self.start_again(redis)),
+                "killed": (lambda: stop(signal.SIGKILL), lambda: self.start_again(redis)),
+                "hanging": (lambda: redis.send(signal.SIGSTOP), lambda: redis.send(signal.SIGCONT))}
+        for name, (break_it, mend_it) in list(ways.items()) * ROUNDS:
+            with self.subTest(name):
+                break_it()
+                try:
+                    began = time.monotonic()
+                    for _ in range(30):
+                        for door in (self.door, *self.doors):
+                            answer = door.ask("GET", "/v1/user/balance", token=self.token)
+                            self.assertEqual(200, answer.status, answer)
+                            self.assert_limit_fields(answer)
+                    self.assertLess(time.monotonic() - began, harness.DEADLINE_SECONDS)
+                finally:
+                    mend_it()
+                self.expect_shared_limits()
+
+    def expect_shared_limits(self):
+        """That what one node counts, another one knows."""
+        def shared():
+            left = [int(door.ask("GET", "/v1/user/balance", token=self.token).get("X-RateLimit-Remaining"))
+                    for door in self.doors]
+            return left == [left[0], left[0] - 1, left[0] - 2]
+
+        self.eventually(shared)
+
+    def test_7_a_node_whose_clock_is_five_minutes_off_does_as_the_others(self):
+        library = os.environ.get("TOLLGATE_FAKETIME") or next(iter(glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1")), "")
+        if not library:
+            self.skipTest("needs libfaketime")
+        if b"__asan_init" in pathlib.Path(harness.program).read_bytes() or \
+                b"__tsan_init" in pathlib.Path(harness.program).read_bytes():
+            self.skipTest("sanitizers will not be second")
+        node, odd, even = self.cluster.nodes[2], self.doors[2], self.doors[0]
+        for shift in ("+5m", "-5m"):
+            with self.subTest(shift):
+                node.environment = {"LD_PRELOAD": library, "FAKETIME": shift, "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+                self.cluster.renew(node)
+                user = self.door.add_user(f"late{shift}", "1")
+                token, _ = self.door.add_token(user)
+                self.door.run("user", "quota", "--user", user, "--per-day", 6)
+                # The sixth tells when the window ends, and every node the same.
+                answers = [door.ask("GET", "/v1/testservice/auth", token=token) for door in (odd, even) * 3]
+                answers += [door.ask("GET", "/v1/testservice/auth", token=token) for door in (even, odd)]
+                self.assertEqual([200] * 6 + [429] * 2, [each.status for each in answers])
+                self.assertEqual(1, len({each.get("X-RateLimit-Reset") for each in answers[5:]}), answers[5:])
+                # A code has a minute: whoever made it, whoever redeems it.
+                for maker, taker in ((odd, even), (even, odd)):
+                    visitor = signed_in(maker, self.login, PASSWORD)
+                    app = Application(maker, self.user, f"Clock {shift} {maker.address[1]}")
+                    code = app.code(visitor)
+                    app.server = visitor.server = taker
+                    given = app.exchange(code)
+                    self.assertEqual(200, given.status, given)
+                    for door in self.doors:
+                        self.assertEqual(200, call(door, given.json()["access_token"]).status)
+                    self.assertEqual(200, visitor.get("/en/user/settings/tokens/", follow=False).status)
+        node.environment = None
+        self.cluster.renew(node)
+
+    def test_9_every_event_of_the_storm_arrived(self):
+        if not hasattr(self, "promised"):
+            self.skipTest("the storm was not over")
+        names, paths, ended = self.promised
+        left = max(0, ended + LEASE_SECONDS - time.monotonic())
+        self.expect_arrivals(names, paths, left + harness.DEADLINE_SECONDS)
+        tell(f"{len(names)} events to {len(paths)} hooks each: {self.arrivals.summary()}")
+
+    def expect_arrivals(self, names, paths, seconds):
+        self.assertGreater(len(names), 3)
+        self.eventually(lambda: not self.arrivals.missing(names, paths), seconds)
+        self.assertEqual([], self.arrivals.faults())
+
+
+if __name__ == "__main__":
+    main()
