@@ -80,11 +80,13 @@ private:
     oauth_type oauth_;
     tollgate::api_documentation documentation_{api_.settings(), api_.table(), oauth_.settings()};
     pages_type pages_;
-    // The API first, because most ask for it; and last, for what is nobody's.
-    tollgate::http::site<api_type, tollgate::api_documentation, oauth_type, pages_type, api_type> site_{
+    // The API first, because most ask for it; and last, for what is nobody's. Where people's pages are, a path that leads
+    // nowhere is answered by a page.
+    tollgate::http::site<api_type, tollgate::api_documentation, oauth_type, pages_type, pages_type, api_type> site_{
         tollgate::http::mounted(std::string{api_.root()}, api_),
         tollgate::http::mounted(documentation_.root(), documentation_), tollgate::http::mounted(oauth_),
-        tollgate::http::mounted(pages_), tollgate::http::mounted("", api_)};
+        tollgate::http::mounted(pages_), tollgate::http::mounted(pages_.maker().site().root + "/en", pages_),
+        tollgate::http::mounted("", api_)};
 };
 
 }  // namespace reference

@@ -84,6 +84,16 @@ class Settings:
                 self.assert_safe(page)
                 self.assert_readable(page)
 
+    def test_a_path_that_leads_nowhere_is_a_page(self):
+        for path in ("/en/nowhere", "/en/user/settings/nowhere/", "/en/user/nobody/", "/en/style-0.css"):
+            with self.subTest(path=path):
+                page = self.visitor.get(path)
+                self.assertEqual(404, page.status)
+                self.assert_safe(page)
+                self.assert_readable(page)
+        for path in ("/enough", "/nowhere"):
+            self.assertEqual("application/json", self.visitor.get(path).answer.get("Content-Type").split(";")[0])
+
     def test_answers_to_forms_are_as_safe(self):
         for room in ROOMS:
             for pairs in ([], [("form_token", "x")]):
