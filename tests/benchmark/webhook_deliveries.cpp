@@ -1,10 +1,15 @@
 // What the dispatcher costs, and how long webhooks take: one line of JSON.
 //
+//     webhook_deliveries [CONNECTION_STRING]
+//
+// In memory and on SQLite, or on the PostgreSQL that the argument names.
+//
 // The receiver is another process, on other addresses of the loopback network, each of which counts as a host of its own.
 // It notes when each webhook came in memory that both share.
 
 #include <tollgate/dispatch/hook_dispatcher.hpp>
 #include <tollgate/store/memory.hpp>
+#include <tollgate/store/postgres.hpp>
 #include <tollgate/store/sqlite.hpp>
 
 #include <arpa/inet.h>
@@ -146,7 +151,8 @@ public:
     }
     void publish(auto& to, std::int64_t account) {
         message_seed seed{};
-        std::memcpy(seed.data(), &++published_, sizeof published_);
+        const std::uint64_t number = ++published_;
+        std::memcpy(seed.data(), &number, sizeof number);
         const auto made = to.append_event({{shop, account_id{account}}, "site.created",
                                            std::to_string(monotonic_nanoseconds()), now()}, seed, now());
         if (!made) {
@@ -176,7 +182,7 @@ public:
 private:
     shared_notes& notes_;
     std::uint16_t port_, dead_port_;
-    std::uint64_t published_ = 0;
+    std::atomic<std::uint64_t> published_ = 0;
 };
 
 struct figure {
@@ -204,15 +210,19 @@ void deliveries(bench& with, std::vector<figure>& told) {
     told.push_back({"delivered_megabytes", resident_megabytes()});
 }
 
+/// From where it is published, the dispatcher itself if nowhere else, to the receiver.
 template <class Store>
-void arrivals(bench& with, Store& store, const char* median, const char* p99, std::vector<figure>& told) {
+void arrivals(bench& with, Store& store, Store* elsewhere, const char* median, const char* p99,
+              std::vector<figure>& told) {
     constexpr int count = 1000;
-    with.listen_to(store, 1, "127.0.2.1");
+    if (elsewhere == nullptr) with.listen_to(store, 1, "127.0.2.1");
     hook_dispatcher dispatcher{store, {}, bench::policies()};
     if (!dispatcher.start()) fail("start");
+    if (elsewhere != nullptr) std::this_thread::sleep_for(std::chrono::milliseconds{300});  // until it hears of others
     with.begin_counting();
     for (int i = 0; i < count; ++i) {
-        with.publish(dispatcher, 1);
+        if (elsewhere != nullptr) with.publish(*elsewhere, 1);
+        else with.publish(dispatcher, 1);
         std::this_thread::sleep_for(std::chrono::milliseconds{2});
     }
     if (!with.wait_for(count)) fail("arrivals");
@@ -265,15 +275,45 @@ void on_disk(bench& with, std::vector<figure>& told) {
             told.push_back({"sqlite_deliveries_per_second", count / seconds_since(sending)});
             dispatcher.stop();
             told.push_back({"sqlite_deliveries_per_cpu_second", count / (cpu_seconds() - cpu)});
-            arrivals(with, store, "sqlite_arrival_median_ms", "sqlite_arrival_p99_ms", told);
+            arrivals(with, store, static_cast<Store*>(nullptr), "sqlite_arrival_median_ms", "sqlite_arrival_p99_ms", told);
         }
         std::filesystem::remove_all(directory);
     }
 }
 
+void on_postgres(bench& with, const std::string& database, std::vector<figure>& told) {
+    postgres_store store{database};
+    postgres_store another{database};  // of another node: only the database is between them
+    constexpr int hosts = 16, publishers = 8, count = 4000;
+    for (int i = 0; i < hosts; ++i) with.listen_to(store, 100 + i, "127.0.5." + std::to_string(i + 1));
+    auto began = monotonic_nanoseconds();
+    for (int i = 0; i < count / 4; ++i) with.publish(store, 100 + i % hosts);
+    told.push_back({"events_per_second", count / 4 / seconds_since(began)});
+    began = monotonic_nanoseconds();
+    std::vector<std::thread> threads;
+    for (int each = 0; each < publishers; ++each)
+        threads.emplace_back([&, each] {
+            for (int i = 0; i < count / publishers; ++i) with.publish(store, 100 + (each + i) % hosts);
+        });
+    for (auto& each : threads) each.join();
+    told.push_back({"parallel_events_per_second", count / seconds_since(began)});
+
+    with.begin_counting();
+    hook_dispatcher dispatcher{store, {}, bench::policies()};
+    const double cpu = cpu_seconds();
+    began = monotonic_nanoseconds();
+    if (!dispatcher.start() || !with.wait_for(count + count / 4)) fail("deliveries on PostgreSQL");
+    told.push_back({"deliveries_per_second", (count + count / 4) / seconds_since(began)});
+    dispatcher.stop();
+    told.push_back({"deliveries_per_cpu_second", (count + count / 4) / (cpu_seconds() - cpu)});
+
+    arrivals(with, store, static_cast<postgres_store*>(nullptr), "arrival_median_ms", "arrival_p99_ms", told);
+    arrivals(with, store, &another, "node_to_node_median_ms", "node_to_node_p99_ms", told);
+}
+
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
     rlimit descriptors{};
     ::getrlimit(RLIMIT_NOFILE, &descriptors);
     descriptors.rlim_cur = descriptors.rlim_max;
@@ -290,13 +330,17 @@ int main() {
 
     bench with{*notes, port, dead_port};
     std::vector<figure> told;
-    deliveries(with, told);
-    {
-        memory_store store;
-        arrivals(with, store, "arrival_median_ms", "arrival_p99_ms", told);
+    if (argc > 1) {
+        on_postgres(with, argv[1], told);
+    } else {
+        deliveries(with, told);
+        {
+            memory_store store;
+            arrivals(with, store, static_cast<memory_store*>(nullptr), "arrival_median_ms", "arrival_p99_ms", told);
+        }
+        beside_hanging(with, told);
+        on_disk<sqlite_store>(with, told);
     }
-    beside_hanging(with, told);
-    on_disk<sqlite_store>(with, told);
     ::kill(receiver, SIGKILL);
     ::waitpid(receiver, nullptr, 0);
     ::close(nobody);

@@ -17,9 +17,10 @@ START_SECONDS = 30
 
 
 class Postgres:
-    """`url` is what `--store` takes. With `tls`, a pair of certificate and key files, it listens at 127.0.0.1, too."""
+    """`url` is what `--store` takes. With `tls`, a pair of certificate and key files, it listens at 127.0.0.1, too.
+    `durable`: as somebody sets it up who wants to keep what is in it."""
 
-    def __init__(self, tls=None):
+    def __init__(self, tls=None, durable=False):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="tollgate-pg-"))
         self.port = _free_port()
         self.process = None
@@ -29,8 +30,9 @@ class Postgres:
             if os.geteuid() == 0 else None
         if self.owner:
             os.chown(self.directory, self.owner.pw_uid, self.owner.pw_gid)
-        self.settings = [f"port={self.port}", "max_connections=200", "shared_buffers=32MB", "fsync=off",
-                         "synchronous_commit=off", "full_page_writes=off", "autovacuum=off"]
+        self.settings = [f"port={self.port}", "max_connections=200"]
+        self.settings += ["shared_buffers=512MB", "max_wal_size=4GB"] if durable else [
+            "shared_buffers=32MB", "fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off"]
         if tls:
             for name, source in zip(("server.crt", "server.key"), tls):
                 shutil.copyfile(source, self.directory / name)

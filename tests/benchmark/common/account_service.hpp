@@ -45,16 +45,16 @@ inline tollgate::api_settings settings() {
     return made;
 }
 
-/// A new personal token of the user, as the value of an Authorization field.
+/// A new personal token of a user, as the value of an Authorization field.
 template <class Store>
-std::string add_token(Store& store) {
+std::string add_token(Store& store, tollgate::user_id user = the_user) {
     tollgate::system_random random;
     std::array<std::byte, 16> name_bytes;
     std::array<std::byte, 32> secret_bytes;
     if (!random.fill(name_bytes) || !random.fill(secret_bytes)) throw std::runtime_error{"no random bytes"};
     const auto username = tollgate::make_public_id(tollgate::public_id_kind::username, name_bytes);
     const auto secret = tollgate::make_secret(tollgate::secret_kind::personal_token, secret_bytes);
-    const auto made = store.create_personal_token({.user = the_user,
+    const auto made = store.create_personal_token({.user = user,
                                                    .username = username,
                                                    .secret_digest = tollgate::digest_of(secret.view()),
                                                    .description = "benchmark",

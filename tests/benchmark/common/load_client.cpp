@@ -3,8 +3,10 @@
 //     load_client PLAIN_OR_TLS PORT AUTHORIZATION rounds CONNECTIONS ROUNDS
 //     load_client PLAIN_OR_TLS PORT AUTHORIZATION idle CONNECTIONS
 //     load_client PLAIN_OR_TLS PORT AUTHORIZATION handshakes MILLISECONDS
+//     load_client PLAIN_OR_TLS PORT AUTHORIZATION latency REQUESTS
 //
-// Prints one number, how many requests were answered; `idle` then holds its connections until its input ends.
+// Prints one number, how many requests were answered; `idle` then holds its connections until its input ends; `latency`,
+// which asks one after the other on one connection, prints the median and the 99th percentile in microseconds instead.
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -13,6 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <csignal>
@@ -161,18 +164,35 @@ unsigned shake_hands(const target& at, std::chrono::milliseconds for_time) {
     return done;
 }
 
+/// With a pause after each, in which the server goes to sleep, as it does at a low load.
+int tell_latency(const target& at, unsigned requests) {
+    std::vector<double> took(requests);
+    auto c = at.open();
+    for (double& each : took) {
+        const auto began = std::chrono::steady_clock::now();
+        c.send(at.request);
+        c.receive();
+        each = std::chrono::duration<double, std::micro>{std::chrono::steady_clock::now() - began}.count();
+        usleep(200);
+    }
+    std::sort(took.begin(), took.end());
+    std::printf("%.1f %.1f\n", took[took.size() / 2], took[took.size() * 99 / 100]);
+    return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     const std::vector<std::string_view> words{argv + 1, argv + argc};
     if (words.size() < 5) {
-        std::fputs("usage: load_client plain|tls PORT AUTHORIZATION rounds|idle|handshakes NUMBER [NUMBER]\n", stderr);
+        std::fputs("usage: load_client plain|tls PORT AUTHORIZATION rounds|idle|handshakes|latency NUMBER [NUMBER]\n", stderr);
         return 2;
     }
     std::signal(SIGPIPE, SIG_IGN);
     const target at{words[0] == "tls", static_cast<std::uint16_t>(to_number(words[1])),
                     "GET /v1/user/balance HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: benchmark\r\nAuthorization: " +
                         std::string{words[2]} + "\r\n\r\n"};
+    if (words[3] == "latency") return tell_latency(at, to_number(words[4]));
     unsigned answered = 0;
     if (words[3] == "rounds" && words.size() > 5)
         answered = ask_in_rounds(at, to_number(words[4]), to_number(words[5]));

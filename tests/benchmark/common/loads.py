@@ -19,6 +19,10 @@ SLACK_SECONDS = 20       # what a load may take beyond its own time before it is
 
 def _client(server: Server, *words: object, seconds: float = 60) -> int:
     """Runs `load_client` to its end and returns how many requests were answered."""
+    return int(_told_by_client(server, *words, seconds=seconds))
+
+
+def _told_by_client(server: Server, *words: object, seconds: float = 60) -> str:
     command = [BIN / "load_client", "tls" if server.contender.tls else "plain", str(server.port),
                server.authorization, *map(str, words)]
     try:
@@ -27,10 +31,10 @@ def _client(server: Server, *words: object, seconds: float = 60) -> int:
         raise Failed(f"{server.contender.name}: {words[0]} took over {seconds} s") from None
     if done.returncode != 0:
         raise Failed(f"{server.contender.name}: {words[0]}: {done.stderr[-300:].strip()} {server.errors()}")
-    return int(done.stdout)
+    return done.stdout
 
 
-def _wrk(server: Server, depth: int, seconds: int) -> int:
+def answered_to_wrk(server: Server, depth: int, seconds: int) -> int:
     scheme = "https" if server.contender.tls else "http"
     command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "--timeout", "10s", "-s",
                BENCHMARK / "common" / "load.lua", "-H", "User-Agent: benchmark",
@@ -55,8 +59,18 @@ def requests_per_cpu_second(contender: Contender, depth: int, seconds: int) -> f
     with running(contender) as server:
         _client(server, "rounds", CONNECTIONS, 20)  # warm: caches, allocator, lazy initialisation
         before = server.cpu_seconds()
-        answered = _wrk(server, depth, seconds)
+        answered = answered_to_wrk(server, depth, seconds)
         return answered / (server.cpu_seconds() - before)
+
+
+def ask_in_rounds(server: Server, rounds: int, connections: int = CONNECTIONS) -> None:
+    _client(server, "rounds", connections, rounds)
+
+
+def latency_microseconds(server: Server, requests: int) -> tuple[float, float]:
+    """Median and 99th percentile of what one caller waits who asks now and then."""
+    median, p99 = _told_by_client(server, "latency", requests).split()
+    return float(median), float(p99)
 
 
 def handshakes_per_cpu_second(contender: Contender, seconds: float) -> float:

@@ -49,6 +49,17 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
+def cpu_seconds_of(pid: int) -> float | None:
+    """User and system time of a process, as /proc/PID/stat sums them, but in nanoseconds instead of ticks."""
+    clock = ctypes.c_int()
+    if ctypes.CDLL(None).clock_getcpuclockid(pid, ctypes.byref(clock)) != 0:
+        return None
+    try:
+        return time.clock_gettime(clock.value)
+    except OSError:
+        return None
+
+
 def certificate() -> tuple[pathlib.Path, pathlib.Path]:
     """A self-signed P-256 certificate and its key, made once for each build directory."""
     made, key = BUILD / "certificate.pem", BUILD / "key.pem"
@@ -87,7 +98,7 @@ http {{
 class Server:
     """A running contender."""
 
-    def __init__(self, contender: Contender, tool: tuple[str, ...] = ()):
+    def __init__(self, contender: Contender, tool: tuple[str, ...] = (), arguments: tuple[str, ...] = ()):
         self.contender = contender
         self._place = pathlib.Path(tempfile.mkdtemp(prefix=f"{contender.name}_", dir=BUILD))  # goes when it goes
         self.port = free_port()
@@ -95,7 +106,7 @@ class Server:
         if contender.program == "nginx":
             command = _nginx_command(self._place, self.port, contender.tls)
         else:
-            command = [str(BIN / contender.program), str(self.port)]
+            command = [str(BIN / contender.program), str(self.port), *arguments]
             command += [str(path) for path in certificate()] if contender.tls else []
         self._errors = (self._place / "stderr").open("w+")
         self._process = subprocess.Popen([*tool, *command], cwd=self._place, text=True, stdin=subprocess.DEVNULL,
@@ -119,11 +130,11 @@ class Server:
         return self._errors.read()[-400:].strip()
 
     def cpu_seconds(self) -> float:
-        """User and system time of all its threads, as /proc/PID/stat sums them, but in nanoseconds instead of ticks."""
-        clock = ctypes.c_int()
-        if ctypes.CDLL(None).clock_getcpuclockid(self.pid, ctypes.byref(clock)) != 0:
+        """User and system time of all its threads."""
+        used = cpu_seconds_of(self.pid)
+        if used is None:
             raise Failed(f"{self.contender.name} is gone: {self.errors()}")
-        return time.clock_gettime(clock.value)
+        return used
 
     def resident_bytes(self) -> int:
         for line in pathlib.Path(f"/proc/{self.pid}/status").read_text().splitlines():
@@ -145,8 +156,8 @@ class Server:
 
 
 @contextlib.contextmanager
-def running(contender: Contender, tool: tuple[str, ...] = ()):
-    server = Server(contender, tool)
+def running(contender: Contender, tool: tuple[str, ...] = (), arguments: tuple[str, ...] = ()):
+    server = Server(contender, tool, arguments)
     try:
         server.wait_until_ready()
         yield server

@@ -24,6 +24,14 @@ def count(value: float | None) -> str:
     return ABSENT if value is None else f"{value:,.0f}"
 
 
+def tenths(value: float | None) -> str:
+    return ABSENT if value is None else f"{value:.1f}"
+
+
+def hundredths(value: float | None) -> str:
+    return ABSENT if value is None else f"{value:.2f}"
+
+
 def thousands(value: float | None) -> str:
     return ABSENT if value is None else f"{value / 1000:,.1f} k"
 

@@ -1,0 +1,269 @@
+"""Figures of nodes that share a PostgreSQL and a Redis: what each of them costs for a request, and for how many."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import dataclasses
+import json
+import statistics
+import subprocess
+import sys
+from concurrent import futures
+
+from common import loads, report
+from common.parts import Database, Turns, Windows
+from common.processes import BIN, Failed, pinned, LOAD_CORE, running
+from contenders import Contender
+
+CACHED = 16_384   # credentials remembered, as the reference server has them
+LEASE = 100
+
+MEMORY = Contender("memory", "memory store, memory windows", "tollgate_memory", announces=True)
+
+
+@dataclasses.dataclass(frozen=True)
+class Arrangement:
+    """What a node keeps where."""
+    name: str
+    title: str
+    postgres: bool = False
+    cached: int = 0
+    redis: bool = False
+    lease: int = 1
+
+    @property
+    def contender(self) -> Contender:
+        return MEMORY if self.name == MEMORY.name else Contender(self.name, self.title, "tollgate_node", announces=True)
+
+
+FULL = Arrangement("full", "**PostgreSQL, remembered; Redis, leases**", postgres=True, cached=CACHED, redis=True,
+                   lease=LEASE)
+BARE = Arrangement("bare", "PostgreSQL; Redis", postgres=True, redis=True)
+ARRANGEMENTS = (
+    Arrangement("memory", MEMORY.title),
+    Arrangement("redis_leased", f"memory store; Redis, leases of {LEASE}", redis=True, lease=LEASE),
+    Arrangement("redis", "memory store; Redis", redis=True),
+    Arrangement("postgres_cached", "PostgreSQL, remembered; memory windows", postgres=True, cached=CACHED),
+    Arrangement("postgres", "PostgreSQL; memory windows", postgres=True),
+    FULL,
+    Arrangement("unleased", "PostgreSQL, remembered; Redis", postgres=True, cached=CACHED, redis=True),
+    Arrangement("uncached", "PostgreSQL; Redis, leases", postgres=True, redis=True, lease=LEASE),
+    BARE,
+)
+
+
+class Parts:
+    """What nodes share in one run."""
+
+    def __init__(self):
+        self.database = Database()
+        try:
+            self.windows = Windows()
+        except BaseException:
+            self.database.stop()
+            raise
+
+    def arguments(self, of: Arrangement, connection_string: str) -> tuple[str, ...]:
+        if of.name == MEMORY.name:
+            return ()
+        return (connection_string if of.postgres else "memory:", str(of.cached),
+                self.windows.url if of.redis else "memory:", str(of.lease))
+
+    def stop(self) -> None:
+        self.windows.stop()
+        self.database.stop()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+
+def _microseconds(seconds: float) -> float:
+    return seconds * 1e6
+
+
+@contextlib.contextmanager
+def _nodes(parts: Parts, of: Arrangement, count: int, connection_string: str):
+    """So many nodes that know the same caller, warm."""
+    with contextlib.ExitStack() as all_of_them:
+        started = [all_of_them.enter_context(running(of.contender, (), parts.arguments(of, connection_string)))
+                   for _ in range(count)]
+        for each in started:
+            each.authorization = started[0].authorization
+            loads.ask_in_rounds(each, 20)
+        yield started
+
+
+def costs(parts: Parts, of: Arrangement, nodes: int, seconds: int) -> dict[str, float]:
+    """Under load: requests a CPU second of all nodes, and what the parts used for each in microseconds."""
+    connection_string = parts.database.fresh() if of.postgres else ""
+    with _nodes(parts, of, nodes, connection_string) as started:
+        before = [sum(each.cpu_seconds() for each in started), parts.database.cpu_seconds(),
+                  parts.windows.cpu_seconds()]
+        with futures.ThreadPoolExecutor(nodes) as threads:
+            answered = sum(threads.map(lambda each: loads.answered_to_wrk(each, 1, seconds), started))
+        after = [sum(each.cpu_seconds() for each in started), parts.database.cpu_seconds(),
+                 parts.windows.cpu_seconds()]
+        used = [end - begin for begin, end in zip(before, after)]
+        return {"rate": answered / used[0], "postgres": _microseconds(used[1] / answered),
+                "redis": _microseconds(used[2] / answered),
+                "connections": parts.database.connections() if of.postgres else 0}
+
+
+def latency(parts: Parts, of: Arrangement, requests: int) -> dict[str, float]:
+    connection_string = parts.database.fresh() if of.postgres else ""
+    with _nodes(parts, of, 1, connection_string) as (node,):
+        median, p99 = loads.latency_microseconds(node, requests)
+        return {"median": median, "p99": p99}
+
+
+def round_trips(parts: Parts, of: Arrangement, requests: int = 500) -> dict[str, float]:
+    """Of one warm request, counted; to Redis by itself, to PostgreSQL on the way."""
+    if of.postgres:
+        parts.database.fresh()
+    turns = Turns(parts.database)
+    try:
+        with _nodes(parts, of, 1, parts.database.at(turns.directory)) as (node,):
+            before = turns.of_requests(), parts.windows.scripts_run()
+            loads.ask_in_rounds(node, requests, 1)
+            return {"postgres_trips": (turns.of_requests() - before[0]) / requests,
+                    "redis_trips": (parts.windows.scripts_run() - before[1]) / requests}
+    finally:
+        turns.stop()
+
+
+class Figures:
+    def __init__(self):
+        self._rounds = collections.defaultdict(dict)  # (arrangement, figure) -> round -> value
+        self.failures: list[str] = []
+
+    def take(self, name: str, at_round: int, measure, *arguments) -> None:
+        print(f"  {measure.__name__}: {name}", file=sys.stderr, flush=True)
+        try:
+            for figure, value in measure(*arguments).items():
+                self._rounds[name, figure][at_round] = value
+        except Failed as failed:
+            self.failures.append(f"{measure.__name__}: {failed}")
+
+    def median(self, name: str, figure: str) -> float | None:
+        values = self._rounds.get((name, figure))
+        return statistics.median(values.values()) if values else None
+
+    def ratio(self, name: str, reference: str, figure: str) -> float | None:
+        """The median of the ratios within each round."""
+        values, limits = self._rounds.get((name, figure), {}), self._rounds.get((reference, figure), {})
+        ratios = [values[r] / limits[r] for r in values if r in limits]
+        return statistics.median(ratios) if ratios else None
+
+
+def parts_table(parts: Parts, rounds: int, seconds: int, figures: Figures) -> str:
+    for at_round in range(rounds):
+        print(f"cluster: round {at_round + 1} of {rounds}", file=sys.stderr)
+        for each in ARRANGEMENTS:
+            figures.take(each.name, at_round, costs, parts, each, 1, seconds)
+        for each in ARRANGEMENTS:
+            figures.take(each.name, at_round, latency, parts, each, 1000 * seconds)
+    for each in ARRANGEMENTS:
+        figures.take(each.name, 0, round_trips, parts, each)
+
+    def row(of: Arrangement) -> list[str]:
+        return [of.title, report.thousands(figures.median(of.name, "rate")),
+                report.ratio(figures.ratio(of.name, MEMORY.name, "rate")),
+                *(report.tenths(figures.median(of.name, name)) for name in ("postgres", "redis")),
+                *(report.hundredths(figures.median(of.name, name)) for name in ("postgres_trips", "redis_trips")),
+                *(report.count(figures.median(of.name, name)) for name in ("median", "p99"))]
+    return report.table(["One node: users and tokens; windows", "requests a CPU second of the node", "ratio",
+                         "PostgreSQL's CPU a request (µs)", "Redis'", "round trips to PostgreSQL a request",
+                         "to Redis", "median latency (µs)", "p99"], [row(each) for each in ARRANGEMENTS])
+
+
+def nodes_table(parts: Parts, rounds: int, seconds: int, figures: Figures) -> str:
+    rows = []
+    for of in (FULL, BARE):
+        for nodes in (1, 2, 3):
+            name = f"{of.name}, nodes: {nodes}"
+            for at_round in range(rounds):
+                figures.take(name, at_round, costs, parts, of, nodes, seconds)
+            rows.append([f"{of.title}, {nodes} node{'s' if nodes > 1 else ''}",
+                         report.thousands(figures.median(name, "rate")),
+                         *(report.tenths(figures.median(name, each)) for each in ("postgres", "redis")),
+                         report.count(figures.median(name, "connections"))])
+    return report.table(["One caller at several nodes, on one core together", "requests a CPU second of the nodes",
+                         "PostgreSQL's CPU a request (µs)", "Redis'", "connections to PostgreSQL"], rows)
+
+
+FILL = """
+SET synchronous_commit = off;
+INSERT INTO tollgate_personal_tokens (user_id, username, secret_digest, description, scopes, created_at)
+    SELECT i / 10 + 1, 'pt' || i, sha256(i::text::bytea), 'figures', 'user:balance', extract(epoch FROM now()) * 1000
+    FROM generate_series({first}, {last}) AS i;
+INSERT INTO tollgate_access_tokens (token_digest, user_id, application_id, scopes, created_at, expires_at)
+    SELECT sha256(i::text::bytea), i / 10 + 1, i % 100 + 1, 'user:balance', extract(epoch FROM now()) * 1000,
+        extract(epoch FROM now()) * 1000 + 86400000
+    FROM generate_series({first}, {last}) AS i;
+INSERT INTO tollgate_hosts (name) SELECT 'http://host' || i || '.example:80' FROM generate_series(1, 1000) AS i
+    ON CONFLICT DO NOTHING;
+INSERT INTO tollgate_hooks (service, account_id, event, source, type, target_url, host_id, secret, created_at)
+    SELECT 'sitesmaker', i, 'site.created', 'api', 'webhook', 'http://host' || i % 1000 + 1 || '.example/hook',
+        (SELECT id FROM tollgate_hosts WHERE name = 'http://host' || i % 1000 + 1 || '.example:80'),
+        'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=', extract(epoch FROM now()) * 1000
+    FROM generate_series({first_hook}, {last_hook}) AS i;
+VACUUM ANALYZE;
+"""
+
+
+def store_table(parts: Parts, tokens: int) -> str:
+    """The verbs that look something up, in a store with little in it and in one with much."""
+    database = parts.database
+    connection_string = database.fresh()
+    opened = subprocess.run([BIN / "store_lookups", connection_string, "0"], capture_output=True, text=True, timeout=60)
+    if opened.returncode != 0:
+        raise Failed(f"store: {opened.stderr[-300:].strip()}")
+    told, filled = [], 0
+    for size in (1000, tokens):
+        print(f"  store: {size}", file=sys.stderr, flush=True)
+        database.query(FILL.format(first=filled + 1, last=size, first_hook=filled // 10 + 1, last_hook=size // 10))
+        filled = size
+        done = subprocess.run([BIN / "store_lookups", connection_string, str(size)], capture_output=True, text=True,
+                              timeout=600)
+        if done.returncode != 0:
+            raise Failed(f"store: {done.stderr[-300:].strip()}")
+        told.append((size, json.loads(done.stdout)))
+    verbs = (("personal_token", "personal token"), ("access_token", "access token"), ("hooks", "an account's webhooks"),
+             ("event", "append an event, durable"))
+    lookups = report.table(
+        ["One verb on PostgreSQL, one caller (µs)", *(f"{title}: {part}" for _, title in verbs
+                                                     for part in ("median", "p99"))],
+        [[f"{size:,} tokens of each kind, {size // 10:,} webhooks",
+          *(report.count(figures[f"{verb}_{part}"]) for verb, _ in verbs for part in ("median", "p99"))]
+         for size, figures in told])
+    sizes = database.query(
+        "SELECT relname, pg_table_size(c.oid), pg_indexes_size(c.oid), array_to_string(ARRAY(SELECT "
+        "replace(i.indexrelid::regclass::text, 'tollgate_', '') || ' ' || round(pg_relation_size(i.indexrelid) / 1e6) "
+        "FROM pg_index AS i WHERE i.indrelid = c.oid ORDER BY pg_relation_size(i.indexrelid) DESC), ', ') "
+        "FROM pg_class AS c WHERE relkind = 'r' AND relnamespace = current_schema::regnamespace "
+        "AND pg_table_size(c.oid) > 1000000 ORDER BY 2 DESC")
+    return lookups + "\n\n" + report.table(
+        ["Table", "its rows (MB)", "its indexes (MB)", "each"],
+        [[name, report.count(int(rows) / 1e6), report.count(int(indexes) / 1e6), each]
+         for name, rows, indexes, each in sizes])
+
+
+def events_table(parts: Parts) -> str:
+    done = subprocess.run([BIN / "webhook_deliveries", parts.database.fresh()], capture_output=True, text=True,
+                          timeout=600)
+    if done.returncode != 0:
+        raise Failed(f"events: {done.stderr[-300:].strip()}")
+    told = json.loads(done.stdout)
+    return report.table(
+        ["Webhooks, PostgreSQL, durable", ""],
+        [["events published a second, one after the other", report.count(told["events_per_second"])],
+         ["the same, by 8 threads", report.count(told["parallel_events_per_second"])],
+         ["deliveries a second", report.count(told["deliveries_per_second"])],
+         ["deliveries a CPU second of the node", report.count(told["deliveries_per_cpu_second"])],
+         *([f"publish to arrival, {where}: {part}", report.milliseconds(told[f"{name}_{figure}_ms"])]
+           for where, name in (("on one node", "arrival"), ("by another node", "node_to_node"))
+           for part, figure in (("median", "median"), ("p99", "p99")))])

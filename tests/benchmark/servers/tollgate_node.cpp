@@ -1,0 +1,119 @@
+// The whole API as one of several nodes serves it: users, store and windows where the arguments say.
+//
+//     tollgate_node PORT STORE REMEMBERED WINDOWS LEASE
+//
+// STORE is `memory:` or a connection string of PostgreSQL, where users are then, too, as the reference server keeps them;
+// REMEMBERED is how many credentials are remembered beside it, 0 for none, and no balances then either; WINDOWS is
+// `memory:` or a URL of Redis, LEASE its lease.
+
+#include "../common/account_service.hpp"
+#include "../common/one_core_server.hpp"
+
+#include <postgres_directory.hpp>
+
+#include <tollgate/api/account_api.hpp>
+#include <tollgate/store/memory.hpp>
+#include <tollgate/store/postgres.hpp>
+#include <tollgate/store/redis_windows.hpp>
+
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace {
+
+/// What it says, or the end.
+template <class T>
+T expect(tollgate::outcome<T> said) {
+    if (said) return *std::move(said);
+    std::fprintf(stderr, "%s %s\n", said.error().message.c_str(), said.error().cause.c_str());
+    std::exit(1);
+}
+
+/// Windows here or in Redis, in one type, as the reference server has them.
+class chosen_windows {
+public:
+    static constexpr bool blocking = true;
+
+    chosen_windows(std::string_view where, std::uint32_t lease) {
+        if (where == "memory:") {
+            here_.emplace();
+            return;
+        }
+        tollgate::redis_windows_settings settings;
+        settings.lease = lease;
+        settings.when_down = tollgate::without_redis::refuse;  // a figure that Redis had no part in fails, instead
+        shared_.emplace(expect(tollgate::redis_windows::open(where, settings)));
+    }
+
+    [[nodiscard]] bool may_block() const noexcept { return shared_.has_value(); }
+    [[nodiscard]] tollgate::verdict take(const tollgate::limit_key& key, const tollgate::quota& allowed,
+                                         tollgate::instant now) noexcept {
+        return here_ ? here_->take(key, allowed, now) : shared_->take(key, allowed, now);
+    }
+    [[nodiscard]] tollgate::verdict peek(const tollgate::limit_key& key, const tollgate::quota& allowed,
+                                         tollgate::instant now) noexcept {
+        return here_ ? here_->peek(key, allowed, now) : shared_->peek(key, allowed, now);
+    }
+
+private:
+    std::optional<tollgate::window_limiter> here_;
+    std::optional<tollgate::redis_windows> shared_;
+};
+
+void announce(const std::string& authorization) {
+    std::puts(authorization.c_str());
+    std::fflush(stdout);
+}
+
+int serve_from_memory(chosen_windows& windows, int argc, char** argv) {
+    benchmark::one_user users;
+    tollgate::memory_store store;
+    announce(benchmark::add_token(store));
+    tollgate::account_api api{benchmark::settings(), users, store,
+                              tollgate::default_policies().with_limiter(std::ref(windows))};
+    return benchmark::serve_on_one_core(api, argc, argv);
+}
+
+int serve_from_postgres(const std::string& to, std::size_t remembered, chosen_windows& windows, int argc, char** argv) {
+    auto users = expect(reference::postgres_directory::open(to, 8));
+    tollgate::postgres_settings kept_as;
+    kept_as.callers_clock = nullptr;
+    kept_as.cached_credentials_max = remembered;
+    kept_as.owner_quota_query = reference::postgres_directory::owner_quota_query;
+    tollgate::postgres_store store{to, kept_as};
+    if (remembered > 0) users.remember(store.changes());
+
+    const auto user = expect(users.add_user({.login = "node" + std::to_string(::getpid()),
+                                             .password_hash = "none",
+                                             .currency = *tollgate::currency_code::from("EUR"),
+                                             .balance = *tollgate::decimal::parse("1234.56")}));
+    if (!users.set_requests_per_day(user, 1'000'000'000)) return 1;
+    announce(benchmark::add_token(store, user));
+    tollgate::account_api api{
+        benchmark::settings(), users, store,
+        tollgate::default_policies().with_clock(store.clock()).with_limiter(std::ref(windows))};
+    return benchmark::serve_on_one_core(api, argc, argv);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc != 6) {
+        std::fputs("usage: tollgate_node PORT STORE REMEMBERED WINDOWS LEASE\n", stderr);
+        return 2;
+    }
+    const std::string_view store = argv[2];
+    const auto remembered = static_cast<std::size_t>(std::atoll(argv[3]));
+    chosen_windows windows{argv[4], static_cast<std::uint32_t>(std::atoll(argv[5]))};
+    char* served[] = {argv[0], argv[1], nullptr};
+    if (store == "memory:") return serve_from_memory(windows, 2, served);
+    return serve_from_postgres(argv[2], remembered, windows, 2, served);
+}

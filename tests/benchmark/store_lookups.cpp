@@ -1,0 +1,82 @@
+// What a PostgreSQL store's verbs take that look something up, by how much there is in it: one line of JSON.
+//
+//     store_lookups CONNECTION_STRING ROWS
+//
+// Of ROWS personal tokens, as many access tokens and a tenth as many hooks the ones asked for are chosen at random; their
+// names are those that `run` has given them. One caller, nothing remembered, microseconds. Of 0 it only makes the tables.
+
+#include <tollgate/base/digest.hpp>
+#include <tollgate/policy/system_clock.hpp>
+#include <tollgate/store/postgres.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+using namespace tollgate;
+
+namespace {
+
+const service_name the_service = *service_name::from("sitesmaker");
+std::mt19937_64 chance{1};  // NOLINT: the same choices each time
+
+std::int64_t one_of(std::int64_t count) { return std::uniform_int_distribution<std::int64_t>{1, count}(chance); }
+
+/// Calls it 2,000 times, 200 of them to warm up. `call` says whether it found what is there.
+template <class Call>
+void tell(const char* name, bool first, const Call& call) {
+    constexpr int warm = 200, count = 2000;
+    std::vector<double> took;
+    for (int i = 0; i < warm + count; ++i) {
+        const auto began = std::chrono::steady_clock::now();
+        const bool right = call();
+        const std::chrono::duration<double, std::micro> passed = std::chrono::steady_clock::now() - began;
+        if (!right) {
+            std::fprintf(stderr, "%s: not what is there\n", name);
+            std::exit(1);
+        }
+        if (i >= warm) took.push_back(passed.count());
+    }
+    std::sort(took.begin(), took.end());
+    std::printf("%s\"%s_median\": %.1f, \"%s_p99\": %.1f", first ? "{" : ", ", name, took[count / 2], name,
+                took[count * 99 / 100]);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc != 3) {
+        std::fputs("usage: store_lookups CONNECTION_STRING ROWS\n", stderr);
+        return 2;
+    }
+    const std::int64_t rows = std::atoll(argv[2]);
+    postgres_store store{argv[1]};
+    if (rows == 0) return 0;
+    tell("personal_token", true, [&] {
+        const auto found = store.find_personal_token("pt" + std::to_string(one_of(rows)));
+        return found && found->has_value();
+    });
+    tell("access_token", false, [&] {
+        const auto found = store.find_access_token(sha256(std::to_string(one_of(rows))));
+        return found && found->has_value();
+    });
+    tell("hooks", false, [&] {
+        const auto found = store.hooks_of({the_service, account_id{one_of(rows / 10)}});
+        return found && found->size() == 1;
+    });
+    std::uint64_t number = 0;
+    tell("event", false, [&] {
+        message_seed seed{};
+        std::memcpy(seed.data(), &++number, sizeof number);
+        const auto now = system_clock{}.now();
+        const auto made = store.append_event({{the_service, account_id{one_of(rows / 10)}}, "site.created", "1", now}, seed, now);
+        return made && *made == 1;
+    });
+    std::puts("}");
+}
