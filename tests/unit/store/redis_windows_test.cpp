@@ -174,8 +174,8 @@ TEST_CASE("it says the same as the model of a window, whatever is asked, by the 
     std::uint32_t begun_anew = 0;
     const auto end = redis::steady::now() + milliseconds{2500};
     for (int step = 0; redis::steady::now() < end; ++step) {
-        const std::int64_t number = 1 + pick(30);
-        const quota allowed{pick(8), seconds{pick(4)}};
+        const std::int64_t number = 1 + pick(1000);
+        const quota allowed{pick(8), seconds{pick(30) == 0 ? 0 : 1 + pick(3)}};
         const bool counts = pick(4) != 0;
         redis::window_question asked{user(number), tollgate::detail::bounded_quota{allowed}, counts ? 1U : 0U};
         auto& known = windows[number];
@@ -409,9 +409,38 @@ TEST_CASE("a Redis that hangs holds up whoever finds it out, no longer than allo
         for (int i = 0; i < 10'000; ++i) (void)limiter.take(user(2), sixty_an_hour, some_time);
     });
     CHECK(took < milliseconds{3000});  // of which one or two that tried again
+    // When it is time to try again, one does.
+    std::this_thread::sleep_for(milliseconds{2100});
+    const auto accepted = proxy.accepted();
+    threads.clear();
+    for (int t = 0; t < 6; ++t)
+        threads.emplace_back([&] { (void)limiter.take(user(1), sixty_an_hour, some_time); });
+    for (auto& each : threads) each.join();
+    CHECK(proxy.accepted() == accepted + 1);
     proxy.behave(tcp_proxy::way::forwards);
     CHECK(eventually([&] { return limiter.try_now(); }));
     CHECK(heard.count() == heard_before + 2);
+}
+
+TEST_CASE("requests that find out together are one failure, after which it is soon tried again") {
+    tcp_proxy proxy{redis_server::shared().socket_path()};
+    auto settings = patient();
+    auto limiter = open(proxied(proxy), settings);
+    const auto ask_together = [&] {
+        std::vector<std::thread> threads;
+        for (int t = 0; t < 8; ++t)
+            threads.emplace_back([&, t] { (void)limiter.take(user(t + 1), sixty_an_hour, some_time); });
+        for (auto& each : threads) each.join();
+    };
+    ask_together();
+    REQUIRE(limiter.is_up());
+    proxy.behave(tcp_proxy::way::answers_lost);
+    ask_together();
+    CHECK_FALSE(limiter.is_up());
+    proxy.behave(tcp_proxy::way::forwards);
+    // A tenth of a second; after eight failures in a row it would be two, less a quarter at most.
+    const auto took = time_of([&] { CHECK(eventually([&] { return limiter.try_now(); })); });
+    CHECK(took < milliseconds{1300});
 }
 
 TEST_CASE("a connection that the server closed is replaced, and nobody notices") {

@@ -254,6 +254,7 @@ TOLLGATE_DECL std::optional<window_question> leases::take_back(std::int64_t stea
     window_question back{oldest->key,
                          tollgate::detail::bounded_quota{{known->requests, seconds{known->window_seconds}}}, 0,
                          known->units, known->began_at};
+    known->remaining += known->units;  // for anybody again
     known->units = 0;
     known->size = 1;  // the next one begins small
     return back;

@@ -154,7 +154,21 @@ TEST_CASE("what is not used for long goes back, once, and is not used after that
     const auto next = one.take(user(1), start + 8000);
     CHECK(next.admitted);
     CHECK(server.questions == before + 1);
-    CHECK(next.remaining <= 979);  // never more than what was told
+    CHECK(next.remaining == 993);
+}
+
+TEST_CASE("what other nodes hand back is not added to what was told") {
+    fake_server server;
+    node one{server, 16}, other{server, 16};
+    for (int i = 0; i < 6; ++i) (void)other.take(user(1), start);
+    auto told = one.take(user(1), start).remaining;
+    CHECK(told == 1000 - 21 - 1);
+    (void)server.ask(*other.held.take_back(start + 8000), start + 8000);
+    for (int i = 0; i < 30; ++i) {
+        const auto said = one.take(user(1), start + 8000);
+        REQUIRE(said.admitted);
+        REQUIRE(said.remaining == --told);
+    }
 }
 
 TEST_CASE("another quota takes what was leased back with it") {
