@@ -71,55 +71,72 @@ def show(cluster):
     for part in cluster.parts:
         print(f"# {part.name:9} 127.0.0.1:{part.port:<6} process {part.process.pid:<8} log {part.log}")
     node = cluster.nodes[0]
+    if cluster.postgres.data.parent != cluster.folder:
+        print(f"# PostgreSQL's user may not enter {cluster.folder}: its files are in {cluster.postgres.data}")
     print(f"""
-# A node that dies (it is started again after a second)
+# A node that dies (it is started again after a second, as is every other process)
 kill -9 {node.process.pid}
 
-# A node that is to rest (it stays away until all are renewed)
+# A node that is to rest (it stays away until the next upgrade)
 kill {cluster.nodes[1].process.pid}
 
-# An upgrade: each node leaves, ends and comes again, one after the other; no request fails
+# An upgrade: who rests is started, and each node leaves, ends and comes again, one after the other; no request fails
 kill -USR1 {os.getpid()}
 
 # What HAProxy thinks of the nodes
 {nodes_line(cluster.proxy)}
 
 # An administrative command
-{cluster.nodes[0].program} user quota --config {node.configuration} --user 1 --per-day 5000
+{quote(node.program)} user quota --config {quote(node.configuration)} --user 1 --per-day 5000
 
 # Ctrl-C ends all of it.""", flush=True)
+
+
+def quote(path):
+    return shlex.quote(str(path))
 
 
 def nodes_line(proxy):
     program = ("import socket, sys; to = socket.socket(socket.AF_UNIX); to.connect(sys.argv[1]); "
                "to.sendall(b'show stat\\n'); "
                "[print(row.split(',')[1], row.split(',')[17]) for row in to.makefile() if row.startswith('nodes,node')]")
-    return f'python3 -c "{program}" {shlex.quote(str(proxy.control))}'
+    return f'python3 -c "{program}" {quote(proxy.control)}'
 
 
 def look_after(cluster, wishes):
+    """What a service manager does elsewhere: who fails is started again, who was told to end stays away."""
     due = {}
     while True:
         time.sleep(0.1)
         if wishes:
             wishes.clear()
-            for node in cluster.nodes:
-                cluster.renew(node)
-                print(f"# {node.name} is process {node.process.pid} now", flush=True)
+            renew(cluster)
+        for part in cluster.parts:
+            if part.runs or part.process.returncode == 0:
+                continue
+            now = time.monotonic()
+            if due.setdefault(part, now + PAUSE_SECONDS) <= now:
+                del due[part]
+                code = part.process.returncode
+                try:
+                    part.start()
+                    print(f"# {part.name} had ended with {code}; it is process {part.process.pid} now", flush=True)
+                except parts.Failure as why:
+                    print(f"# {why}", flush=True)
+
+
+def renew(cluster):
+    """Ends with the first node that does not come again: the others are as they were."""
+    try:
         for part in (cluster.postgres, cluster.redis, cluster.proxy):
             if not part.runs:
-                raise parts.Failure(f"{part.name} ended with {part.process.returncode}: {part.last_words()}")
-        now = time.monotonic()
+                part.start()
+                print(f"# {part.name} is process {part.process.pid} now", flush=True)
         for node in cluster.nodes:
-            if node.runs or node.process.returncode == 0:
-                continue
-            if node not in due:
-                due[node] = now + PAUSE_SECONDS
-            elif now >= due[node]:
-                del due[node]
-                code = node.process.returncode
-                node.start()
-                print(f"# {node.name} had ended with {code}; it is process {node.process.pid} now", flush=True)
+            cluster.renew(node)
+            print(f"# {node.name} is process {node.process.pid} now", flush=True)
+    except parts.Failure as why:
+        print(f"# {why}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Three nodes, PostgreSQL, Redis and HAProxy, as examples/cluster deploys them: what is promised when parts of it die.
 
-TOLLGATE_STORM=50 kills that many nodes under load instead of a few, and every part as often in proportion; what was
-counted is told at the end. TOLLGATE_FAKETIME names another libfaketime than Debian's.
+TOLLGATE_STORM=50 kills that many nodes under load instead of a few, and every part as often in proportion, and tells
+what was counted. TOLLGATE_FAKETIME names another libfaketime than Debian's.
 """
 
 import concurrent.futures
@@ -145,18 +145,25 @@ class Cluster(Case):
         for each in (*self.hookers, self.refresher):
             self.assertEqual([], each.verify(client))
 
-    def test_1_nodes_that_are_killed_under_load_lose_nothing_acknowledged(self):
+    def test_1_whatever_is_killed_under_load_nothing_acknowledged_is_lost(self):
         storm = Storm(self.door)
         clients = self.all_clients(1, self.receiver)
         storm.begin(clients)
         chance = random.Random(KILLS)
-        for _ in range(KILLS):
+        for turn in range(KILLS):
             time.sleep(0.3 + 0.7 * chance.random())
             node = chance.choice(self.cluster.nodes)
             node.kill()
             time.sleep(0.5 * chance.random())
             node.start()
             self.settle(node)
+            if turn % 5 == 2:
+                self.cluster.postgres.kill()
+                time.sleep(0.2 * chance.random())
+                self.start_again(self.cluster.postgres)
+            if turn % 5 == 3:
+                self.cluster.redis.kill()
+                self.start_again(self.cluster.redis)
         storm.end()
         tell(f"{KILLS} kills: {storm.summary()}")
         self.assertEqual([], storm.faults)
@@ -316,6 +323,19 @@ class Cluster(Case):
                     self.assertEqual(200, visitor.get("/en/user/settings/tokens/", follow=False).status)
         node.environment = None
         self.cluster.renew(node)
+
+    def test_8_a_node_that_hangs_is_left_out(self):
+        """It takes connections, and answers none."""
+        node = self.cluster.nodes[1]
+        node.send(signal.SIGSTOP)
+        try:
+            self.eventually(lambda: not self.cluster.proxy.is_up(node))
+            for _ in range(30):
+                self.assertEqual(200, self.door.ask("GET", "/v1/user/balance", token=self.token).status)
+        finally:
+            node.send(signal.SIGCONT)
+        self.settle(node)
+        self.assertEqual(200, self.doors[1].ask("GET", "/v1/user/balance", token=self.token).status)
 
     def test_9_every_event_of_the_storm_arrived(self):
         if not hasattr(self, "promised"):

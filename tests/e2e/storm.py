@@ -2,6 +2,7 @@
 
 import collections
 import json
+import random
 import subprocess
 import threading
 import time
@@ -242,7 +243,7 @@ class Arrivals:
             self.under_way[request.id] += 1
             if self.under_way[request.id] > 1:
                 self.overlaps.append(request.id)
-        time.sleep(0.01)
+        time.sleep(0.1 * random.random())  # so that many are under way when a node dies
         name = json.loads(request.body)["data"]["name"]
         path = request.line.split()[1]
         with self.lock:
