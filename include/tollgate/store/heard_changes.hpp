@@ -90,7 +90,7 @@ public:
     void trust_until(steady::time_point then) noexcept {
         trusted_until_.store(then.time_since_epoch().count(), std::memory_order_release);
     }
-    void trust_no_more() noexcept { trust_until(steady::time_point::min()); }
+    void trust_no_more() noexcept { trust_until((steady::time_point::min)()); }
 
 private:
     static constexpr std::size_t places = 4096;  // 32 KiB; at 100 changes a second each is met about every 40 s
@@ -113,7 +113,7 @@ private:
     const heard_changes_settings settings_;
     std::atomic<std::uint64_t> changes_{0};
     std::atomic<std::uint64_t> all_{0};
-    std::atomic<steady::rep> trusted_until_{steady::time_point::min().time_since_epoch().count()};
+    std::atomic<steady::rep> trusted_until_{(steady::time_point::min)().time_since_epoch().count()};
     std::unique_ptr<std::atomic<std::uint64_t>[]> last_of_;
 };
 
