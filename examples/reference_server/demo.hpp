@@ -76,8 +76,9 @@ template <class Directory, class Store>
 demo renew_demo(Directory& directory, Store& store, const tollgate::service_catalog& services,
                 const std::optional<std::string>& ours, tollgate::instant now) {
     const auto password = make_demo_password();
-    const auto [login, user] = renew_demo_user(directory, ours, hash_password(password));
-    const auto account_at = [&, user = user](std::string_view service, std::string_view name) {
+    const demo_user known = renew_demo_user(directory, ours, hash_password(password));
+    const auto user = known.id;
+    const auto account_at = [&](std::string_view service, std::string_view name) {
         const auto there = expect(directory.accounts_of(user, service), "cannot look for the demo accounts");
         if (!there.empty()) return there.front().id;
         return expect(directory.add_account(user, *tollgate::service_name::from(service), name, true),
@@ -89,7 +90,7 @@ demo renew_demo(Directory& directory, Store& store, const tollgate::service_cata
     for (const std::string& each : services.scopes()) scopes.add(each);
     const auto token = expect(tollgate::issue_personal_token(store, tollgate::system_random{}, {user, "Demo", scopes}, now),
                               "cannot make the demo token");
-    return {login, password, std::string{token.username.view()}, std::string{token.secret.view()}, site, shop};
+    return {known.login, password, std::string{token.username.view()}, std::string{token.secret.view()}, site, shop};
 }
 
 /// Whether the store still lets the demo's token in.

@@ -6,6 +6,7 @@
 #include <tollgate/policy/system_random.hpp>
 #include <tollgate/store/postgres.hpp>
 #include <tollgate/store/postgres/columns.hpp>
+#include <tollgate/store/postgres/pool.hpp>
 
 #include <support/postgres_server.hpp>
 #include <support/tcp_proxy.hpp>
@@ -40,8 +41,6 @@ constexpr user_id ann{1}, bob{2}, gone{3};
 /// The directory of somebody whose users are in the same database. It counts what it is asked.
 class shop_directory {
 public:
-    static constexpr bool blocking = true;
-
     explicit shop_directory(const std::string& to) : users_{*postgres::pool::open(to)} {}
 
     outcome<balance> balance_of(user_id user) {
