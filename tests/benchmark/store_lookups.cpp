@@ -2,8 +2,9 @@
 //
 //     store_lookups CONNECTION_STRING ROWS
 //
-// Of ROWS personal tokens, as many access tokens and a tenth as many hooks the ones asked for are chosen at random; their
-// names are those that `run` has given them. One caller, nothing remembered, microseconds. Of 0 it only makes the tables.
+// Of ROWS personal tokens, as many access tokens and a tenth as many hooks the ones asked for are chosen at random;
+// their names are those that `run` has given them. One caller, nothing remembered, microseconds. Of 0 it only makes the
+// tables.
 
 #include <tollgate/base/digest.hpp>
 #include <tollgate/policy/system_clock.hpp>
@@ -75,7 +76,8 @@ int main(int argc, char** argv) {
         message_seed seed{};
         std::memcpy(seed.data(), &++number, sizeof number);
         const auto now = system_clock{}.now();
-        const auto made = store.append_event({{the_service, account_id{one_of(rows / 10)}}, "site.created", "1", now}, seed, now);
+        const account_ref account{the_service, account_id{one_of(rows / 10)}};
+        const auto made = store.append_event({account, "site.created", "1", now}, seed, now);
         return made && *made == 1;
     });
     std::puts("}");

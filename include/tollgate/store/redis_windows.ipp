@@ -73,7 +73,7 @@ inline verdict redis_windows::state::take_leased(const limit_key& key, const quo
     const bool answered = asked.ask(back ? &*back : nullptr, next.question, said) == redis::ending::answered;
     if (next.is_for_lease) {
         const verdict told = leased->settle(next, answered ? &said : nullptr, at);
-        if (answered) return told;
+        if (answered || told.admitted) return told;
     }
     return answered ? judge(next.question, said, said.granted > 0) : decide_here(key, allowed, now, true);
 }

@@ -24,7 +24,8 @@ struct lease_settings {
 /// is units that nobody uses. It stays small where they could be missed: a key begins with one unit, and gets four times
 /// as many the next time if it used its lease up within two seconds; the script gives an eighth of what remains at most;
 /// what was not used for eight seconds is handed back with one of this node's next questions. A lease ends, at the
-/// latest, with its window.
+/// latest, with its window. Of a large one that goes quickly the next is asked for when a quarter is left, by one thread,
+/// and for so many that there are never more than `units_max`.
 ///
 /// **Memory** is bounded: sets of eight keys, 480 bytes each, set aside at the start and touched when they are needed. A
 /// key that finds its set full of leases that are being used takes each unit by itself.
@@ -61,7 +62,8 @@ public:
                                                             std::int64_t steady_now) const noexcept;
 
     /// Puts the answer's units here, but for the one that is used now; null when there was none. `asked_at` is from
-    /// before the question was sent. What is to be told.
+    /// before the question was sent. What is to be told; without an answer, only if it is admitted: there was a unit all
+    /// the same.
     TOLLGATE_DECL verdict settle(const asking& asked, const window_answer* answered, std::int64_t asked_at) noexcept;
 
     /// Takes back what was not used for long; at most one lease a call.

@@ -16,6 +16,7 @@ struct leases::table {
     static constexpr std::int64_t quick_milliseconds = 2000;   // a lease should be used up within it
     static constexpr std::int64_t stale_milliseconds = 8000;   // and after this it goes back
     static constexpr std::int64_t refusal_milliseconds = 100;  // for which a refusal is taken for granted
+    static constexpr std::uint32_t early_size_min = 64;        // of a lease whose successor is asked for early
     static constexpr std::size_t ways = 8;
 
     struct slot {
@@ -97,10 +98,18 @@ struct leases::table {
                known.window_seconds == allowed.window_seconds;
     }
 
+    /// Whether one should ask for the next lease while the others use up this one: threads that find no unit all ask
+    /// for one, and at a high rate those are many.
+    static bool is_nearly_used_up(const slot& known, std::int64_t now) noexcept {
+        return known.size >= early_size_min && known.units <= known.size / 4 && known.remaining > 0 &&
+               !known.is_asked_for && now <= known.leased_at + quick_milliseconds;
+    }
+
     static std::optional<verdict> take_from(slot& known, const tollgate::detail::bounded_quota& allowed,
                                             std::int64_t now) noexcept {
         if (!holds_for(known, allowed, now)) return std::nullopt;
         if (known.units > 0) {
+            if (is_nearly_used_up(known, now)) return std::nullopt;
             --known.units;
             return tell(known, true);
         }
@@ -176,6 +185,12 @@ TOLLGATE_DECL std::optional<verdict> leases::take(const limit_key& key, const to
         if (known == nullptr) return std::nullopt;
     } else {
         next.question.wanted = table_->next_size(*known, steady_now);
+        if (known->units > 0 && table::holds_for(*known, allowed, steady_now)) {  // the others' meanwhile
+            next.question.wanted -= (std::min)(known->units, next.question.wanted - 1);
+            known->is_asked_for = true;
+            next.is_for_lease = true;
+            return std::nullopt;
+        }
         if (known->units > 0 && steady_now < known->ends_at) {  // of another quota
             next.question.handed_back = known->units;
             next.question.handed_back_of = known->began_at;
@@ -210,9 +225,14 @@ TOLLGATE_DECL verdict leases::settle(const asking& asked, const window_answer* a
         auto* known = table::find(table_->sets[index], key);
         if (known == nullptr) return told;  // cannot be: a place that is asked for is kept
         known->is_asked_for = false;
-        if (answered == nullptr) return told;
+        if (answered == nullptr) {
+            if (known->units == 0 || !table::holds_for(*known, allowed, asked_at)) return told;
+            --known->units;
+            return table::tell(*known, true);
+        }
         const bool same = known->ends_at != 1 && known->began_at == answered->began_at_milliseconds &&
                           known->requests == allowed.requests && known->window_seconds == allowed.window_seconds;
+        const std::uint32_t kept = same ? known->units : 0;
         const std::uint32_t said_before = known->remaining;
         known->began_at = answered->began_at_milliseconds;
         // Counted from before the question was sent, it is over here when it is over there, or a moment before.
@@ -221,13 +241,15 @@ TOLLGATE_DECL verdict leases::settle(const asking& asked, const window_answer* a
         known->leased_at = asked_at;
         known->requests = allowed.requests;
         known->window_seconds = allowed.window_seconds;
-        known->size = answered->granted;
-        known->units = answered->granted > 0 ? answered->granted - 1 : 0;
+        known->size = answered->granted > 0 ? kept + answered->granted : 0;
+        known->units = kept + answered->granted;
+        const bool admitted = known->units > 0;
+        known->units -= admitted ? 1 : 0;
         known->remaining = answered->remaining;
         // What other nodes hand back is not added to what this one has told already.
         if (same && known->remaining + answered->granted > said_before)
             known->remaining = said_before > answered->granted ? said_before - answered->granted : 0;
-        told = table::tell(*known, answered->granted > 0);
+        told = table::tell(*known, admitted);
         goes_in_line = known->units > 0;
     }
     if (goes_in_line) table_->put_in_line(key, asked_at);

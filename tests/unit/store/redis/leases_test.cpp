@@ -196,6 +196,71 @@ TEST_CASE("while one asks for a lease, others ask for a unit each, and a questio
     CHECK(third.is_for_lease);
 }
 
+TEST_CASE("of a large lease that goes quickly the next is asked for early, by one, and never too much is held") {
+    fake_server server;
+    node one{server, 64};
+    const tollgate::detail::bounded_quota much{{1'000'000, seconds{3600}}};
+    for (int i = 0; i < 1 + 4 + 16 + 1; ++i) REQUIRE(one.take(user(1), start, much).admitted);  // 63 units are left
+
+    const auto ask_early = [&] {
+        for (int left = 63; left > 16; --left) REQUIRE(one.held.take_at_hand(user(1), much, start));
+        leases::asking next{{user(1), much}};
+        REQUIRE_FALSE(one.held.take_at_hand(user(1), much, start));
+        REQUIRE_FALSE(one.held.take(user(1), much, start, next));
+        REQUIRE(next.is_for_lease);
+        CHECK(next.question.wanted == 64 - 16);
+        CHECK(next.question.handed_back == 0);
+        return next;
+    };
+    const auto use_up = [&](std::int64_t now) {
+        int units = 0;
+        while (one.held.take_at_hand(user(1), much, now)) ++units;
+        CHECK_FALSE(one.held.peek(user(1), much, now));
+        return units;
+    };
+
+    SECTION("the units that are left are the others' meanwhile") {
+        const auto next = ask_early();
+        CHECK(use_up(start) == 16);
+        const auto said = server.ask(next.question, start);
+        const auto told = one.held.settle(next, &said, start);
+        CHECK(told.admitted);
+        CHECK(told.remaining == 1'000'000 - (1 + 4 + 16 + 64 + 1));
+        CHECK(one.held.peek(user(1), much, start)->remaining == told.remaining);
+    }
+    SECTION("they are there when it comes") {
+        const auto next = ask_early();
+        const auto said = server.ask(next.question, start);
+        CHECK(one.held.settle(next, &said, start).remaining == 1'000'000 - (1 + 4 + 16 + 48 + 1));
+        for (int left = 63; left > 16; --left) REQUIRE(one.held.take_at_hand(user(1), much, start));
+    }
+    SECTION("whoever asks has one of them where there is no answer") {
+        CHECK(one.held.settle(ask_early(), nullptr, start).admitted);
+        for (int left = 15; left > 0; --left) REQUIRE(one.held.settle(([&] {
+            leases::asking next{{user(1), much}};
+            REQUIRE_FALSE(one.held.take(user(1), much, start, next));
+            return next;
+        })(), nullptr, start).admitted);
+        leases::asking last{{user(1), much}};
+        CHECK_FALSE(one.held.take(user(1), much, start, last));
+        CHECK_FALSE(one.held.settle(last, nullptr, start).admitted);
+    }
+    SECTION("and where the answer is that there are no more") {
+        const auto next = ask_early();
+        const window_answer none{0, 0, server.windows.at(1).began_at, server_start};
+        CHECK(one.held.settle(next, &none, start).admitted);
+        for (int left = 15; left > 0; --left) REQUIRE(one.held.take_at_hand(user(1), much, start)->admitted);
+        CHECK_FALSE(one.held.take_at_hand(user(1), much, start)->admitted);
+    }
+    SECTION("they are not, once there is another window") {
+        const auto next = ask_early();
+        const window_answer anew{48, 1'000'000 - 48, server.windows.at(1).began_at + 3'600'000, server_start + 3'600'000};
+        CHECK(one.held.settle(next, &anew, start).remaining == 1'000'000 - 1);
+        CHECK(one.held.peek(user(1), much, start)->remaining == 1'000'000 - 1);
+    }
+    SECTION("slowly, it is asked for when it is needed") { CHECK(use_up(start + 2001) == 63); }
+}
+
 TEST_CASE("a set that is full of leases in use leases no more, and takes unit by unit") {
     fake_server server;
     node one{server, 16, 8};  // one set
