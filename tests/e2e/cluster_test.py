@@ -187,6 +187,18 @@ class Cluster(Case):
         resets = {door.ask("GET", "/v1/testservice/auth", token=token).get("X-RateLimit-Reset") for door in self.doors}
         self.assertEqual(1, len(resets), resets)
 
+    def test_2_who_is_asking_is_not_for_clients_to_say(self):
+        def left(address, **fields):
+            with self.door.connect(source=(address, 0)) as connection:
+                named = {name.replace("_", "-"): value for name, value in fields.items()}
+                return int(connection.ask("GET", "/v1/testservice/get", named).get("X-RateLimit-Remaining"))
+
+        first = left("127.0.0.11")
+        self.assertEqual([first - 1, first - 2, first - 3], [
+            left("127.0.0.11", X_Forwarded_For="192.0.2.1"), left("127.0.0.11", Forwarded="for=192.0.2.1"),
+            left("127.0.0.11", X_Forwarded_For="192.0.2.1, 127.0.0.1", Forwarded="for=192.0.2.1")])
+        self.assertEqual(first, left("127.0.0.12"))
+
     def test_3_what_is_revoked_is_refused_everywhere_within_a_second(self):
         for _ in range(ROUNDS):
             token, number = self.door.add_token(self.user)
@@ -347,6 +359,21 @@ class Cluster(Case):
         self.assertEqual([], storm.faults)
         self.expect_arrivals(sum((each.kept for each in self.reporters), []), self.paths,
                              LEASE_SECONDS + harness.DEADLINE_SECONDS)
+
+    def test_8_without_any_node_the_balancer_answers_as_the_api_would(self):
+        for node in self.cluster.nodes:
+            node.stop()
+        for method in ("GET", "POST"):
+            answer = self.door.ask(method, "/v1/user/balance", token=self.token)
+            self.assertEqual((503, "application/json", "1"),
+                             (answer.status, answer.get("Content-Type"), answer.get("Retry-After")), answer)
+            self.assertEqual({"message", "documentation_url"}, set(answer.json()))
+            self.assertTrue(answer.json()["documentation_url"].startswith(self.cluster.url + "/docs/"), answer)
+        for node in self.cluster.nodes:
+            node.start()
+        for node in self.cluster.nodes:
+            self.settle(node)
+        self.assertEqual(200, self.door.ask("GET", "/v1/user/balance", token=self.token).status)
 
     def test_9_every_event_of_the_storm_arrived(self):
         if not hasattr(self, "promised"):

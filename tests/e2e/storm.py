@@ -223,7 +223,7 @@ class Reporter:
             storm.faults.append(f"event {name} is not taken")
             return
         with storm.lock:
-            storm.seen["event", "kept" if done.returncode == 0 else done.stderr.strip()] += 1
+            storm.seen["event", "kept" if done.returncode == 0 else "refused"] += 1
         if done.returncode == 0:
             self.kept.append(name)
         time.sleep(0.02)
