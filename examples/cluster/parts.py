@@ -50,6 +50,17 @@ class Part:
             made.stdin.close()
         return made
 
+    def run(self, command, told=None):
+        """Something that ends by itself; with whoever waits for it, its children included, when that one is told to."""
+        made = self.spawn(command, told=told)
+        try:
+            if made.wait() != 0:
+                raise Failure(f"{pathlib.Path(command[0]).name}: {self.last_words()}")
+        finally:
+            if made.poll() is None:
+                os.killpg(made.pid, signal.SIGKILL)
+                made.wait()
+
     @property
     def runs(self):
         return self.process is not None and self.process.poll() is None
@@ -111,15 +122,11 @@ class Postgres(Part):
         self.data.mkdir(mode=0o700)
         if self.owner:
             os.chown(self.data, self.owner.pw_uid, self.owner.pw_gid)
-        made = self.spawn([self.programs / "initdb", "-D", self.data, "-U", "postgres", "--auth-local=peer",
-                           "--auth-host=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-instructions"])
-        if made.wait() != 0:
-            raise Failure(f"initdb: {self.last_words()}")
-        single = self.spawn([self.programs / "postgres", "--single", "-D", self.data, "postgres"],
-                            told=f"CREATE ROLE tollgate LOGIN PASSWORD '{password}'\n"
-                                 "CREATE DATABASE tollgate OWNER tollgate\n")
-        if single.wait() != 0:
-            raise Failure(f"postgres --single: {self.last_words()}")
+        self.run([self.programs / "initdb", "-D", self.data, "-U", "postgres", "--auth-local=peer",
+                  "--auth-host=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-instructions"])
+        self.run([self.programs / "postgres", "--single", "-D", self.data, "postgres"],
+                 told=f"CREATE ROLE tollgate LOGIN PASSWORD '{password}'\n"
+                      "CREATE DATABASE tollgate OWNER tollgate\n")
         made_once.touch()
 
     def start(self):
