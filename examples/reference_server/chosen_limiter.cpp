@@ -48,6 +48,10 @@ verdict chosen_limiter::peek_shared(const limit_key& key, const quota& allowed, 
     return shared_->windows.peek(key, allowed, now);
 }
 
+bool chosen_limiter::answers_at_once(const limit_key& key, const quota& allowed) const noexcept {
+    return shared_ == nullptr || shared_->windows.answers_at_once(key, allowed);
+}
+
 #else
 
 // The settings refuse `--limits redis:` in this build.
@@ -62,6 +66,8 @@ verdict chosen_limiter::take_shared(const limit_key& key, const quota& allowed, 
 verdict chosen_limiter::peek_shared(const limit_key& key, const quota& allowed, instant now) noexcept {
     return here_->peek(key, allowed, now);
 }
+
+bool chosen_limiter::answers_at_once(const limit_key&, const quota&) const noexcept { return true; }
 
 #endif
 

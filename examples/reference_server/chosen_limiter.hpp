@@ -25,6 +25,8 @@ public:
     ~chosen_limiter();
 
     [[nodiscard]] bool may_block() const noexcept { return shared_ != nullptr; }
+    [[nodiscard]] bool answers_at_once(const tollgate::limit_key& key,
+                                       const tollgate::quota& allowed) const noexcept;
 
     [[nodiscard]] tollgate::verdict take(const tollgate::limit_key& key, const tollgate::quota& allowed,
                                          tollgate::instant now) noexcept {

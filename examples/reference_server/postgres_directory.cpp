@@ -101,6 +101,10 @@ outcome<postgres_directory::user_row> postgres_directory::find_user(user_id user
     return **found;
 }
 
+bool postgres_directory::remembers(user_id user) const noexcept {
+    return users_ != nullptr && users_->recall(user).has_value();
+}
+
 outcome<balance> postgres_directory::balance_of(user_id user) {
     auto found = find_user(user);
     if (!found) return std::move(found).error();

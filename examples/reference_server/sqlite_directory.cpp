@@ -81,6 +81,10 @@ outcome<sqlite_directory::user_row> sqlite_directory::find_user(user_id user) {
     return **found;
 }
 
+bool sqlite_directory::remembers(user_id user) const noexcept {
+    return users_->recall(user).has_value();
+}
+
 outcome<balance> sqlite_directory::balance_of(user_id user) {
     auto found = find_user(user);
     if (!found) return std::move(found).error();

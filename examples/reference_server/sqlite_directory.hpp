@@ -33,6 +33,7 @@ public:
     tollgate::outcome<tollgate::balance> balance_of(tollgate::user_id user);
     tollgate::outcome<std::vector<tollgate::account>> accounts_of(tollgate::user_id user, std::string_view service);
     tollgate::outcome<std::optional<tollgate::quota>> quota_of(tollgate::user_id user);
+    bool remembers(tollgate::user_id user) const noexcept;
     tollgate::outcome<bool> has_account(tollgate::user_id user, const tollgate::account_ref& wanted);
 
     /// problem_kind::conflict when the login is taken.

@@ -7,6 +7,7 @@
 #include <tollgate/contract/token_store.hpp>
 #include <tollgate/contract/user_directory.hpp>
 #include <tollgate/http/handler.hpp>
+#include <tollgate/pipeline/at_once.hpp>
 #include <tollgate/pipeline/route_table.hpp>
 #include <tollgate/pipeline/run.hpp>
 #include <tollgate/policy/default_policies.hpp>
@@ -71,10 +72,20 @@ public:
     void handle(const http::request& asked, http::response& out) noexcept;
     void handle(const http::refusal& refused, http::response& out) noexcept;
 
-    /// Every request is counted and most ask the users or the store: what one of these says holds for all.
-    [[nodiscard]] bool may_block(const http::request&) const noexcept {
-        return http::handler_blocks<Users>() || http::handler_blocks<Store>() ||
-               pipeline::limiter_may_block(policy(policies_.limiter));
+    /// Every request is counted, and most ask the users or the store: where one of these may wait, any request may, but
+    /// for those that are answered by what is remembered.
+    [[nodiscard]] bool may_block(const http::request& asked) const noexcept {
+        if constexpr (!http::handler_blocks<Users>() && !http::handler_blocks<Store>()) {
+            return pipeline::limiter_may_block(policy(policies_.limiter));
+        } else if constexpr (pipeline::can_recall<Users, Store, decltype(Policies::authenticators)>) {
+            try {
+                return !pipeline::answers_at_once(*this, asked);
+            } catch (...) {  // what an integrator's policy throws is answered by `handle`
+                return true;
+            }
+        } else {
+            return true;
+        }
     }
 
     /// For tests, and for hosts that have no response to use again.
@@ -92,6 +103,7 @@ public:
     [[nodiscard]] Users& users() const noexcept { return users_; }
     [[nodiscard]] Store& store() const noexcept { return store_; }
     [[nodiscard]] Policies& policies() noexcept { return policies_; }
+    [[nodiscard]] const Policies& policies() const noexcept { return policies_; }
     [[nodiscard]] const Table& table() const noexcept { return table_; }
     [[nodiscard]] std::span<const pipeline::route_line> lines() const noexcept { return lines_; }
     [[nodiscard]] std::string_view root() const noexcept { return root_; }

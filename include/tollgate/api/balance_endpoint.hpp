@@ -18,4 +18,11 @@ template <user_directory Users>
     return {};
 }
 
+struct balance_endpoint {
+    static constexpr bool reads_the_user_alone = true;
+    [[nodiscard]] outcome<void> operator()(auto& call) const {
+        return show_balance(call.users(), call.who().user, call.json());
+    }
+};
+
 }  // namespace tollgate

@@ -14,7 +14,7 @@ namespace tollgate {
     return route_table{
         on_get<"/user/balance">(
             needs_scope(balance_scope),
-            [](auto& call) { return show_balance(call.users(), call.who().user, call.json()); },
+            balance_endpoint{},
             {.operation = "getBalance", .summary = "What the authenticated user has.", .success_body = shapes::balance}),
 
         on_get<"/{service}/accounts">(

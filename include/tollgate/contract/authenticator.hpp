@@ -14,6 +14,9 @@ namespace tollgate {
 ///
 /// `Store` is whatever the integrator gave the API; an authenticator that needs none of it takes it as `auto&`.
 ///
+/// One that asks the store for nothing but the verbs of `credential_source` may say so,
+/// `static constexpr bool only_finds_credentials = true`: it is then also asked over what a store remembers.
+///
 /// Exemplar:
 ///
 ///     struct guest_pass {

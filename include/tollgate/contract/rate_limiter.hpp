@@ -11,7 +11,8 @@ namespace tollgate {
 ///
 /// Thread rule: both functions may be called from many threads at once, and of requests that arrive together exactly as
 /// many are admitted as there is room for. Blocking: never, unless it declares `static constexpr bool blocking = true`; of
-/// those, one that blocks or not as it was set up says which: `bool may_block() const noexcept`, the same all its life.
+/// those, one that blocks or not as it was set up says which: `bool may_block() const noexcept`, the same all its life; and
+/// one that often need not wait says when: `bool answers_at_once(key, allowed) const noexcept`, of both functions.
 /// Nothing is thrown: a limiter that cannot count, because what it counts in is down, decides for itself whether to
 /// admit.
 ///

@@ -27,6 +27,16 @@ concept credential_source = requires(S& s, std::string_view username, const dige
     { s.find_access_token(token) } -> std::same_as<outcome<std::optional<token_credential>>>;
 };
 
+/// A blocking store that remembers credentials may say so: a request whose answer needs nobody to be waited for is then
+/// answered by the thread that read it, without the way to one that may wait and back. Nobody has to.
+template <class S>
+concept credential_recaller = credential_source<S> && requires(const S& s, std::string_view username, const digest& token) {
+    // What `find_personal_token` would answer now without waiting; none where it would have to ask. Quick.
+    { s.recall_personal_token(username) } noexcept -> std::same_as<std::optional<std::optional<token_credential>>>;
+    // The same of `find_access_token`.
+    { s.recall_access_token(token) } noexcept -> std::same_as<std::optional<std::optional<token_credential>>>;
+};
+
 /// Keeps personal tokens and access tokens. Every verb is one atomic intent, and durable (as far as the store is) when it
 /// returns.
 ///

@@ -27,7 +27,8 @@ namespace tollgate {
 ///     };
 ///
 /// A directory may also have `outcome<bool> has_account(user_id, const account_ref&)`, where asking for one account is
-/// cheaper than listing them all.
+/// cheaper than listing them all; and, if it blocks, `bool remembers(user_id) const noexcept`: whether `balance_of` and
+/// `quota_of` would answer now without waiting (see `credential_recaller` for what that is good for).
 template <class D>
 concept user_directory = requires(D& d, user_id user, std::string_view service) {
     // What the user has, in the currency of their settings.

@@ -8,6 +8,7 @@
 #include <tollgate/pipeline/path_pattern.hpp>
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <optional>
 #include <string_view>
@@ -110,7 +111,9 @@ template <fixed_text Pattern, class Access, class Endpoint>
 /// `on_get<"/{service}/{account}/hooks">(read_of_service, endpoint, {.summary = "..."})`
 ///
 /// The endpoint is called as `endpoint(call, parameters...)` with one argument for each name in braces, and returns
-/// `outcome<void>`: done, or the problem to answer with. HEAD and OPTIONS need no routes of their own.
+/// `outcome<void>`: done, or the problem to answer with. HEAD and OPTIONS need no routes of their own. One that asks for
+/// nothing but the caller's balance and quota may say `static constexpr bool reads_the_user_alone = true`: it is then
+/// answered in place where a blocking directory remembers them.
 template <fixed_text Pattern, class Access, class Endpoint = pipeline::no_endpoint>
 [[nodiscard]] constexpr auto on_get(Access access, Endpoint endpoint = {}, route_notes notes = {}) {
     return pipeline::make_route<Pattern>(http::method::get, access, std::move(endpoint), notes);
@@ -165,12 +168,21 @@ struct route_line {
     access_rule access;
     std::size_t service_capture = no_capture;  ///< which capture is `{service}`
     bool reads_body = false;                   ///< its method has a body that means something
+    bool reads_the_user_alone = false;         ///< its endpoint asks for nothing but the caller's balance and quota
 };
+
+template <class Endpoint>
+[[nodiscard]] constexpr bool reads_the_user_alone() noexcept {
+    if constexpr (requires { { Endpoint::reads_the_user_alone } -> std::convertible_to<bool>; })
+        return Endpoint::reads_the_user_alone;
+    else return false;
+}
 
 template <fixed_text Pattern, class Endpoint>
 [[nodiscard]] constexpr route_line to_line(const route<Pattern, Endpoint>& from) noexcept {
     route_line made{from.method, from.access, no_capture,
-                    from.method == http::method::post || from.method == http::method::put || from.method == http::method::patch};
+                    from.method == http::method::post || from.method == http::method::put || from.method == http::method::patch,
+                    reads_the_user_alone<Endpoint>()};
     for (std::size_t i = 0; i < from.parameters.count; ++i)
         if (from.parameters.names[i] == "service") made.service_capture = i;
     return made;

@@ -19,6 +19,7 @@ namespace tollgate {
 struct basic_token {
     static constexpr std::string_view scheme = "Basic";
     static constexpr std::string_view challenge = "Basic realm=\"api\", charset=\"UTF-8\"";
+    static constexpr bool only_finds_credentials = true;
 
     template <credential_source Store>
     [[nodiscard]] outcome<std::optional<caller>> identify(std::string_view credentials, Store& store, instant now) const;

@@ -16,6 +16,7 @@ namespace tollgate {
 struct bearer_token {
     static constexpr std::string_view scheme = "Bearer";
     static constexpr std::string_view challenge = "Bearer realm=\"api\"";
+    static constexpr bool only_finds_credentials = true;
 
     template <credential_source Store>
     [[nodiscard]] outcome<std::optional<caller>> identify(std::string_view credentials, Store& store, instant now) const;

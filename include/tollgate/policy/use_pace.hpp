@@ -27,9 +27,14 @@ public:
         return *this;
     }
 
-    /// Of parallel calls at most one is told yes. A clock that was put back holds up nothing for longer than the pace.
+    /// Whether a use is recorded that will do for now. A clock that was put back holds up nothing for longer than the pace.
+    [[nodiscard]] static bool is_recent(const std::optional<instant>& last_used_at, instant now) noexcept {
+        return last_used_at && now < *last_used_at + for_one && *last_used_at < now + for_one;
+    }
+
+    /// Of parallel calls at most one is told yes.
     [[nodiscard]] bool is_due(const std::optional<instant>& last_used_at, instant now) noexcept {
-        if (last_used_at && now < *last_used_at + for_one && *last_used_at < now + for_one) [[likely]]
+        if (is_recent(last_used_at, now)) [[likely]]
             return false;
         std::int64_t last = last_.load(std::memory_order_relaxed);
         const instant then = from_unix_milliseconds(last);

@@ -89,6 +89,9 @@ public:
     [[nodiscard]] TOLLGATE_DECL verdict take(const limit_key& key, const quota& allowed, instant now) noexcept;
     [[nodiscard]] TOLLGATE_DECL verdict peek(const limit_key& key, const quota& allowed, instant now) noexcept;
 
+    /// Whether a unit of a lease is at hand.
+    [[nodiscard]] TOLLGATE_DECL bool answers_at_once(const limit_key& key, const quota& allowed) const noexcept;
+
     /// Asks Redis something of no consequence, so that `on_state` tells now of one that is down. Whether it answered.
     TOLLGATE_DECL bool try_now() noexcept;
     /// Whether the last that was heard of Redis was good. True at the start.

@@ -131,6 +131,11 @@ TOLLGATE_DECL verdict redis_windows::peek(const limit_key& key, const quota& all
     return state_->peek(key, allowed, now);
 }
 
+TOLLGATE_DECL bool redis_windows::answers_at_once(const limit_key& key, const quota& allowed) const noexcept {
+    return state_->leased &&
+           state_->leased->peek(key, detail::bounded_quota{allowed}, state::steady_now()).has_value();
+}
+
 TOLLGATE_DECL bool redis_windows::try_now() noexcept {
     const redis::window_question look{limit_key::of(ip_address{}), detail::bounded_quota{{1, seconds{1}}}};
     redis::window_answer said{};

@@ -89,6 +89,8 @@ public:
     /// What `query()` (an `answer`) says, or said and would say again. Problems are not remembered.
     template <class Query>
     [[nodiscard]] answer find(const Key& key, Query&& query);
+    /// What `find` would say now without a query; none where it would make one.
+    [[nodiscard]] std::optional<std::optional<Value>> recall(const Key& key) const noexcept;
 
     /// How `Changes` is told of this key.
     [[nodiscard]] std::size_t hash_of(const Key& key) const noexcept { return hash_(key); }
@@ -121,13 +123,16 @@ private:
     };
 
     [[nodiscard]] set& set_of(std::size_t hash) noexcept { return sets_[hash & (sets_.size() - 1)]; }
-    [[nodiscard]] guard& guard_of(std::size_t hash) noexcept {
+    [[nodiscard]] const set& set_of(std::size_t hash) const noexcept { return sets_[hash & (sets_.size() - 1)]; }
+    [[nodiscard]] guard& guard_of(std::size_t hash) const noexcept {
         return guards_[hash & (sets_.size() - 1) & (guard_count - 1)];
     }
     [[nodiscard]] bool holds(const slot& each, const mark& now) const noexcept {
         return changes_->holds(each.held->kept, now, each.hash, each.held->key, each.held->value);
     }
 
+    [[nodiscard]] std::optional<std::optional<Value>> recall(std::size_t hash, const mark& now,
+                                                             const Key& key) const noexcept;
     void keep(std::size_t hash, const mark& read_at, const Key& key, const std::optional<Value>& value) noexcept;
     /// Where to keep it. Precondition: the set is locked.
     [[nodiscard]] slot& slot_for(std::size_t hash, const mark& now, const Key& key, bool is_row) noexcept;
@@ -135,7 +140,7 @@ private:
     const Changes* changes_;
     keyed_hash hash_;
     std::vector<set> sets_;  // a power of two of them, or none
-    std::array<guard, guard_count> guards_;
+    mutable std::array<guard, guard_count> guards_;
 };
 
 template <class Key, class Value, class Changes>
@@ -146,18 +151,33 @@ auto row_cache<Key, Value, Changes>::find(const Key& key, Query&& query) -> answ
     if (!now) return query();
 
     const std::size_t hash = hash_(key);
-    if (const std::shared_lock lock{guard_of(hash).lock, std::try_to_lock}; lock.owns_lock()) {
-        for (const slot& each : set_of(hash).slots) {
-            if (each.held == nullptr || each.hash != hash || !(each.held->key == key) || !holds(each, *now)) continue;
-            // Looked at first: a line that nobody writes to stays with all cores.
-            if (!each.held->was_asked_for.load(std::memory_order_relaxed))
-                each.held->was_asked_for.store(true, std::memory_order_relaxed);
-            return each.held->value;
-        }
-    }
+    if (const auto known = recall(hash, *now, key)) return *known;
     answer asked = query();
     if (asked) keep(hash, *now, key, *asked);
     return asked;
+}
+
+template <class Key, class Value, class Changes>
+std::optional<std::optional<Value>> row_cache<Key, Value, Changes>::recall(const Key& key) const noexcept {
+    if (sets_.empty()) return std::nullopt;
+    const auto now = changes_->read();
+    if (!now) return std::nullopt;
+    return recall(hash_(key), *now, key);
+}
+
+template <class Key, class Value, class Changes>
+std::optional<std::optional<Value>> row_cache<Key, Value, Changes>::recall(std::size_t hash, const mark& now,
+                                                                           const Key& key) const noexcept {
+    const std::shared_lock lock{guard_of(hash).lock, std::try_to_lock};
+    if (!lock.owns_lock()) return std::nullopt;
+    for (const slot& each : set_of(hash).slots) {
+        if (each.held == nullptr || each.hash != hash || !(each.held->key == key) || !holds(each, now)) continue;
+        // Looked at first: a line that nobody writes to stays with all cores.
+        if (!each.held->was_asked_for.load(std::memory_order_relaxed))
+            each.held->was_asked_for.store(true, std::memory_order_relaxed);
+        return each.held->value;
+    }
+    return std::nullopt;
 }
 
 template <class Key, class Value, class Changes>

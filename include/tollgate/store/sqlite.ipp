@@ -99,6 +99,16 @@ TOLLGATE_DECL outcome<void> sqlite_store::record_personal_token_use(std::string_
 TOLLGATE_DECL outcome<std::optional<token_credential>> sqlite_store::find_access_token(const digest& token) noexcept {
     return detail::contained([&] { return rooms_->access.find(token); });
 }
+
+TOLLGATE_DECL std::optional<std::optional<token_credential>> sqlite_store::recall_personal_token(
+    std::string_view username) const noexcept {
+    return rooms_->personal.recall(username);
+}
+
+TOLLGATE_DECL std::optional<std::optional<token_credential>> sqlite_store::recall_access_token(
+    const digest& token) const noexcept {
+    return rooms_->access.recall(token);
+}
 TOLLGATE_DECL outcome<void> sqlite_store::create_access_token(const new_access_token& made) noexcept {
     return detail::contained([&] { return rooms_->access.create(made); });
 }

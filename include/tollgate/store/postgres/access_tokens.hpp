@@ -22,6 +22,9 @@ public:
         : connections_{connections}, lookup_{lookup}, changes_{changes}, credentials_{changes, cached_max} {}
 
     TOLLGATE_DECL outcome<std::optional<token_credential>> find(const digest& token);
+    [[nodiscard]] std::optional<std::optional<token_credential>> recall(const digest& token) const noexcept {
+        return credentials_.recall(token);
+    }
     TOLLGATE_DECL outcome<void> create(const new_access_token& made);
     TOLLGATE_DECL outcome<bool> revoke(const digest& token);
     /// Also of its grant. Waits for no connection for long, and for no disk: a request does.

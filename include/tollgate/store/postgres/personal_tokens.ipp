@@ -18,6 +18,13 @@ TOLLGATE_DECL outcome<std::optional<token_credential>> personal_tokens::find(std
     return credentials_.find(*name, [&] { return read(*name); });
 }
 
+TOLLGATE_DECL std::optional<std::optional<token_credential>> personal_tokens::recall(
+    std::string_view username) const noexcept {
+    const auto name = token_username::from(username);
+    if (!name) return std::nullopt;
+    return credentials_.recall(*name);
+}
+
 TOLLGATE_DECL outcome<std::optional<token_credential>> personal_tokens::read(const token_username& username) {
     auto found = connections_.ask(lookup_.personal(), username);
     if (!found) return std::move(found).error();

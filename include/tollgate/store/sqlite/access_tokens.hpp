@@ -18,6 +18,9 @@ public:
         : connections_{connections}, credentials_{connections.changes(), cached_max} {}
 
     TOLLGATE_DECL outcome<std::optional<token_credential>> find(const digest& token);
+    [[nodiscard]] std::optional<std::optional<token_credential>> recall(const digest& token) const noexcept {
+        return credentials_.recall(token);
+    }
     TOLLGATE_DECL outcome<void> create(const new_access_token& made);
     TOLLGATE_DECL outcome<bool> revoke(const digest& token);
     /// Also of its grant. Waits for nobody for long: a request does.

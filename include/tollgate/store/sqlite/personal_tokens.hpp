@@ -20,6 +20,7 @@ public:
         : connections_{connections}, credentials_{connections.changes(), cached_max} {}
 
     TOLLGATE_DECL outcome<std::optional<token_credential>> find(std::string_view username);
+    TOLLGATE_DECL std::optional<std::optional<token_credential>> recall(std::string_view username) const noexcept;
     TOLLGATE_DECL outcome<token_id> create(const new_personal_token& made, std::size_t tokens_per_user_max);
     TOLLGATE_DECL outcome<std::vector<personal_token>> of(user_id user);
     TOLLGATE_DECL outcome<bool> revoke(token_id id);

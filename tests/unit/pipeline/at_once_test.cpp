@@ -1,0 +1,246 @@
+#include <tollgate/pipeline/at_once.hpp>
+
+#include <tollgate/api/account_api.hpp>
+#include <tollgate/policy/unlimited.hpp>
+
+#include <support/shop.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace tollgate;
+using namespace tollgate::test;
+using http::method;
+
+namespace {
+
+/// A store that may wait, and says what it would not have to wait for; and whether it was asked all the same.
+struct recalling_store {
+    static constexpr bool blocking = true;
+
+    memory_store rows;
+    bool remembers = true;
+    int asked = 0;
+    int uses_recorded = 0;
+
+    outcome<std::optional<token_credential>> find_personal_token(std::string_view username) {
+        ++asked;
+        return rows.find_personal_token(username);
+    }
+    outcome<std::optional<token_credential>> find_access_token(const digest& token) {
+        ++asked;
+        return rows.find_access_token(token);
+    }
+    std::optional<std::optional<token_credential>> recall_personal_token(std::string_view username) const noexcept {
+        if (!remembers) return std::nullopt;
+        return *const_cast<memory_store&>(rows).find_personal_token(username);
+    }
+    std::optional<std::optional<token_credential>> recall_access_token(const digest& token) const noexcept {
+        if (!remembers) return std::nullopt;
+        return *const_cast<memory_store&>(rows).find_access_token(token);
+    }
+    outcome<void> record_personal_token_use(std::string_view username, instant now) {
+        ++uses_recorded;
+        return rows.record_personal_token_use(username, now);
+    }
+    outcome<void> record_access_token_use(const digest& token, instant now) {
+        ++uses_recorded;
+        return rows.record_access_token_use(token, now);
+    }
+    outcome<token_id> create_personal_token(const new_personal_token& made, std::size_t max) {
+        return rows.create_personal_token(made, max);
+    }
+    outcome<std::vector<personal_token>> personal_tokens_of(user_id user) { return rows.personal_tokens_of(user); }
+    outcome<bool> revoke_personal_token(token_id id) { return rows.revoke_personal_token(id); }
+    outcome<void> create_access_token(const new_access_token& made) { return rows.create_access_token(made); }
+    outcome<bool> revoke_access_token(const digest& token) { return rows.revoke_access_token(token); }
+    outcome<hook_id> create_hook(const new_hook& made, std::size_t max) { return rows.create_hook(made, max); }
+    outcome<std::vector<hook>> hooks_of(const account_ref& account) { return rows.hooks_of(account); }
+    outcome<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) {
+        return rows.account_of_hook(service, id);
+    }
+    outcome<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret, instant until) {
+        return rows.replace_hook_secret(account, id, secret, until);
+    }
+    outcome<bool> delete_hook(const account_ref& account, hook_id id) { return rows.delete_hook(account, id); }
+};
+static_assert(credential_recaller<recalling_store> && use_recorder<recalling_store>);
+
+struct recalling_directory : shop_directory {
+    static constexpr bool blocking = true;
+    bool remembers_them = true;
+    [[nodiscard]] bool remembers(user_id) const noexcept { return remembers_them; }
+};
+
+/// Says that it need not wait, or that it must.
+struct leasing_limiter : unlimited {
+    static constexpr bool blocking = true;
+    bool at_hand = true;
+    [[nodiscard]] bool answers_at_once(const limit_key& key, const quota&) const noexcept {
+        return at_hand && key.kind() == limit_kind::user;
+    }
+};
+
+struct waiting_limiter : unlimited {
+    static constexpr bool blocking = true;
+};
+
+struct waiting_directory : shop_directory {
+    static constexpr bool blocking = true;
+};
+
+struct throwing_directory : recalling_directory {
+    outcome<std::optional<quota>> quota_of(user_id) { throw std::runtime_error{"a directory's own trouble"}; }
+};
+
+struct guest_pass {
+    static constexpr std::string_view scheme = "Guest";
+    static constexpr std::string_view challenge = "Guest realm=\"api\"";
+    outcome<std::optional<caller>> identify(std::string_view, recalling_store& store, instant) const {
+        ++store.asked;
+        return std::optional<caller>{};
+    }
+};
+
+struct recalling_shop {
+    instant now = from_unix_seconds(1'700'000'000);
+    recalling_directory users;
+    recalling_store store;
+    leasing_limiter limiter;
+    std::string username, secret;
+
+    recalling_shop() {
+        users.people.insert({ann, {{ann, *decimal::parse("1234.50"), *currency_code::from("EUR")}, {}, {}}});
+        std::array<std::byte, 32> secret_bytes{};
+        std::array<std::byte, 16> name_bytes{};
+        const auto made = make_secret(secret_kind::personal_token, secret_bytes);
+        const auto name = make_public_id(public_id_kind::username, name_bytes);
+        REQUIRE(store.create_personal_token({ann, *token_username::from(name), digest_of(made), "for tests",
+                                             *scope_set::parse("user:balance"), now},
+                                            9));
+        username = name.view();
+        secret = made.view();
+        balance_.basic(username, secret);
+        REQUIRE(store.rows.record_personal_token_use(username, now));
+    }
+
+    auto make_api() {
+        return account_api{shop_settings(), users, store,
+                           default_policies().with_clock(fake_clock{&now}).with_limiter(std::ref(limiter))};
+    }
+    /// A good request for a balance.
+    const http::request& balance() { return balance_.asked(); }
+
+private:
+    sent balance_{method::get, "/v1/user/balance"};
+};
+
+bool is_balance(const http::response& answer) {
+    return answer.status() == http::status::ok && answer.body().find("1234.50") != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a balance is answered in place as long as all that it takes is remembered") {
+    recalling_shop shop;
+    auto api = shop.make_api();
+    CHECK_FALSE(api.may_block(shop.balance()));
+    CHECK_FALSE(api.may_block(sent{method::head, "/v1/user/balance"}.basic(shop.username, shop.secret).asked()));
+    CHECK(shop.store.asked == 0);  // it looks, and asks nobody
+
+    struct row {
+        const char* missing;
+        std::function<void(bool)> set;
+    };
+    for (const auto& [missing, set] : std::vector<row>{
+             {"the credential", [&](bool there) { shop.store.remembers = there; }},
+             {"the user", [&](bool there) { shop.users.remembers_them = there; }},
+             {"room in the window", [&](bool there) { shop.limiter.at_hand = there; }},
+         }) {
+        CAPTURE(missing);
+        set(false);
+        CHECK(api.may_block(shop.balance()));
+        CHECK(is_balance(api.handle(shop.balance())));  // which answers all the same
+        set(true);
+        CHECK_FALSE(api.may_block(shop.balance()));
+    }
+    CHECK(is_balance(api.handle(shop.balance())));
+}
+
+TEST_CASE("whatever else is asked may wait") {
+    recalling_shop shop;
+    auto api = shop.make_api();
+    const auto may_block = [&](sent& request) { return api.may_block(request.asked()); };
+    CHECK(may_block(sent{method::get, "/v1/user/balance"}.field("X", "y")));                             // nobody
+    CHECK(may_block(sent{method::get, "/v1/user/balance"}.basic(shop.username, shop.secret + "x")));     // no secret
+    CHECK(may_block(sent{method::get, "/v1/user/balance"}.basic("tgu_nobody", shop.secret)));            // no token
+    CHECK(may_block(sent{method::get, "/v1/user/balance"}.basic(shop.username, shop.secret).bearer("x")));  // two
+    CHECK(may_block(sent{method::get, "/v1/user/balance"}.basic(shop.username, shop.secret).without("User-Agent")));
+    CHECK(may_block(sent{method::post, "/v1/user/balance"}.basic(shop.username, shop.secret)));
+    CHECK(may_block(sent{method::options, "/v1/user/balance"}.basic(shop.username, shop.secret)));
+    CHECK(may_block(sent{method::get, "/v1/sitesmaker/accounts"}.basic(shop.username, shop.secret)));
+    CHECK(may_block(sent{method::get, "/v1/nowhere"}.basic(shop.username, shop.secret)));
+    CHECK(may_block(sent{method::get, "/"}.basic(shop.username, shop.secret)));
+    CHECK_FALSE(may_block(sent{method::get, "/v1/user/balance"}.basic(shop.username, shop.secret).field("X", "y")));
+}
+
+TEST_CASE("a use that is to be recorded is recorded by a thread that may wait") {
+    recalling_shop shop;
+    auto api = shop.make_api();
+    CHECK_FALSE(api.may_block(shop.balance()));
+    CHECK(shop.store.uses_recorded == 0);
+    shop.now += std::chrono::hours{1};
+    CHECK(api.may_block(shop.balance()));
+    CHECK(is_balance(api.handle(shop.balance())));
+    CHECK(shop.store.uses_recorded == 1);
+    CHECK_FALSE(api.may_block(shop.balance()));
+}
+
+TEST_CASE("an access token that is over waits for its refusal") {
+    recalling_shop shop;
+    auto api = shop.make_api();
+    std::array<std::byte, 32> bytes{};
+    const auto made = make_secret(secret_kind::access_token, bytes);
+    REQUIRE(shop.store.create_access_token({ann, application_id{1}, digest_of(made),
+                                            *scope_set::parse("user:balance"), shop.now, shop.now + seconds{60}}));
+    REQUIRE(shop.store.rows.record_access_token_use(digest_of(made), shop.now));
+    sent request{method::get, "/v1/user/balance"};
+    request.bearer(made.view());
+    CHECK_FALSE(api.may_block(request.asked()));
+    CHECK(is_balance(api.handle(request.asked())));
+    shop.now += seconds{60};
+    CHECK(api.may_block(request.asked()));
+    CHECK(api.handle(request.asked()).status() == http::status::unauthorized);
+}
+
+TEST_CASE("where a part cannot say, any request may wait") {
+    recalling_shop shop;
+    SECTION("a limiter that only ever waits") {
+        account_api api{shop_settings(), shop.users, shop.store,
+                        default_policies().with_clock(fake_clock{&shop.now}).with_limiter(waiting_limiter{})};
+        CHECK(api.may_block(shop.balance()));
+    }
+    SECTION("a directory that only ever waits") {
+        waiting_directory users;
+        account_api api{shop_settings(), users, shop.store, default_policies().with_clock(fake_clock{&shop.now})};
+        CHECK(api.may_block(shop.balance()));
+    }
+    SECTION("an authenticator of one's own") {
+        account_api api{shop_settings(), shop.users, shop.store,
+                        default_policies()
+                            .with_clock(fake_clock{&shop.now})
+                            .with_authenticators(basic_token{}, guest_pass{})};
+        CHECK(api.may_block(shop.balance()));
+    }
+    SECTION("a directory that throws") {
+        throwing_directory users;
+        account_api api{shop_settings(), users, shop.store, default_policies().with_clock(fake_clock{&shop.now})};
+        CHECK(api.may_block(shop.balance()));
+    }
+}
