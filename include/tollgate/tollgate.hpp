@@ -124,6 +124,7 @@
 #include <tollgate/pipeline/access.hpp>
 #include <tollgate/pipeline/agent.hpp>
 #include <tollgate/pipeline/answer.hpp>
+#include <tollgate/pipeline/at_once.hpp>
 #include <tollgate/pipeline/call.hpp>
 #include <tollgate/pipeline/find_route.hpp>
 #include <tollgate/pipeline/form_token.hpp>

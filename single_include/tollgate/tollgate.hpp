@@ -3834,6 +3834,9 @@ namespace tollgate {
 ///
 /// `Store` is whatever the integrator gave the API; an authenticator that needs none of it takes it as `auto&`.
 ///
+/// One that asks the store for nothing but the verbs of `credential_source` may say so,
+/// `static constexpr bool only_finds_credentials = true`: it is then also asked over what a store remembers.
+///
 /// Exemplar:
 ///
 ///     struct guest_pass {
@@ -4634,7 +4637,8 @@ namespace tollgate {
 ///
 /// Thread rule: both functions may be called from many threads at once, and of requests that arrive together exactly as
 /// many are admitted as there is room for. Blocking: never, unless it declares `static constexpr bool blocking = true`; of
-/// those, one that blocks or not as it was set up says which: `bool may_block() const noexcept`, the same all its life.
+/// those, one that blocks or not as it was set up says which: `bool may_block() const noexcept`, the same all its life; and
+/// one that often need not wait says when: `bool answers_at_once(key, allowed) const noexcept`, of both functions.
 /// Nothing is thrown: a limiter that cannot count, because what it counts in is down, decides for itself whether to
 /// admit.
 ///
@@ -4882,6 +4886,16 @@ concept credential_source = requires(S& s, std::string_view username, const dige
     { s.find_access_token(token) } -> std::same_as<outcome<std::optional<token_credential>>>;
 };
 
+/// A blocking store that remembers credentials may say so: a request whose answer needs nobody to be waited for is then
+/// answered by the thread that read it, without the way to one that may wait and back. Nobody has to.
+template <class S>
+concept credential_recaller = credential_source<S> && requires(const S& s, std::string_view username, const digest& token) {
+    // What `find_personal_token` would answer now without waiting; none where it would have to ask. Quick.
+    { s.recall_personal_token(username) } noexcept -> std::same_as<std::optional<std::optional<token_credential>>>;
+    // The same of `find_access_token`.
+    { s.recall_access_token(token) } noexcept -> std::same_as<std::optional<std::optional<token_credential>>>;
+};
+
 /// Keeps personal tokens and access tokens. Every verb is one atomic intent, and durable (as far as the store is) when it
 /// returns.
 ///
@@ -4937,7 +4951,8 @@ namespace tollgate {
 ///     };
 ///
 /// A directory may also have `outcome<bool> has_account(user_id, const account_ref&)`, where asking for one account is
-/// cheaper than listing them all.
+/// cheaper than listing them all; and, if it blocks, `bool remembers(user_id) const noexcept`: whether `balance_of` and
+/// `quota_of` would answer now without waiting (see `credential_recaller` for what that is good for).
 template <class D>
 concept user_directory = requires(D& d, user_id user, std::string_view service) {
     // What the user has, in the currency of their settings.
@@ -4986,9 +5001,14 @@ public:
         return *this;
     }
 
-    /// Of parallel calls at most one is told yes. A clock that was put back holds up nothing for longer than the pace.
+    /// Whether a use is recorded that will do for now. A clock that was put back holds up nothing for longer than the pace.
+    [[nodiscard]] static bool is_recent(const std::optional<instant>& last_used_at, instant now) noexcept {
+        return last_used_at && now < *last_used_at + for_one && *last_used_at < now + for_one;
+    }
+
+    /// Of parallel calls at most one is told yes.
     [[nodiscard]] bool is_due(const std::optional<instant>& last_used_at, instant now) noexcept {
-        if (last_used_at && now < *last_used_at + for_one && *last_used_at < now + for_one) [[likely]]
+        if (is_recent(last_used_at, now)) [[likely]]
             return false;
         std::int64_t last = last_.load(std::memory_order_relaxed);
         const instant then = from_unix_milliseconds(last);
@@ -5024,6 +5044,7 @@ namespace tollgate {
 struct basic_token {
     static constexpr std::string_view scheme = "Basic";
     static constexpr std::string_view challenge = "Basic realm=\"api\", charset=\"UTF-8\"";
+    static constexpr bool only_finds_credentials = true;
 
     template <credential_source Store>
     [[nodiscard]] outcome<std::optional<caller>> identify(std::string_view credentials, Store& store, instant now) const;
@@ -5071,6 +5092,7 @@ namespace tollgate {
 struct bearer_token {
     static constexpr std::string_view scheme = "Bearer";
     static constexpr std::string_view challenge = "Bearer realm=\"api\"";
+    static constexpr bool only_finds_credentials = true;
 
     template <credential_source Store>
     [[nodiscard]] outcome<std::optional<caller>> identify(std::string_view credentials, Store& store, instant now) const;
@@ -6467,7 +6489,9 @@ template <fixed_text Pattern, class Access, class Endpoint>
 /// `on_get<"/{service}/{account}/hooks">(read_of_service, endpoint, {.summary = "..."})`
 ///
 /// The endpoint is called as `endpoint(call, parameters...)` with one argument for each name in braces, and returns
-/// `outcome<void>`: done, or the problem to answer with. HEAD and OPTIONS need no routes of their own.
+/// `outcome<void>`: done, or the problem to answer with. HEAD and OPTIONS need no routes of their own. One that asks for
+/// nothing but the caller's balance and quota may say `static constexpr bool reads_the_user_alone = true`: it is then
+/// answered in place where a blocking directory remembers them.
 template <fixed_text Pattern, class Access, class Endpoint = pipeline::no_endpoint>
 [[nodiscard]] constexpr auto on_get(Access access, Endpoint endpoint = {}, route_notes notes = {}) {
     return pipeline::make_route<Pattern>(http::method::get, access, std::move(endpoint), notes);
@@ -6522,12 +6546,21 @@ struct route_line {
     access_rule access;
     std::size_t service_capture = no_capture;  ///< which capture is `{service}`
     bool reads_body = false;                   ///< its method has a body that means something
+    bool reads_the_user_alone = false;         ///< its endpoint asks for nothing but the caller's balance and quota
 };
+
+template <class Endpoint>
+[[nodiscard]] constexpr bool reads_the_user_alone() noexcept {
+    if constexpr (requires { { Endpoint::reads_the_user_alone } -> std::convertible_to<bool>; })
+        return Endpoint::reads_the_user_alone;
+    else return false;
+}
 
 template <fixed_text Pattern, class Endpoint>
 [[nodiscard]] constexpr route_line to_line(const route<Pattern, Endpoint>& from) noexcept {
     route_line made{from.method, from.access, no_capture,
-                    from.method == http::method::post || from.method == http::method::put || from.method == http::method::patch};
+                    from.method == http::method::post || from.method == http::method::put || from.method == http::method::patch,
+                    reads_the_user_alone<Endpoint>()};
     for (std::size_t i = 0; i < from.parameters.count; ++i)
         if (from.parameters.names[i] == "service") made.service_capture = i;
     return made;
@@ -6707,55 +6740,6 @@ inline constexpr std::uint64_t retry_after_unavailable_seconds = 2;
 
 }  // namespace tollgate::pipeline
 
-// <tollgate/pipeline/call.hpp>
-
-namespace tollgate {
-
-/// What an endpoint is called with: one request that has passed every stage, and where its answer goes. Lives for the call.
-template <class Api>
-class api_call {
-public:
-    api_call(Api& api, const http::request& asked, http::response& out, const caller* who, instant now) noexcept
-        : api_{api}, asked_{asked}, out_{out}, who_{who}, now_{now} {}
-
-    /// The integrator's own.
-    [[nodiscard]] auto& users() const noexcept { return api_.users(); }
-    [[nodiscard]] auto& store() const noexcept { return api_.store(); }
-    [[nodiscard]] const auto& settings() const noexcept { return api_.settings(); }
-    [[nodiscard]] const auto& target_rule() const noexcept { return policy(api_.policies().target_rule); }
-    [[nodiscard]] const auto& random() const noexcept { return policy(api_.policies().random); }
-
-    /// What `{base_url}/openapi.json` answers with.
-    [[nodiscard]] const auto& openapi() const noexcept { return api_.openapi(); }
-
-    [[nodiscard]] const http::request& asked() const noexcept { return asked_; }
-    [[nodiscard]] instant now() const noexcept { return now_; }
-
-    /// Whether there is a caller; on a route that is not open there always is.
-    [[nodiscard]] bool has_caller() const noexcept { return who_ != nullptr; }
-    /// Precondition: has_caller().
-    [[nodiscard]] const caller& who() const noexcept {
-        assert(who_ != nullptr);
-        return *who_;
-    }
-
-    /// The body's members; a problem (400) for one that is no JSON object. An empty body is none.
-    [[nodiscard]] outcome<http::json_object> body() const { return http::parse_json_object(asked_.body); }
-
-    /// The answer: 200 with a JSON body, unless the endpoint says otherwise.
-    [[nodiscard]] http::response& answer() const noexcept { return out_; }
-    [[nodiscard]] http::json_writer json() const noexcept { return http::json_writer{out_.body()}; }
-
-private:
-    Api& api_;
-    const http::request& asked_;
-    http::response& out_;
-    const caller* who_;
-    instant now_;
-};
-
-}  // namespace tollgate
-
 // <tollgate/pipeline/find_route.hpp>
 
 namespace tollgate::pipeline {
@@ -6791,54 +6775,6 @@ template <router Router>
     if (found.route.result == route_match::kind::found || method == http::method::options) return std::nullopt;
     return refused{http::status::method_not_allowed, "This path does not answer to this method; see the Allow header.", about_requests};
 }
-
-}  // namespace tollgate::pipeline
-
-// <tollgate/pipeline/form_token.hpp>
-
-namespace tollgate::pipeline {
-
-/// Makes one page's forms differ from every other's: 12 random bytes, and the second that it was made in.
-using form_nonce = std::array<std::byte, 16>;
-
-namespace detail {
-
-TOLLGATE_DECL void put_second(form_nonce& made, instant now) noexcept;
-
-}  // namespace detail
-
-/// None without random bytes.
-template <random_source Random>
-[[nodiscard]] std::optional<form_nonce> new_form_nonce(const Random& random, instant now) noexcept {
-    form_nonce made;
-    if (!random.fill(made)) return std::nullopt;
-    detail::put_second(made, now);
-    return made;
-}
-
-/// Whole seconds since 1970.
-[[nodiscard]] TOLLGATE_DECL instant made_at(const form_nonce& nonce) noexcept;
-
-/// As a form carries it by itself, and back; none for every other text.
-[[nodiscard]] TOLLGATE_DECL std::string form_nonce_text(const form_nonce& nonce);
-[[nodiscard]] TOLLGATE_DECL std::optional<form_nonce> parse_form_nonce(std::string_view text);
-
-/// What a form token is bound to: it is good for this session, this purpose and these words alone.
-struct form_seal {
-    const session& who;
-    std::string_view purpose;       ///< what the form does, such as `tokens/create`
-    std::string_view covered = {};  ///< what else must come back as it was, such as the parameters of a request
-};
-
-/// The name of the hidden field.
-inline constexpr std::string_view form_token_name = "form_token";
-
-/// What a form of ours carries, so that no other site can send it in a person's name (OWASP, "HMAC based token
-/// pattern"): the nonce, and an HMAC by the session's secret. `[A-Za-z0-9_.-]` only.
-[[nodiscard]] TOLLGATE_DECL std::string make_form_token(const form_seal& seal, const form_nonce& nonce);
-
-/// The nonce of a token that was made with this seal; none for every other text, and where a session has no secret.
-[[nodiscard]] TOLLGATE_DECL std::optional<form_nonce> check_form_token(const form_seal& seal, std::string_view shown);
 
 }  // namespace tollgate::pipeline
 
@@ -6948,6 +6884,209 @@ void count(Limiter& limiter, const default_quotas& defaults, judgement& found) {
     if (found.window.admitted || found.standing == standing::undecided) return std::nullopt;
     return no_room_in_window;
 }
+
+}  // namespace tollgate::pipeline
+
+// <tollgate/pipeline/at_once.hpp>
+
+/// Whether a request can be answered now, without waiting for a database: asked on the thread that serves the sockets,
+/// which then answers it in place.
+///
+/// It is a look ahead, with the stages themselves, at what is remembered; it counts and changes nothing. What was
+/// remembered a moment ago may be forgotten by the time of the answer: that one request then waits on its thread, as long
+/// as a store's time-outs let it.
+namespace tollgate::pipeline {
+
+/// Nobody reads it: it says that somebody would have to be asked.
+[[nodiscard]] inline problem would_wait() { return {problem_kind::unavailable, {}, {}}; }
+
+/// A store that answers from what it remembers, or not at all. That a use is to be recorded is a reason to wait, too.
+template <credential_recaller Store>
+struct recalled_store {
+    const Store& store;
+    instant now;
+
+    [[nodiscard]] outcome<std::optional<token_credential>> find_personal_token(std::string_view username) const {
+        return told(store.recall_personal_token(username));
+    }
+    [[nodiscard]] outcome<std::optional<token_credential>> find_access_token(const digest& token) const {
+        return told(store.recall_access_token(token));
+    }
+
+private:
+    [[nodiscard]] outcome<std::optional<token_credential>> told(
+        const std::optional<std::optional<token_credential>>& known) const {
+        if (!known) return would_wait();
+        if constexpr (use_recorder<Store>)
+            if (*known && !use_pace::is_recent((*known)->last_used_at, now)) return would_wait();
+        return *known;
+    }
+};
+
+/// Whether what most requests ask of this user can be told without waiting.
+template <user_directory Users>
+[[nodiscard]] bool remembers(const Users& users, user_id user) noexcept {
+    if constexpr (!http::handler_blocks<Users>()) return true;
+    else if constexpr (requires { { users.remembers(user) } noexcept -> std::same_as<bool>; }) return users.remembers(user);
+    else return false;
+}
+
+template <user_directory Users>
+struct recalled_users {
+    Users& users;
+
+    [[nodiscard]] outcome<balance> balance_of(user_id) const { return would_wait(); }
+    [[nodiscard]] outcome<std::vector<account>> accounts_of(user_id, std::string_view) const { return would_wait(); }
+    [[nodiscard]] outcome<std::optional<quota>> quota_of(user_id user) const {
+        if (!remembers(users, user)) return would_wait();
+        return users.quota_of(user);
+    }
+};
+
+/// Whether it would say at once what it says of this caller.
+template <rate_limiter Limiter>
+[[nodiscard]] bool answers_at_once(const Limiter& limiter, const limit_key& key, const quota& allowed) noexcept {
+    if (!limiter_may_block(limiter)) return true;
+    if constexpr (requires { { limiter.answers_at_once(key, allowed) } noexcept -> std::same_as<bool>; })
+        return limiter.answers_at_once(key, allowed);
+    else return false;
+}
+
+template <class Authenticator>
+[[nodiscard]] constexpr bool only_finds_credentials() noexcept {
+    if constexpr (requires { { Authenticator::only_finds_credentials } -> std::convertible_to<bool>; })
+        return Authenticator::only_finds_credentials;
+    else return false;
+}
+
+template <class Authenticators>
+inline constexpr bool all_only_find_credentials = false;
+template <class... A>
+inline constexpr bool all_only_find_credentials<std::tuple<A...>> = (only_finds_credentials<policy_type<A>>() && ...);
+
+/// Whether there is something to look at: without it every request may wait.
+template <class Users, class Store, class Authenticators>
+inline constexpr bool can_recall = credential_recaller<Store> && all_only_find_credentials<Authenticators> &&
+    (!http::handler_blocks<Users>() || requires(const Users& users, user_id user) {
+        { users.remembers(user) } noexcept -> std::same_as<bool>;
+    });
+
+/// Who is calling, and that they have room, is remembered; and so is what their endpoint asks for.
+template <class Api>
+[[nodiscard]] bool answers_at_once(const Api& api, const http::request& asked) {
+    const auto& policies = api.policies();
+    const auto& settings = api.settings();
+    judgement found;
+    // Most endpoints ask a database in any case, and the path says which.
+    if (find_route(policy(policies.router), api.lines(), settings.services, api.root(), asked, found)) return false;
+    if (found.route.result != route_match::kind::found || !api.lines()[found.route.route].reads_the_user_alone) return false;
+
+    found.now = policy(policies.clock).now();
+    look_at_agent(policy(policies.agent_rule), asked, found);
+    const recalled_store store{api.store(), found.now};
+    recalled_users users{api.users()};
+    identify(policies.authenticators, store, users, asked, found);
+    return found.standing == standing::known && remembers(api.users(), found.who->user) &&
+           answers_at_once(policy(policies.limiter), limit_key::of(found.who->user),
+                           found.own_quota.value_or(settings.user_quota));
+}
+
+}  // namespace tollgate::pipeline
+
+// <tollgate/pipeline/call.hpp>
+
+namespace tollgate {
+
+/// What an endpoint is called with: one request that has passed every stage, and where its answer goes. Lives for the call.
+template <class Api>
+class api_call {
+public:
+    api_call(Api& api, const http::request& asked, http::response& out, const caller* who, instant now) noexcept
+        : api_{api}, asked_{asked}, out_{out}, who_{who}, now_{now} {}
+
+    /// The integrator's own.
+    [[nodiscard]] auto& users() const noexcept { return api_.users(); }
+    [[nodiscard]] auto& store() const noexcept { return api_.store(); }
+    [[nodiscard]] const auto& settings() const noexcept { return api_.settings(); }
+    [[nodiscard]] const auto& target_rule() const noexcept { return policy(api_.policies().target_rule); }
+    [[nodiscard]] const auto& random() const noexcept { return policy(api_.policies().random); }
+
+    /// What `{base_url}/openapi.json` answers with.
+    [[nodiscard]] const auto& openapi() const noexcept { return api_.openapi(); }
+
+    [[nodiscard]] const http::request& asked() const noexcept { return asked_; }
+    [[nodiscard]] instant now() const noexcept { return now_; }
+
+    /// Whether there is a caller; on a route that is not open there always is.
+    [[nodiscard]] bool has_caller() const noexcept { return who_ != nullptr; }
+    /// Precondition: has_caller().
+    [[nodiscard]] const caller& who() const noexcept {
+        assert(who_ != nullptr);
+        return *who_;
+    }
+
+    /// The body's members; a problem (400) for one that is no JSON object. An empty body is none.
+    [[nodiscard]] outcome<http::json_object> body() const { return http::parse_json_object(asked_.body); }
+
+    /// The answer: 200 with a JSON body, unless the endpoint says otherwise.
+    [[nodiscard]] http::response& answer() const noexcept { return out_; }
+    [[nodiscard]] http::json_writer json() const noexcept { return http::json_writer{out_.body()}; }
+
+private:
+    Api& api_;
+    const http::request& asked_;
+    http::response& out_;
+    const caller* who_;
+    instant now_;
+};
+
+}  // namespace tollgate
+
+// <tollgate/pipeline/form_token.hpp>
+
+namespace tollgate::pipeline {
+
+/// Makes one page's forms differ from every other's: 12 random bytes, and the second that it was made in.
+using form_nonce = std::array<std::byte, 16>;
+
+namespace detail {
+
+TOLLGATE_DECL void put_second(form_nonce& made, instant now) noexcept;
+
+}  // namespace detail
+
+/// None without random bytes.
+template <random_source Random>
+[[nodiscard]] std::optional<form_nonce> new_form_nonce(const Random& random, instant now) noexcept {
+    form_nonce made;
+    if (!random.fill(made)) return std::nullopt;
+    detail::put_second(made, now);
+    return made;
+}
+
+/// Whole seconds since 1970.
+[[nodiscard]] TOLLGATE_DECL instant made_at(const form_nonce& nonce) noexcept;
+
+/// As a form carries it by itself, and back; none for every other text.
+[[nodiscard]] TOLLGATE_DECL std::string form_nonce_text(const form_nonce& nonce);
+[[nodiscard]] TOLLGATE_DECL std::optional<form_nonce> parse_form_nonce(std::string_view text);
+
+/// What a form token is bound to: it is good for this session, this purpose and these words alone.
+struct form_seal {
+    const session& who;
+    std::string_view purpose;       ///< what the form does, such as `tokens/create`
+    std::string_view covered = {};  ///< what else must come back as it was, such as the parameters of a request
+};
+
+/// The name of the hidden field.
+inline constexpr std::string_view form_token_name = "form_token";
+
+/// What a form of ours carries, so that no other site can send it in a person's name (OWASP, "HMAC based token
+/// pattern"): the nonce, and an HMAC by the session's secret. `[A-Za-z0-9_.-]` only.
+[[nodiscard]] TOLLGATE_DECL std::string make_form_token(const form_seal& seal, const form_nonce& nonce);
+
+/// The nonce of a token that was made with this seal; none for every other text, and where a session has no secret.
+[[nodiscard]] TOLLGATE_DECL std::optional<form_nonce> check_form_token(const form_seal& seal, std::string_view shown);
 
 }  // namespace tollgate::pipeline
 
@@ -7573,6 +7712,13 @@ template <user_directory Users>
     return {};
 }
 
+struct balance_endpoint {
+    static constexpr bool reads_the_user_alone = true;
+    [[nodiscard]] outcome<void> operator()(auto& call) const {
+        return show_balance(call.users(), call.who().user, call.json());
+    }
+};
+
 }  // namespace tollgate
 
 // <tollgate/api/demonstration_endpoint.hpp>
@@ -7749,7 +7895,7 @@ namespace tollgate {
     return route_table{
         on_get<"/user/balance">(
             needs_scope(balance_scope),
-            [](auto& call) { return show_balance(call.users(), call.who().user, call.json()); },
+            balance_endpoint{},
             {.operation = "getBalance", .summary = "What the authenticated user has.", .success_body = shapes::balance}),
 
         on_get<"/{service}/accounts">(
@@ -7867,10 +8013,20 @@ public:
     void handle(const http::request& asked, http::response& out) noexcept;
     void handle(const http::refusal& refused, http::response& out) noexcept;
 
-    /// Every request is counted and most ask the users or the store: what one of these says holds for all.
-    [[nodiscard]] bool may_block(const http::request&) const noexcept {
-        return http::handler_blocks<Users>() || http::handler_blocks<Store>() ||
-               pipeline::limiter_may_block(policy(policies_.limiter));
+    /// Every request is counted, and most ask the users or the store: where one of these may wait, any request may, but
+    /// for those that are answered by what is remembered.
+    [[nodiscard]] bool may_block(const http::request& asked) const noexcept {
+        if constexpr (!http::handler_blocks<Users>() && !http::handler_blocks<Store>()) {
+            return pipeline::limiter_may_block(policy(policies_.limiter));
+        } else if constexpr (pipeline::can_recall<Users, Store, decltype(Policies::authenticators)>) {
+            try {
+                return !pipeline::answers_at_once(*this, asked);
+            } catch (...) {  // what an integrator's policy throws is answered by `handle`
+                return true;
+            }
+        } else {
+            return true;
+        }
     }
 
     /// For tests, and for hosts that have no response to use again.
@@ -7888,6 +8044,7 @@ public:
     [[nodiscard]] Users& users() const noexcept { return users_; }
     [[nodiscard]] Store& store() const noexcept { return store_; }
     [[nodiscard]] Policies& policies() noexcept { return policies_; }
+    [[nodiscard]] const Policies& policies() const noexcept { return policies_; }
     [[nodiscard]] const Table& table() const noexcept { return table_; }
     [[nodiscard]] std::span<const pipeline::route_line> lines() const noexcept { return lines_; }
     [[nodiscard]] std::string_view root() const noexcept { return root_; }
@@ -11940,6 +12097,8 @@ public:
     /// What `query()` (an `answer`) says, or said and would say again. Problems are not remembered.
     template <class Query>
     [[nodiscard]] answer find(const Key& key, Query&& query);
+    /// What `find` would say now without a query; none where it would make one.
+    [[nodiscard]] std::optional<std::optional<Value>> recall(const Key& key) const noexcept;
 
     /// How `Changes` is told of this key.
     [[nodiscard]] std::size_t hash_of(const Key& key) const noexcept { return hash_(key); }
@@ -11972,13 +12131,16 @@ private:
     };
 
     [[nodiscard]] set& set_of(std::size_t hash) noexcept { return sets_[hash & (sets_.size() - 1)]; }
-    [[nodiscard]] guard& guard_of(std::size_t hash) noexcept {
+    [[nodiscard]] const set& set_of(std::size_t hash) const noexcept { return sets_[hash & (sets_.size() - 1)]; }
+    [[nodiscard]] guard& guard_of(std::size_t hash) const noexcept {
         return guards_[hash & (sets_.size() - 1) & (guard_count - 1)];
     }
     [[nodiscard]] bool holds(const slot& each, const mark& now) const noexcept {
         return changes_->holds(each.held->kept, now, each.hash, each.held->key, each.held->value);
     }
 
+    [[nodiscard]] std::optional<std::optional<Value>> recall(std::size_t hash, const mark& now,
+                                                             const Key& key) const noexcept;
     void keep(std::size_t hash, const mark& read_at, const Key& key, const std::optional<Value>& value) noexcept;
     /// Where to keep it. Precondition: the set is locked.
     [[nodiscard]] slot& slot_for(std::size_t hash, const mark& now, const Key& key, bool is_row) noexcept;
@@ -11986,7 +12148,7 @@ private:
     const Changes* changes_;
     keyed_hash hash_;
     std::vector<set> sets_;  // a power of two of them, or none
-    std::array<guard, guard_count> guards_;
+    mutable std::array<guard, guard_count> guards_;
 };
 
 template <class Key, class Value, class Changes>
@@ -11997,18 +12159,33 @@ auto row_cache<Key, Value, Changes>::find(const Key& key, Query&& query) -> answ
     if (!now) return query();
 
     const std::size_t hash = hash_(key);
-    if (const std::shared_lock lock{guard_of(hash).lock, std::try_to_lock}; lock.owns_lock()) {
-        for (const slot& each : set_of(hash).slots) {
-            if (each.held == nullptr || each.hash != hash || !(each.held->key == key) || !holds(each, *now)) continue;
-            // Looked at first: a line that nobody writes to stays with all cores.
-            if (!each.held->was_asked_for.load(std::memory_order_relaxed))
-                each.held->was_asked_for.store(true, std::memory_order_relaxed);
-            return each.held->value;
-        }
-    }
+    if (const auto known = recall(hash, *now, key)) return *known;
     answer asked = query();
     if (asked) keep(hash, *now, key, *asked);
     return asked;
+}
+
+template <class Key, class Value, class Changes>
+std::optional<std::optional<Value>> row_cache<Key, Value, Changes>::recall(const Key& key) const noexcept {
+    if (sets_.empty()) return std::nullopt;
+    const auto now = changes_->read();
+    if (!now) return std::nullopt;
+    return recall(hash_(key), *now, key);
+}
+
+template <class Key, class Value, class Changes>
+std::optional<std::optional<Value>> row_cache<Key, Value, Changes>::recall(std::size_t hash, const mark& now,
+                                                                           const Key& key) const noexcept {
+    const std::shared_lock lock{guard_of(hash).lock, std::try_to_lock};
+    if (!lock.owns_lock()) return std::nullopt;
+    for (const slot& each : set_of(hash).slots) {
+        if (each.held == nullptr || each.hash != hash || !(each.held->key == key) || !holds(each, now)) continue;
+        // Looked at first: a line that nobody writes to stays with all cores.
+        if (!each.held->was_asked_for.load(std::memory_order_relaxed))
+            each.held->was_asked_for.store(true, std::memory_order_relaxed);
+        return each.held->value;
+    }
+    return std::nullopt;
 }
 
 template <class Key, class Value, class Changes>
@@ -25081,6 +25258,9 @@ public:
         : connections_{connections}, credentials_{connections.changes(), cached_max} {}
 
     TOLLGATE_DECL outcome<std::optional<token_credential>> find(const digest& token);
+    [[nodiscard]] std::optional<std::optional<token_credential>> recall(const digest& token) const noexcept {
+        return credentials_.recall(token);
+    }
     TOLLGATE_DECL outcome<void> create(const new_access_token& made);
     TOLLGATE_DECL outcome<bool> revoke(const digest& token);
     /// Also of its grant. Waits for nobody for long: a request does.
@@ -25434,6 +25614,7 @@ public:
         : connections_{connections}, credentials_{connections.changes(), cached_max} {}
 
     TOLLGATE_DECL outcome<std::optional<token_credential>> find(std::string_view username);
+    TOLLGATE_DECL std::optional<std::optional<token_credential>> recall(std::string_view username) const noexcept;
     TOLLGATE_DECL outcome<token_id> create(const new_personal_token& made, std::size_t tokens_per_user_max);
     TOLLGATE_DECL outcome<std::vector<personal_token>> of(user_id user);
     TOLLGATE_DECL outcome<bool> revoke(token_id id);
@@ -25774,6 +25955,11 @@ public:
     TOLLGATE_DECL outcome<void> create_access_token(const new_access_token& made) noexcept;
     TOLLGATE_DECL outcome<bool> revoke_access_token(const digest& token) noexcept;
     TOLLGATE_DECL outcome<void> record_access_token_use(const digest& token, instant now) noexcept;
+    // The contract `credential_recaller`.
+    TOLLGATE_DECL std::optional<std::optional<token_credential>> recall_personal_token(
+        std::string_view username) const noexcept;
+    TOLLGATE_DECL std::optional<std::optional<token_credential>> recall_access_token(
+        const digest& token) const noexcept;
 
     TOLLGATE_DECL outcome<hook_id> create_hook(const new_hook& made, std::size_t hooks_per_event_max) noexcept;
     TOLLGATE_DECL outcome<std::vector<hook>> hooks_of(const account_ref& account) noexcept;
@@ -25831,7 +26017,7 @@ private:
     std::unique_ptr<rooms> rooms_;
 };
 
-static_assert(token_store<sqlite_store> && use_recorder<sqlite_store>);
+static_assert(token_store<sqlite_store> && credential_recaller<sqlite_store> && use_recorder<sqlite_store>);
 static_assert(hook_store<sqlite_store>);
 static_assert(oauth_store<sqlite_store>);
 static_assert(session_store<sqlite_store>);
@@ -27798,6 +27984,13 @@ TOLLGATE_DECL outcome<std::optional<token_credential>> personal_tokens::find(std
     return credentials_.find(*name, [&] { return read(*name); });
 }
 
+TOLLGATE_DECL std::optional<std::optional<token_credential>> personal_tokens::recall(
+    std::string_view username) const noexcept {
+    const auto name = token_username::from(username);
+    if (!name) return std::nullopt;
+    return credentials_.recall(*name);
+}
+
 TOLLGATE_DECL outcome<std::optional<token_credential>> personal_tokens::read(const token_username& username) {
     auto connection = connections_.reader();
     if (!connection) return std::move(connection).error();
@@ -28131,6 +28324,16 @@ TOLLGATE_DECL outcome<void> sqlite_store::record_personal_token_use(std::string_
 
 TOLLGATE_DECL outcome<std::optional<token_credential>> sqlite_store::find_access_token(const digest& token) noexcept {
     return detail::contained([&] { return rooms_->access.find(token); });
+}
+
+TOLLGATE_DECL std::optional<std::optional<token_credential>> sqlite_store::recall_personal_token(
+    std::string_view username) const noexcept {
+    return rooms_->personal.recall(username);
+}
+
+TOLLGATE_DECL std::optional<std::optional<token_credential>> sqlite_store::recall_access_token(
+    const digest& token) const noexcept {
+    return rooms_->access.recall(token);
 }
 TOLLGATE_DECL outcome<void> sqlite_store::create_access_token(const new_access_token& made) noexcept {
     return detail::contained([&] { return rooms_->access.create(made); });
@@ -29008,6 +29211,9 @@ public:
         : connections_{connections}, lookup_{lookup}, changes_{changes}, credentials_{changes, cached_max} {}
 
     TOLLGATE_DECL outcome<std::optional<token_credential>> find(const digest& token);
+    [[nodiscard]] std::optional<std::optional<token_credential>> recall(const digest& token) const noexcept {
+        return credentials_.recall(token);
+    }
     TOLLGATE_DECL outcome<void> create(const new_access_token& made);
     TOLLGATE_DECL outcome<bool> revoke(const digest& token);
     /// Also of its grant. Waits for no connection for long, and for no disk: a request does.
@@ -29455,6 +29661,7 @@ public:
         : connections_{connections}, lookup_{lookup}, changes_{changes}, credentials_{changes, cached_max} {}
 
     TOLLGATE_DECL outcome<std::optional<token_credential>> find(std::string_view username);
+    TOLLGATE_DECL std::optional<std::optional<token_credential>> recall(std::string_view username) const noexcept;
     TOLLGATE_DECL outcome<token_id> create(const new_personal_token& made, std::size_t tokens_per_user_max);
     TOLLGATE_DECL outcome<std::vector<personal_token>> of(user_id user);
     TOLLGATE_DECL outcome<bool> revoke(token_id id);
@@ -29979,6 +30186,11 @@ public:
     TOLLGATE_DECL outcome<void> create_access_token(const new_access_token& made) noexcept;
     TOLLGATE_DECL outcome<bool> revoke_access_token(const digest& token) noexcept;
     TOLLGATE_DECL outcome<void> record_access_token_use(const digest& token, instant now) noexcept;
+    // The contract `credential_recaller`.
+    TOLLGATE_DECL std::optional<std::optional<token_credential>> recall_personal_token(
+        std::string_view username) const noexcept;
+    TOLLGATE_DECL std::optional<std::optional<token_credential>> recall_access_token(
+        const digest& token) const noexcept;
 
     TOLLGATE_DECL outcome<hook_id> create_hook(const new_hook& made, std::size_t hooks_per_event_max) noexcept;
     TOLLGATE_DECL outcome<std::vector<hook>> hooks_of(const account_ref& account) noexcept;
@@ -30037,7 +30249,7 @@ private:
     std::unique_ptr<rooms> rooms_;
 };
 
-static_assert(token_store<postgres_store> && use_recorder<postgres_store>);
+static_assert(token_store<postgres_store> && credential_recaller<postgres_store> && use_recorder<postgres_store>);
 static_assert(hook_store<postgres_store>);
 static_assert(oauth_store<postgres_store>);
 static_assert(session_store<postgres_store>);
@@ -32432,6 +32644,13 @@ TOLLGATE_DECL outcome<std::optional<token_credential>> personal_tokens::find(std
     return credentials_.find(*name, [&] { return read(*name); });
 }
 
+TOLLGATE_DECL std::optional<std::optional<token_credential>> personal_tokens::recall(
+    std::string_view username) const noexcept {
+    const auto name = token_username::from(username);
+    if (!name) return std::nullopt;
+    return credentials_.recall(*name);
+}
+
 TOLLGATE_DECL outcome<std::optional<token_credential>> personal_tokens::read(const token_username& username) {
     auto found = connections_.ask(lookup_.personal(), username);
     if (!found) return std::move(found).error();
@@ -33115,6 +33334,16 @@ TOLLGATE_DECL outcome<void> postgres_store::record_personal_token_use(std::strin
 TOLLGATE_DECL outcome<std::optional<token_credential>> postgres_store::find_access_token(const digest& token) noexcept {
     return detail::contained([&] { return rooms_->access.find(token); });
 }
+
+TOLLGATE_DECL std::optional<std::optional<token_credential>> postgres_store::recall_personal_token(
+    std::string_view username) const noexcept {
+    return rooms_->personal.recall(username);
+}
+
+TOLLGATE_DECL std::optional<std::optional<token_credential>> postgres_store::recall_access_token(
+    const digest& token) const noexcept {
+    return rooms_->access.recall(token);
+}
 TOLLGATE_DECL outcome<void> postgres_store::create_access_token(const new_access_token& made) noexcept {
     return detail::contained([&] { return rooms_->access.create(made); });
 }
@@ -33649,6 +33878,9 @@ public:
 
     [[nodiscard]] TOLLGATE_DECL verdict take(const limit_key& key, const quota& allowed, instant now) noexcept;
     [[nodiscard]] TOLLGATE_DECL verdict peek(const limit_key& key, const quota& allowed, instant now) noexcept;
+
+    /// Whether a unit of a lease is at hand.
+    [[nodiscard]] TOLLGATE_DECL bool answers_at_once(const limit_key& key, const quota& allowed) const noexcept;
 
     /// Asks Redis something of no consequence, so that `on_state` tells now of one that is down. Whether it answered.
     TOLLGATE_DECL bool try_now() noexcept;
@@ -34832,6 +35064,11 @@ TOLLGATE_DECL verdict redis_windows::take(const limit_key& key, const quota& all
 
 TOLLGATE_DECL verdict redis_windows::peek(const limit_key& key, const quota& allowed, instant now) noexcept {
     return state_->peek(key, allowed, now);
+}
+
+TOLLGATE_DECL bool redis_windows::answers_at_once(const limit_key& key, const quota& allowed) const noexcept {
+    return state_->leased &&
+           state_->leased->peek(key, detail::bounded_quota{allowed}, state::steady_now()).has_value();
 }
 
 TOLLGATE_DECL bool redis_windows::try_now() noexcept {

@@ -268,7 +268,12 @@ TEST_CASE("a request is one round trip, and none while a lease lasts") {
     const quota plenty{1'000'000, hours{24}};
     (void)admitted_of(leasing, 1 + 4 + 16, user(2), plenty);
     const auto warm = proxy.turns();
+    CHECK_FALSE(one.answers_at_once(user(1), sixty_an_hour));
+    CHECK_FALSE(leasing.answers_at_once(user(2), plenty));  // the last lease is used up
     std::uint32_t told = leasing.take(user(2), plenty, some_time).remaining;
+    CHECK(leasing.answers_at_once(user(2), plenty));
+    CHECK_FALSE(leasing.answers_at_once(user(3), plenty));
+    CHECK_FALSE(leasing.answers_at_once(user(2), sixty_an_hour));
     for (int i = 0; i < 62; ++i) {
         const auto said = leasing.take(user(2), plenty, some_time);
         CHECK(said.admitted);

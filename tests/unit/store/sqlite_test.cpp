@@ -136,6 +136,32 @@ TEST_CASE("two stores on one file see each other's changes with the next call") 
     }
 }
 
+TEST_CASE("what a store recalls is what it would find, and nothing once anything was committed") {
+    files files;
+    sqlite_store one{files.next()}, other{files.last()};
+    const auto access = sample_access_token(1);
+    value_of(other.create_personal_token(sample_personal_token("tgu_a"), tokens_max));
+    value_of(other.create_access_token(access));
+    CHECK_FALSE(one.recall_personal_token("tgu_a"));
+    CHECK_FALSE(one.recall_access_token(access.token_digest));
+    for (int round = 0; round < 3; ++round) {
+        value_of(one.find_personal_token("tgu_a"));
+        value_of(one.find_personal_token("tgu_b"));
+        value_of(one.find_access_token(access.token_digest));
+        REQUIRE(one.recall_personal_token("tgu_a"));
+        CHECK((*one.recall_personal_token("tgu_a"))->user == user_id{7});
+        REQUIRE(one.recall_personal_token("tgu_b"));
+        CHECK_FALSE(*one.recall_personal_token("tgu_b"));
+        REQUIRE(one.recall_access_token(access.token_digest));
+        CHECK((*one.recall_access_token(access.token_digest))->expires_at == access.expires_at);
+        value_of(other.create_hook(sample_hook(sample_account()), 100));
+        CHECK_FALSE(one.recall_personal_token("tgu_a"));
+        CHECK_FALSE(one.recall_personal_token("tgu_b"));
+        CHECK_FALSE(one.recall_access_token(access.token_digest));
+    }
+    CHECK_FALSE(one.recall_personal_token(std::string(999, 'x')));
+}
+
 TEST_CASE("processes that open one new store at once all get it, and all they create is there") {
     constexpr int process_count = 6;
     for (int round = 0; round < 3; ++round) {
