@@ -50,9 +50,10 @@ class Database:
         return f"host={directory} port={self.port} user=postgres dbname=postgres options=-csearch_path={self.schema}"
 
     def query(self, text: str) -> list[list[str]]:
-        done = subprocess.run(["psql", "-X", "-q", "-A", "-t", "-F", "\t", "-v", "ON_ERROR_STOP=1", "-d", self.at(
-            self.directory) if self.schema else f"host={self.directory} port={self.port} user=postgres dbname=postgres"],
-            input=text, capture_output=True, text=True, timeout=900)
+        where = self.at(self.directory) if self.schema else \
+            f"host={self.directory} port={self.port} user=postgres dbname=postgres"
+        done = subprocess.run(["psql", "-X", "-q", "-A", "-t", "-F", "\t", "-v", "ON_ERROR_STOP=1", "-d", where],
+                              input=text, capture_output=True, text=True, timeout=900)
         if done.returncode != 0:
             raise Failed(f"psql: {done.stderr[-300:].strip()}")
         return [line.split("\t") for line in done.stdout.splitlines()]

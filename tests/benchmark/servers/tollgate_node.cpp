@@ -2,8 +2,8 @@
 //
 //     tollgate_node PORT STORE REMEMBERED WINDOWS LEASE
 //
-// STORE is `memory:` or a connection string of PostgreSQL, where users are then, too, as the reference server keeps them;
-// REMEMBERED is how many credentials are remembered beside it, 0 for none, and no balances then either; WINDOWS is
+// STORE is `memory:` or a connection string of PostgreSQL, where users are then, too, as the reference server keeps
+// them; REMEMBERED is how many credentials are remembered beside it, 0 for none, and no balances then either; WINDOWS is
 // `memory:` or a URL of Redis, LEASE its lease.
 
 #include "../common/account_service.hpp"
