@@ -73,13 +73,14 @@ public:
     void handle(const http::refusal& refused, http::response& out) noexcept;
 
     /// Every request is counted, and most ask the users or the store: where one of these may wait, any request may, but
-    /// for those that are answered by what is remembered.
+    /// for those that are answered by what is remembered. (Several that came together are on their way to a worker as
+    /// quickly as one, and there nobody has to look first.)
     [[nodiscard]] bool may_block(const http::request& asked) const noexcept {
         if constexpr (!http::handler_blocks<Users>() && !http::handler_blocks<Store>()) {
             return pipeline::limiter_may_block(policy(policies_.limiter));
         } else if constexpr (pipeline::can_recall<Users, Store, decltype(Policies::authenticators)>) {
             try {
-                return !pipeline::answers_at_once(*this, asked);
+                return asked.is_followed || !pipeline::answers_at_once(*this, asked);
             } catch (...) {  // what an integrator's policy throws is answered by `handle`
                 return true;
             }

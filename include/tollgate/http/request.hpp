@@ -31,6 +31,7 @@ struct request {
     field_lines fields;
     std::string_view body;
     ip_address peer;               ///< the other end of the connection, whatever a field claims
+    bool is_followed = false;      ///< the next request of this connection is there already (pipelined)
 
     /// Whom the client means to ask: `host` or `host:port` (RFC 9112 section 3.3). Empty if it did not say (HTTP/1.0).
     [[nodiscard]] std::string_view authority() const noexcept {
@@ -53,6 +54,7 @@ struct request {
         body_state = http::body_state::complete;
         fields.clear();
         body = {};
+        is_followed = false;
     }
 };
 

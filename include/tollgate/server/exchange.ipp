@@ -85,6 +85,7 @@ TOLLGATE_DECL exchange::turn exchange::serve(const answering& with, waiting allo
         if (output_.size() - sent_ >= output_bytes_max) return turn::held;
         const turn now = look(with);
         if (now != turn::request) return now;
+        request_.is_followed = begin_ + parser_.consumed() < end_;
         if (allowed == waiting::forbidden && with.handler.may_block(request_)) return now;
         answer(with);
     }

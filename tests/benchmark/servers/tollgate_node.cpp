@@ -54,6 +54,9 @@ public:
     }
 
     [[nodiscard]] bool may_block() const noexcept { return shared_.has_value(); }
+    [[nodiscard]] bool answers_at_once(const tollgate::limit_key& key, const tollgate::quota& allowed) const noexcept {
+        return here_ || shared_->answers_at_once(key, allowed);
+    }
     [[nodiscard]] tollgate::verdict take(const tollgate::limit_key& key, const tollgate::quota& allowed,
                                          tollgate::instant now) noexcept {
         return here_ ? here_->take(key, allowed, now) : shared_->take(key, allowed, now);

@@ -190,6 +190,16 @@ TEST_CASE("whatever else is asked may wait") {
     CHECK_FALSE(may_block(sent{method::get, "/v1/user/balance"}.basic(shop.username, shop.secret).field("X", "y")));
 }
 
+TEST_CASE("several that came together are for a worker, which need not look", "[pipeline]") {
+    recalling_shop shop;
+    auto api = shop.make_api();
+    auto asked = shop.balance();
+    CHECK_FALSE(api.may_block(asked));
+    asked.is_followed = true;
+    CHECK(api.may_block(asked));
+    CHECK(is_balance(api.handle(asked)));
+}
+
 TEST_CASE("a use that is to be recorded is recorded by a thread that may wait") {
     recalling_shop shop;
     auto api = shop.make_api();

@@ -157,10 +157,14 @@ TEST_CASE("an exchange has room for the longest message and one more reading, an
 
 namespace {
 
-/// Waits for those who post.
+/// Waits for those who post, and remembers who was followed by another.
 struct post_blocks : tollgate_test::echo_handler {
     static constexpr bool blocking = true;
-    [[nodiscard]] bool may_block(const http::request& asked) const noexcept { return asked.method == http::method::post; }
+    mutable std::string followed;
+    [[nodiscard]] bool may_block(const http::request& asked) const noexcept {
+        followed += asked.is_followed ? 'y' : 'n';
+        return asked.method == http::method::post;
+    }
 };
 
 }  // namespace
@@ -183,6 +187,7 @@ TEST_CASE("an exchange stops before a request that may block, where nobody may w
     CHECK(talk.answered() == 2);
     CHECK(talk.serve(with, exchange::waiting::forbidden) == exchange::turn::idle);
     CHECK(talk.answered() == 3);
+    CHECK(handler.followed == "yyyn");
 }
 
 TEST_CASE("an exchange goes on with all of it, where somebody may wait", "[exchange]") {
