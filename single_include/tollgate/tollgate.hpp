@@ -1870,6 +1870,7 @@ struct request {
     field_lines fields;
     std::string_view body;
     ip_address peer;               ///< the other end of the connection, whatever a field claims
+    bool is_followed = false;      ///< the next request of this connection is there already (pipelined)
 
     /// Whom the client means to ask: `host` or `host:port` (RFC 9112 section 3.3). Empty if it did not say (HTTP/1.0).
     [[nodiscard]] std::string_view authority() const noexcept {
@@ -1892,6 +1893,7 @@ struct request {
         body_state = http::body_state::complete;
         fields.clear();
         body = {};
+        is_followed = false;
     }
 };
 
@@ -6900,17 +6902,20 @@ namespace tollgate::pipeline {
 /// Nobody reads it: it says that somebody would have to be asked.
 [[nodiscard]] inline problem would_wait() { return {problem_kind::unavailable, {}, {}}; }
 
-/// A store that answers from what it remembers, or not at all. That a use is to be recorded is a reason to wait, too.
-template <credential_recaller Store>
+/// A store that answers from what it remembers, or not at all; one that never waits answers. That a use is to be recorded
+/// is a reason to wait, too.
+template <credential_source Store>
 struct recalled_store {
-    const Store& store;
+    Store& store;
     instant now;
 
     [[nodiscard]] outcome<std::optional<token_credential>> find_personal_token(std::string_view username) const {
-        return told(store.recall_personal_token(username));
+        if constexpr (!http::handler_blocks<Store>()) return store.find_personal_token(username);
+        else return told(store.recall_personal_token(username));
     }
     [[nodiscard]] outcome<std::optional<token_credential>> find_access_token(const digest& token) const {
-        return told(store.recall_access_token(token));
+        if constexpr (!http::handler_blocks<Store>()) return store.find_access_token(token);
+        else return told(store.recall_access_token(token));
     }
 
 private:
@@ -6966,7 +6971,8 @@ inline constexpr bool all_only_find_credentials<std::tuple<A...>> = (only_finds_
 
 /// Whether there is something to look at: without it every request may wait.
 template <class Users, class Store, class Authenticators>
-inline constexpr bool can_recall = credential_recaller<Store> && all_only_find_credentials<Authenticators> &&
+inline constexpr bool can_recall = (!http::handler_blocks<Store>() || credential_recaller<Store>) &&
+    all_only_find_credentials<Authenticators> &&
     (!http::handler_blocks<Users>() || requires(const Users& users, user_id user) {
         { users.remembers(user) } noexcept -> std::same_as<bool>;
     });
@@ -8014,13 +8020,14 @@ public:
     void handle(const http::refusal& refused, http::response& out) noexcept;
 
     /// Every request is counted, and most ask the users or the store: where one of these may wait, any request may, but
-    /// for those that are answered by what is remembered.
+    /// for those that are answered by what is remembered. (Several that came together are on their way to a worker as
+    /// quickly as one, and there nobody has to look first.)
     [[nodiscard]] bool may_block(const http::request& asked) const noexcept {
-        if constexpr (!http::handler_blocks<Users>() && !http::handler_blocks<Store>()) {
-            return pipeline::limiter_may_block(policy(policies_.limiter));
-        } else if constexpr (pipeline::can_recall<Users, Store, decltype(Policies::authenticators)>) {
+        constexpr bool only_the_limiter = !http::handler_blocks<Users>() && !http::handler_blocks<Store>();
+        if (only_the_limiter && !pipeline::limiter_may_block(policy(policies_.limiter))) return false;
+        if constexpr (pipeline::can_recall<Users, Store, decltype(Policies::authenticators)>) {
             try {
-                return !pipeline::answers_at_once(*this, asked);
+                return asked.is_followed || !pipeline::answers_at_once(*this, asked);
             } catch (...) {  // what an integrator's policy throws is answered by `handle`
                 return true;
             }
@@ -21377,6 +21384,7 @@ TOLLGATE_DECL exchange::turn exchange::serve(const answering& with, waiting allo
         if (output_.size() - sent_ >= output_bytes_max) return turn::held;
         const turn now = look(with);
         if (now != turn::request) return now;
+        request_.is_followed = begin_ + parser_.consumed() < end_;
         if (allowed == waiting::forbidden && with.handler.may_block(request_)) return now;
         answer(with);
     }

@@ -76,9 +76,9 @@ public:
     /// for those that are answered by what is remembered. (Several that came together are on their way to a worker as
     /// quickly as one, and there nobody has to look first.)
     [[nodiscard]] bool may_block(const http::request& asked) const noexcept {
-        if constexpr (!http::handler_blocks<Users>() && !http::handler_blocks<Store>()) {
-            return pipeline::limiter_may_block(policy(policies_.limiter));
-        } else if constexpr (pipeline::can_recall<Users, Store, decltype(Policies::authenticators)>) {
+        constexpr bool only_the_limiter = !http::handler_blocks<Users>() && !http::handler_blocks<Store>();
+        if (only_the_limiter && !pipeline::limiter_may_block(policy(policies_.limiter))) return false;
+        if constexpr (pipeline::can_recall<Users, Store, decltype(Policies::authenticators)>) {
             try {
                 return asked.is_followed || !pipeline::answers_at_once(*this, asked);
             } catch (...) {  // what an integrator's policy throws is answered by `handle`

@@ -30,17 +30,20 @@ namespace tollgate::pipeline {
 /// Nobody reads it: it says that somebody would have to be asked.
 [[nodiscard]] inline problem would_wait() { return {problem_kind::unavailable, {}, {}}; }
 
-/// A store that answers from what it remembers, or not at all. That a use is to be recorded is a reason to wait, too.
-template <credential_recaller Store>
+/// A store that answers from what it remembers, or not at all; one that never waits answers. That a use is to be recorded
+/// is a reason to wait, too.
+template <credential_source Store>
 struct recalled_store {
-    const Store& store;
+    Store& store;
     instant now;
 
     [[nodiscard]] outcome<std::optional<token_credential>> find_personal_token(std::string_view username) const {
-        return told(store.recall_personal_token(username));
+        if constexpr (!http::handler_blocks<Store>()) return store.find_personal_token(username);
+        else return told(store.recall_personal_token(username));
     }
     [[nodiscard]] outcome<std::optional<token_credential>> find_access_token(const digest& token) const {
-        return told(store.recall_access_token(token));
+        if constexpr (!http::handler_blocks<Store>()) return store.find_access_token(token);
+        else return told(store.recall_access_token(token));
     }
 
 private:
@@ -96,7 +99,8 @@ inline constexpr bool all_only_find_credentials<std::tuple<A...>> = (only_finds_
 
 /// Whether there is something to look at: without it every request may wait.
 template <class Users, class Store, class Authenticators>
-inline constexpr bool can_recall = credential_recaller<Store> && all_only_find_credentials<Authenticators> &&
+inline constexpr bool can_recall = (!http::handler_blocks<Store>() || credential_recaller<Store>) &&
+    all_only_find_credentials<Authenticators> &&
     (!http::handler_blocks<Users>() || requires(const Users& users, user_id user) {
         { users.remembers(user) } noexcept -> std::same_as<bool>;
     });

@@ -190,6 +190,18 @@ TEST_CASE("whatever else is asked may wait") {
     CHECK_FALSE(may_block(sent{method::get, "/v1/user/balance"}.basic(shop.username, shop.secret).field("X", "y")));
 }
 
+TEST_CASE("over a store that never waits, room in the window is all that may have to be waited for", "[pipeline]") {
+    recalling_shop shop;
+    account_api api{shop_settings(), static_cast<shop_directory&>(shop.users), shop.store.rows,
+                    default_policies().with_clock(fake_clock{&shop.now}).with_limiter(std::ref(shop.limiter))};
+    CHECK_FALSE(api.may_block(shop.balance()));
+    shop.limiter.at_hand = false;
+    CHECK(api.may_block(shop.balance()));
+    account_api counts_here{shop_settings(), static_cast<shop_directory&>(shop.users), shop.store.rows};
+    CHECK_FALSE(counts_here.may_block(shop.balance()));
+    CHECK_FALSE(counts_here.may_block(sent{method::get, "/v1/nowhere"}.field("X", "y").asked()));
+}
+
 TEST_CASE("several that came together are for a worker, which need not look", "[pipeline]") {
     recalling_shop shop;
     auto api = shop.make_api();
