@@ -209,12 +209,14 @@ const flag& find_flag(string_view name) {
     return *std::find_if(std::begin(flags), std::end(flags), [name](const flag& each) { return each.name == name; });
 }
 
-/// What a complaint may quote. Where a password may stand, that is where the text is no file: as far as its scheme.
+/// What a complaint may quote. Where a password may stand, that is where the text names no file: a scheme that we know, for
+/// where one was forgotten or misspelt, whatever comes first may be the password.
 std::string to_shown(const flag& which, const std::string& text) {
     const bool may_be_secret = (which.name == "store" && !text.starts_with("sqlite:")) || which.name == "limits";
-    const auto end = may_be_secret ? text.find_first_of(":=@/") : std::string::npos;
-    if (end == std::string::npos || end + 1 == text.size()) return escape_controls(text);
-    return escape_controls(text.substr(0, end + 1)) + "...";
+    if (!may_be_secret) return escape_controls(text);
+    for (const string_view scheme : {"memory:", "postgres:", "postgresql:", "redis:", "rediss:"})
+        if (text.starts_with(scheme)) return std::string{scheme} + (text.size() > scheme.size() ? "..." : "");
+    return text.empty() ? "" : "...";
 }
 
 void read_texts(const flag& which, const std::vector<std::string>& texts, const std::string& origin, settings& into) {

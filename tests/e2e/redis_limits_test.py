@@ -144,10 +144,12 @@ class RedisLimits(Case):
 
     def test_no_password_is_shown(self):
         with temporary_directory() as data:
-            done = run_command("serve", "--data", data / "d", "--limits", "redis://:hunter2@127.0.0.1:x")
-            self.assertEqual(2, done.returncode)
-            self.assertIn("--limits", done.stderr)
-            self.assertNotIn("hunter2", done.stderr)
+            for limits in ("redis://:hunter2@127.0.0.1:x", "redi://:hunter2@h", "hunter2@redis:6379", "hunter2:x@h",
+                           "hunter2", "/hunter2", "memory:hunter2", "REDIS://hunter2@h", "=hunter2"):
+                done = run_command("serve", "--data", data / "d", f"--limits={limits}")
+                self.assertEqual(2, done.returncode)
+                self.assertIn("--limits", done.stderr)
+                self.assertNotIn("hunter2", done.stderr)
         server = Server("--limits", f"redis://:hunter2@127.0.0.1:{self.redis.port}")
         self.addCleanup(server.stop)
         self.remaining(server)

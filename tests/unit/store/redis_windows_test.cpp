@@ -507,6 +507,24 @@ TEST_CASE("an answer that says that nothing can be counted is a server that is d
     }
 }
 
+TEST_CASE("of an error of AUTH no more is told than its code: the rest may quote the password") {
+    const auto [options, code] = GENERATE(table<std::vector<std::string>, std::string>({
+        {{"--rename-command", "AUTH", ""}, "AUTH: ERR"},
+        {{"--requirepass", "s@cret"}, "AUTH: WRONGPASS"},
+    }));
+    redis_server server{options};
+    auto settings = patient();
+    notices heard;
+    settings.on_state = heard.hook();
+    for (const char* user : {"", "default"}) {
+        auto limiter = open(std::string{"redis://"} + user + ":hunter2@127.0.0.1:" + std::to_string(server.port()), settings);
+        const auto before = heard.count();
+        CHECK_FALSE(limiter.try_now());
+        REQUIRE(heard.count() == before + 1);
+        CHECK(heard.at(before).second.ends_with(code));
+    }
+}
+
 TEST_CASE("over TLS, the server's certificate must be believed, and be for its name") {
     const redis_server server{tollgate_test::make_certificate("localhost", "DNS:localhost,IP:127.0.0.1")};
     auto settings = patient();

@@ -36,6 +36,15 @@ inline std::string take_tls_error() {
     return reason == nullptr ? "no reason given" : reason;
 }
 
+/// What an error begins with, such as `WRONGPASS`. The rest of it may quote what was sent (`unknown command 'AUTH', with args
+/// beginning with: ...`), a password included.
+inline std::string_view code_of(std::string_view error) noexcept {
+    const auto is_of_code = [](char c) { return (c >= 'A' && c <= 'Z') || c == '_'; };
+    const auto end = std::find_if_not(error.begin(), error.end(), is_of_code);
+    const bool is_code = end != error.begin() && (end == error.end() || *end == ' ');
+    return is_code ? error.substr(0, static_cast<std::size_t>(end - error.begin())) : "refused";
+}
+
 }  // namespace detail
 
 TOLLGATE_DECL std::string shown_error(std::string_view text) {
@@ -199,7 +208,7 @@ TOLLGATE_DECL outcome<void> connection::sign_in(const server_address& server, st
         if (!server.user.empty()) auth.word(server.user);
         auth.word(server.password);
         if (auto sent = exchange(commands, 1, answered, end); !sent) return sent;
-        if (!answered.error.empty()) return failure("AUTH: " + shown_error(answered.error));
+        if (!answered.error.empty()) return failure("AUTH: " + shown_error(detail::code_of(answered.error)));
         commands.clear();
     }
     if (server.database == 0) return {};
