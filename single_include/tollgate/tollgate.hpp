@@ -6869,6 +6869,23 @@ template <rate_limiter Limiter>
     else return http::handler_blocks<Limiter>();
 }
 
+/// Whether it would say at once what it says of this caller.
+template <rate_limiter Limiter>
+[[nodiscard]] bool answers_at_once(const Limiter& limiter, const limit_key& key, const quota& allowed) noexcept {
+    if (!limiter_may_block(limiter)) return true;
+    if constexpr (requires { { limiter.answers_at_once(key, allowed) } noexcept -> std::same_as<bool>; })
+        return limiter.answers_at_once(key, allowed);
+    else return false;
+}
+
+/// What the fields say of a request that is not counted, on whatever thread: a limiter that would have to wait is not asked,
+/// and they tell the window of one of whom nothing is known. Else, whoever sends rubbish could hold up sockets.
+template <rate_limiter Limiter>
+[[nodiscard]] verdict glance(Limiter& limiter, const limit_key& key, const quota& allowed, instant now) noexcept {
+    if (answers_at_once(limiter, key, allowed)) return limiter.peek(key, allowed, now);
+    return {true, allowed.requests, allowed.requests, now + allowed.window};
+}
+
 /// Counts the request: against the caller, whichever of their credentials it carries, else against the client's address.
 /// One that was not judged for a fault of ours is not counted.
 template <rate_limiter Limiter>
@@ -6947,15 +6964,6 @@ struct recalled_users {
         return users.quota_of(user);
     }
 };
-
-/// Whether it would say at once what it says of this caller.
-template <rate_limiter Limiter>
-[[nodiscard]] bool answers_at_once(const Limiter& limiter, const limit_key& key, const quota& allowed) noexcept {
-    if (!limiter_may_block(limiter)) return true;
-    if constexpr (requires { { limiter.answers_at_once(key, allowed) } noexcept -> std::same_as<bool>; })
-        return limiter.answers_at_once(key, allowed);
-    else return false;
-}
 
 template <class Authenticator>
 [[nodiscard]] constexpr bool only_finds_credentials() noexcept {
@@ -7542,17 +7550,18 @@ void answer_thrown(Api& api, std::string_view what, const http::request& asked, 
     auto& policies = api.policies();
     answer_problem(api, internal_error(std::string{"thrown: "}.append(what)), out);
     if (found.window.limit == 0)
-        found.window = policy(policies.limiter).peek(limit_key::of(asked.peer), api.settings().anonymous_quota, found.now);
+        found.window = glance(policy(policies.limiter), limit_key::of(asked.peer), api.settings().anonymous_quota, found.now);
     add_window(out, found.window);
     policy(policies.observer).on_request({asked, out, nullptr, found.client, found.now});
 }
 
-/// What a host refused by itself: worded as every other error, and not counted, for nobody knows what it was.
+/// What a host refused by itself: worded as every other error, and not counted, for nobody knows what it was. It is worded
+/// where sockets are served, and so waits for nobody.
 template <class Api>
 void run(Api& api, const http::refusal& refusal, http::response& out) {
     auto& policies = api.policies();
     const auto now = policy(policies.clock).now();
-    const auto window = policy(policies.limiter).peek(limit_key::of(refusal.peer), api.settings().anonymous_quota, now);
+    const auto window = glance(policy(policies.limiter), limit_key::of(refusal.peer), api.settings().anonymous_quota, now);
     if (refusal.status == http::status::service_unavailable) out.add("Retry-After", retry_after_unavailable_seconds);
     write_error(out, refusal.status, refusal.reason, api.docs_url(), to_topic(refusal.status));
     add_window(out, window);
@@ -9428,7 +9437,8 @@ namespace tollgate {
 ///
 /// The limiter counts wrong client secrets against the client's address: give it the API's by `std::ref`. Sessions and
 /// store are the integrator's and must outlive it. Thread rule: `handle` may be called from many threads at once.
-/// Blocking: exactly if the sessions, the store or the limiter block, and while a password is checked.
+/// Blocking: exactly if the sessions, the store or the limiter block, and while a password is checked. The metadata asks
+/// none of them, so that it says whether the process answers, whatever becomes of a database.
 template <class Sessions, class Store, class Policies = decltype(default_policies()), class Theme = plain_theme>
 class authorization_server {
     static constexpr bool sessions_fit = session_source<Sessions>;
@@ -9485,10 +9495,14 @@ public:
         return all;
     }
 
-    /// A password takes time, and is only ever sent to the page where people sign in and agree at once.
+    /// Metadata, the style sheet and unknown pages never wait, but for those without an agent, which are counted. A password
+    /// takes time, and is only ever sent to the page where people sign in and agree at once.
     [[nodiscard]] bool may_block(const http::request& asked) const noexcept {
-        return always_blocks || (limiter_blocks && pipeline::limiter_may_block(policy(policies_.limiter))) ||
-               (asked.method == http::method::post && places_.find(asked.target.path) == oauth::place::one_page);
+        const auto where = places_.find(asked.target.path);
+        const bool limiter_waits = limiter_blocks && pipeline::limiter_may_block(policy(policies_.limiter));
+        if (asks_nobody(where)) return limiter_waits && !names_agent(asked);
+        return always_blocks || limiter_waits ||
+               (asked.method == http::method::post && where == oauth::place::one_page);
     }
 
     [[nodiscard]] const oauth_settings& settings() const noexcept { return settings_; }
@@ -9500,6 +9514,16 @@ private:
     void answer_thrown(std::string_view what, const http::request& asked, oauth::visit& now,
                        http::response& out) noexcept;
     void finish(const http::request& asked, const oauth::visit& now, http::response& out);
+
+    [[nodiscard]] static bool asks_nobody(oauth::place where) noexcept {
+        return where == oauth::place::metadata || where == oauth::place::nowhere;
+    }
+
+    [[nodiscard]] bool names_agent(const http::request& asked) const noexcept {
+        pipeline::judgement found;
+        pipeline::look_at_agent(policy(policies_.agent_rule), asked, found);
+        return found.agent_accepted;
+    }
 
     /// Whether a person is looking: then there is a page, and no limit fields.
     [[nodiscard]] bool is_page(const http::request& asked, const oauth::visit& now) const noexcept {
@@ -9524,9 +9548,7 @@ void authorization_server<Sessions, Store, Policies, Theme>::answer(const http::
     now.now = policy(policies_.clock).now();
     now.client = http::client_address(asked, settings_.trusted_proxies);
     now.where = places_.find(asked.target.path);
-    pipeline::judgement agent;
-    pipeline::look_at_agent(policy(policies_.agent_rule), asked, agent);
-    if (agent.agent_accepted) {
+    if (names_agent(asked)) {
         answer_place(asked, now, out);
     } else {
         now.window = policy(policies_.limiter).take(limit_key::of(now.client), settings_.anonymous_quota, now.now);
@@ -9564,9 +9586,12 @@ template <class Sessions, class Store, class Policies, class Theme>
 void authorization_server<Sessions, Store, Policies, Theme>::finish(const http::request& asked, const oauth::visit& now,
                                                                     http::response& out) {
     auto& limiter = policy(policies_.limiter);
+    const auto key = limit_key::of(now.client);
     if (now.window) pipeline::add_window(out, *now.window);
     else if (!is_page(asked, now))
-        pipeline::add_window(out, limiter.peek(limit_key::of(now.client), settings_.anonymous_quota, now.now));
+        pipeline::add_window(out, asks_nobody(now.where)
+                                      ? pipeline::glance(limiter, key, settings_.anonymous_quota, now.now)
+                                      : limiter.peek(key, settings_.anonymous_quota, now.now));
     policy(policies_.observer).on_request({asked, out, now.who ? &*now.who : nullptr, now.client, now.now});
 }
 
@@ -9609,9 +9634,9 @@ void authorization_server<Sessions, Store, Policies, Theme>::handle(const http::
                                                                     http::response& out) noexcept {
     if constexpr (fits) {
         try {
-            const auto window =
-                policy(policies_.limiter)
-                    .peek(limit_key::of(refused.peer), settings_.anonymous_quota, policy(policies_.clock).now());
+            // Worded where sockets are served.
+            const auto window = pipeline::glance(policy(policies_.limiter), limit_key::of(refused.peer),
+                                                 settings_.anonymous_quota, policy(policies_.clock).now());
             if (refused.status == http::status::service_unavailable)
                 out.add("Retry-After", pipeline::retry_after_unavailable_seconds);
             pipeline::write_error(out, refused.status, refused.reason, docs_url_, pipeline::to_topic(refused.status));
@@ -32288,7 +32313,7 @@ TOLLGATE_DECL void listener::start() noexcept {
     wake_writing_ = ends[1];
     try {
         thread_ = std::thread{[this] { listen_until_stopped(); }};
-    } catch (const std::system_error&) {  // no thread: nothing is heard
+    } catch (...) {  // no thread, or no memory for one: nothing is heard
     }
 }
 
@@ -34040,6 +34065,15 @@ inline std::string take_tls_error() {
     return reason == nullptr ? "no reason given" : reason;
 }
 
+/// What an error begins with, such as `WRONGPASS`. The rest of it may quote what was sent (`unknown command 'AUTH', with args
+/// beginning with: ...`), a password included.
+inline std::string_view code_of(std::string_view error) noexcept {
+    const auto is_of_code = [](char c) { return (c >= 'A' && c <= 'Z') || c == '_'; };
+    const auto end = std::find_if_not(error.begin(), error.end(), is_of_code);
+    const bool is_code = end != error.begin() && (end == error.end() || *end == ' ');
+    return is_code ? error.substr(0, static_cast<std::size_t>(end - error.begin())) : "refused";
+}
+
 }  // namespace detail
 
 TOLLGATE_DECL std::string shown_error(std::string_view text) {
@@ -34203,7 +34237,7 @@ TOLLGATE_DECL outcome<void> connection::sign_in(const server_address& server, st
         if (!server.user.empty()) auth.word(server.user);
         auth.word(server.password);
         if (auto sent = exchange(commands, 1, answered, end); !sent) return sent;
-        if (!answered.error.empty()) return failure("AUTH: " + shown_error(answered.error));
+        if (!answered.error.empty()) return failure("AUTH: " + shown_error(detail::code_of(answered.error)));
         commands.clear();
     }
     if (server.database == 0) return {};

@@ -6,12 +6,13 @@ import contextlib
 import glob
 import json
 import os
+import select
 import signal
 import time
 import unittest
 
 from application import Application
-from harness import ALL_SCOPES, PLENTY, Case, Server, basic, main, run_command, temporary_directory
+from harness import ALL_SCOPES, PLENTY, Case, Server, basic, encode, main, run_command, temporary_directory
 from postgres import Postgres
 from receiver import Receiver, make_certificate
 from visitor import Visitor, signed_in
@@ -95,7 +96,8 @@ class Starting(Nodes):
     def test_nothing_quotes_a_password(self):
         for store in ("postgres:password=hunter2 nonsense", "postgres:nonsense=1 password=hunter2",
                       "postgres://x:hunter2@a,b:1:2", "postgres:password=hunter2 host=a,b port=1,2,3",
-                      "postgresq://x:hunter2@h/", "password=hunter2 host=h", "x://hunter2@h", "/hunter2"):
+                      "postgresq://x:hunter2@h/", "password=hunter2 host=h", "x://hunter2@h", "/hunter2",
+                      "hunter2@h/db", "hunter2:x@h/db", "hunter2", "memory:hunter2", "redis://:hunter2@h"):
             with self.subTest(store=store), temporary_directory() as data:
                 done = run_command("serve", "--data", data / "d", "--listen", "127.0.0.1:0", "--store", store)
                 self.assertNotEqual(0, done.returncode)
@@ -376,6 +378,28 @@ class Away(Nodes):
             at_once(4, lambda _: self.assert_unavailable(began))
             self.assert_unavailable(time.monotonic())
             self.assertEqual(200, self.one.ask("GET", "/v1/testservice/get").status)
+        finally:
+            self.server.go_on()
+        self.assert_back()
+
+    def test_balancers_are_answered_while_all_workers_wait(self):
+        health, secret = "/.well-known/oauth-authorization-server", self.one.demo["token_secret"]
+        self.assertEqual(200, self.one.ask("GET", health).status)
+        self.server.hang()
+        try:
+            with contextlib.ExitStack() as all_open:
+                cold = [all_open.enter_context(self.one.connect()) for _ in range(100)]
+                for number, each in enumerate(cold):
+                    each.send(encode("GET", "/v1/user/balance", {"Authorization": basic(f"nobody{number}", secret)}))
+                began, times = time.monotonic(), []
+                while time.monotonic() - began < 3:
+                    asked = time.monotonic()
+                    self.assertEqual(200, self.one.ask("GET", health).status)
+                    times.append(time.monotonic() - asked)
+                    time.sleep(0.1)
+                self.assertLess(max(times), 1, "what HAProxy gives it")
+                waiting = len(cold) - len(select.select([each.socket for each in cold], [], [], 0)[0])
+                self.assertGreater(waiting, 32, "the balancer asked while more of them waited than there are workers")
         finally:
             self.server.go_on()
         self.assert_back()

@@ -33,7 +33,8 @@ namespace tollgate {
 ///
 /// The limiter counts wrong client secrets against the client's address: give it the API's by `std::ref`. Sessions and
 /// store are the integrator's and must outlive it. Thread rule: `handle` may be called from many threads at once.
-/// Blocking: exactly if the sessions, the store or the limiter block, and while a password is checked.
+/// Blocking: exactly if the sessions, the store or the limiter block, and while a password is checked. The metadata asks
+/// none of them, so that it says whether the process answers, whatever becomes of a database.
 template <class Sessions, class Store, class Policies = decltype(default_policies()), class Theme = plain_theme>
 class authorization_server {
     static constexpr bool sessions_fit = session_source<Sessions>;
@@ -90,10 +91,14 @@ public:
         return all;
     }
 
-    /// A password takes time, and is only ever sent to the page where people sign in and agree at once.
+    /// Metadata, the style sheet and unknown pages never wait, but for those without an agent, which are counted. A password
+    /// takes time, and is only ever sent to the page where people sign in and agree at once.
     [[nodiscard]] bool may_block(const http::request& asked) const noexcept {
-        return always_blocks || (limiter_blocks && pipeline::limiter_may_block(policy(policies_.limiter))) ||
-               (asked.method == http::method::post && places_.find(asked.target.path) == oauth::place::one_page);
+        const auto where = places_.find(asked.target.path);
+        const bool limiter_waits = limiter_blocks && pipeline::limiter_may_block(policy(policies_.limiter));
+        if (asks_nobody(where)) return limiter_waits && !names_agent(asked);
+        return always_blocks || limiter_waits ||
+               (asked.method == http::method::post && where == oauth::place::one_page);
     }
 
     [[nodiscard]] const oauth_settings& settings() const noexcept { return settings_; }
@@ -105,6 +110,16 @@ private:
     void answer_thrown(std::string_view what, const http::request& asked, oauth::visit& now,
                        http::response& out) noexcept;
     void finish(const http::request& asked, const oauth::visit& now, http::response& out);
+
+    [[nodiscard]] static bool asks_nobody(oauth::place where) noexcept {
+        return where == oauth::place::metadata || where == oauth::place::nowhere;
+    }
+
+    [[nodiscard]] bool names_agent(const http::request& asked) const noexcept {
+        pipeline::judgement found;
+        pipeline::look_at_agent(policy(policies_.agent_rule), asked, found);
+        return found.agent_accepted;
+    }
 
     /// Whether a person is looking: then there is a page, and no limit fields.
     [[nodiscard]] bool is_page(const http::request& asked, const oauth::visit& now) const noexcept {
@@ -129,9 +144,7 @@ void authorization_server<Sessions, Store, Policies, Theme>::answer(const http::
     now.now = policy(policies_.clock).now();
     now.client = http::client_address(asked, settings_.trusted_proxies);
     now.where = places_.find(asked.target.path);
-    pipeline::judgement agent;
-    pipeline::look_at_agent(policy(policies_.agent_rule), asked, agent);
-    if (agent.agent_accepted) {
+    if (names_agent(asked)) {
         answer_place(asked, now, out);
     } else {
         now.window = policy(policies_.limiter).take(limit_key::of(now.client), settings_.anonymous_quota, now.now);
@@ -169,9 +182,12 @@ template <class Sessions, class Store, class Policies, class Theme>
 void authorization_server<Sessions, Store, Policies, Theme>::finish(const http::request& asked, const oauth::visit& now,
                                                                     http::response& out) {
     auto& limiter = policy(policies_.limiter);
+    const auto key = limit_key::of(now.client);
     if (now.window) pipeline::add_window(out, *now.window);
     else if (!is_page(asked, now))
-        pipeline::add_window(out, limiter.peek(limit_key::of(now.client), settings_.anonymous_quota, now.now));
+        pipeline::add_window(out, asks_nobody(now.where)
+                                      ? pipeline::glance(limiter, key, settings_.anonymous_quota, now.now)
+                                      : limiter.peek(key, settings_.anonymous_quota, now.now));
     policy(policies_.observer).on_request({asked, out, now.who ? &*now.who : nullptr, now.client, now.now});
 }
 
@@ -214,9 +230,9 @@ void authorization_server<Sessions, Store, Policies, Theme>::handle(const http::
                                                                     http::response& out) noexcept {
     if constexpr (fits) {
         try {
-            const auto window =
-                policy(policies_.limiter)
-                    .peek(limit_key::of(refused.peer), settings_.anonymous_quota, policy(policies_.clock).now());
+            // Worded where sockets are served.
+            const auto window = pipeline::glance(policy(policies_.limiter), limit_key::of(refused.peer),
+                                                 settings_.anonymous_quota, policy(policies_.clock).now());
             if (refused.status == http::status::service_unavailable)
                 out.add("Retry-After", pipeline::retry_after_unavailable_seconds);
             pipeline::write_error(out, refused.status, refused.reason, docs_url_, pipeline::to_topic(refused.status));

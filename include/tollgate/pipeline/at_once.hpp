@@ -76,15 +76,6 @@ struct recalled_users {
     }
 };
 
-/// Whether it would say at once what it says of this caller.
-template <rate_limiter Limiter>
-[[nodiscard]] bool answers_at_once(const Limiter& limiter, const limit_key& key, const quota& allowed) noexcept {
-    if (!limiter_may_block(limiter)) return true;
-    if constexpr (requires { { limiter.answers_at_once(key, allowed) } noexcept -> std::same_as<bool>; })
-        return limiter.answers_at_once(key, allowed);
-    else return false;
-}
-
 template <class Authenticator>
 [[nodiscard]] constexpr bool only_finds_credentials() noexcept {
     if constexpr (requires { { Authenticator::only_finds_credentials } -> std::convertible_to<bool>; })

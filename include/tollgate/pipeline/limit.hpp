@@ -23,6 +23,23 @@ template <rate_limiter Limiter>
     else return http::handler_blocks<Limiter>();
 }
 
+/// Whether it would say at once what it says of this caller.
+template <rate_limiter Limiter>
+[[nodiscard]] bool answers_at_once(const Limiter& limiter, const limit_key& key, const quota& allowed) noexcept {
+    if (!limiter_may_block(limiter)) return true;
+    if constexpr (requires { { limiter.answers_at_once(key, allowed) } noexcept -> std::same_as<bool>; })
+        return limiter.answers_at_once(key, allowed);
+    else return false;
+}
+
+/// What the fields say of a request that is not counted, on whatever thread: a limiter that would have to wait is not asked,
+/// and they tell the window of one of whom nothing is known. Else, whoever sends rubbish could hold up sockets.
+template <rate_limiter Limiter>
+[[nodiscard]] verdict glance(Limiter& limiter, const limit_key& key, const quota& allowed, instant now) noexcept {
+    if (answers_at_once(limiter, key, allowed)) return limiter.peek(key, allowed, now);
+    return {true, allowed.requests, allowed.requests, now + allowed.window};
+}
+
 /// Counts the request: against the caller, whichever of their credentials it carries, else against the client's address.
 /// One that was not judged for a fault of ours is not counted.
 template <rate_limiter Limiter>

@@ -106,17 +106,18 @@ void answer_thrown(Api& api, std::string_view what, const http::request& asked, 
     auto& policies = api.policies();
     answer_problem(api, internal_error(std::string{"thrown: "}.append(what)), out);
     if (found.window.limit == 0)
-        found.window = policy(policies.limiter).peek(limit_key::of(asked.peer), api.settings().anonymous_quota, found.now);
+        found.window = glance(policy(policies.limiter), limit_key::of(asked.peer), api.settings().anonymous_quota, found.now);
     add_window(out, found.window);
     policy(policies.observer).on_request({asked, out, nullptr, found.client, found.now});
 }
 
-/// What a host refused by itself: worded as every other error, and not counted, for nobody knows what it was.
+/// What a host refused by itself: worded as every other error, and not counted, for nobody knows what it was. It is worded
+/// where sockets are served, and so waits for nobody.
 template <class Api>
 void run(Api& api, const http::refusal& refusal, http::response& out) {
     auto& policies = api.policies();
     const auto now = policy(policies.clock).now();
-    const auto window = policy(policies.limiter).peek(limit_key::of(refusal.peer), api.settings().anonymous_quota, now);
+    const auto window = glance(policy(policies.limiter), limit_key::of(refusal.peer), api.settings().anonymous_quota, now);
     if (refusal.status == http::status::service_unavailable) out.add("Retry-After", retry_after_unavailable_seconds);
     write_error(out, refusal.status, refusal.reason, api.docs_url(), to_topic(refusal.status));
     add_window(out, window);

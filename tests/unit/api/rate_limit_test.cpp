@@ -5,7 +5,11 @@
 
 #include <catch2/catch.hpp>
 
+#include <optional>
+#include <stdexcept>
 #include <string>
+#include <string_view>
+#include <utility>
 
 using namespace tollgate;
 using namespace tollgate::test;
@@ -30,6 +34,26 @@ struct movable_limiter : unlimited {
     static constexpr bool blocking = true;
     bool is_elsewhere = false;
     [[nodiscard]] bool may_block() const noexcept { return is_elsewhere; }
+};
+
+/// Waits, as it says, whenever it is asked; how often that was, somebody else counts.
+struct waiting_limiter {
+    static constexpr bool blocking = true;
+    int* asked;
+    verdict take(const limit_key& key, const quota& allowed, instant now) const noexcept { return peek(key, allowed, now); }
+    verdict peek(const limit_key&, const quota& allowed, instant now) const noexcept {
+        ++*asked;
+        return {true, allowed.requests, 7, now};
+    }
+};
+
+/// Trips over every request, before it is counted.
+struct throwing_scheme {
+    static constexpr std::string_view scheme = "Basic";
+    static constexpr std::string_view challenge = "Basic realm=\"api\"";
+    outcome<std::optional<caller>> identify(std::string_view, memory_store&, instant) const {
+        throw std::runtime_error{"out of words"};
+    }
 };
 
 }  // namespace
@@ -167,6 +191,24 @@ TEST_CASE("what a host refuses carries the Error object and the address' window,
         check_window(answer, "60", "59");
         CHECK(answer.find("Retry-After").empty() == (status != http::status::service_unavailable));
     }
+}
+
+TEST_CASE("what a host refuses, or is thrown, asks no limiter that would have to wait", "[api][limit][refusal]") {
+    int asked = 0;
+    basic_shop shop{[&](auto all) {
+        return std::move(all).with_limiter(waiting_limiter{&asked}).with_authenticators(throwing_scheme{});
+    }};
+    http::response refused;
+    shop.api.handle(http::refusal{http::status::bad_request, "A sentence.", ip_address::v4(192, 0, 2, 1)}, refused);
+    CHECK(has_error_object(refused));
+    check_window(refused, "60", "60");
+    const auto thrown = shop.answer(sent{method::get, balance_target()}.basic("a", "b"));
+    CHECK(thrown.status() == http::status::internal_server_error);
+    check_window(thrown, "60", "60");
+    CHECK(asked == 0);
+    // One that is counted is, as it is called where it may wait.
+    CHECK(shop.answer(sent{method::get, "/v1/testservice/get"}).find("X-RateLimit-Remaining") == "7");
+    CHECK(asked == 1);
 }
 
 TEST_CASE("where nothing else blocks, requests may if the limiter does", "[api][limit]") {

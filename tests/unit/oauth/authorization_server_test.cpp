@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,20 @@ namespace {
 
 constexpr const char* one_page = "/en/itemplatform/oauth/";
 constexpr const char* revocation_path = "/user/oauth_revoke/";
+
+/// Waits, as they say, whenever they are asked.
+struct store_elsewhere : faulty_store {
+    static constexpr bool blocking = true;
+};
+struct limiter_elsewhere {
+    static constexpr bool blocking = true;
+    int asked = 0;
+    verdict take(const limit_key& key, const quota& allowed, instant now) noexcept { return peek(key, allowed, now); }
+    verdict peek(const limit_key&, const quota& allowed, instant now) noexcept {
+        ++asked;
+        return {true, allowed.requests, 7, now};
+    }
+};
 
 using entering_shop = oauth_shop<entering_sessions>;
 
@@ -393,4 +408,42 @@ TEST_CASE("only a password may take time where nothing else does", "[oauth]") {
     CHECK(entering.oauth.may_block(sent{method::post, one_page}.asked()));
     CHECK_FALSE(entering.oauth.may_block(sent{method::get, one_page}.asked()));
     CHECK_FALSE(entering.oauth.may_block(sent{method::post, "/user/oauth_token/"}.asked()));
+}
+
+TEST_CASE("what asks nobody never waits for a store or a limiter", "[oauth][metadata]") {
+    store_elsewhere store;
+    site_sessions sessions{&store.faults};
+    limiter_elsewhere limiter;
+    authorization_server oauth{test_oauth_settings(), sessions, store, default_policies().with_limiter(std::ref(limiter))};
+    const char* metadata = "/.well-known/oauth-authorization-server";
+    const auto blocks = [&](sent&& request) { return oauth.may_block(request.asked()); };
+
+    for (const auto each : {method::get, method::head, method::options, method::post}) CHECK_FALSE(blocks(sent{each, metadata}));
+    CHECK_FALSE(blocks(sent{method::get, "/nothing"}));
+    for (const auto& style : oauth.mounts())
+        if (style.ends_with(".css")) CHECK_FALSE(blocks(sent{method::get, style}));
+    for (const char* path : {"/user/oauth_token/", revocation_path, oauth_shop<>::page_path, one_page}) {
+        CHECK(blocks(sent{method::post, path}));
+        CHECK(blocks(sent{method::get, path}));
+    }
+
+    sent asks{method::get, metadata};
+    const auto answer = oauth.handle(asks.asked());
+    CHECK(answer.status() == status::ok);
+    CHECK(answer.find("X-RateLimit-Limit") == "60");
+    CHECK(answer.find("X-RateLimit-Remaining") == "60");
+    http::response refused;
+    oauth.handle(http::refusal{status::bad_request, "A sentence.", ip_address::v4(192, 0, 2, 1)}, refused);
+    CHECK(refused.status() == status::bad_request);
+    CHECK(refused.find("X-RateLimit-Remaining") == "60");
+    CHECK(limiter.asked == 0);
+
+    // One without an agent is counted, and so waits.
+    sent nameless{method::get, metadata};
+    nameless.without("User-Agent");
+    CHECK(oauth.may_block(nameless.asked()));
+    CHECK(oauth.handle(nameless.asked()).find("X-RateLimit-Remaining") == "7");
+    CHECK(limiter.asked == 1);
+    sent wrong{method::post, "/user/oauth_token/"};
+    CHECK(oauth.handle(wrong.asked()).find("X-RateLimit-Remaining") == "7");
 }
