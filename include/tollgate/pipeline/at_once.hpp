@@ -17,6 +17,7 @@
 #include <optional>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
 /// Whether a request can be answered now, without waiting for a database: asked on the thread that serves the sockets,
@@ -30,12 +31,11 @@ namespace tollgate::pipeline {
 /// Nobody reads it: it says that somebody would have to be asked.
 [[nodiscard]] inline problem would_wait() { return {problem_kind::unavailable, {}, {}}; }
 
-/// A store that answers from what it remembers, or not at all; one that never waits answers. That a use is to be recorded
-/// is a reason to wait, too.
+/// A store that answers from what it remembers, or not at all; one that never waits answers.
 template <credential_source Store>
 struct recalled_store {
     Store& store;
-    instant now;
+    bool would_record = false;
 
     [[nodiscard]] outcome<std::optional<token_credential>> find_personal_token(std::string_view username) const {
         if constexpr (!http::handler_blocks<Store>()) return store.find_personal_token(username);
@@ -46,12 +46,13 @@ struct recalled_store {
         else return told(store.recall_access_token(token));
     }
 
+    /// That a use is due to be recorded is a reason to wait, too, where that may wait.
+    void foresee_record() noexcept { would_record = http::handler_blocks<Store>() && use_recorder<Store>; }
+
 private:
-    [[nodiscard]] outcome<std::optional<token_credential>> told(
-        const std::optional<std::optional<token_credential>>& known) const {
+    [[nodiscard]] static outcome<std::optional<token_credential>> told(
+        const std::optional<std::optional<token_credential>>& known) {
         if (!known) return would_wait();
-        if constexpr (use_recorder<Store>)
-            if (*known && !use_pace::is_recent((*known)->last_used_at, now)) return would_wait();
         return *known;
     }
 };
@@ -108,10 +109,10 @@ template <class Api>
 
     found.now = policy(policies.clock).now();
     look_at_agent(policy(policies.agent_rule), asked, found);
-    const recalled_store store{api.store(), found.now};
-    recalled_users users{api.users()};
+    recalled_store<std::remove_reference_t<decltype(api.store())>> store{api.store()};
+    recalled_users<std::remove_reference_t<decltype(api.users())>> users{api.users()};
     identify(policies.authenticators, store, users, asked, found);
-    return found.standing == standing::known && remembers(api.users(), found.who->user) &&
+    return found.standing == standing::known && !store.would_record && remembers(api.users(), found.who->user) &&
            answers_at_once(policy(policies.limiter), limit_key::of(found.who->user),
                            found.own_quota.value_or(settings.user_quota));
 }

@@ -47,9 +47,8 @@ outcome<std::optional<caller>> basic_token::identify(std::string_view credential
     if (!found) return std::move(found).error();
     if (!*found || (*found)->secret_digest != recall_digest_of(secret)) return std::optional<caller>{};
     if ((*found)->expires_at && *(*found)->expires_at <= now) return std::optional<caller>{};
-    if constexpr (use_recorder<Store>)
-        if (pace_.is_due((*found)->last_used_at, now)) [[unlikely]]
-            detail::record_quietly([&] { return store.record_personal_token_use(username, now); });
+    detail::record_use(pace_, store, (*found)->last_used_at, now,
+                       [&](auto& to) { return to.record_personal_token_use(username, now); });
     // In place: a caller put together elsewhere and moved here costs GCC a kilobyte of zeros first.
     return outcome<std::optional<caller>>{
         std::optional<caller>{std::in_place, (*found)->user, (*found)->scopes, credential_kind::personal_token,

@@ -31,9 +31,8 @@ outcome<std::optional<caller>> bearer_token::identify(std::string_view credentia
     auto found = store.find_access_token(recall_digest_of(credentials));
     if (!found) return std::move(found).error();
     if (!*found || ((*found)->expires_at && *(*found)->expires_at <= now)) return std::optional<caller>{};
-    if constexpr (use_recorder<Store>)
-        if (pace_.is_due((*found)->last_used_at, now)) [[unlikely]]
-            detail::record_quietly([&] { return store.record_access_token_use((*found)->secret_digest, now); });
+    detail::record_use(pace_, store, (*found)->last_used_at, now,
+                       [&](auto& to) { return to.record_access_token_use((*found)->secret_digest, now); });
     return outcome<std::optional<caller>>{
         std::optional<caller>{std::in_place, (*found)->user, (*found)->scopes, credential_kind::access_token,
                               (*found)->application, (*found)->owner_quota}};

@@ -27,33 +27,52 @@ public:
         return *this;
     }
 
-    /// Whether a use is recorded that will do for now. A clock that was put back holds up nothing for longer than the pace.
-    [[nodiscard]] static bool is_recent(const std::optional<instant>& last_used_at, instant now) noexcept {
-        return last_used_at && now < *last_used_at + for_one && *last_used_at < now + for_one;
-    }
-
-    /// Of parallel calls at most one is told yes.
+    /// Of parallel calls at most one is told yes. A clock that was put back holds up nothing for longer than the pace.
     [[nodiscard]] bool is_due(const std::optional<instant>& last_used_at, instant now) noexcept {
         if (is_recent(last_used_at, now)) [[likely]]
             return false;
         std::int64_t last = last_.load(std::memory_order_relaxed);
-        const instant then = from_unix_milliseconds(last);
-        if (now < then + over_all && then < now + over_all) return false;
+        if (!has_passed(last, now)) return false;
         return last_.compare_exchange_strong(last, to_unix_milliseconds(now), std::memory_order_relaxed);
+    }
+    /// What `is_due` would say now, without being told so.
+    [[nodiscard]] bool would_be_due(const std::optional<instant>& last_used_at, instant now) const noexcept {
+        return !is_recent(last_used_at, now) && has_passed(last_.load(std::memory_order_relaxed), now);
     }
 
 private:
+    [[nodiscard]] static bool is_recent(const std::optional<instant>& last_used_at, instant now) noexcept {
+        return last_used_at && now < *last_used_at + for_one && *last_used_at < now + for_one;
+    }
+    [[nodiscard]] static bool has_passed(std::int64_t last, instant now) noexcept {
+        const instant then = from_unix_milliseconds(last);
+        return now >= then + over_all || then >= now + over_all;
+    }
+
     std::atomic<std::int64_t> last_ = 0;  // milliseconds since 1970
 };
 
 namespace detail {
 
-/// Records a use. That this fails, in whatever way, is no reason to refuse the request that was the use.
-template <class Record>
-void record_quietly(Record&& record) noexcept {
-    try {
-        static_cast<void>(record());
-    } catch (...) {
+/// Stands for a store where somebody only looks what would be asked of it (`pipeline::recalled_store`).
+template <class S>
+concept use_foreseer = requires(S& s) {
+    { s.foresee_record() } noexcept;
+};
+
+/// Records a use when that is due. That this fails, in whatever way, is no reason to refuse the request that was the use.
+template <class Store, class Record>
+void record_use(use_pace& pace, Store& store, const std::optional<instant>& last_used_at, instant now,
+                Record&& record) noexcept {
+    if constexpr (use_foreseer<Store>) {
+        if (pace.would_be_due(last_used_at, now)) store.foresee_record();
+    } else if constexpr (use_recorder<Store>) {
+        if (pace.is_due(last_used_at, now)) [[unlikely]] {
+            try {
+                static_cast<void>(record(store));
+            } catch (...) {
+            }
+        }
     }
 }
 

@@ -63,12 +63,9 @@ public:
     heard_changes& operator=(const heard_changes&) = delete;
 
     /// None while nothing can be relied on.
-    [[nodiscard]] std::optional<mark> read() const noexcept {
-        const auto now = settings_.now();
-        // First whether, then what: what was heard before the promise is seen by whoever sees the promise.
-        if (now.time_since_epoch().count() >= trusted_until_.load(std::memory_order_acquire)) return std::nullopt;
-        return mark{changes_.load(std::memory_order_acquire), now};
-    }
+    [[nodiscard]] std::optional<mark> read() const noexcept { return read_at(settings_.now()); }
+    /// What `read` will say for a while, if nothing is heard meanwhile.
+    [[nodiscard]] std::optional<mark> read_ahead() const noexcept { return read_at(settings_.now() + ahead); }
 
     /// `Row`: keyed by a `user_id`, or with a member `user`.
     template <class Key, class Row>
@@ -93,6 +90,15 @@ public:
     void trust_no_more() noexcept { trust_until((steady::time_point::min)()); }
 
 private:
+    /// Longer than a thread is away from its core, as a rule, and short beside what a row is given out for.
+    static constexpr milliseconds ahead{20};
+
+    [[nodiscard]] std::optional<mark> read_at(steady::time_point now) const noexcept {
+        // First whether, then what: what was heard before the promise is seen by whoever sees the promise.
+        if (now.time_since_epoch().count() >= trusted_until_.load(std::memory_order_acquire)) return std::nullopt;
+        return mark{changes_.load(std::memory_order_acquire), now};
+    }
+
     static constexpr std::size_t places = 4096;  // 32 KiB; at 100 changes a second each is met about every 40 s
 
     [[nodiscard]] static std::size_t hash_of(user_id user) noexcept {

@@ -89,7 +89,7 @@ public:
     [[nodiscard]] TOLLGATE_DECL verdict take(const limit_key& key, const quota& allowed, instant now) noexcept;
     [[nodiscard]] TOLLGATE_DECL verdict peek(const limit_key& key, const quota& allowed, instant now) noexcept;
 
-    /// Whether a unit of a lease is at hand.
+    /// Whether a unit of a lease is at hand, or a refusal of a moment ago.
     [[nodiscard]] TOLLGATE_DECL bool answers_at_once(const limit_key& key, const quota& allowed) const noexcept;
 
     /// Asks Redis something of no consequence, so that `on_state` tells now of one that is down. Whether it answered.

@@ -132,8 +132,7 @@ TOLLGATE_DECL verdict redis_windows::peek(const limit_key& key, const quota& all
 }
 
 TOLLGATE_DECL bool redis_windows::answers_at_once(const limit_key& key, const quota& allowed) const noexcept {
-    return state_->leased &&
-           state_->leased->peek(key, detail::bounded_quota{allowed}, state::steady_now()).has_value();
+    return state_->leased && state_->leased->has_at_hand(key, detail::bounded_quota{allowed}, state::steady_now());
 }
 
 TOLLGATE_DECL bool redis_windows::try_now() noexcept {

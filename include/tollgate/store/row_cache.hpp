@@ -69,6 +69,9 @@ private:
 ///     bool holds(const mark& kept, const mark& now, std::size_t hash, const Key&, const std::optional<Value>&) const;
 ///                                                           // whether what was read at `kept` is right at `now`
 ///
+/// One whose marks grow old by themselves may also have `read_ahead`, which is `read` a moment later: for those who look
+/// first, and come back for the row.
+///
 /// A mark is taken BEFORE the query, so that a change in between makes a good answer look old, never an old one good.
 /// Models: `sqlite::change_stamp`, `heard_changes`. Thread rule: any thread.
 template <class Key, class Value, class Changes>
@@ -89,7 +92,7 @@ public:
     /// What `query()` (an `answer`) says, or said and would say again. Problems are not remembered.
     template <class Query>
     [[nodiscard]] answer find(const Key& key, Query&& query);
-    /// What `find` would say now without a query; none where it would make one.
+    /// What `find` would say now without a query, and in a moment; none where it would make one.
     [[nodiscard]] std::optional<std::optional<Value>> recall(const Key& key) const noexcept;
 
     /// How `Changes` is told of this key.
@@ -160,9 +163,12 @@ auto row_cache<Key, Value, Changes>::find(const Key& key, Query&& query) -> answ
 template <class Key, class Value, class Changes>
 std::optional<std::optional<Value>> row_cache<Key, Value, Changes>::recall(const Key& key) const noexcept {
     if (sets_.empty()) return std::nullopt;
-    const auto now = changes_->read();
-    if (!now) return std::nullopt;
-    return recall(hash_(key), *now, key);
+    const auto soon = [this] {
+        if constexpr (requires { changes_->read_ahead(); }) return changes_->read_ahead();
+        else return changes_->read();
+    }();
+    if (!soon) return std::nullopt;
+    return recall(hash_(key), *soon, key);
 }
 
 template <class Key, class Value, class Changes>

@@ -28,6 +28,7 @@ struct recalling_store {
     bool remembers = true;
     int asked = 0;
     int uses_recorded = 0;
+    bool forgets_uses = false;
 
     outcome<std::optional<token_credential>> find_personal_token(std::string_view username) {
         ++asked;
@@ -47,6 +48,7 @@ struct recalling_store {
     }
     outcome<void> record_personal_token_use(std::string_view username, instant now) {
         ++uses_recorded;
+        if (forgets_uses) return outcome<void>{};
         return rows.record_personal_token_use(username, now);
     }
     outcome<void> record_access_token_use(const digest& token, instant now) {
@@ -222,6 +224,17 @@ TEST_CASE("a use that is to be recorded is recorded by a thread that may wait") 
     CHECK(is_balance(api.handle(shop.balance())));
     CHECK(shop.store.uses_recorded == 1);
     CHECK_FALSE(api.may_block(shop.balance()));
+
+    // Looking is not recording, and who is not recorded for now need not wait.
+    shop.now += std::chrono::hours{1};
+    CHECK(api.may_block(shop.balance()));
+    CHECK(api.may_block(shop.balance()));
+    shop.store.forgets_uses = true;
+    CHECK(is_balance(api.handle(shop.balance())));
+    CHECK(shop.store.uses_recorded == 2);
+    CHECK_FALSE(api.may_block(shop.balance()));
+    shop.now += seconds{1};
+    CHECK(api.may_block(shop.balance()));
 }
 
 TEST_CASE("an access token that is over waits for its refusal") {

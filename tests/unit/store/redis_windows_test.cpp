@@ -289,6 +289,28 @@ TEST_CASE("a request is one round trip, and none while a lease lasts") {
     CHECK(proxy.turns() == warm + 2);
 }
 
+TEST_CASE("who is told that an answer is at hand waits for none") {
+    tcp_proxy proxy{redis_server::shared().socket_path()};
+    auto settings = patient();
+    settings.lease = GENERATE(2U, 63U, 64U, 300U);
+    auto leasing = open(proxied(proxy), settings);
+    int asked = 0, mistaken = 0;
+    for (const auto& [key, allowed, takes] : std::vector<std::tuple<limit_key, quota, int>>{
+             {user(1), {1'000'000, hours{24}}, 1500}, {user(2), {100, hours{24}}, 150}})
+        for (int i = 0; i < takes; ++i) {
+            const auto before = proxy.turns();
+            const bool at_hand = leasing.answers_at_once(key, allowed);
+            (void)leasing.take(key, allowed, some_time);
+            const bool went = proxy.turns() != before;
+            mistaken += at_hand == went ? 1 : 0;
+            asked += went ? 1 : 0;
+        }
+    CAPTURE(settings.lease);
+    CHECK(mistaken == 0);
+    CHECK(asked > 0);
+    CHECK(asked < 1500);
+}
+
 TEST_CASE("with leases, what is told as remaining never grows within a window") {
     auto settings = patient();
     settings.lease = 32;

@@ -74,7 +74,9 @@ public:
 
 private:
     struct closer {
-        TOLLGATE_DECL void operator()(pg_conn* open) const noexcept;
+        /// May throw what the heap throws, in the middle of it.
+    TOLLGATE_DECL run_result converse(const batch& asked);
+    TOLLGATE_DECL void operator()(pg_conn* open) const noexcept;
     };
     enum class command_kind { asks_the_time, prepares, executes, ends_transaction };
     struct command {

@@ -149,6 +149,15 @@ TOLLGATE_DECL run_result connection::lose(reception& into, waited why) {
 TOLLGATE_DECL run_result connection::run(const batch& asked) {
     if (asked.statements().empty()) return {};
     if (handle_ == nullptr) return {{}, trouble{unavailable("PostgreSQL: the connection is closed"), aftermath::lost}};
+    try {
+        return converse(asked);
+    } catch (...) {
+        handle_.reset();  // an answer may be on its way, and the next to ask would take it for theirs
+        throw;
+    }
+}
+
+TOLLGATE_DECL run_result connection::converse(const batch& asked) {
     const auto began_at = steady::now();
     const auto end = began_at + asked.answer_wait_max().value_or(settings_.answer_wait_max);
     std::vector<command> commands;

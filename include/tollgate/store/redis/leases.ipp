@@ -105,18 +105,21 @@ struct leases::table {
                !known.is_asked_for && now <= known.leased_at + quick_milliseconds;
     }
 
+    /// Whether a unit, or a refusal of a moment ago, is here for whoever comes now.
+    static bool finds_here(const slot& known, const tollgate::detail::bounded_quota& allowed,
+                           std::int64_t now) noexcept {
+        if (!holds_for(known, allowed, now)) return false;
+        if (known.units > 0) return !is_nearly_used_up(known, now);
+        return known.size == 0 && known.remaining == 0 && !known.is_asked_for &&
+               now < known.leased_at + refusal_milliseconds;
+    }
+
     static std::optional<verdict> take_from(slot& known, const tollgate::detail::bounded_quota& allowed,
                                             std::int64_t now) noexcept {
-        if (!holds_for(known, allowed, now)) return std::nullopt;
-        if (known.units > 0) {
-            if (is_nearly_used_up(known, now)) return std::nullopt;
-            --known.units;
-            return tell(known, true);
-        }
-        if (known.size == 0 && known.remaining == 0 && !known.is_asked_for &&
-            now < known.leased_at + refusal_milliseconds)
-            return tell(known, false);
-        return std::nullopt;
+        if (!finds_here(known, allowed, now)) return std::nullopt;
+        const bool admitted = known.units > 0;
+        if (admitted) --known.units;
+        return tell(known, admitted);
     }
 
     static verdict tell(const slot& known, bool admitted) noexcept {
@@ -211,6 +214,14 @@ TOLLGATE_DECL std::optional<verdict> leases::peek(const limit_key& key,
     const auto* known = table::find(table_->sets[index], key);
     if (known == nullptr || known->units == 0 || !table::holds_for(*known, allowed, steady_now)) return std::nullopt;
     return table::tell(*known, true);
+}
+
+TOLLGATE_DECL bool leases::has_at_hand(const limit_key& key, const tollgate::detail::bounded_quota& allowed,
+                                       std::int64_t steady_now) const noexcept {
+    const std::size_t index = table_->set_of(key);
+    const std::scoped_lock held{table_->lock_of(index)};
+    const auto* known = table::find(table_->sets[index], key);
+    return known != nullptr && table::finds_here(*known, allowed, steady_now);
 }
 
 TOLLGATE_DECL verdict leases::settle(const asking& asked, const window_answer* answered,
