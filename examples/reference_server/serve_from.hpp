@@ -26,6 +26,8 @@ struct kept_in {
     Store& store;
     Clock clock;
 };
+template <class Directory, class Store, class Clock>
+kept_in(Directory&, Store&, Clock) -> kept_in<Directory, Store, Clock>;
 
 /// Serves until it is told to stop, and then until what is in flight is answered.
 template <class Directory, class Store, class Clock>
