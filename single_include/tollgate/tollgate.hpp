@@ -5003,33 +5003,52 @@ public:
         return *this;
     }
 
-    /// Whether a use is recorded that will do for now. A clock that was put back holds up nothing for longer than the pace.
-    [[nodiscard]] static bool is_recent(const std::optional<instant>& last_used_at, instant now) noexcept {
-        return last_used_at && now < *last_used_at + for_one && *last_used_at < now + for_one;
-    }
-
-    /// Of parallel calls at most one is told yes.
+    /// Of parallel calls at most one is told yes. A clock that was put back holds up nothing for longer than the pace.
     [[nodiscard]] bool is_due(const std::optional<instant>& last_used_at, instant now) noexcept {
         if (is_recent(last_used_at, now)) [[likely]]
             return false;
         std::int64_t last = last_.load(std::memory_order_relaxed);
-        const instant then = from_unix_milliseconds(last);
-        if (now < then + over_all && then < now + over_all) return false;
+        if (!has_passed(last, now)) return false;
         return last_.compare_exchange_strong(last, to_unix_milliseconds(now), std::memory_order_relaxed);
+    }
+    /// What `is_due` would say now, without being told so.
+    [[nodiscard]] bool would_be_due(const std::optional<instant>& last_used_at, instant now) const noexcept {
+        return !is_recent(last_used_at, now) && has_passed(last_.load(std::memory_order_relaxed), now);
     }
 
 private:
+    [[nodiscard]] static bool is_recent(const std::optional<instant>& last_used_at, instant now) noexcept {
+        return last_used_at && now < *last_used_at + for_one && *last_used_at < now + for_one;
+    }
+    [[nodiscard]] static bool has_passed(std::int64_t last, instant now) noexcept {
+        const instant then = from_unix_milliseconds(last);
+        return now >= then + over_all || then >= now + over_all;
+    }
+
     std::atomic<std::int64_t> last_ = 0;  // milliseconds since 1970
 };
 
 namespace detail {
 
-/// Records a use. That this fails, in whatever way, is no reason to refuse the request that was the use.
-template <class Record>
-void record_quietly(Record&& record) noexcept {
-    try {
-        static_cast<void>(record());
-    } catch (...) {
+/// Stands for a store where somebody only looks what would be asked of it (`pipeline::recalled_store`).
+template <class S>
+concept use_foreseer = requires(S& s) {
+    { s.foresee_record() } noexcept;
+};
+
+/// Records a use when that is due. That this fails, in whatever way, is no reason to refuse the request that was the use.
+template <class Store, class Record>
+void record_use(use_pace& pace, Store& store, const std::optional<instant>& last_used_at, instant now,
+                Record&& record) noexcept {
+    if constexpr (use_foreseer<Store>) {
+        if (pace.would_be_due(last_used_at, now)) store.foresee_record();
+    } else if constexpr (use_recorder<Store>) {
+        if (pace.is_due(last_used_at, now)) [[unlikely]] {
+            try {
+                static_cast<void>(record(store));
+            } catch (...) {
+            }
+        }
     }
 }
 
@@ -5074,9 +5093,8 @@ outcome<std::optional<caller>> basic_token::identify(std::string_view credential
     if (!found) return std::move(found).error();
     if (!*found || (*found)->secret_digest != recall_digest_of(secret)) return std::optional<caller>{};
     if ((*found)->expires_at && *(*found)->expires_at <= now) return std::optional<caller>{};
-    if constexpr (use_recorder<Store>)
-        if (pace_.is_due((*found)->last_used_at, now)) [[unlikely]]
-            detail::record_quietly([&] { return store.record_personal_token_use(username, now); });
+    detail::record_use(pace_, store, (*found)->last_used_at, now,
+                       [&](auto& to) { return to.record_personal_token_use(username, now); });
     // In place: a caller put together elsewhere and moved here costs GCC a kilobyte of zeros first.
     return outcome<std::optional<caller>>{
         std::optional<caller>{std::in_place, (*found)->user, (*found)->scopes, credential_kind::personal_token,
@@ -5109,9 +5127,8 @@ outcome<std::optional<caller>> bearer_token::identify(std::string_view credentia
     auto found = store.find_access_token(recall_digest_of(credentials));
     if (!found) return std::move(found).error();
     if (!*found || ((*found)->expires_at && *(*found)->expires_at <= now)) return std::optional<caller>{};
-    if constexpr (use_recorder<Store>)
-        if (pace_.is_due((*found)->last_used_at, now)) [[unlikely]]
-            detail::record_quietly([&] { return store.record_access_token_use((*found)->secret_digest, now); });
+    detail::record_use(pace_, store, (*found)->last_used_at, now,
+                       [&](auto& to) { return to.record_access_token_use((*found)->secret_digest, now); });
     return outcome<std::optional<caller>>{
         std::optional<caller>{std::in_place, (*found)->user, (*found)->scopes, credential_kind::access_token,
                               (*found)->application, (*found)->owner_quota}};
@@ -6919,12 +6936,11 @@ namespace tollgate::pipeline {
 /// Nobody reads it: it says that somebody would have to be asked.
 [[nodiscard]] inline problem would_wait() { return {problem_kind::unavailable, {}, {}}; }
 
-/// A store that answers from what it remembers, or not at all; one that never waits answers. That a use is to be recorded
-/// is a reason to wait, too.
+/// A store that answers from what it remembers, or not at all; one that never waits answers.
 template <credential_source Store>
 struct recalled_store {
     Store& store;
-    instant now;
+    bool would_record = false;
 
     [[nodiscard]] outcome<std::optional<token_credential>> find_personal_token(std::string_view username) const {
         if constexpr (!http::handler_blocks<Store>()) return store.find_personal_token(username);
@@ -6935,12 +6951,13 @@ struct recalled_store {
         else return told(store.recall_access_token(token));
     }
 
+    /// That a use is due to be recorded is a reason to wait, too, where that may wait.
+    void foresee_record() noexcept { would_record = http::handler_blocks<Store>() && use_recorder<Store>; }
+
 private:
-    [[nodiscard]] outcome<std::optional<token_credential>> told(
-        const std::optional<std::optional<token_credential>>& known) const {
+    [[nodiscard]] static outcome<std::optional<token_credential>> told(
+        const std::optional<std::optional<token_credential>>& known) {
         if (!known) return would_wait();
-        if constexpr (use_recorder<Store>)
-            if (*known && !use_pace::is_recent((*known)->last_used_at, now)) return would_wait();
         return *known;
     }
 };
@@ -6997,10 +7014,10 @@ template <class Api>
 
     found.now = policy(policies.clock).now();
     look_at_agent(policy(policies.agent_rule), asked, found);
-    const recalled_store store{api.store(), found.now};
-    recalled_users users{api.users()};
+    recalled_store<std::remove_reference_t<decltype(api.store())>> store{api.store()};
+    recalled_users<std::remove_reference_t<decltype(api.users())>> users{api.users()};
     identify(policies.authenticators, store, users, asked, found);
-    return found.standing == standing::known && remembers(api.users(), found.who->user) &&
+    return found.standing == standing::known && !store.would_record && remembers(api.users(), found.who->user) &&
            answers_at_once(policy(policies.limiter), limit_key::of(found.who->user),
                            found.own_quota.value_or(settings.user_quota));
 }
@@ -11094,12 +11111,9 @@ public:
     heard_changes& operator=(const heard_changes&) = delete;
 
     /// None while nothing can be relied on.
-    [[nodiscard]] std::optional<mark> read() const noexcept {
-        const auto now = settings_.now();
-        // First whether, then what: what was heard before the promise is seen by whoever sees the promise.
-        if (now.time_since_epoch().count() >= trusted_until_.load(std::memory_order_acquire)) return std::nullopt;
-        return mark{changes_.load(std::memory_order_acquire), now};
-    }
+    [[nodiscard]] std::optional<mark> read() const noexcept { return read_at(settings_.now()); }
+    /// What `read` will say for a while, if nothing is heard meanwhile.
+    [[nodiscard]] std::optional<mark> read_ahead() const noexcept { return read_at(settings_.now() + ahead); }
 
     /// `Row`: keyed by a `user_id`, or with a member `user`.
     template <class Key, class Row>
@@ -11124,6 +11138,15 @@ public:
     void trust_no_more() noexcept { trust_until((steady::time_point::min)()); }
 
 private:
+    /// Longer than a thread is away from its core, as a rule, and short beside what a row is given out for.
+    static constexpr milliseconds ahead{20};
+
+    [[nodiscard]] std::optional<mark> read_at(steady::time_point now) const noexcept {
+        // First whether, then what: what was heard before the promise is seen by whoever sees the promise.
+        if (now.time_since_epoch().count() >= trusted_until_.load(std::memory_order_acquire)) return std::nullopt;
+        return mark{changes_.load(std::memory_order_acquire), now};
+    }
+
     static constexpr std::size_t places = 4096;  // 32 KiB; at 100 changes a second each is met about every 40 s
 
     [[nodiscard]] static std::size_t hash_of(user_id user) noexcept {
@@ -12109,6 +12132,9 @@ private:
 ///     bool holds(const mark& kept, const mark& now, std::size_t hash, const Key&, const std::optional<Value>&) const;
 ///                                                           // whether what was read at `kept` is right at `now`
 ///
+/// One whose marks grow old by themselves may also have `read_ahead`, which is `read` a moment later: for those who look
+/// first, and come back for the row.
+///
 /// A mark is taken BEFORE the query, so that a change in between makes a good answer look old, never an old one good.
 /// Models: `sqlite::change_stamp`, `heard_changes`. Thread rule: any thread.
 template <class Key, class Value, class Changes>
@@ -12129,7 +12155,7 @@ public:
     /// What `query()` (an `answer`) says, or said and would say again. Problems are not remembered.
     template <class Query>
     [[nodiscard]] answer find(const Key& key, Query&& query);
-    /// What `find` would say now without a query; none where it would make one.
+    /// What `find` would say now without a query, and in a moment; none where it would make one.
     [[nodiscard]] std::optional<std::optional<Value>> recall(const Key& key) const noexcept;
 
     /// How `Changes` is told of this key.
@@ -12200,9 +12226,12 @@ auto row_cache<Key, Value, Changes>::find(const Key& key, Query&& query) -> answ
 template <class Key, class Value, class Changes>
 std::optional<std::optional<Value>> row_cache<Key, Value, Changes>::recall(const Key& key) const noexcept {
     if (sets_.empty()) return std::nullopt;
-    const auto now = changes_->read();
-    if (!now) return std::nullopt;
-    return recall(hash_(key), *now, key);
+    const auto soon = [this] {
+        if constexpr (requires { changes_->read_ahead(); }) return changes_->read_ahead();
+        else return changes_->read();
+    }();
+    if (!soon) return std::nullopt;
+    return recall(hash_(key), *soon, key);
 }
 
 template <class Key, class Value, class Changes>
@@ -29097,6 +29126,8 @@ private:
     connection() = default;
     TOLLGATE_DECL outcome<void> connect(const server_parameters& server);
     TOLLGATE_DECL outcome<void> set_up();
+    /// Throws what the heap throws, perhaps in the middle of it.
+    TOLLGATE_DECL run_result converse(const batch& asked);
     TOLLGATE_DECL bool send(const batch& asked, std::vector<command>& commands);
     TOLLGATE_DECL bool send_statement(const batch& asked, std::size_t index, std::vector<command>& commands);
     /// One result; true when it was the last that there will be.
@@ -30851,6 +30882,15 @@ TOLLGATE_DECL run_result connection::lose(reception& into, waited why) {
 TOLLGATE_DECL run_result connection::run(const batch& asked) {
     if (asked.statements().empty()) return {};
     if (handle_ == nullptr) return {{}, trouble{unavailable("PostgreSQL: the connection is closed"), aftermath::lost}};
+    try {
+        return converse(asked);
+    } catch (...) {
+        handle_.reset();  // an answer may be on its way, and the next to ask would take it for theirs
+        throw;
+    }
+}
+
+TOLLGATE_DECL run_result connection::converse(const batch& asked) {
     const auto began_at = steady::now();
     const auto end = began_at + asked.answer_wait_max().value_or(settings_.answer_wait_max);
     std::vector<command> commands;
@@ -33771,6 +33811,10 @@ public:
                                                             const tollgate::detail::bounded_quota& allowed,
                                                             std::int64_t steady_now) const noexcept;
 
+    /// Whether `take` would find an answer here.
+    [[nodiscard]] TOLLGATE_DECL bool has_at_hand(const limit_key& key, const tollgate::detail::bounded_quota& allowed,
+                                                 std::int64_t steady_now) const noexcept;
+
     /// Puts the answer's units here, but for the one that is used now; null when there was none. `asked_at` is from
     /// before the question was sent. What is to be told; without an answer, only if it is admitted: there was a unit all
     /// the same.
@@ -33912,7 +33956,7 @@ public:
     [[nodiscard]] TOLLGATE_DECL verdict take(const limit_key& key, const quota& allowed, instant now) noexcept;
     [[nodiscard]] TOLLGATE_DECL verdict peek(const limit_key& key, const quota& allowed, instant now) noexcept;
 
-    /// Whether a unit of a lease is at hand.
+    /// Whether a unit of a lease is at hand, or a refusal of a moment ago.
     [[nodiscard]] TOLLGATE_DECL bool answers_at_once(const limit_key& key, const quota& allowed) const noexcept;
 
     /// Asks Redis something of no consequence, so that `on_state` tells now of one that is down. Whether it answered.
@@ -34557,18 +34601,21 @@ struct leases::table {
                !known.is_asked_for && now <= known.leased_at + quick_milliseconds;
     }
 
+    /// Whether a unit, or a refusal of a moment ago, is here for whoever comes now.
+    static bool finds_here(const slot& known, const tollgate::detail::bounded_quota& allowed,
+                           std::int64_t now) noexcept {
+        if (!holds_for(known, allowed, now)) return false;
+        if (known.units > 0) return !is_nearly_used_up(known, now);
+        return known.size == 0 && known.remaining == 0 && !known.is_asked_for &&
+               now < known.leased_at + refusal_milliseconds;
+    }
+
     static std::optional<verdict> take_from(slot& known, const tollgate::detail::bounded_quota& allowed,
                                             std::int64_t now) noexcept {
-        if (!holds_for(known, allowed, now)) return std::nullopt;
-        if (known.units > 0) {
-            if (is_nearly_used_up(known, now)) return std::nullopt;
-            --known.units;
-            return tell(known, true);
-        }
-        if (known.size == 0 && known.remaining == 0 && !known.is_asked_for &&
-            now < known.leased_at + refusal_milliseconds)
-            return tell(known, false);
-        return std::nullopt;
+        if (!finds_here(known, allowed, now)) return std::nullopt;
+        const bool admitted = known.units > 0;
+        if (admitted) --known.units;
+        return tell(known, admitted);
     }
 
     static verdict tell(const slot& known, bool admitted) noexcept {
@@ -34663,6 +34710,14 @@ TOLLGATE_DECL std::optional<verdict> leases::peek(const limit_key& key,
     const auto* known = table::find(table_->sets[index], key);
     if (known == nullptr || known->units == 0 || !table::holds_for(*known, allowed, steady_now)) return std::nullopt;
     return table::tell(*known, true);
+}
+
+TOLLGATE_DECL bool leases::has_at_hand(const limit_key& key, const tollgate::detail::bounded_quota& allowed,
+                                       std::int64_t steady_now) const noexcept {
+    const std::size_t index = table_->set_of(key);
+    const std::scoped_lock held{table_->lock_of(index)};
+    const auto* known = table::find(table_->sets[index], key);
+    return known != nullptr && table::finds_here(*known, allowed, steady_now);
 }
 
 TOLLGATE_DECL verdict leases::settle(const asking& asked, const window_answer* answered,
@@ -35109,8 +35164,7 @@ TOLLGATE_DECL verdict redis_windows::peek(const limit_key& key, const quota& all
 }
 
 TOLLGATE_DECL bool redis_windows::answers_at_once(const limit_key& key, const quota& allowed) const noexcept {
-    return state_->leased &&
-           state_->leased->peek(key, detail::bounded_quota{allowed}, state::steady_now()).has_value();
+    return state_->leased && state_->leased->has_at_hand(key, detail::bounded_quota{allowed}, state::steady_now());
 }
 
 TOLLGATE_DECL bool redis_windows::try_now() noexcept {

@@ -74,9 +74,7 @@ public:
 
 private:
     struct closer {
-        /// May throw what the heap throws, in the middle of it.
-    TOLLGATE_DECL run_result converse(const batch& asked);
-    TOLLGATE_DECL void operator()(pg_conn* open) const noexcept;
+        TOLLGATE_DECL void operator()(pg_conn* open) const noexcept;
     };
     enum class command_kind { asks_the_time, prepares, executes, ends_transaction };
     struct command {
@@ -93,6 +91,8 @@ private:
     connection() = default;
     TOLLGATE_DECL outcome<void> connect(const server_parameters& server);
     TOLLGATE_DECL outcome<void> set_up();
+    /// Throws what the heap throws, perhaps in the middle of it.
+    TOLLGATE_DECL run_result converse(const batch& asked);
     TOLLGATE_DECL bool send(const batch& asked, std::vector<command>& commands);
     TOLLGATE_DECL bool send_statement(const batch& asked, std::size_t index, std::vector<command>& commands);
     /// One result; true when it was the last that there will be.

@@ -4,6 +4,8 @@
 #include <tollgate/store/suite/expect.hpp>
 #include <tollgate/store/suite/samples.hpp>
 
+#include <support/allocations.hpp>
+
 #include <catch2/catch.hpp>
 
 #include <cstdint>
@@ -12,23 +14,10 @@
 #include <optional>
 #include <string>
 
-// Clang links the operators of its sanitizers into the program itself, where a second pair finds no place. Allocations are
-// counted in all other builds.
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define TOLLGATE_TEST_NEW_IS_TAKEN
-#endif
-#endif
-
 #if !defined(TOLLGATE_TEST_NEW_IS_TAKEN)
 
-namespace {
-
-// What the calling thread still may allocate; none: as much as it likes. Counted for this thread alone.
-thread_local std::optional<long> allocations_left;
-thread_local long allocations_made = 0;
-
-}  // namespace
+using tollgate_test::allocations_left;
+using tollgate_test::allocations_made;
 
 // The whole program's, so that every allocation of a verb can be made to fail, each in its turn. Not inlined: where one of
 // a pair is and the other is not, GCC takes malloc and delete for a mismatch.
