@@ -1,6 +1,7 @@
 """The parts of one API on several nodes: PostgreSQL, Redis, tollgate-servers, HAProxy. Each is one process that is started
 with the settings that matter, stopped by its process id, and gone when whoever started it is gone."""
 
+import contextlib
 import ctypes
 import glob
 import hashlib
@@ -40,14 +41,18 @@ class Part:
     def spawn(self, command, environment=None, told=None):
         """`told`: what it reads from its standard input."""
         rights = {"user": self.owner.pw_uid, "group": self.owner.pw_gid, "extra_groups": []} if self.owner else {}
-        with open(self.log, "ab") as log:
-            made = subprocess.Popen(
-                [*map(str, command)], stdin=subprocess.PIPE if told is not None else subprocess.DEVNULL,
-                stdout=log, stderr=log, cwd="/", start_new_session=True, preexec_fn=_end_with_the_parent,
-                env={**os.environ, **(environment or {})}, **rights)
+        try:
+            with open(self.log, "ab") as log:
+                made = subprocess.Popen(
+                    [*map(str, command)], stdin=subprocess.PIPE if told is not None else subprocess.DEVNULL,
+                    stdout=log, stderr=log, cwd="/", start_new_session=True, preexec_fn=_end_with_the_parent,
+                    env={**os.environ, **(environment or {})}, **rights)
+        except (OSError, subprocess.SubprocessError) as why:  # a program that is just being replaced is absent, or busy
+            raise Failure(f"{self.name} cannot be started: {why}") from None
         if told is not None:
-            made.stdin.write(told.encode())
-            made.stdin.close()
+            with contextlib.suppress(BrokenPipeError):  # whoever waits for it learns that it has ended
+                made.stdin.write(told.encode())
+                made.stdin.close()
         return made
 
     def run(self, command, told=None):
@@ -64,6 +69,11 @@ class Part:
     @property
     def runs(self):
         return self.process is not None and self.process.poll() is None
+
+    @property
+    def rests(self):
+        """Whether it was told to end, and did."""
+        return self.process is not None and self.process.poll() == 0
 
     def send(self, number):
         if self.runs:
@@ -95,7 +105,10 @@ class Part:
             time.sleep(0.02)
 
     def last_words(self):
-        lines = self.log.read_text(errors="replace").splitlines()
+        try:
+            lines = self.log.read_text(errors="replace").splitlines()
+        except OSError:
+            lines = []
         return f"{lines[-1] if lines else 'it says nothing'} (all of it: {self.log})"
 
 
@@ -138,8 +151,11 @@ class Postgres(Part):
         self.wait_until(self.answers)
 
     def answers(self):
-        return subprocess.run([self.programs / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port)],
-                              stdin=subprocess.DEVNULL).returncode == 0
+        try:
+            return subprocess.run([self.programs / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port)],
+                                  stdin=subprocess.DEVNULL).returncode == 0
+        except OSError as why:
+            raise Failure(f"{self.name} cannot be asked: {why}") from None
 
     def stop(self, number=signal.SIGINT, seconds=15):
         """SIGINT ends connections in order; SIGQUIT breaks them, and the next start recovers."""
@@ -190,6 +206,8 @@ class Node(Part):
         self.flags = []
 
     def start(self):
+        if not self.runs:
+            self.process = None  # one that cannot be started has failed, and does not rest
         expect_free(self.port)
         self.process = self.spawn([self.program, "serve", "--config", self.configuration, "--data", self.data,
                                    "--listen", f"127.0.0.1:{self.port}", *self.flags], self.environment)
@@ -235,16 +253,30 @@ class Proxy(Part):
 
     def tell(self, command):
         """What its control socket answers."""
-        with socket.socket(socket.AF_UNIX) as to:
-            to.settimeout(START_SECONDS)
-            to.connect(str(self.control))
-            to.sendall(command.encode() + b"\n")
-            return b"".join(iter(lambda: to.recv(65536), b"")).decode()
+        try:
+            with socket.socket(socket.AF_UNIX) as to:
+                to.settimeout(START_SECONDS)
+                to.connect(str(self.control))
+                to.sendall(command.encode() + b"\n")
+                return b"".join(iter(lambda: to.recv(65536), b"")).decode()
+        except OSError as why:
+            raise Failure(f"{self.name} cannot be told anything: {why}") from None
 
     def is_up(self, node):
+        return self.state_of(node) == "UP"
+
+    def state_of(self, node):
+        """UP, DOWN, DRAIN, and others that HAProxy knows."""
         rows = [row.split(",") for row in self.tell("show stat").splitlines()]
+        if not rows or "status" not in rows[0]:
+            raise Failure(f"{self.name} does not say how its nodes are")  # it is about to end
         status = rows[0].index("status")
-        return any(row[0] == "nodes" and row[1] == node.name and row[status] == "UP" for row in rows if len(row) > status)
+        return next((row[status] for row in rows if len(row) > status and row[:2] == ["nodes", node.name]), None)
+
+    def admit(self, node):
+        """It may be sent requests, as soon as it answers."""
+        with contextlib.suppress(Failure):  # an HAProxy that is gone has forgotten whom it was to leave out
+            self.tell(f"set server nodes/{node.name} state ready")
 
     def stop(self, number=signal.SIGTERM, seconds=15):
         super().stop(number, seconds)
@@ -287,14 +319,23 @@ class Cluster:
         for part in (*self.nodes, self.redis, self.postgres):
             part.stop()
 
+    def start_again(self, part):
+        """One that had ended, in whatever way."""
+        part.start()
+        if part in self.nodes:
+            self.proxy.admit(part)
+
     def renew(self, node):
-        """Stops a node and starts it again, as for an upgrade: nobody notices, because nobody is sent to it meanwhile."""
+        """Stops a node and starts it again, as for an upgrade: nobody notices, because nobody is sent to it meanwhile.
+        However it fails, HAProxy does not go on leaving the node out."""
         self.proxy.tell(f"set server nodes/{node.name} state drain")
-        time.sleep(0.2)  # what is being sent to it arrives; what has arrived it answers before it ends
-        node.stop()
-        node.start()
-        node.wait()
-        self.proxy.tell(f"set server nodes/{node.name} state ready")
+        try:
+            time.sleep(0.2)  # what is being sent to it arrives; what has arrived it answers before it ends
+            node.stop()
+            node.start()
+            node.wait()
+        finally:
+            self.proxy.admit(node)
         self.proxy.wait_until(lambda: self.proxy.is_up(node))
 
     def _configure(self):

@@ -112,15 +112,15 @@ def look_after(cluster, wishes):
             wishes.clear()
             renew(cluster)
         for part in cluster.parts:
-            if part.runs or part.process.returncode == 0:
+            if part.runs or part.rests:
                 continue
             now = time.monotonic()
             if due.setdefault(part, now + PAUSE_SECONDS) <= now:
                 del due[part]
-                code = part.process.returncode
+                had_ended = f" had ended with {part.process.returncode}; it" if part.process else ""
                 try:
-                    part.start()
-                    print(f"# {part.name} had ended with {code}; it is process {part.process.pid} now", flush=True)
+                    cluster.start_again(part)
+                    print(f"# {part.name}{had_ended} is process {part.process.pid} now", flush=True)
                 except parts.Failure as why:
                     print(f"# {why}", flush=True)
 

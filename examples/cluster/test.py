@@ -1,4 +1,4 @@
-"""Starts the cluster on free ports, pastes the curl lines that it prints, kills a node, renews all, and ends it."""
+"""Starts the cluster on free ports, pastes the curl lines that it prints, kills a node, renews all, fails to, and ends it."""
 
 import pathlib
 import queue
@@ -10,13 +10,15 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 SECONDS = 60  # a passing test takes a few; the machine may be busy
 
 
 def main():
-    program = sys.argv[1]
     with tempfile.TemporaryDirectory(prefix="tollgate-cluster-") as folder:
+        program = pathlib.Path(folder) / "tollgate-server"  # one that can be taken away
+        program.symlink_to(pathlib.Path(sys.argv[1]).resolve())
         pathlib.Path(folder).chmod(0o711)  # as a user's folder may be: PostgreSQL is another user
         expect_clear_words(program, folder)
         check(program, folder)
@@ -60,7 +62,8 @@ def check(program, folder):
         for expected in ('"balance":1234.56', '"admin":true', '{"id":', "hooks.example.com"):
             if not any(expected in answer for answer in answers):
                 sys.exit(f"no {expected} in {answers}")
-        if paste(next(line for line in told if line.startswith("python3 -c"))).count(" UP\n") != 3:
+        states = next(line for line in told if line.startswith("python3 -c"))
+        if paste(states).count(" UP\n") != 3:
             sys.exit("HAProxy does not show three nodes")
         administer = next(line for line in told if " user quota " in line)
         if '"per_day":5000' not in paste(administer).replace(" ", ""):
@@ -75,6 +78,22 @@ def check(program, folder):
         for _ in range(3):
             pids.append(int(wait_for("is process").split()[-2]))
             paste(balance)
+
+        # An upgrade that fails half-way, because the program is not there yet: the node comes again by itself.
+        installed = program.readlink()
+        program.unlink()
+        process.send_signal(signal.SIGUSR1)
+        wait_for("cannot be started")
+        paste(balance)
+        if "DRAIN" in paste(states):
+            sys.exit("an upgrade that failed leaves a node drained")
+        program.symlink_to(installed)
+        pids.append(int(wait_for("is process").split()[-2]))
+        deadline = time.monotonic() + SECONDS
+        while paste(states).count(" UP\n") != 3:
+            if time.monotonic() > deadline:
+                sys.exit(f"after an upgrade that failed: {paste(states)}")
+            time.sleep(0.1)
         process.send_signal(signal.SIGTERM)
         if process.wait(SECONDS) != 0:
             sys.exit(f"ended with {process.returncode}: {process.stderr.read()}")

@@ -6,15 +6,19 @@ what was counted. TOLLGATE_FAKETIME names another libfaketime than Debian's.
 """
 
 import concurrent.futures
+import contextlib
 import glob
 import json
 import os
 import pathlib
 import random
+import shutil
 import signal
+import socket
 import ssl
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -66,6 +70,55 @@ def at_once(*calls):
 def tell(text):
     if "TOLLGATE_STORM" in os.environ:
         print(text, file=sys.stderr, flush=True)
+
+
+class Failing(unittest.TestCase):
+    """What cannot be started or asked is told in one line, and ends nobody else."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="tollgate-parts-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def test_a_program_that_is_being_replaced(self):
+        program = self.folder / "program"
+        node = parts.Node(program, self.folder, 1, parts.free_ports(1)[0])
+        with self.assertRaisesRegex(parts.Failure, "node1 cannot be started: .*No such file"):
+            node.start()
+        self.assertFalse(node.runs or node.rests)
+        shutil.copy("/bin/true", program)
+        with open(program, "ab"), self.assertRaisesRegex(parts.Failure, "node1 cannot be started: .*busy"):
+            node.start()
+        self.assertFalse(node.runs or node.rests)
+        node.start()
+        self.assertEqual(0, node.process.wait())
+        self.assertTrue(node.rests)
+
+    def test_a_balancer_that_is_gone_or_going(self):
+        proxy = parts.Proxy(self.folder, 0, [])
+        node = parts.Node("/bin/true", self.folder, 1, 0)
+
+        def expect_failures():
+            for ask in (lambda: proxy.is_up(node), lambda: proxy.state_of(node)):
+                self.assertRaisesRegex(parts.Failure, "haproxy", ask)
+            proxy.admit(node)  # who is gone leaves nobody out
+
+        expect_failures()
+        with socket.socket(socket.AF_UNIX) as listening:
+            listening.bind(str(proxy.control))
+            expect_failures()  # nobody listens any more
+            listening.listen()
+
+            def end_each():
+                with contextlib.suppress(OSError):
+                    while True:
+                        listening.accept()[0].close()
+
+            ending = threading.Thread(target=end_each)
+            ending.start()
+            expect_failures()
+            listening.shutdown(socket.SHUT_RDWR)
+            ending.join()
 
 
 class Cluster(Case):
@@ -226,6 +279,26 @@ class Cluster(Case):
         self.assertEqual({}, failed)
         self.verify_writers()
         self.expect_arrivals(sum((each.kept for each in self.reporters), []), self.paths, harness.DEADLINE_SECONDS)
+
+    def test_4_an_upgrade_that_fails_leaves_nobody_out(self):
+        node, program = self.cluster.nodes[0], self.cluster.nodes[0].program
+        for broken in ("/nowhere/tollgate-server", "/bin/false"):
+            with self.subTest(broken):
+                node.program = broken
+                try:
+                    with self.assertRaises(parts.Failure):
+                        self.cluster.renew(node)
+                finally:
+                    node.program = program
+                self.eventually(lambda: self.cluster.proxy.state_of(node) == "DOWN")
+                self.cluster.start_again(node)
+                self.settle(node)
+        # Nor does one that was broken off between its end and its start.
+        self.cluster.proxy.tell(f"set server nodes/{node.name} state drain")
+        node.stop()
+        self.cluster.start_again(node)
+        self.settle(node)
+        self.assertEqual(200, self.door.ask("GET", "/v1/user/balance", token=self.token).status)
 
     def test_5_without_postgresql_the_answer_is_503_and_then_it_goes_on(self):
         postgres = self.cluster.postgres
