@@ -9340,6 +9340,9 @@ struct client_request {
 /// A failure for a body that cannot be read, a repeated parameter, and credentials that contradict each other.
 [[nodiscard]] TOLLGATE_DECL std::variant<client_request, failure> read_client_request(const http::request& asked);
 
+/// Whether this is a refresh with a token that was ours once.
+[[nodiscard]] TOLLGATE_DECL bool is_refresh(const parameters& sent);
+
 /// 401, or 429 where the address' window is empty (RFC 6749 section 5.2): a challenge is for whoever used the
 /// Authorization field.
 TOLLGATE_DECL void answer_bad_client(const http::request& asked, const visit& now, http::response& out,
@@ -9355,7 +9358,7 @@ struct client_endpoints {
     std::string_view docs_url;
 
     void answer_token(const http::request& asked, visit& now, http::response& out) const {
-        const auto read = authenticate(asked, now, out);
+        const auto read = authenticate(asked, now, out, &is_refresh);
         if (!read) return;
         auto judged = issue_tokens(read->sent, {read->client.id, settings, now.now}, store, policy(policies.random));
         if (!judged) return answer_problem(judged.error(), out);
@@ -9369,7 +9372,7 @@ struct client_endpoints {
 
     /// 200 whether there was such a token or not (section 2.2), and whatever token_type_hint says (section 2.1).
     void answer_revocation(const http::request& asked, visit& now, http::response& out) const {
-        const auto read = authenticate(asked, now, out);
+        const auto read = authenticate(asked, now, out, nullptr);
         if (!read) return;
         const auto token = read->sent.find("token");
         if (!token) {
@@ -9391,9 +9394,10 @@ private:
         application client;
     };
 
-    /// None once it has been answered.
-    [[nodiscard]] std::optional<authenticated> authenticate(const http::request& asked, visit& now,
-                                                            http::response& out) const {
+    /// None once it has been answered. `had_a_grant`: whether these words may be of an application that was deleted, which
+    /// then hears of its grant what it would if the user had revoked it, and not that it made a mistake.
+    [[nodiscard]] std::optional<authenticated> authenticate(const http::request& asked, visit& now, http::response& out,
+                                                            bool (*had_a_grant)(const parameters&)) const {
         if (asked.method != http::method::post) {
             answer_other_method(asked, out, {.allowed = "POST, OPTIONS", .docs_url = docs_url});
             return std::nullopt;
@@ -9414,10 +9418,20 @@ private:
         }
         if (!*client) {
             now.window = policy(policies.limiter).take(limit_key::of(now.client), settings.anonymous_quota, now.now);
-            answer_bad_client(asked, now, out, docs_url);
+            if (now.window->admitted && had_a_grant != nullptr && had_a_grant(sent) && is_nobody(shown))
+                write_failure(out, {.why = refresh_token_is_not_good(), .docs_url = docs_url});
+            else
+                answer_bad_client(asked, now, out, docs_url);
             return std::nullopt;
         }
         return authenticated{std::move(sent), std::move(**client)};
+    }
+
+    /// Whether a secret of ours was shown for a client_id that there is not, or not any more.
+    [[nodiscard]] bool is_nobody(const client_credentials& shown) const {
+        if (!could_be_good(shown)) return false;
+        const auto found = store.find_application(shown.client_id);
+        return found && !*found;
     }
 
     void answer_problem(const problem& why, http::response& out) const {
@@ -18453,6 +18467,11 @@ TOLLGATE_DECL std::variant<client_request, failure> read_client_request(const ht
     auto shown = read_credentials(asked, sent);
     if (auto* why = std::get_if<failure>(&shown)) return std::move(*why);
     return client_request{std::move(sent), std::get<client_credentials>(std::move(shown))};
+}
+
+TOLLGATE_DECL bool is_refresh(const parameters& sent) {
+    return sent.find("grant_type") == "refresh_token" &&
+           is_well_formed(secret_kind::refresh_token, sent.find("refresh_token").value_or(""));
 }
 
 TOLLGATE_DECL void answer_bad_client(const http::request& asked, const visit& now, http::response& out,

@@ -98,7 +98,7 @@ class Flow:
         self.assertEqual(200, self.visitor.submit(form).status)
         self.assertEqual(401, call(self.server, tokens["access_token"]).status)
         refused = app.refresh(tokens["refresh_token"])
-        self.assertEqual((401, "invalid_client"), (refused.status, refused.json()["error"]))
+        self.assertEqual((400, "invalid_grant"), (refused.status, refused.json()["error"]))
         self.assertEqual(400, app.ask(self.visitor).status)
 
     def test_neither_kind_of_token_passes_for_the_other(self):

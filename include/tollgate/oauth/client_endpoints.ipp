@@ -17,6 +17,11 @@ TOLLGATE_DECL std::variant<client_request, failure> read_client_request(const ht
     return client_request{std::move(sent), std::get<client_credentials>(std::move(shown))};
 }
 
+TOLLGATE_DECL bool is_refresh(const parameters& sent) {
+    return sent.find("grant_type") == "refresh_token" &&
+           is_well_formed(secret_kind::refresh_token, sent.find("refresh_token").value_or(""));
+}
+
 TOLLGATE_DECL void answer_bad_client(const http::request& asked, const visit& now, http::response& out,
                                      std::string_view docs_url) {
     if (!now.window->admitted) {

@@ -311,7 +311,32 @@ TEST_CASE("an application that is gone, or was sent away, refreshes nothing", "[
     REQUIRE(again.status() == status::ok);
     REQUIRE(*shop.store.delete_application(bob, shop.app.id));
     CHECK_FALSE(shop.is_good(member(again, "access_token")));
-    check_failure(shop.post(token, shop.refresh_of(member(again, "refresh_token"))), status::unauthorized, "invalid_client");
+    const auto refresh = shop.refresh_of(member(again, "refresh_token"));
+    check_failure(shop.post(token, refresh), status::bad_request, "invalid_grant");
+    // Of no other request can it be said that there was anything.
+    check_failure(shop.post(token, with(refresh, {{"refresh_token", "x"}})), status::unauthorized, "invalid_client");
+    check_failure(shop.post(token, with(refresh, {{"client_secret", "x"}})), status::unauthorized, "invalid_client");
+    check_failure(shop.post(token, with(refresh, {{"grant_type", "authorization_code"}})), status::unauthorized,
+                  "invalid_client");
+    check_failure(shop.post("/user/oauth_revoke/", with(refresh, {{"token", member(again, "refresh_token")}})),
+                  status::unauthorized, "invalid_client");
+}
+
+TEST_CASE("a secret of another application is a wrong secret, for a refresh, too", "[oauth][token]") {
+    oauth_shop shop;
+    const auto issued = shop.post(token, shop.exchange_of(shop.make_code()));
+    const auto other = shop.register_client("Other", "https://other.example/cb");
+    const auto refresh = with(shop.refresh_of(member(issued, "refresh_token")), {{"client_secret", other.client_secret}});
+    check_failure(shop.post(token, refresh), status::unauthorized, "invalid_client");
+}
+
+TEST_CASE("whoever refreshes for an application that is gone is counted, and told to wait at last", "[oauth][token][limits]") {
+    oauth_shop shop;
+    const auto issued = shop.post(token, shop.exchange_of(shop.make_code()));
+    REQUIRE(*shop.store.delete_application(bob, shop.app.id));
+    const auto refresh = shop.refresh_of(member(issued, "refresh_token"));
+    for (int i = 0; i < 60; ++i) check_failure(shop.post(token, refresh), status::bad_request, "invalid_grant");
+    CHECK(shop.post(token, refresh).status() == status::too_many_requests);
 }
 
 TEST_CASE("lifetimes are settings", "[oauth][token]") {
