@@ -1,11 +1,14 @@
 #include "chosen_limiter.hpp"
 
 #include "failure.hpp"
+#include "handler_settings.hpp"
 
 #if defined(TOLLGATE_WITH_REDIS)
 #include <tollgate/store/redis_windows.hpp>
 #endif
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,6 +33,8 @@ chosen_limiter::chosen_limiter(const settings& with, const request_log& log) {
     }
     tollgate::redis_windows_settings wanted;
     wanted.lease = with.limit_lease;
+    // One for each worker: whoever finds none counts here.
+    wanted.connections_max = (std::max)(wanted.connections_max, std::size_t{to_server_settings(with).worker_threads});
     wanted.authorities_file = with.limits_ca.string();
     wanted.on_state = [&log](bool up, std::string_view why) {
         log.on_notice(std::string{why} + (up ? "; limits are shared again" : "; until it is back, limits are counted here"));
