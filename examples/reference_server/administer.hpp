@@ -78,8 +78,13 @@ public:
     }
 
     nlohmann::ordered_json operator()(const emit_event& wanted) const {
-        auto store = at_.store();
         auto happened = wanted.happened;
+        // To the library it is an account without hooks, and no fault; who mistypes a number here is to learn of it.
+        const auto& [service, account] = happened.account;
+        if (!expect(at_.users().is_account(happened.account), "cannot look for the account"))
+            throw run_error{"there is no account " + std::to_string(account.value()) + " at " +
+                            std::string{service.view()} + "."};
+        auto store = at_.store();
         happened.at = at_.now(store);
         // A server that is running on the store sees by itself that there is something to send; one that is not,
         // when it starts.

@@ -142,6 +142,14 @@ outcome<bool> postgres_directory::has_account(user_id user, const account_ref& w
     return found->count() > 0;
 }
 
+outcome<bool> postgres_directory::is_account(const account_ref& wanted) {
+    if (!postgres::is_keepable(wanted.service)) return false;
+    auto found = connections_.ask("SELECT true FROM directory_accounts WHERE id = $1 AND service = $2", wanted.account,
+                                  wanted.service);
+    if (!found) return std::move(found).error();
+    return found->count() > 0;
+}
+
 outcome<user_id> postgres_directory::add_user(const new_user& made) {
     auto done = connections_.change(
         "INSERT INTO directory_users (login, password_hash, currency, balance) VALUES ($1, $2, $3, $4) RETURNING id",

@@ -124,6 +124,17 @@ outcome<bool> sqlite_directory::has_account(user_id user, const account_ref& wan
     return row->has_value();
 }
 
+outcome<bool> sqlite_directory::is_account(const account_ref& wanted) {
+    auto on = connections_.reader();
+    if (!on) return std::move(on).error();
+    auto row = (*on)
+                   ->prepare("SELECT 1 FROM directory_accounts WHERE service = ? AND id = ?", wanted.service,
+                             wanted.account)
+                   .next<bool>();
+    if (!row) return std::move(row).error();
+    return row->has_value();
+}
+
 outcome<user_id> sqlite_directory::add_user(const new_user& made) {
     auto on = connections_.writer();
     if (!on) return std::move(on).error();

@@ -36,6 +36,9 @@ public:
     bool remembers(tollgate::user_id user) const noexcept;
     tollgate::outcome<bool> has_account(tollgate::user_id user, const tollgate::account_ref& wanted);
 
+    /// Whether there is such an account, whoever's it is.
+    tollgate::outcome<bool> is_account(const tollgate::account_ref& wanted);
+
     /// problem_kind::conflict when the login is taken.
     tollgate::outcome<tollgate::user_id> add_user(const new_user& made);
     /// None when there is no such login.

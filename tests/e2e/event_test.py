@@ -40,9 +40,19 @@ class Events(Case):
                 self.assertEqual(("site.published", "sitesmaker", account, {"version": 7, "name": "Zo\u00eb"}),
                                  (told["type"], told["service"], told["account"], told["data"]))
             self.assertEqual(0, self.emit(server.store_flags, account, "1", "site.deleted"))
-            self.assertEqual(0, self.emit(server.store_flags, account + 1000, "1"))
             self.assertEqual(1, self.emit(server.store_flags, account, "[null]", "site.created"))
             self.assertEqual([None], json.loads(receiver.wait(3)[2].body)["data"])
+
+    def test_an_account_that_is_not_there(self):
+        with Server("--demo") as server:
+            for service, account in (("sitesmaker", 99), ("sitesmaker", server.demo["itemplatform_account"]),
+                                     ("itemplatform", server.demo["sitesmaker_account"])):
+                with self.subTest(service=service, account=account):
+                    event = {"sitesmaker": "site.published", "itemplatform": "item.created"}[service]
+                    done = run_command("event", "emit", "--service", service, "--account", account, "--event", event,
+                                       "--data", "{}", *server.store_flags)
+                    self.assertEqual((1, ""), (done.returncode, done.stdout))
+                    self.assertRegex(done.stderr, rf"\A[^\n]*there is no account {account} at {service}\.\n\Z")
 
     def test_while_it_is_down(self):
         with temporary_directory() as data, Receiver() as receiver:
@@ -103,7 +113,7 @@ class Events(Case):
 
     def test_the_directory_is_data_too(self):
         with temporary_directory() as data, Receiver() as receiver:
-            with Server("--demo", data=data) as server:
+            with Server("--demo", data=data, store=f"sqlite:{data}/tollgate.db") as server:
                 account = server.demo["sitesmaker_account"]
             for flags in (["--data", data, "--data", "{}"], ["--data", "{}", "--data", data],
                           ["--data", "{}", "--store", f"sqlite:{data}/tollgate.db"]):
