@@ -1,6 +1,7 @@
 #include "command_line.hpp"
 
 #include "failure.hpp"
+#include "flag_values.hpp"
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/limits.hpp>
@@ -14,6 +15,7 @@
 #include <deque>
 #include <functional>
 #include <iostream>
+#include <span>
 
 namespace reference {
 
@@ -376,6 +378,7 @@ std::optional<invocation> read_command_line(int count, const char* const* words,
         commands.emplace_back(*event, "emit", "Report an event: one delivery for each webhook that waits for it."),
         services);
 
+    if (count > 0) expect_flag_values(app, std::span{words, static_cast<std::size_t>(count)}.subspan(1));
     if (!parse(app, count, words)) return std::nullopt;
     const auto chosen = std::find_if(commands.begin(), commands.end(), [](const auto& each) { return each.chosen(); });
     auto asked = chosen->read();

@@ -192,7 +192,7 @@ constexpr flag flags[] = {
      }},
     {"header-timeout", "DURATION", "10s", "A header section that takes longer is refused with 408.", a_duration,
      flag_type::text, [](string_view text, settings& into) { return assign_timeout(text, into.header_timeout); }},
-    {"idle-timeout", "DURATION", "60s", "A connection that is silent for longer is closed.", a_duration,
+    {"idle-timeout", "DURATION", "60s", "How long a connection may wait for its next request; then it is closed.", a_duration,
      flag_type::text, [](string_view text, settings& into) { return assign_timeout(text, into.idle_timeout); }},
     {"max-connections", "N", "10000", "More are refused with 503.", "a whole number from 1 to 1000000",
      flag_type::number,

@@ -4,6 +4,7 @@
 import contextlib
 import json
 import os
+import re
 import sqlite3
 import stat
 
@@ -132,6 +133,45 @@ class Usage(Case):
         self.assert_refused(run_command("user"), 2, "add", "quota")
         self.assert_refused(run_command("nonsense\n"), 2, "'nonsense\\x0a'", "serve")
         self.assert_refused(run_command("nonsense", "--help-me"), 2, "'nonsense'")
+
+    def test_flags_without_a_value(self):
+        """Another flag is no value, nor is nothing behind `=`: the flag that lacks one is named, whatever else is wrong."""
+        needed = {"serve": [], "user add": ["--login", "--password-stdin"], "user quota": ["--user", "--per-day"],
+                  "account add": ["--user", "--service", "--name"],
+                  "token create": ["--user", "--description", "--scopes"], "token revoke": ["--id"],
+                  "app register": ["--user", "--name", "--website"],
+                  "event emit": ["--service", "--account", "--event", "--data"]}
+        self.assertEqual([" ".join(each) for each in COMMANDS], list(needed))
+        with temporary_directory() as data:
+            def refused(*words, flag):
+                with self.subTest(words=words):
+                    done = run_command(*words, stdin="a password\n", cwd=data)
+                    self.assert_refused(done, 2)
+                    self.assertRegex(done.stderr, rf"\A(?:\S+: )?{flag}: ")
+
+            for command in COMMANDS:
+                told = re.findall(r"^  (?:-\w,)?(--[a-z-]+)(.*)", run_command(*command, "--help").stdout, re.M)
+                names = {name for name, _ in told} - {"--help"}
+                self.assertGreaterEqual(names, {"--data", "--config", *needed[" ".join(command)]})
+                toggles = {"--plain", "--demo", "--allow-private-targets", "--admin", "--password-stdin"} & names
+                for flag in sorted(names - toggles):
+                    refused(*command, flag, "--data", "d", flag=flag)
+                    refused(*command, flag, "--admin", flag=flag)
+                    refused(*command, flag, "--", flag=flag)
+                    refused(*command, f"{flag}=--demo", flag=flag)
+                for flag in sorted(names):
+                    refused(*command, f"{flag}=", flag=flag)
+                    refused(*command, f"{flag}=", "--data", "d", flag=flag)
+                    refused(*command, f"{flag}=", "5", flag=flag)
+            refused("account", "add", "--user", "1", "--service", "sitesmaker", "--name", "--admin", flag="--name")
+            refused("serve", "--data", "--demo", flag="--data")
+            refused("serve", "--log", "--\x1b[2J", flag="--log")
+            refused("event", "emit", "--data", "{}", "--data", "--demo", flag="--data")
+            self.assertEqual([], list(data.iterdir()), "nothing was made")
+            # One dash, and two of them further in, are a value's own.
+            made = run_command("user", "add", "--login=ann--b", "--balance", "-3.50", "--password-stdin", "--data", "-d",
+                               stdin="a password\n", cwd=data)
+            self.assertEqual((0, '{"id": 1}\n', ""), (made.returncode, made.stdout, made.stderr))
 
     def test_what_fails_at_run_time(self):
         with temporary_directory() as data:

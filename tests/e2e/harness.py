@@ -154,10 +154,10 @@ def encode(method, path, fields=(), body=None):
     return head + b"\r\n" + (body or b"")
 
 
-def run_command(*arguments, stdin=""):
+def run_command(*arguments, stdin="", cwd=None):
     """Runs tollgate-server to its end."""
     return subprocess.run([program, *map(str, arguments)], input=stdin, text=True, capture_output=True,
-                          timeout=DEADLINE_SECONDS)
+                          timeout=DEADLINE_SECONDS, cwd=cwd)
 
 
 def flags_for(data, store=None):

@@ -1,0 +1,54 @@
+#include "flag_values.hpp"
+
+#include "failure.hpp"
+#include "text_values.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace reference {
+
+namespace {
+
+using std::string_view;
+
+bool begins_like_a_flag(string_view word) { return word.starts_with("--"); }
+
+void expect_value(const std::string& flag, string_view value) {
+    if (begins_like_a_flag(value))
+        throw usage_error{flag + ": a value must follow, and '" + escape_controls(value) +
+                          "' is none: none begins with two dashes."};
+}
+
+const CLI::App* find_command(const CLI::App& group, string_view name) {
+    const auto named = group.get_subcommands([name](const CLI::App* each) { return each->get_name() == name; });
+    return named.empty() ? nullptr : named.front();
+}
+
+}  // namespace
+
+void expect_flag_values(const CLI::App& app, std::span<const char* const> words) {
+    const CLI::App* command = &app;
+    for (std::size_t at = 0; at < words.size(); ++at) {
+        const string_view word = words[at];
+        if (!begins_like_a_flag(word)) {
+            if (const auto* deeper = find_command(*command, word)) command = deeper;
+            continue;
+        }
+        const auto equals = word.find('=');
+        const std::string flag{word.substr(0, equals)};
+        const CLI::Option* known = command->get_option_no_throw(flag);
+        if (known == nullptr) continue;
+        if (equals != string_view::npos) {
+            const auto value = word.substr(equals + 1);
+            if (value.empty()) throw usage_error{flag + ": a value must follow the '='."};
+            expect_value(flag, value);
+        } else if (known->get_items_expected_max() > 0 && at + 1 < words.size()) {
+            expect_value(flag, words[++at]);
+        }
+    }
+}
+
+}  // namespace reference
