@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
@@ -25,6 +26,18 @@ std::string random_characters() {
     return made;
 }
 
+/// What is told stands in the file as the ready line has it, for people to read; other stores' are below this name.
+constexpr const char* elsewhere = "elsewhere";
+
+/// Throws `json::exception` where a member is missing or has another type.
+std::optional<demo> to_demo(const ordered_json& written) {
+    const auto site = tollgate::account_id::from(written.at("sitesmaker_account").get<std::int64_t>());
+    const auto shop = tollgate::account_id::from(written.at("itemplatform_account").get<std::int64_t>());
+    if (!site || !shop) return std::nullopt;
+    return demo{written.at("login"),        written.at("password"), written.at("token_username"),
+                written.at("token_secret"), *site,                  *shop};
+}
+
 std::filesystem::path file_in(const std::filesystem::path& data) { return data / "demo.json"; }
 
 }  // namespace
@@ -38,23 +51,30 @@ ordered_json to_json(const demo& shown) {
             {"itemplatform_account", shown.itemplatform_account.value()}};
 }
 
-std::optional<demo> read_demo(const std::filesystem::path& data) {
+std::vector<demo> read_demos(const std::filesystem::path& data) {
     const auto text = read_private_file(file_in(data));
-    if (!text) return std::nullopt;
+    if (!text) return {};
+    std::vector<demo> kept;
     try {
-        const auto kept = ordered_json::parse(*text);
-        const auto site = tollgate::account_id::from(kept.at("sitesmaker_account").get<std::int64_t>());
-        const auto shop = tollgate::account_id::from(kept.at("itemplatform_account").get<std::int64_t>());
-        if (!site || !shop) return std::nullopt;
-        return demo{
-            kept.at("login"), kept.at("password"), kept.at("token_username"), kept.at("token_secret"), *site, *shop};
-    } catch (const nlohmann::json::exception&) {  // not as we wrote it: as good as not there
-        return std::nullopt;
+        const auto file = ordered_json::parse(*text);
+        const auto take = [&kept](const ordered_json& written) {
+            if (kept.size() == kept_demos_max) return;
+            if (auto read = to_demo(written)) kept.push_back(*std::move(read));
+        };
+        take(file);
+        if (const auto others = file.find(elsewhere); others != file.end())
+            for (const auto& each : *others) take(each);
+    } catch (const nlohmann::json::exception&) {
+        // What is not as we wrote it is as good as not there.
     }
+    return kept;
 }
 
-void write_demo(const std::filesystem::path& data, const demo& kept) {
-    write_private_file(file_in(data), to_json(kept).dump(2) + "\n");
+void write_demos(const std::filesystem::path& data, const std::vector<demo>& kept) {
+    auto file = to_json(kept.front());
+    for (std::size_t at = 1; at < (std::min)(kept.size(), kept_demos_max); ++at)
+        file[elsewhere].push_back(to_json(kept[at]));
+    write_private_file(file_in(data), file.dump(2) + "\n");
 }
 
 std::string make_demo_password() { return random_characters<16>(); }

@@ -11,10 +11,12 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace reference {
 
@@ -30,11 +32,15 @@ struct demo {
 
 [[nodiscard]] nlohmann::ordered_json to_json(const demo& shown);
 
-/// The demo that an earlier start wrote down. Its secrets are in a file of their own in `data`, readable by the owner
-/// alone, because the database has only their hashes and every start shall tell the same. None where there is no such
-/// file.
-[[nodiscard]] std::optional<demo> read_demo(const std::filesystem::path& data);
-void write_demo(const std::filesystem::path& data, const demo& kept);
+/// Of as many stores as somebody may try with one data directory; of the others the demo is made anew.
+inline constexpr std::size_t kept_demos_max = 16;
+
+/// The demos that earlier starts wrote down, one for each store that this data directory was used with, the one that was
+/// told last in front. Their secrets are in a file of their own in `data`, readable by the owner alone, because a
+/// database has only their hashes and every start shall tell the same. None where there is no such file.
+[[nodiscard]] std::vector<demo> read_demos(const std::filesystem::path& data);
+/// Keeps the first `kept_demos_max`. Precondition: there is one.
+void write_demos(const std::filesystem::path& data, const std::vector<demo>& kept);
 
 /// A password for a person to type: 16 of 32 characters that are not mistaken for each other.
 [[nodiscard]] std::string make_demo_password();
@@ -49,8 +55,8 @@ struct demo_user {
     tollgate::user_id id;
 };
 
-/// The user `ours`, with another password; where there is none, a new one. That one is `demo`, unless somebody else has
-/// made that, whose password it is to keep.
+/// The user `ours`, with another password; where there is none, a new one. That one is `demo`, unless there is one
+/// already, who may be anybody and is left alone.
 template <class Directory>
 demo_user renew_demo_user(Directory& directory, const std::optional<std::string>& ours, const std::string& hash) {
     if (ours)
@@ -91,6 +97,14 @@ demo renew_demo(Directory& directory, Store& store, const tollgate::service_cata
     const auto token = expect(tollgate::issue_personal_token(store, tollgate::system_random{}, {user, "Demo", scopes}, now),
                               "cannot make the demo token");
     return {known.login, password, std::string{token.username.view()}, std::string{token.secret.view()}, site, shop};
+}
+
+/// Whether the demo's user is one of this directory's: another of that login may be somebody's in earnest, or another data
+/// directory's demo, and the password tells them apart.
+template <class Directory>
+bool is_user_of(const demo& kept, Directory& directory) {
+    const auto known = expect(directory.find_login(kept.login), "cannot look for the demo user");
+    return known && check_password(kept.password, known->password_hash) == password_check::right;
 }
 
 /// Whether the store still lets the demo's token in.

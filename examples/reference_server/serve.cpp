@@ -49,13 +49,26 @@ void reload_certificates(server& running, const settings& with) {
     }
 }
 
+/// The URLs are those of the first listener, unless they were given; a port that was given is known.
+bool urls_tell_ports(const settings& with) {
+    const bool given = !with.base_url.empty() && !with.auth_url.empty();
+    return with.listen.size() == 1 && !(given && with.listen.front().port == 0);
+}
+
+std::string to_text(const tollgate::listen_address& real) {
+    return reference::to_text(reference::listen_address{ip_address::parse(real.address).value_or(ip_address{}), real.port});
+}
+
 }  // namespace
 
-void print_ready(const api_settings& serving, const std::optional<demo>& shown) {
+void print_ready(const server& running, const settings& with, const api_settings& serving,
+                 const std::optional<demo>& shown) {
     nlohmann::ordered_json line{{"ready", true},
                                 {"api", serving.base_url},
                                 {"auth", serving.auth_url},
                                 {"pid", static_cast<std::int64_t>(::getpid())}};
+    if (!urls_tell_ports(with))
+        for (const auto& each : running.endpoints()) line["listen"].push_back(to_text(each));
     if (shown) line["demo"] = to_json(*shown);
     print_line(line);
 }

@@ -12,6 +12,7 @@
 #include <tollgate/domain/service_catalog.hpp>
 #include <tollgate/server/server.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -48,34 +49,38 @@ void serve_from(const kept_in<Directory, Store, Clock>& kept, const std::optiona
     if (port == 0) make_handlers(running.port());
     hook_worker<Store, Clock> hooks{kept.store, with, kept.clock, log};
     hooks.start();
-    print_ready(made->settings_told(), shown);
+    print_ready(running, with, made->settings_told(), shown);
     wait_until_told(running, with, told);
     std::thread answering{[&running] { running.stop(stop_patience); }};  // beside deliveries: the patience is for both
     hooks.stop(stop_patience);
     answering.join();
 }
 
-/// Whose the demo user is that another start has left, and whose password nobody knows any more.
-enum class left_demo {
-    is_ours,          ///< nobody else's: the database is one with the data directory
-    may_be_another_s  ///< only if this data directory says so: nodes with other ones share the database
-};
-
-/// The demo that an earlier start wrote down, as long as it is good for anything; else a new one.
+/// The demo that an earlier start in this data directory wrote down for this store, as long as it is good for anything;
+/// else a new one, of that user if they are still there.
 template <class Directory, class Store, class Clock>
-demo kept_demo(const kept_in<Directory, Store, Clock>& kept, left_demo whose, const settings& with,
+demo kept_demo(const kept_in<Directory, Store, Clock>& kept, const settings& with,
                const tollgate::service_catalog& services) {
     const directory_lock alone{with.data};
-    auto written = read_demo(with.data);
-    const bool good = written && expect(kept.users.find_login(written->login), "cannot look for the demo user") &&
-                      is_alive(*written, kept.store);
-    if (good) return *std::move(written);
-    std::optional<std::string> ours;
-    if (whose == left_demo::is_ours) ours = demo_login;
-    else if (written) ours = written->login;
-    const auto fresh = renew_demo(kept.users, kept.store, services, ours, kept.clock.now());
-    write_demo(with.data, fresh);
-    return fresh;
+    auto written = read_demos(with.data);
+    const auto alive = std::find_if(written.begin(), written.end(), [&](const demo& each) {
+        return expect(kept.users.find_login(each.login), "cannot look for the demo user") && is_alive(each, kept.store);
+    });
+    if (!written.empty() && alive == written.begin()) return *alive;
+    if (alive != written.end()) {
+        std::rotate(written.begin(), alive, alive + 1);
+    } else {
+        const auto ours = std::find_if(written.begin(), written.end(),
+                                       [&](const demo& each) { return is_user_of(each, kept.users); });
+        std::optional<std::string> login;
+        if (ours != written.end()) {
+            login = ours->login;
+            written.erase(ours);
+        }
+        written.insert(written.begin(), renew_demo(kept.users, kept.store, services, login, kept.clock.now()));
+    }
+    write_demos(with.data, written);
+    return written.front();
 }
 
 }  // namespace reference

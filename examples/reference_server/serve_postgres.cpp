@@ -28,7 +28,7 @@ void serve_on_postgres(const settings& with, const tollgate::service_catalog& se
 
     const kept_in kept{users, store, store.clock()};
     std::optional<demo> shown;
-    if (with.demo) shown = kept_demo(kept, left_demo::may_be_another_s, with, services);
+    if (with.demo) shown = kept_demo(kept, with, services);
     serve_from(kept, shown, with, services, told);
 }
 

@@ -16,7 +16,7 @@ void serve_on_sqlite(const settings& with, const tollgate::service_catalog& serv
     auto store = expect(tollgate::sqlite_store::open(file.string()), "--store: cannot open the database");
     const kept_in kept{users, store, tollgate::system_clock{}};
     std::optional<demo> shown;
-    if (with.demo) shown = kept_demo(kept, left_demo::is_ours, with, services);
+    if (with.demo) shown = kept_demo(kept, with, services);
     serve_from(kept, shown, with, services, told);
 }
 

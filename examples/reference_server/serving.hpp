@@ -18,7 +18,9 @@ namespace reference {
 /// For requests and deliveries that are under way when the server is told to stop.
 inline constexpr tollgate::seconds stop_patience{10};
 
-void print_ready(const tollgate::api_settings& serving, const std::optional<demo>& shown);
+/// The ready line. Where its URLs do not tell every listener's port, it lists the listeners as they are, too.
+void print_ready(const tollgate::server& running, const settings& with, const tollgate::api_settings& serving,
+                 const std::optional<demo>& shown);
 
 /// Throws what a server that did not start is a case of.
 void expect_started(const tollgate::outcome<void>& started, const settings& with);

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """What an operator sees: starting, listening, certificates, signals, the demo, the log."""
 
+import contextlib
 import hashlib
 import json
 import os
+import re
 import signal
 import socket
+import sqlite3
 import ssl
 import subprocess
 import threading
@@ -46,18 +49,33 @@ class Starting(Case):
 
     def test_several_addresses_ipv4_and_ipv6(self):
         with Server("--listen", "[::1]:0", "--listen", "127.0.0.2:0", store="memory:", tls=True) as server:
-            process = f"/proc/{server.process.pid}"
-            with open(f"{process}/net/tcp") as v4, open(f"{process}/net/tcp6") as v6:
-                text = v4.read() + v6.read()
-            descriptors = [os.readlink(f"{process}/fd/{number}") for number in os.listdir(f"{process}/fd")]
-            inodes = {each[len("socket:["):-1] for each in descriptors if each.startswith("socket:")}
-            rows = [line.split() for line in text.splitlines() if line.split()[3] == "0A"]
-            ports = {row[1].split(":")[0]: int(row[1].split(":")[1], 16) for row in rows if row[9] in inodes}
-            places = {"127.0.0.1": "0100007F", "127.0.0.2": "0200007F", "::1": "00000000000000000000000001000000"}
-            self.assertEqual(set(places.values()), set(ports))
-            for host, key in places.items():
-                with Connection((host, ports[key]), server.tls) as connection:
+            self.assertEqual(["ready", "api", "auth", "pid", "listen"], list(server.ready))
+            self.assertEqual(f"https://{server.ready['listen'][0]}", server.ready["auth"])
+            told = [each.rpartition(":") for each in server.ready["listen"]]
+            self.assertEqual(["127.0.0.1", "[::1]", "127.0.0.2"], [host for host, _, _ in told], "in the order given")
+            for host, _, port in told:
+                with Connection((host.strip("[]"), int(port)), server.tls) as connection:
                     self.assert_json(connection.ask("GET", "/v1/testservice/get"))
+
+    def test_a_free_port_is_told_once(self):
+        """By the URLs, unless both are somebody else's."""
+        api, auth = ["--base-url", "https://api.example.com/v1"], ["--auth-url", "https://example.com"]
+        for flags, listed in (([], False), (api, False), (auth, False), ([*api, *auth], True)):
+            with self.subTest(flags=flags), temporary_directory() as data:
+                words = [harness.program, "serve", "--plain", "--store", "memory:", "--data", data, "--listen",
+                         "127.0.0.1:0", *flags]
+                with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+                    try:
+                        ready = json.loads(process.stdout.readline())
+                        self.assertEqual(listed, "listen" in ready, ready)
+                        urls = [each for each in (ready["api"], ready["auth"]) if "example.com" not in each]
+                        (port,) = {int(re.search(r"127\.0\.0\.1:(\d+)", each)[1])
+                                   for each in [*urls, *ready.get("listen", [])]}
+                        path = "/v1/testservice/get"
+                        with Connection(("127.0.0.1", port)) as connection:
+                            self.assert_json(connection.ask("GET", path))
+                    finally:
+                        process.terminate()
 
     def test_a_port_that_is_taken(self):
         with Server(store="memory:") as first:
@@ -85,6 +103,7 @@ class Starting(Case):
                     listen=f"127.0.0.1:{port}") as server:
             self.assertEqual(("https://api.example.com/account/v1", "https://example.com/auth"),
                              (server.ready["api"], server.ready["auth"]))
+            self.assertNotIn("listen", server.ready, "who chose the one port knows it")
             with Connection(("127.0.0.1", port)) as connection:
                 self.assert_json(connection.ask("GET", "/account/v1/testservice/get"))
                 missing = connection.ask("GET", "/v1/testservice/get")
@@ -283,13 +302,63 @@ class Demo(Case):
                 self.assert_works(server)
                 self.assertNotEqual(first["token_secret"], server.demo["token_secret"])
                 second = server.demo
+                self.assertEqual((first["login"], first["sitesmaker_account"]),
+                                 (second["login"], second["sitesmaker_account"]), "of the same user")
+            logins = {second["login"]}
             for damage in (lambda file: file.unlink(), lambda file: file.write_text("{"),
                            lambda file: file.write_text("[]")):
                 damage(data / "demo.json")
                 with Server("--demo", data=data) as server:
                     self.assert_works(server)
-                    self.assertNotEqual(second["token_secret"], server.demo["token_secret"])
-                    self.assertEqual(first["sitesmaker_account"], server.demo["sitesmaker_account"])
+                    self.assertRegex(server.demo["login"], r"\Ademo-[a-z2-9]{5}\Z", "nothing says whose `demo` is")
+                    self.assertNotIn(server.demo["login"], logins)
+                    logins.add(server.demo["login"])
+                    pair = basic(second["token_username"], second["token_secret"])
+                    self.assert_json(server.ask("GET", "/v1/user/balance", token=pair))
+
+    def test_somebody_of_its_name_is_left_alone(self):
+        for login in ("demo", "DEMO"):
+            with self.subTest(login=login), temporary_directory() as data:
+                def hash_of_the_user():
+                    with contextlib.closing(sqlite3.connect(data / "tollgate.db")) as opened:
+                        (row,) = opened.execute("SELECT password_hash FROM directory_users WHERE login = ?", [login])
+                        tokens = opened.execute("SELECT count(*) FROM tollgate_personal_tokens WHERE user = 1").fetchone()
+                        return row + tokens
+                words = ["user", "add", "--login", login, "--password-stdin", "--data", data]
+                self.assertEqual(0, run_command(*words, stdin="theirs\n").returncode)
+                # The file vouches for a `demo`, but for another store's.
+                with Server("--demo", data=data, store=f"sqlite:{data}/other.db") as server:
+                    self.assertEqual("demo", server.demo["login"])
+                shown = []
+                for _ in range(2):
+                    with Server("--demo", data=data, store=f"sqlite:{data}/tollgate.db") as server:
+                        self.assert_works(server)
+                        self.assertRegex(server.demo["login"], r"\Ademo-[a-z2-9]{5}\Z")
+                        shown.append((server.demo, hash_of_the_user()))
+                self.assertEqual(*shown)
+                self.assertEqual(0, shown[0][1][1], "no token of theirs")
+
+    def test_each_store_has_one(self):
+        with temporary_directory() as data:
+            def demo_at(name):
+                with Server("--demo", data=data, store=f"sqlite:{data}/{name}.db") as server:
+                    self.assert_works(server)
+                    return server.demo
+
+            first, other = demo_at("tollgate"), demo_at("other")
+            self.assertNotEqual(first["token_secret"], other["token_secret"])
+            self.assertEqual([first, other, other, first], [demo_at(name) for name in ("tollgate", "other", "other",
+                                                                                      "tollgate")])
+            kept = json.loads((data / "demo.json").read_text())
+            self.assertEqual([other], kept.pop("elsewhere"))
+            self.assertEqual(first, kept, "what was told last is in front")
+            (data / "demo.json").write_text(json.dumps(other))  # as older releases wrote it
+            self.assertEqual(other, demo_at("other"))
+            # Of those that are told no more, the ones not told for longest are forgotten.
+            crowd = [{**other, "token_username": f"x{number}"} for number in range(40)]
+            (data / "demo.json").write_text(json.dumps({**other, "elsewhere": [*crowd, first]}))
+            self.assertNotEqual(first, demo_at("tollgate"))
+            self.assertEqual(15, len(json.loads((data / "demo.json").read_text())["elsewhere"]))
 
     def test_in_memory_nothing_is_kept(self):
         with temporary_directory() as data:
