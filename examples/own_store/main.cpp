@@ -147,6 +147,8 @@ public:
                (granted->second.user != made.user || granted->second.application != made.application))
             ++granted;
         scope_set scopes = granted == grants_.end() ? scope_set{} : granted->second.scopes;
+        if (made.only_if_granted && (granted == grants_.end() || !scopes.contains_all(made.scopes)))
+            return code_result::not_granted;
         if (!made.scopes.for_each([&](std::string_view each) { return scopes.add(each); }))
             return invalid("These are more scopes than can be kept.");
         if (granted == grants_.end()) {
