@@ -13,9 +13,13 @@ if(TOLLGATE_SANITIZE)
     # Line tables alone, and under AddressSanitizer no optimizer: Clang takes a third of the time to compile, which is most
     # of what these tests cost. What counts its runs a second (TOLLGATE_OPTIMIZED) is optimized, and so is what runs on
     # threads under ThreadSanitizer, as it is in use.
+    set(usual_optimization -O0)
+    if(TOLLGATE_SANITIZE STREQUAL "thread")
+        set(usual_optimization -O1)
+    endif()
     set(sanitizer_options "-fsanitize=${TOLLGATE_SANITIZE}" -fno-sanitize-recover=all)
     target_compile_options(tollgate_own_code INTERFACE ${sanitizer_options} -fno-omit-frame-pointer -g1
-        $<IF:$<OR:$<BOOL:$<TARGET_PROPERTY:TOLLGATE_OPTIMIZED>>,$<STREQUAL:${TOLLGATE_SANITIZE},thread>>,-O1,-O0>)
+        $<IF:$<BOOL:$<TARGET_PROPERTY:TOLLGATE_OPTIMIZED>>,-O1,${usual_optimization}>)
     target_link_options(tollgate_own_code INTERFACE ${sanitizer_options})
 endif()
 
