@@ -35,35 +35,25 @@ target_link_libraries(tollgate_compiled PUBLIC tollgate_tollgate)
 # Compiled once, they cost nobody anything.
 target_compile_definitions(tollgate_compiled PRIVATE TOLLGATE_WITH_ASIO TOLLGATE_WITH_DISPATCHER)
 
+# A wing: tollgate::<name> over somebody's library, with its switch of the umbrella set, and tollgate::compiled_<name>.
+function(tollgate_add_wing name library)
+    string(TOUPPER "TOLLGATE_WITH_${name}" switch)
+    add_library(tollgate_${name} INTERFACE)
+    add_library(tollgate::${name} ALIAS tollgate_${name})
+    set_target_properties(tollgate_${name} PROPERTIES EXPORT_NAME ${name})
+    target_compile_definitions(tollgate_${name} INTERFACE ${switch})
+    target_link_libraries(tollgate_${name} INTERFACE tollgate_tollgate ${library})
+
+    tollgate_add_compiled(compiled_${name} "tollgate/impl/src_${name}.hpp")
+    target_link_libraries(tollgate_compiled_${name} PUBLIC tollgate_compiled tollgate_${name})
+endfunction()
+
 if(SQLite3_FOUND)
-    add_library(tollgate_sqlite INTERFACE)
-    add_library(tollgate::sqlite ALIAS tollgate_sqlite)
-    set_target_properties(tollgate_sqlite PROPERTIES EXPORT_NAME sqlite)
-    target_compile_definitions(tollgate_sqlite INTERFACE TOLLGATE_WITH_SQLITE)
-    target_link_libraries(tollgate_sqlite INTERFACE tollgate_tollgate SQLite::SQLite3)
-
-    tollgate_add_compiled(compiled_sqlite "tollgate/impl/src_sqlite.hpp")
-    target_link_libraries(tollgate_compiled_sqlite PUBLIC tollgate_compiled tollgate_sqlite)
+    tollgate_add_wing(sqlite SQLite::SQLite3)
 endif()
-
 if(PostgreSQL_FOUND)
-    add_library(tollgate_postgres INTERFACE)
-    add_library(tollgate::postgres ALIAS tollgate_postgres)
-    set_target_properties(tollgate_postgres PROPERTIES EXPORT_NAME postgres)
-    target_compile_definitions(tollgate_postgres INTERFACE TOLLGATE_WITH_POSTGRES)
-    target_link_libraries(tollgate_postgres INTERFACE tollgate_tollgate PostgreSQL::PostgreSQL)
-
-    tollgate_add_compiled(compiled_postgres "tollgate/impl/src_postgres.hpp")
-    target_link_libraries(tollgate_compiled_postgres PUBLIC tollgate_compiled tollgate_postgres)
+    tollgate_add_wing(postgres PostgreSQL::PostgreSQL)
 endif()
-
 if(Hiredis_FOUND)
-    add_library(tollgate_redis INTERFACE)
-    add_library(tollgate::redis ALIAS tollgate_redis)
-    set_target_properties(tollgate_redis PROPERTIES EXPORT_NAME redis)
-    target_compile_definitions(tollgate_redis INTERFACE TOLLGATE_WITH_REDIS)
-    target_link_libraries(tollgate_redis INTERFACE tollgate_tollgate hiredis::hiredis)
-
-    tollgate_add_compiled(compiled_redis "tollgate/impl/src_redis.hpp")
-    target_link_libraries(tollgate_compiled_redis PUBLIC tollgate_compiled tollgate_redis)
+    tollgate_add_wing(redis hiredis::hiredis)
 endif()

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Writes what is generated from include/tollgate:
 
-    include/tollgate/tollgate.hpp           the umbrella header: includes all others
+    include/tollgate/tollgate.hpp           the umbrella header: includes all public ones
     single_include/tollgate/tollgate.hpp    the umbrella header and all it needs, in one file
     include/tollgate/impl/src.hpp           every body, for tollgate::compiled
-    include/tollgate/impl/src_<wing>.hpp    the bodies of a wing that has its own switch, such as SQLite
+    include/tollgate/impl/src_<part>.hpp    the bodies of a part that has its own switch, such as SQLite
 
     amalgamate.py                     write them
     amalgamate.py --check             write nothing, exit 1 if one is stale
@@ -22,6 +22,7 @@ The rules that make it one pass over the files, each checked below:
 """
 
 import argparse
+import collections
 import pathlib
 import re
 import sys
@@ -31,18 +32,17 @@ UMBRELLA = "tollgate/tollgate.hpp"
 SINGLE = ROOT / "single_include" / UMBRELLA
 IMPL = "tollgate/impl/"
 
-FLOORS = ["base", "http", "domain", "contract", "policy", "pipeline", "api", "oauth", "pages", "webhooks",
-          "store", "server", "dispatch"]
-# Wings that need a library of their own stay out unless their macro is defined: how their headers' names begin.
+# The modules, from the lowest to the highest. `testing` is for the tests of an adapter, not for the program.
+MODULES = ["base", "http", "model", "contract", "limits", "policy", "account", "pipeline", "web", "webhooks", "oauth", "pages",
+           "manual", "api", "store", "server"]
+# Parts that need a library of their own stay out unless their macro is defined: how the names of their public headers begin.
 SWITCHED = {
-    "TOLLGATE_WITH_ASIO": "tollgate/server/guest",
-    "TOLLGATE_WITH_DISPATCHER": "tollgate/dispatch/",
+    "TOLLGATE_WITH_ASIO": "tollgate/server/asio",
+    "TOLLGATE_WITH_DISPATCHER": "tollgate/webhooks/hook_dispatcher",
     "TOLLGATE_WITH_SQLITE": "tollgate/store/sqlite",
     "TOLLGATE_WITH_POSTGRES": "tollgate/store/postgres",
-    "TOLLGATE_WITH_REDIS": "tollgate/store/redis",
+    "TOLLGATE_WITH_REDIS": "tollgate/limits/redis",
 }
-# Suites are for the tests of an adapter, not for the program.
-SUITE = re.compile(r"[_/]suite(\.hpp$|/)")
 
 INCLUDE = re.compile(r"\s*#\s*include\s*<([^>]+)>")
 OWN = re.compile(r"tollgate/.+\.(hpp|ipp)$")
@@ -150,7 +150,7 @@ class Amalgam:
         self.hidden = set()  # what stands among the bodies, out of sight under separate compilation
         umbrella = self._source(UMBRELLA)
         self.core = Part()
-        for name in umbrella.own:
+        for name in umbrella.own + self._shared_by_parts():
             self._place(name, self.core)
         self.core_bodies = Part(bodies=True)
         self.core_body_names = self._place_bodies(self.core, self.core_bodies)
@@ -175,6 +175,27 @@ class Amalgam:
                 raise Stop(f"include/{name} is included and does not exist")
             self.sources[name] = Source(name, self._raw(name))
         return self.sources[name]
+
+    def _shared_by_parts(self):
+        """Headers that more than one part needs, the core and those with a switch: they stand where all see them."""
+        parts = {}
+        for macro, name in self._source(UMBRELLA).wings:
+            parts.setdefault(macro, []).append(name)
+        reached = [self._reach(self._source(UMBRELLA).own), *(self._reach(names) for names in parts.values())]
+        count = collections.Counter(name for names in reached for name in names if name.endswith(".hpp"))
+        return sorted(name for name, times in count.items() if times > 1)
+
+    def _reach(self, names):
+        """All files that these include, for their bodies, too."""
+        seen = set()
+        waiting = list(names)
+        while waiting:
+            name = waiting.pop()
+            if name not in seen:
+                seen.add(name)
+                source = self._source(name)
+                waiting += source.own + source.bodies
+        return seen
 
     def _place(self, name, part):
         """Puts a file behind all that it includes."""
@@ -266,16 +287,16 @@ class Amalgam:
 
 def umbrella_text(include_dir):
     out = ["#pragma once", "",
-           "/// Everything but what needs a library of its own: databases, and what includes Asio, that is being a guest on an",
-           "/// executor and delivering webhooks. Those come when their macro is defined (`TOLLGATE_WITH_SQLITE`,",
-           "/// `TOLLGATE_WITH_ASIO`, `TOLLGATE_WITH_DISPATCHER`).",
+           "/// All public headers, without the parts that need a library of their own: databases, Redis, and what includes Asio (the",
+           "/// server on your executor, and the webhook dispatcher). Define a macro to add one: `TOLLGATE_WITH_SQLITE`,",
+           "/// `TOLLGATE_WITH_POSTGRES`, `TOLLGATE_WITH_REDIS`, `TOLLGATE_WITH_ASIO`, `TOLLGATE_WITH_DISPATCHER`.",
            "///", "/// With `TOLLGATE_SEPARATE_COMPILATION` defined everywhere, one translation unit defines `TOLLGATE_SOURCE`",
            "/// too and gets all bodies; this holds for the single header as well.", "// Generated by single_include/amalgamate.py.", ""]
-    names = [path.relative_to(include_dir).as_posix() for path in sorted(include_dir.glob("tollgate/*/**/*.hpp"))]
-    names = [name for name in names if not name.startswith(IMPL) and not SUITE.search(name)]
+    names = [path.relative_to(include_dir).as_posix() for path in sorted(include_dir.glob("tollgate/*/*.hpp"))]
+    names = [name for name in names if not name.startswith(IMPL)]
     switched = {name: macro for macro, prefix in SWITCHED.items() for name in names if name.startswith(prefix)}
-    for floor in FLOORS:
-        lines = [f"#include <{name}>" for name in names if name.startswith(f"tollgate/{floor}/") and name not in switched]
+    for module in MODULES:
+        lines = [f"#include <{name}>" for name in names if name.startswith(f"tollgate/{module}/") and name not in switched]
         out += [*lines, ""] if lines else []
     for macro in dict.fromkeys(switched.values()):
         lines = [f"#include <{name}>" for name in names if switched.get(name) == macro]

@@ -2,7 +2,7 @@
 //
 // The API and its documentation share one listener. SIGTERM and SIGINT are the program's: it stops the server, which
 // never takes a signal by itself.
-#include <tollgate/server/guest.hpp>
+#include <tollgate/server/asio_server.hpp>
 #include <tollgate/tollgate.hpp>
 
 #include <asio.hpp>
@@ -15,9 +15,9 @@
 using namespace tollgate;
 
 struct shop_directory {
-    outcome<balance> balance_of(user_id user) { return balance{user, "12.50", *currency_code::from("EUR")}; }
-    outcome<std::vector<account>> accounts_of(user_id, std::string_view) { return std::vector<account>{}; }
-    outcome<std::optional<quota>> quota_of(user_id) { return std::optional<quota>{}; }
+    result<balance> balance_of(user_id user) { return balance{user, "12.50", *currency_code::from("EUR")}; }
+    result<std::vector<account>> accounts_of(user_id, std::string_view) { return std::vector<account>{}; }
+    result<std::optional<quota>> quota_of(user_id) { return std::optional<quota>{}; }
 };
 
 /// The work that the program did before it had a guest.

@@ -1,6 +1,6 @@
 // The smallest integrator: users of one's own, a store in memory, a server on http://127.0.0.1:8080.
+#include <tollgate/account/issue_personal_token.hpp>
 #include <tollgate/api/account_api.hpp>
-#include <tollgate/policy/issue_personal_token.hpp>
 #include <tollgate/server/server.hpp>
 #include <tollgate/store/memory.hpp>
 
@@ -12,11 +12,11 @@ using namespace tollgate;
 
 // What this process knows about its users.
 struct shop_directory {
-    outcome<balance> balance_of(user_id user) { return balance{user, "12.50", *currency_code::from("EUR")}; }
-    outcome<std::vector<account>> accounts_of(user_id, std::string_view) {
+    result<balance> balance_of(user_id user) { return balance{user, "12.50", *currency_code::from("EUR")}; }
+    result<std::vector<account>> accounts_of(user_id, std::string_view) {
         return std::vector{account{account_id{1}, "Corner shop"}};
     }
-    outcome<std::optional<quota>> quota_of(user_id) { return std::optional<quota>{}; }
+    result<std::optional<quota>> quota_of(user_id) { return std::optional<quota>{}; }
 };
 
 int main(int argc, char** argv) {

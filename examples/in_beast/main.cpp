@@ -1,8 +1,8 @@
 // Tollgate inside a Boost.Beast server: `handle` alone, without our server, its threads or its io_context.
 //
 // The server is the simplest that Beast can make, a thread for each connection; what matters is `answer`.
+#include <tollgate/account/issue_personal_token.hpp>
 #include <tollgate/api/account_api.hpp>
-#include <tollgate/policy/issue_personal_token.hpp>
 #include <tollgate/store/memory.hpp>
 
 #include <boost/asio/io_context.hpp>
@@ -25,9 +25,9 @@ using boost::asio::ip::tcp;
 using namespace tollgate;
 
 struct shop_directory {
-    outcome<balance> balance_of(user_id user) { return balance{user, "12.50", *currency_code::from("EUR")}; }
-    outcome<std::vector<account>> accounts_of(user_id, std::string_view) { return std::vector<account>{}; }
-    outcome<std::optional<quota>> quota_of(user_id) { return std::optional<quota>{}; }
+    result<balance> balance_of(user_id user) { return balance{user, "12.50", *currency_code::from("EUR")}; }
+    result<std::vector<account>> accounts_of(user_id, std::string_view) { return std::vector<account>{}; }
+    result<std::optional<quota>> quota_of(user_id) { return std::optional<quota>{}; }
 };
 
 std::string_view view(beast::string_view text) { return {text.data(), text.size()}; }

@@ -1,6 +1,6 @@
 // Tollgate inside a cpp-httplib server: `handle` alone, without our server.
+#include <tollgate/account/issue_personal_token.hpp>
 #include <tollgate/api/account_api.hpp>
-#include <tollgate/policy/issue_personal_token.hpp>
 #include <tollgate/store/memory.hpp>
 
 #include <httplib.h>
@@ -13,9 +13,9 @@
 using namespace tollgate;
 
 struct shop_directory {
-    outcome<balance> balance_of(user_id user) { return balance{user, "12.50", *currency_code::from("EUR")}; }
-    outcome<std::vector<account>> accounts_of(user_id, std::string_view) { return std::vector<account>{}; }
-    outcome<std::optional<quota>> quota_of(user_id) { return std::optional<quota>{}; }
+    result<balance> balance_of(user_id user) { return balance{user, "12.50", *currency_code::from("EUR")}; }
+    result<std::vector<account>> accounts_of(user_id, std::string_view) { return std::vector<account>{}; }
+    result<std::optional<quota>> quota_of(user_id) { return std::optional<quota>{}; }
 };
 
 // [answer]

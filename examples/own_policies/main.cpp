@@ -18,11 +18,11 @@
 using namespace tollgate;
 
 struct shop_directory {
-    outcome<balance> balance_of(user_id user) { return balance{user, "12.50", *currency_code::from("EUR")}; }
-    outcome<std::vector<account>> accounts_of(user_id, std::string_view) {
+    result<balance> balance_of(user_id user) { return balance{user, "12.50", *currency_code::from("EUR")}; }
+    result<std::vector<account>> accounts_of(user_id, std::string_view) {
         return std::vector{account{account_id{1}, "Corner shop"}};
     }
-    outcome<std::optional<quota>> quota_of(user_id) { return std::optional<quota>{}; }
+    result<std::optional<quota>> quota_of(user_id) { return std::optional<quota>{}; }
 };
 
 // [router]
@@ -45,7 +45,7 @@ struct till_pass {
     static constexpr std::string_view scheme = "Till";
     static constexpr std::string_view challenge = "Till realm=\"api\"";
 
-    outcome<std::optional<caller>> identify(std::string_view credentials, auto& /*store*/, instant /*now*/) const {
+    result<std::optional<caller>> identify(std::string_view credentials, auto& /*store*/, instant /*now*/) const {
         if (credentials != "1" && credentials != "2") return std::optional<caller>{};
         return std::optional{caller{user_id{1}, *scope_set::parse("user:balance"), credential_kind::other, {}}};
     }
@@ -75,7 +75,7 @@ struct named_agent {
 struct partner_only {
     public_targets public_ones;
 
-    outcome<void> check(const http::url& target) const {
+    result<void> check(const http::url& target) const {
         if (target.host != "hooks.partner.example") return invalid("target_url must be at hooks.partner.example.");
         return public_ones.check(target);
     }
@@ -108,7 +108,7 @@ public:
         ++(record.answered.status() < http::status::bad_request ? good_ : refused_);
     }
     void on_refusal(const http::refusal&) const noexcept { ++refused_; }
-    void on_problem(const problem& why) const noexcept { std::cerr << why.cause << '\n'; }
+    void on_problem(const error& why) const noexcept { std::cerr << why.cause << '\n'; }
 
     std::uint64_t good() const noexcept { return good_; }
     std::uint64_t refused() const noexcept { return refused_; }

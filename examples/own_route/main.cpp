@@ -8,12 +8,12 @@
 using namespace tollgate;
 
 struct shop_directory {
-    outcome<balance> balance_of(user_id user) { return balance{user, "12.50", *currency_code::from("EUR")}; }
-    outcome<std::vector<account>> accounts_of(user_id user, std::string_view service) {
+    result<balance> balance_of(user_id user) { return balance{user, "12.50", *currency_code::from("EUR")}; }
+    result<std::vector<account>> accounts_of(user_id user, std::string_view service) {
         if (user != user_id{1} || service != "shop") return std::vector<account>{};
         return std::vector{account{account_id{1}, "Corner shop"}};
     }
-    outcome<std::optional<quota>> quota_of(user_id) { return std::optional<quota>{}; }
+    result<std::optional<quota>> quota_of(user_id) { return std::optional<quota>{}; }
 };
 
 // [parameter]
@@ -32,7 +32,7 @@ auto shop_routes() {
     return route_table{
         on_get<"/{service}/{account}/invoices/{invoice}">(
             read_of_service,
-            [](auto& call, const service& at, account_id of, invoice_id which) -> outcome<void> {
+            [](auto& call, const service& at, account_id of, invoice_id which) -> result<void> {
                 if (auto theirs = require_account(call.users(), call.who().user, {at.name, of}); !theirs) return theirs;
                 auto json = call.json();
                 json.begin_object();

@@ -18,11 +18,11 @@
 using namespace tollgate;
 
 struct shop_directory {
-    outcome<balance> balance_of(user_id user) { return balance{user, "12.50", *currency_code::from("EUR")}; }
-    outcome<std::vector<account>> accounts_of(user_id, std::string_view) {
+    result<balance> balance_of(user_id user) { return balance{user, "12.50", *currency_code::from("EUR")}; }
+    result<std::vector<account>> accounts_of(user_id, std::string_view) {
         return std::vector{account{account_id{1}, "Corner shop"}};
     }
-    outcome<std::optional<quota>> quota_of(user_id) { return std::optional<quota>{}; }
+    result<std::optional<quota>> quota_of(user_id) { return std::optional<quota>{}; }
 };
 
 // [sessions]
@@ -39,7 +39,7 @@ public:
         return cookie;
     }
 
-    outcome<std::optional<session>> session_of(const http::request& asked, instant /*now*/) {
+    result<std::optional<session>> session_of(const http::request& asked, instant /*now*/) {
         const auto cookie = http::find_cookie(asked.fields, "shop");
         if (!cookie) return std::optional<session>{};
         const std::lock_guard hold{mutex_};

@@ -1,5 +1,5 @@
 // A storage adapter of one's own, and the tests that say whether it is right: those that the library's own stores pass.
-#include <tollgate/store/suite.hpp>
+#include <tollgate/testing/store_suite.hpp>
 #include <tollgate/tollgate.hpp>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ public:
     static constexpr bool blocking = false;
 
     // [tokens]
-    outcome<std::optional<token_credential>> find_personal_token(std::string_view username) {
+    result<std::optional<token_credential>> find_personal_token(std::string_view username) {
         const std::lock_guard transaction{mutex_};
         for (const auto& [id, row] : personal_tokens_)
             if (row.username == username)
@@ -33,11 +33,11 @@ public:
         return std::optional<token_credential>{};
     }
 
-    outcome<token_id> create_personal_token(const new_personal_token& made, std::size_t tokens_per_user_max) {
+    result<token_id> create_personal_token(const new_personal_token& made, std::size_t tokens_per_user_max) {
         const std::lock_guard transaction{mutex_};
         std::size_t there = 0;  // counted in the transaction that adds one, so that no two pass the bound
         for (const auto& [id, row] : personal_tokens_) {
-            if (row.username == made.username) return problem{problem_kind::conflict, "The username is taken.", {}};
+            if (row.username == made.username) return error{error_kind::conflict, "The username is taken.", {}};
             if (row.user == made.user) ++there;
         }
         if (there >= tokens_per_user_max) return invalid("You have as many personal tokens as you may.");
@@ -47,7 +47,7 @@ public:
     }
     // [/tokens]
 
-    outcome<std::vector<personal_token>> personal_tokens_of(user_id user) {
+    result<std::vector<personal_token>> personal_tokens_of(user_id user) {
         const std::lock_guard transaction{mutex_};
         std::vector<personal_token> found;
         for (const auto& [id, row] : personal_tokens_)  // in the order of ids, which is that of creation
@@ -56,12 +56,12 @@ public:
         return found;
     }
 
-    outcome<bool> revoke_personal_token(token_id id) {
+    result<bool> revoke_personal_token(token_id id) {
         const std::lock_guard transaction{mutex_};
         return personal_tokens_.erase(id) != 0;
     }
 
-    outcome<std::optional<token_credential>> find_access_token(const digest& token) {
+    result<std::optional<token_credential>> find_access_token(const digest& token) {
         const std::lock_guard transaction{mutex_};
         const auto found = access_tokens_.find(token.bytes());
         if (found == access_tokens_.end()) return std::optional<token_credential>{};
@@ -69,23 +69,23 @@ public:
         return std::optional{token_credential{row.user, row.token_digest, row.scopes, row.expires_at, row.application}};
     }
 
-    outcome<void> create_access_token(const new_access_token& made) {
+    result<void> create_access_token(const new_access_token& made) {
         const std::lock_guard transaction{mutex_};
         if (!access_tokens_.emplace(made.token_digest.bytes(), access_row{made, {}}).second)
-            return problem{problem_kind::conflict, "The token exists.", {}};
+            return error{error_kind::conflict, "The token exists.", {}};
         return {};
     }
 
-    outcome<bool> revoke_access_token(const digest& token) {
+    result<bool> revoke_access_token(const digest& token) {
         const std::lock_guard transaction{mutex_};
         return access_tokens_.erase(token.bytes()) != 0;
     }
 
-    outcome<application_id> create_application(const new_application& made, std::size_t applications_per_user_max) {
+    result<application_id> create_application(const new_application& made, std::size_t applications_per_user_max) {
         const std::lock_guard transaction{mutex_};
         std::size_t there = 0;
         for (const auto& [id, row] : applications_) {
-            if (row.client_id == made.client_id) return problem{problem_kind::conflict, "The client_id is taken.", {}};
+            if (row.client_id == made.client_id) return error{error_kind::conflict, "The client_id is taken.", {}};
             if (row.owner == made.owner) ++there;
         }
         if (there >= applications_per_user_max) return invalid("You have as many applications as you may.");
@@ -95,14 +95,14 @@ public:
         return id;
     }
 
-    outcome<std::optional<application>> find_application(std::string_view client_id) {
+    result<std::optional<application>> find_application(std::string_view client_id) {
         const std::lock_guard transaction{mutex_};
         for (const auto& [id, row] : applications_)
             if (row.client_id == client_id) return std::optional{row};
         return std::optional<application>{};
     }
 
-    outcome<std::vector<application>> applications_of(user_id owner) {
+    result<std::vector<application>> applications_of(user_id owner) {
         const std::lock_guard transaction{mutex_};
         std::vector<application> found;
         for (const auto& [id, row] : applications_)
@@ -110,7 +110,7 @@ public:
         return found;
     }
 
-    outcome<bool> replace_client_secret(user_id owner, application_id id, const digest& secret) {
+    result<bool> replace_client_secret(user_id owner, application_id id, const digest& secret) {
         const std::lock_guard transaction{mutex_};
         const auto found = applications_.find(id);
         if (found == applications_.end() || found->second.owner != owner) return false;
@@ -118,7 +118,7 @@ public:
         return true;
     }
 
-    outcome<bool> delete_application(user_id owner, application_id id) {
+    result<bool> delete_application(user_id owner, application_id id) {
         const std::lock_guard transaction{mutex_};
         const auto found = applications_.find(id);
         if (found == applications_.end() || found->second.owner != owner) return false;
@@ -128,14 +128,14 @@ public:
         return true;
     }
 
-    outcome<std::optional<scope_set>> granted_scopes(user_id user, application_id application) {
+    result<std::optional<scope_set>> granted_scopes(user_id user, application_id application) {
         const std::lock_guard transaction{mutex_};
         for (const auto& [id, row] : grants_)
             if (row.user == user && row.application == application) return std::optional{row.scopes};
         return std::optional<scope_set>{};
     }
 
-    outcome<code_result> create_code(const new_authorization_code& made) {
+    result<code_result> create_code(const new_authorization_code& made) {
         const std::lock_guard transaction{mutex_};
         const auto there = codes_.find(made.code_digest.bytes());
         if (there != codes_.end()) return there->second.refresh_token ? code_result::spent : code_result::waiting;
@@ -163,7 +163,7 @@ public:
     }
 
     // [codes]
-    outcome<redeemed_code> redeem_code(const code_redemption& shown) {
+    result<redeemed_code> redeem_code(const code_redemption& shown) {
         const std::lock_guard transaction{mutex_};  // of two that come at once, the second sees what the first did
         const auto found = codes_.find(shown.code_digest.bytes());
         if (found == codes_.end() || found->second.made.application != shown.application) return redeemed_code{};
@@ -179,7 +179,7 @@ public:
         const auto& tokens = shown.tokens;
         const auto refresh_digest = tokens.refresh_digest.bytes(), access_digest = tokens.access_digest.bytes();
         if (refresh_tokens_.contains(refresh_digest) || access_tokens_.contains(access_digest))
-            return problem{problem_kind::conflict, "The token exists.", {}};
+            return error{error_kind::conflict, "The token exists.", {}};
         const auto expires_at = std::min(tokens.refresh_expires_at, tokens.refresh_ends_at);
         refresh_tokens_.emplace(
             refresh_digest, refresh_row{code.user, code.application, code.scopes, expires_at, tokens.refresh_ends_at});
@@ -191,7 +191,7 @@ public:
     }
     // [/codes]
 
-    outcome<refreshed_token> refresh_access_token(const token_refresh& shown) {
+    result<refreshed_token> refresh_access_token(const token_refresh& shown) {
         const std::lock_guard transaction{mutex_};
         const auto found = refresh_tokens_.find(shown.refresh_digest.bytes());
         if (found == refresh_tokens_.end() || found->second.application != shown.application ||
@@ -207,12 +207,12 @@ public:
                                                                   scopes, shown.now, shown.access_expires_at},
                                                                  found->first})
                 .second;
-        if (!is_new) return problem{problem_kind::conflict, "The token exists.", {}};
+        if (!is_new) return error{error_kind::conflict, "The token exists.", {}};
         token.expires_at = std::min<instant>(shown.now + shown.refresh_lifetime, token.ends_at);
         return refreshed_token{refresh_result::refreshed, scopes};
     }
 
-    outcome<void> revoke_oauth_token(application_id application, const digest& token) {
+    result<void> revoke_oauth_token(application_id application, const digest& token) {
         const std::lock_guard transaction{mutex_};
         const auto refresh = refresh_tokens_.find(token.bytes());
         if (refresh != refresh_tokens_.end() && refresh->second.application == application)
@@ -223,7 +223,7 @@ public:
         return {};
     }
 
-    outcome<std::vector<grant>> grants_of(user_id user) {
+    result<std::vector<grant>> grants_of(user_id user) {
         const std::lock_guard transaction{mutex_};
         std::vector<grant> found;
         for (const auto& [id, row] : grants_)
@@ -231,7 +231,7 @@ public:
         return found;
     }
 
-    outcome<bool> revoke_grant(user_id user, application_id application) {
+    result<bool> revoke_grant(user_id user, application_id application) {
         const std::lock_guard transaction{mutex_};
         forget_of([&](user_id whose, application_id of) { return whose == user && of == application; });
         return std::erase_if(grants_, [&](const auto& each) {
@@ -239,7 +239,7 @@ public:
                }) != 0;
     }
 
-    outcome<std::size_t> sweep_expired(instant now, std::size_t rows_max) {
+    result<std::size_t> sweep_expired(instant now, std::size_t rows_max) {
         const std::lock_guard transaction{mutex_};
         std::size_t swept = 0;
         const auto sweep = [&](auto& table, auto end_of) {
@@ -261,7 +261,7 @@ public:
     }
 
     // [hooks]
-    outcome<hook_id> create_hook(const new_hook& made, std::size_t hooks_per_event_max) {
+    result<hook_id> create_hook(const new_hook& made, std::size_t hooks_per_event_max) {
         const std::lock_guard transaction{mutex_};
         std::size_t there = 0;  // counted in the transaction that adds one, so that no two pass the bound
         for (const auto& [id, row] : hooks_)
@@ -273,7 +273,7 @@ public:
     }
     // [/hooks]
 
-    outcome<std::vector<hook>> hooks_of(const account_ref& account) {
+    result<std::vector<hook>> hooks_of(const account_ref& account) {
         const std::lock_guard transaction{mutex_};
         std::vector<hook> found;
         for (const auto& [id, row] : hooks_)
@@ -282,14 +282,14 @@ public:
         return found;
     }
 
-    outcome<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) {
+    result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) {
         const std::lock_guard transaction{mutex_};
         const auto found = hooks_.find(id);
         if (found == hooks_.end() || found->second.account.service != service) return std::optional<account_ref>{};
         return std::optional{found->second.account};
     }
 
-    outcome<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
+    result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
                                       instant old_valid_until) {
         const std::lock_guard transaction{mutex_};
         const auto found = hooks_.find(id);
@@ -299,7 +299,7 @@ public:
         return true;
     }
 
-    outcome<bool> delete_hook(const account_ref& account, hook_id id) {
+    result<bool> delete_hook(const account_ref& account, hook_id id) {
         const std::lock_guard transaction{mutex_};
         const auto found = hooks_.find(id);
         if (found == hooks_.end() || found->second.account != account) return false;
@@ -368,9 +368,9 @@ static_assert(oauth_store<table_store>);
 
 int main() {
     // [suite]
-    const bool right = store_suite::run(
+    const bool right = testing::run(
         [] { return std::make_unique<table_store>(); },
-        [](const store_suite::verdict& each) {
+        [](const testing::verdict& each) {
             std::cout << (each.passed ? "passed  " : "FAILED  ") << each.name << ' ' << each.message << '\n';
         });
     // [/suite]

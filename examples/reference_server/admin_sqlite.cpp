@@ -2,7 +2,7 @@
 #include "data_directory.hpp"
 #include "sqlite_directory.hpp"
 
-#include <tollgate/policy/system_clock.hpp>
+#include <tollgate/base/system_sources.hpp>
 #include <tollgate/store/sqlite.hpp>
 
 #include <variant>

@@ -5,10 +5,10 @@
 #include "password_hash.hpp"
 #include "services.hpp"
 
+#include <tollgate/account/issue_personal_token.hpp>
+#include <tollgate/account/register_application.hpp>
 #include <tollgate/base/secret.hpp>
-#include <tollgate/policy/issue_personal_token.hpp>
-#include <tollgate/policy/register_application.hpp>
-#include <tollgate/policy/system_random.hpp>
+#include <tollgate/base/system_sources.hpp>
 #include <tollgate/webhooks/publish.hpp>
 
 #include <nlohmann/json.hpp>
@@ -31,21 +31,21 @@ public:
         auto hash = hash_password(password);
         tollgate::secure_wipe(password);
         auto made = at_.users().add_user({wanted.login, std::move(hash), wanted.currency, wanted.balance});
-        if (!made && made.error().kind == tollgate::problem_kind::conflict)
+        if (!made && made.error().kind == tollgate::error_kind::conflict)
             throw run_error{"--login: there is a user '" + wanted.login + "' already."};
         return {{"id", expect(std::move(made), "cannot add the user").value()}};
     }
 
     nlohmann::ordered_json operator()(const set_quota& wanted) const {
         auto done = at_.users().set_requests_per_day(wanted.user, wanted.requests_per_day);
-        if (!done && done.error().kind == tollgate::problem_kind::not_found) throw no_such_user(wanted.user);
+        if (!done && done.error().kind == tollgate::error_kind::not_found) throw no_such_user(wanted.user);
         expect(std::move(done), "cannot set the quota");
         return {{"id", wanted.user.value()}, {"per_day", wanted.requests_per_day}};
     }
 
     nlohmann::ordered_json operator()(const add_account& wanted) const {
         auto made = at_.users().add_account(wanted.user, wanted.service, wanted.name, wanted.admin);
-        if (!made && made.error().kind == tollgate::problem_kind::not_found) throw no_such_user(wanted.user);
+        if (!made && made.error().kind == tollgate::error_kind::not_found) throw no_such_user(wanted.user);
         return {{"id", expect(std::move(made), "cannot add the account").value()}};
     }
 
@@ -99,7 +99,7 @@ private:
 
     void expect_user(tollgate::user_id user) const {
         auto known = at_.users().quota_of(user);
-        if (!known && known.error().kind == tollgate::problem_kind::not_found) throw no_such_user(user);
+        if (!known && known.error().kind == tollgate::error_kind::not_found) throw no_such_user(user);
         expect(std::move(known), "cannot look for the user");
     }
 

@@ -4,7 +4,7 @@
 #include "handler_settings.hpp"
 
 #if defined(TOLLGATE_WITH_REDIS)
-#include <tollgate/store/redis_windows.hpp>
+#include <tollgate/limits/redis_limiter.hpp>
 #endif
 
 #include <algorithm>
@@ -23,7 +23,7 @@ using tollgate::verdict;
 #if defined(TOLLGATE_WITH_REDIS)
 
 struct chosen_limiter::shared_windows {
-    tollgate::redis_windows windows;
+    tollgate::redis_limiter windows;
 };
 
 chosen_limiter::chosen_limiter(const settings& with, const request_log& log) {
@@ -31,7 +31,7 @@ chosen_limiter::chosen_limiter(const settings& with, const request_log& log) {
         here_.emplace();
         return;
     }
-    tollgate::redis_windows_settings wanted;
+    tollgate::redis_limiter_settings wanted;
     wanted.lease = with.limit_lease;
     // One for each worker: whoever finds none counts here.
     wanted.connections_max = (std::max)(wanted.connections_max, std::size_t{to_server_settings(with).worker_threads});
@@ -39,7 +39,7 @@ chosen_limiter::chosen_limiter(const settings& with, const request_log& log) {
     wanted.on_state = [&log](bool up, std::string_view why) {
         log.on_notice(std::string{why} + (up ? "; limits are shared again" : "; until it is back, limits are counted here"));
     };
-    auto opened = tollgate::redis_windows::open(with.limits_url, wanted);
+    auto opened = tollgate::redis_limiter::open(with.limits_url, wanted);
     if (!opened) throw usage_error{"--limits, --limits-ca: " + opened.error().message};
     shared_ = std::make_unique<shared_windows>(shared_windows{*std::move(opened)});
     shared_->windows.try_now();

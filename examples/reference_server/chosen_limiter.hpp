@@ -4,7 +4,7 @@
 #include "settings.hpp"
 
 #include <tollgate/contract/rate_limiter.hpp>
-#include <tollgate/policy/window_limiter.hpp>
+#include <tollgate/limits/window_limiter.hpp>
 
 #include <memory>
 #include <optional>

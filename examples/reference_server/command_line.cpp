@@ -6,7 +6,7 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/limits.hpp>
 #include <tollgate/http/json_body.hpp>
-#include <tollgate/policy/system_clock.hpp>
+#include <tollgate/base/system_sources.hpp>
 #include <tollgate/webhooks/publish.hpp>
 
 #include <CLI/CLI.hpp>
@@ -310,11 +310,11 @@ std::string to_sentence(std::string text) {
 
 /// CLI11 only says that a subcommand is missing, also where one was misspelled: says which word is none, and what there
 /// is.
-usage_error no_such_command(const CLI::App& app, int count, const char* const* words) {
+usage_error no_such_command(const CLI::App& app, int count, const char* const* texts) {
     const CLI::App* group = &app;
     int at = 1;
     for (; at < count; ++at) {
-        const auto named = group->get_subcommands([&](const CLI::App* each) { return each->get_name() == words[at]; });
+        const auto named = group->get_subcommands([&](const CLI::App* each) { return each->get_name() == texts[at]; });
         if (named.empty()) break;
         group = named.front();
     }
@@ -323,19 +323,19 @@ usage_error no_such_command(const CLI::App& app, int count, const char* const* w
         known.append(known.empty() ? "" : ", ").append(each->get_name());
     const auto place = group == &app ? std::string{} : group->get_name() + ": ";
     if (at == count) return usage_error{place + "a command must follow: " + known + "."};
-    return usage_error{place + "'" + escape_controls(words[at]) + "' is no command; there are " + known + "."};
+    return usage_error{place + "'" + escape_controls(texts[at]) + "' is no command; there are " + known + "."};
 }
 
 /// False after `--help` or `--version`.
-bool parse(CLI::App& app, int count, const char* const* words) {
+bool parse(CLI::App& app, int count, const char* const* texts) {
     try {
-        app.parse(count, words);
+        app.parse(count, texts);
     } catch (const CLI::Success& asked) {
         app.exit(asked, std::cout, std::cerr);
         return false;
     } catch (const CLI::RequiredError& error) {
         if (string_view{error.what()}.find("subcommand") != string_view::npos)
-            throw no_such_command(app, count, words);
+            throw no_such_command(app, count, texts);
         throw usage_error{to_sentence(error.what())};
     } catch (const CLI::ParseError& error) {
         throw usage_error{to_sentence(error.what())};
@@ -345,7 +345,7 @@ bool parse(CLI::App& app, int count, const char* const* words) {
 
 }  // namespace
 
-std::optional<invocation> read_command_line(int count, const char* const* words,
+std::optional<invocation> read_command_line(int count, const char* const* texts,
                                             const tollgate::service_catalog& services) {
     CLI::App app{
         "Serves a complete account API: personal tokens, OAuth 2.0, scopes, rate limits, webhooks, pages for people."};
@@ -378,8 +378,8 @@ std::optional<invocation> read_command_line(int count, const char* const* words,
         commands.emplace_back(*event, "emit", "Report an event: one delivery for each webhook that waits for it."),
         services);
 
-    if (count > 0) expect_flag_values(app, std::span{words, static_cast<std::size_t>(count)}.subspan(1));
-    if (!parse(app, count, words)) return std::nullopt;
+    if (count > 0) expect_flag_values(app, std::span{texts, static_cast<std::size_t>(count)}.subspan(1));
+    if (!parse(app, count, texts)) return std::nullopt;
     const auto chosen = std::find_if(commands.begin(), commands.end(), [](const auto& each) { return each.chosen(); });
     auto asked = chosen->read();
     if (!std::holds_alternative<serve>(asked.what) && asked.with.store_location().kind == location::kind::memory)

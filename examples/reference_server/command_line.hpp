@@ -2,13 +2,13 @@
 
 #include "settings.hpp"
 
+#include <tollgate/account/register_application.hpp>
 #include <tollgate/base/decimal.hpp>
 #include <tollgate/base/ids.hpp>
-#include <tollgate/domain/balance.hpp>
-#include <tollgate/domain/event.hpp>
-#include <tollgate/domain/scope.hpp>
-#include <tollgate/domain/service_catalog.hpp>
-#include <tollgate/policy/register_application.hpp>
+#include <tollgate/model/account.hpp>
+#include <tollgate/model/delivery.hpp>
+#include <tollgate/model/scope.hpp>
+#include <tollgate/model/service_catalog.hpp>
 
 #include <optional>
 #include <string>
@@ -66,7 +66,7 @@ struct invocation {
 
 /// What the command line and the configuration file that it names ask for; none after `--help` or `--version`, whose
 /// text went to stdout. Throws `usage_error` that names the flag.
-[[nodiscard]] std::optional<invocation> read_command_line(int count, const char* const* words,
+[[nodiscard]] std::optional<invocation> read_command_line(int count, const char* const* texts,
                                                           const tollgate::service_catalog& services);
 
 }  // namespace reference

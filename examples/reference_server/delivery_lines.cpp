@@ -4,7 +4,7 @@
 
 #include <tollgate/http/json_writer.hpp>
 #include <tollgate/http/url.hpp>
-#include <tollgate/policy/system_clock.hpp>
+#include <tollgate/base/system_sources.hpp>
 
 namespace reference {
 

@@ -2,7 +2,7 @@
 
 #include "settings.hpp"
 
-#include <tollgate/contract/delivery_observer.hpp>
+#include <tollgate/contract/observer.hpp>
 
 #include <chrono>
 #include <cstdint>

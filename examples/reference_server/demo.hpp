@@ -3,11 +3,11 @@
 #include "expect.hpp"
 #include "password_hash.hpp"
 
+#include <tollgate/account/issue_personal_token.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/contract/user_directory.hpp>
-#include <tollgate/domain/service_catalog.hpp>
-#include <tollgate/policy/issue_personal_token.hpp>
-#include <tollgate/policy/system_random.hpp>
+#include <tollgate/model/service_catalog.hpp>
+#include <tollgate/base/system_sources.hpp>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -72,7 +72,7 @@ demo_user renew_demo_user(Directory& directory, const std::optional<std::string>
     };
     std::string login{demo_login};
     auto made = add(login);
-    if (!made && made.error().kind == tollgate::problem_kind::conflict) made = add(login = make_demo_login());
+    if (!made && made.error().kind == tollgate::error_kind::conflict) made = add(login = make_demo_login());
     return {login, expect(std::move(made), "cannot add the demo user")};
 }
 

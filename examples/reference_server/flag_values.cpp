@@ -29,10 +29,10 @@ const CLI::App* find_command(const CLI::App& group, string_view name) {
 
 }  // namespace
 
-void expect_flag_values(const CLI::App& app, std::span<const char* const> words) {
+void expect_flag_values(const CLI::App& app, std::span<const char* const> texts) {
     const CLI::App* command = &app;
-    for (std::size_t at = 0; at < words.size(); ++at) {
-        const string_view word = words[at];
+    for (std::size_t at = 0; at < texts.size(); ++at) {
+        const string_view word = texts[at];
         if (!begins_like_a_flag(word)) {
             if (const auto* deeper = find_command(*command, word)) command = deeper;
             continue;
@@ -45,8 +45,8 @@ void expect_flag_values(const CLI::App& app, std::span<const char* const> words)
             const auto value = word.substr(equals + 1);
             if (value.empty()) throw usage_error{flag + ": a value must follow the '='."};
             expect_value(flag, value);
-        } else if (known->get_items_expected_max() > 0 && at + 1 < words.size()) {
-            expect_value(flag, words[++at]);
+        } else if (known->get_items_expected_max() > 0 && at + 1 < texts.size()) {
+            expect_value(flag, texts[++at]);
         }
     }
 }

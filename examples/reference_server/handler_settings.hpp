@@ -2,14 +2,14 @@
 
 #include "settings.hpp"
 
-#include <tollgate/api/settings.hpp>
-#include <tollgate/dispatch/settings.hpp>
-#include <tollgate/domain/service_catalog.hpp>
-#include <tollgate/oauth/settings.hpp>
-#include <tollgate/pages/settings.hpp>
-#include <tollgate/policy/cookie_sessions.hpp>
+#include <tollgate/pipeline/api_settings.hpp>
+#include <tollgate/model/service_catalog.hpp>
+#include <tollgate/oauth/authorization_server.hpp>
+#include <tollgate/pages/account_pages.hpp>
 #include <tollgate/policy/public_targets.hpp>
-#include <tollgate/server/settings.hpp>
+#include <tollgate/server/server_settings.hpp>
+#include <tollgate/web/cookie_sessions.hpp>
+#include <tollgate/webhooks/dispatcher_settings.hpp>
 
 #include <cstdint>
 

@@ -6,13 +6,13 @@
 #include "user_passwords.hpp"
 
 #include <tollgate/api/account_api.hpp>
-#include <tollgate/api/documentation.hpp>
 #include <tollgate/http/site.hpp>
+#include <tollgate/manual/documentation.hpp>
 #include <tollgate/oauth/authorization_server.hpp>
 #include <tollgate/pages/account_pages.hpp>
-#include <tollgate/policy/cookie_sessions.hpp>
 #include <tollgate/policy/default_policies.hpp>
-#include <tollgate/policy/plain_theme.hpp>
+#include <tollgate/web/cookie_sessions.hpp>
+#include <tollgate/web/plain_theme.hpp>
 
 #include <functional>
 

@@ -5,8 +5,8 @@
 #include "request_log.hpp"
 
 #include <tollgate/contract/outbox.hpp>
-#include <tollgate/dispatch/hook_dispatcher.hpp>
 #include <tollgate/policy/default_policies.hpp>
+#include <tollgate/webhooks/hook_dispatcher.hpp>
 
 #include <functional>
 #include <utility>

@@ -14,12 +14,12 @@
 #include <exception>
 #include <variant>
 
-int main(int count, char** words) {
+int main(int count, char** texts) {
     ::umask(S_IRWXG | S_IRWXO);  // what we write is its owner's alone
     ::signal(SIGXFSZ, SIG_IGN);  // a file at the system's bound is told like a full disk, and nobody is killed for it
     try {
         const auto services = reference::reference_services();
-        const auto asked = reference::read_command_line(count, words, services);
+        const auto asked = reference::read_command_line(count, texts, services);
         if (!asked) return EXIT_SUCCESS;
         if (std::holds_alternative<reference::serve>(asked->what)) reference::run_server(asked->with, services);
         else reference::print_line(reference::administer(asked->what, asked->with));

@@ -2,8 +2,8 @@
 
 #include "user_records.hpp"
 
-#include <tollgate/base/ascii.hpp>
-#include <tollgate/base/outcome.hpp>
+#include <tollgate/base/detail/text.hpp>
+#include <tollgate/base/result.hpp>
 #include <tollgate/contract/user_directory.hpp>
 
 #include <map>
@@ -21,13 +21,13 @@ namespace reference {
 /// Thread rule: add users and accounts first, because what every request reads needs no lock so; then any thread.
 class memory_directory {
 public:
-    tollgate::outcome<tollgate::balance> balance_of(tollgate::user_id user) const {
+    tollgate::result<tollgate::balance> balance_of(tollgate::user_id user) const {
         const auto found = users_.find(user);
         if (found == users_.end()) return tollgate::not_found();
         return tollgate::balance{user, found->second.balance, found->second.currency};
     }
 
-    tollgate::outcome<std::vector<tollgate::account>> accounts_of(tollgate::user_id user,
+    tollgate::result<std::vector<tollgate::account>> accounts_of(tollgate::user_id user,
                                                                   std::string_view service) const {
         std::vector<tollgate::account> accounts;
         for (const held_account& each : accounts_)
@@ -35,25 +35,25 @@ public:
         return accounts;
     }
 
-    tollgate::outcome<std::optional<tollgate::quota>> quota_of(tollgate::user_id user) const {
+    tollgate::result<std::optional<tollgate::quota>> quota_of(tollgate::user_id user) const {
         if (!users_.contains(user)) return tollgate::not_found();
         return std::optional<tollgate::quota>{};
     }
 
-    tollgate::outcome<tollgate::user_id> add_user(new_user made) {
+    tollgate::result<tollgate::user_id> add_user(new_user made) {
         const tollgate::user_id id{static_cast<std::int64_t>(users_.size()) + 1};
         users_.emplace(id, std::move(made));
         return id;
     }
 
-    tollgate::outcome<std::optional<known_login>> find_login(std::string_view login) const {
+    tollgate::result<std::optional<known_login>> find_login(std::string_view login) const {
         const std::lock_guard hold{hashes_mutex_};
         for (const auto& [id, held] : users_)
             if (tollgate::ascii_iequals(held.login, login)) return std::optional{known_login{id, held.password_hash}};
         return std::optional<known_login>{};
     }
 
-    tollgate::outcome<void> set_password_hash(tollgate::user_id user, std::string_view hash) {
+    tollgate::result<void> set_password_hash(tollgate::user_id user, std::string_view hash) {
         const std::lock_guard hold{hashes_mutex_};
         const auto found = users_.find(user);
         if (found == users_.end()) return tollgate::not_found();
@@ -62,7 +62,7 @@ public:
     }
 
     /// not_found when the user has another hash.
-    tollgate::outcome<void> replace_password_hash(tollgate::user_id user, const renewed_hash& renewed) {
+    tollgate::result<void> replace_password_hash(tollgate::user_id user, const renewed_hash& renewed) {
         const std::lock_guard hold{hashes_mutex_};
         const auto found = users_.find(user);
         if (found == users_.end() || found->second.password_hash != renewed.before) return tollgate::not_found();
@@ -70,7 +70,7 @@ public:
         return {};
     }
 
-    tollgate::outcome<tollgate::account_id> add_account(tollgate::user_id user, const tollgate::service_name& service,
+    tollgate::result<tollgate::account_id> add_account(tollgate::user_id user, const tollgate::service_name& service,
                                                         std::string_view name, bool admin) {
         const tollgate::account_id id{static_cast<std::int64_t>(accounts_.size()) + 1};
         accounts_.push_back({user, service, {id, std::string{name}, admin}});

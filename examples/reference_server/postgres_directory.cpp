@@ -1,7 +1,7 @@
 #include "postgres_directory.hpp"
 
-#include <tollgate/store/postgres/columns.hpp>
-#include <tollgate/store/postgres/migrations.hpp>
+#include <tollgate/store/detail/postgres/columns.hpp>
+#include <tollgate/store/detail/postgres/migrations.hpp>
 
 namespace reference {
 
@@ -71,7 +71,7 @@ constexpr postgres::schema_step migrations[] = {
 
 }  // namespace
 
-outcome<postgres_directory> postgres_directory::open(const std::string& connection_string,
+result<postgres_directory> postgres_directory::open(const std::string& connection_string,
                                                      std::size_t connections_max) {
     auto connections = postgres::pool::open(connection_string, {.connections_max = connections_max});
     if (!connections) return std::move(connections).error();
@@ -79,12 +79,12 @@ outcome<postgres_directory> postgres_directory::open(const std::string& connecti
     return postgres_directory{*std::move(connections)};
 }
 
-void postgres_directory::remember(std::shared_ptr<heard_changes> changes) {
+void postgres_directory::remember(std::shared_ptr<cache_invalidation_feed> changes) {
     changes_ = std::move(changes);
     users_ = std::make_unique<user_cache>(*changes_, users_cached_max);
 }
 
-outcome<std::optional<postgres_directory::user_row>> postgres_directory::read_user(user_id user) {
+result<std::optional<postgres_directory::user_row>> postgres_directory::read_user(user_id user) {
     auto found = connections_.ask("SELECT balance, currency, requests_per_day FROM directory_users WHERE id = $1", user);
     if (!found) return std::move(found).error();
     const auto row = found->next<decimal, currency_code, std::optional<std::int64_t>>();
@@ -94,7 +94,7 @@ outcome<std::optional<postgres_directory::user_row>> postgres_directory::read_us
     return std::optional{user_row{amount, currency, requests}};
 }
 
-outcome<postgres_directory::user_row> postgres_directory::find_user(user_id user) {
+result<postgres_directory::user_row> postgres_directory::find_user(user_id user) {
     auto found = users_ == nullptr ? read_user(user) : users_->find(user, [&] { return read_user(user); });
     if (!found) return std::move(found).error();
     if (!*found) return not_found();
@@ -105,20 +105,20 @@ bool postgres_directory::remembers(user_id user) const noexcept {
     return users_ != nullptr && users_->recall(user).has_value();
 }
 
-outcome<balance> postgres_directory::balance_of(user_id user) {
+result<balance> postgres_directory::balance_of(user_id user) {
     auto found = find_user(user);
     if (!found) return std::move(found).error();
     return balance{user, found->balance, found->currency};
 }
 
-outcome<std::optional<quota>> postgres_directory::quota_of(user_id user) {
+result<std::optional<quota>> postgres_directory::quota_of(user_id user) {
     auto found = find_user(user);
     if (!found) return std::move(found).error();
     if (!found->requests_per_day) return std::optional<quota>{};
     return std::optional{quota{static_cast<std::uint32_t>(*found->requests_per_day), std::chrono::hours{24}}};
 }
 
-outcome<std::vector<account>> postgres_directory::accounts_of(user_id user, std::string_view service) {
+result<std::vector<account>> postgres_directory::accounts_of(user_id user, std::string_view service) {
     if (!postgres::is_keepable(service)) return std::vector<account>{};
     auto listed = connections_.ask(
         "SELECT id, name, admin FROM directory_accounts WHERE user_id = $1 AND service = $2 ORDER BY id", user,
@@ -134,7 +134,7 @@ outcome<std::vector<account>> postgres_directory::accounts_of(user_id user, std:
     }
 }
 
-outcome<bool> postgres_directory::has_account(user_id user, const account_ref& wanted) {
+result<bool> postgres_directory::has_account(user_id user, const account_ref& wanted) {
     if (!postgres::is_keepable(wanted.service)) return false;
     auto found = connections_.ask("SELECT true FROM directory_accounts WHERE id = $1 AND service = $2 AND user_id = $3",
                                   wanted.account, wanted.service, user);
@@ -142,7 +142,7 @@ outcome<bool> postgres_directory::has_account(user_id user, const account_ref& w
     return found->count() > 0;
 }
 
-outcome<bool> postgres_directory::is_account(const account_ref& wanted) {
+result<bool> postgres_directory::is_account(const account_ref& wanted) {
     if (!postgres::is_keepable(wanted.service)) return false;
     auto found = connections_.ask("SELECT true FROM directory_accounts WHERE id = $1 AND service = $2", wanted.account,
                                   wanted.service);
@@ -150,7 +150,7 @@ outcome<bool> postgres_directory::is_account(const account_ref& wanted) {
     return found->count() > 0;
 }
 
-outcome<user_id> postgres_directory::add_user(const new_user& made) {
+result<user_id> postgres_directory::add_user(const new_user& made) {
     auto done = connections_.change(
         "INSERT INTO directory_users (login, password_hash, currency, balance) VALUES ($1, $2, $3, $4) RETURNING id",
         made.login, made.password_hash, made.currency, made.balance);
@@ -160,7 +160,7 @@ outcome<user_id> postgres_directory::add_user(const new_user& made) {
     return std::get<0>(*row);
 }
 
-outcome<std::optional<known_login>> postgres_directory::find_login(std::string_view login) {
+result<std::optional<known_login>> postgres_directory::find_login(std::string_view login) {
     if (!postgres::is_keepable(login)) return std::optional<known_login>{};
     auto found = connections_.ask(
         "SELECT id, password_hash FROM directory_users WHERE lower(login) = lower($1 COLLATE \"C\")", login);
@@ -173,29 +173,29 @@ outcome<std::optional<known_login>> postgres_directory::find_login(std::string_v
 }
 
 template <class... Values>
-outcome<void> postgres_directory::change_one(postgres::sql text, const Values&... values) {
+result<void> postgres_directory::change_one(postgres::sql text, const Values&... values) {
     auto done = connections_.change(text, values...);
     if (!done) return std::move(done).error();
     if (done->touched() == 0) return not_found();
     return {};
 }
 
-outcome<void> postgres_directory::set_password_hash(user_id user, std::string_view hash) {
+result<void> postgres_directory::set_password_hash(user_id user, std::string_view hash) {
     return change_one("UPDATE directory_users SET password_hash = $1 WHERE id = $2", hash, user);
 }
 
-outcome<void> postgres_directory::replace_password_hash(user_id user, const renewed_hash& renewed) {
+result<void> postgres_directory::replace_password_hash(user_id user, const renewed_hash& renewed) {
     return change_one("UPDATE directory_users SET password_hash = $1 WHERE id = $2 AND password_hash = $3",
                       renewed.after, user, renewed.before);
 }
 
-outcome<void> postgres_directory::set_requests_per_day(user_id user, std::uint32_t requests) {
+result<void> postgres_directory::set_requests_per_day(user_id user, std::uint32_t requests) {
     auto done = change_one("UPDATE directory_users SET requests_per_day = $1 WHERE id = $2", std::int64_t{requests}, user);
     if (changes_ != nullptr) changes_->forget(user);  // a failure may have come after it was done
     return done;
 }
 
-outcome<account_id> postgres_directory::add_account(user_id user, const service_name& service, std::string_view name,
+result<account_id> postgres_directory::add_account(user_id user, const service_name& service, std::string_view name,
                                                     bool admin) {
     auto done = connections_.change(
         "INSERT INTO directory_accounts (service, user_id, name, admin) VALUES ($1, $2, $3, $4) RETURNING id", service,

@@ -2,11 +2,11 @@
 
 #include "user_records.hpp"
 
-#include <tollgate/base/outcome.hpp>
+#include <tollgate/base/result.hpp>
 #include <tollgate/contract/user_directory.hpp>
-#include <tollgate/store/heard_changes.hpp>
-#include <tollgate/store/postgres/pool.hpp>
-#include <tollgate/store/row_cache.hpp>
+#include <tollgate/store/detail/cache_invalidation_feed.hpp>
+#include <tollgate/store/detail/postgres/pool.hpp>
+#include <tollgate/store/detail/row_cache.hpp>
 
 #include <cstddef>
 #include <cstddef>
@@ -24,49 +24,49 @@ namespace reference {
 /// every verb is one round trip. Where it is told to remember balances and quotas it sees those of others within a
 /// second, as `postgres_store` does those of credentials.
 ///
-/// Thread rule: any thread. Errors: a `problem`; not_found for a user who is not there.
+/// Thread rule: any thread. Errors: an `error`; not_found for a user who is not there.
 class postgres_directory {
 public:
     static constexpr bool blocking = true;
 
     /// Makes the tables if they are not there, and brings older ones up to date.
-    static tollgate::outcome<postgres_directory> open(const std::string& connection_string,
+    static tollgate::result<postgres_directory> open(const std::string& connection_string,
                                                       std::size_t connections_max);
 
     /// From now on balances and quotas are given out again until `changes`, a store's in the same database, hears that
     /// they are others. To be called before anything else, if at all.
-    void remember(std::shared_ptr<tollgate::heard_changes> changes);
+    void remember(std::shared_ptr<tollgate::cache_invalidation_feed> changes);
 
     /// What `quota_of` says, for a store in the same database to ask along with a credential.
     static constexpr const char* owner_quota_query =
         "SELECT requests_per_day, 86400 FROM directory_users WHERE directory_users.id = owner.id";
 
     // The contract `user_directory`.
-    tollgate::outcome<tollgate::balance> balance_of(tollgate::user_id user);
-    tollgate::outcome<std::vector<tollgate::account>> accounts_of(tollgate::user_id user, std::string_view service);
-    tollgate::outcome<std::optional<tollgate::quota>> quota_of(tollgate::user_id user);
+    tollgate::result<tollgate::balance> balance_of(tollgate::user_id user);
+    tollgate::result<std::vector<tollgate::account>> accounts_of(tollgate::user_id user, std::string_view service);
+    tollgate::result<std::optional<tollgate::quota>> quota_of(tollgate::user_id user);
     bool remembers(tollgate::user_id user) const noexcept;
-    tollgate::outcome<bool> has_account(tollgate::user_id user, const tollgate::account_ref& wanted);
+    tollgate::result<bool> has_account(tollgate::user_id user, const tollgate::account_ref& wanted);
 
     /// Whether there is such an account, whoever's it is.
-    tollgate::outcome<bool> is_account(const tollgate::account_ref& wanted);
+    tollgate::result<bool> is_account(const tollgate::account_ref& wanted);
 
-    /// problem_kind::conflict when the login is taken.
-    tollgate::outcome<tollgate::user_id> add_user(const new_user& made);
+    /// error_kind::conflict when the login is taken.
+    tollgate::result<tollgate::user_id> add_user(const new_user& made);
     /// None when there is no such login.
-    tollgate::outcome<std::optional<known_login>> find_login(std::string_view login);
-    tollgate::outcome<void> set_password_hash(tollgate::user_id user, std::string_view hash);
+    tollgate::result<std::optional<known_login>> find_login(std::string_view login);
+    tollgate::result<void> set_password_hash(tollgate::user_id user, std::string_view hash);
     /// not_found when the user has another hash.
-    tollgate::outcome<void> replace_password_hash(tollgate::user_id user, const renewed_hash& renewed);
-    tollgate::outcome<void> set_requests_per_day(tollgate::user_id user, std::uint32_t requests);
+    tollgate::result<void> replace_password_hash(tollgate::user_id user, const renewed_hash& renewed);
+    tollgate::result<void> set_requests_per_day(tollgate::user_id user, std::uint32_t requests);
     /// Ids are counted over all services.
-    tollgate::outcome<tollgate::account_id> add_account(tollgate::user_id user, const tollgate::service_name& service,
+    tollgate::result<tollgate::account_id> add_account(tollgate::user_id user, const tollgate::service_name& service,
                                                         std::string_view name, bool admin);
 
 private:
     /// Runs a statement that changes one row; not_found when there was none.
     template <class... Values>
-    tollgate::outcome<void> change_one(tollgate::postgres::sql text, const Values&... values);
+    tollgate::result<void> change_one(tollgate::postgres::sql text, const Values&... values);
 
     /// What requests ask of a user.
     struct user_row {
@@ -74,16 +74,16 @@ private:
         tollgate::currency_code currency;
         std::optional<std::int64_t> requests_per_day;
     };
-    using user_cache = tollgate::row_cache<tollgate::user_id, user_row, tollgate::heard_changes>;
+    using user_cache = tollgate::row_cache<tollgate::user_id, user_row, tollgate::cache_invalidation_feed>;
 
     explicit postgres_directory(tollgate::postgres::pool connections) : connections_{std::move(connections)} {}
 
     /// not_found for a user who is not there.
-    tollgate::outcome<user_row> find_user(tollgate::user_id user);
-    tollgate::outcome<std::optional<user_row>> read_user(tollgate::user_id user);
+    tollgate::result<user_row> find_user(tollgate::user_id user);
+    tollgate::result<std::optional<user_row>> read_user(tollgate::user_id user);
 
     tollgate::postgres::pool connections_;
-    std::shared_ptr<tollgate::heard_changes> changes_;  // null, like the next: nothing is remembered
+    std::shared_ptr<tollgate::cache_invalidation_feed> changes_;  // null, like the next: nothing is remembered
     std::unique_ptr<user_cache> users_;                 // a cache does not move
 };
 

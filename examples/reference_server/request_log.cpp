@@ -3,7 +3,7 @@
 #include "text_values.hpp"
 
 #include <tollgate/http/json_writer.hpp>
-#include <tollgate/policy/system_clock.hpp>
+#include <tollgate/base/system_sources.hpp>
 
 #include <unistd.h>
 
@@ -76,7 +76,7 @@ void request_log::on_refusal(const http::refusal& refused) const noexcept {
     }
 }
 
-void request_log::on_problem(const problem& why) const noexcept { write_event("problem", why.cause); }
+void request_log::on_problem(const error& why) const noexcept { write_event("problem", why.cause); }
 
 void request_log::on_notice(std::string_view what) const noexcept { write_event("notice", what); }
 

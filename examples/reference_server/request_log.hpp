@@ -4,7 +4,7 @@
 #include "log_writer.hpp"
 #include "settings.hpp"
 
-#include <tollgate/contract/delivery_observer.hpp>
+#include <tollgate/contract/observer.hpp>
 
 #include <string>
 #include <string_view>
@@ -21,7 +21,7 @@ public:
 
     void on_request(const tollgate::request_record& record) const noexcept;
     void on_refusal(const tollgate::http::refusal& refused) const noexcept;
-    void on_problem(const tollgate::problem& why) const noexcept;
+    void on_problem(const tollgate::error& why) const noexcept;
     /// What an operator should know, and nobody's request: written also with `log_form::off`.
     void on_notice(std::string_view what) const noexcept;
     void on_attempt(const tollgate::delivery_record& told) const noexcept;

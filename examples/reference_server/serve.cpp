@@ -74,10 +74,10 @@ void print_ready(const server& running, const settings& with, const api_settings
 }
 
 /// A pair of files that will not do is as much the configuration's fault as a name that is no address.
-void expect_started(const outcome<void>& started, const settings& with) {
+void expect_started(const result<void>& started, const settings& with) {
     if (started) return;
-    const problem& why = started.error();
-    if (why.kind == problem_kind::invalid && !with.tls_cert.empty())
+    const error& why = started.error();
+    if (why.kind == error_kind::invalid && !with.tls_cert.empty())
         throw usage_error{"--tls-cert, --tls-key: " + why.message};
     throw run_error{why.message};
 }

@@ -2,7 +2,7 @@
 
 #include "settings.hpp"
 
-#include <tollgate/domain/service_catalog.hpp>
+#include <tollgate/model/service_catalog.hpp>
 
 namespace reference {
 

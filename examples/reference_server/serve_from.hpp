@@ -9,7 +9,7 @@
 #include "request_log.hpp"
 #include "serving.hpp"
 
-#include <tollgate/domain/service_catalog.hpp>
+#include <tollgate/model/service_catalog.hpp>
 #include <tollgate/server/server.hpp>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "serve_from.hpp"
 #include "serve_on.hpp"
 
-#include <tollgate/policy/system_clock.hpp>
+#include <tollgate/base/system_sources.hpp>
 #include <tollgate/store/memory.hpp>
 
 #include <optional>

@@ -3,7 +3,7 @@
 #include "settings.hpp"
 #include "signals.hpp"
 
-#include <tollgate/domain/service_catalog.hpp>
+#include <tollgate/model/service_catalog.hpp>
 
 namespace reference {
 

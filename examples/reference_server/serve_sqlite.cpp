@@ -3,7 +3,7 @@
 #include "serve_on.hpp"
 #include "sqlite_directory.hpp"
 
-#include <tollgate/policy/system_clock.hpp>
+#include <tollgate/base/system_sources.hpp>
 #include <tollgate/store/sqlite.hpp>
 
 #include <optional>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tollgate/domain/service_catalog.hpp>
+#include <tollgate/model/service_catalog.hpp>
 
 namespace reference {
 

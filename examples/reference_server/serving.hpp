@@ -4,8 +4,8 @@
 #include "settings.hpp"
 #include "signals.hpp"
 
-#include <tollgate/api/settings.hpp>
-#include <tollgate/base/outcome.hpp>
+#include <tollgate/pipeline/api_settings.hpp>
+#include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/server/server.hpp>
 
@@ -23,7 +23,7 @@ void print_ready(const tollgate::server& running, const settings& with, const to
                  const std::optional<demo>& shown);
 
 /// Throws what a server that did not start is a case of.
-void expect_started(const tollgate::outcome<void>& started, const settings& with);
+void expect_started(const tollgate::result<void>& started, const settings& with);
 
 /// Returns at the signal to stop; reads certificates again at each SIGHUP until then.
 void wait_until_told(tollgate::server& running, const settings& with, const signals& told);

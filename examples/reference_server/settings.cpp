@@ -3,12 +3,12 @@
 #include "config_file.hpp"
 #include "failure.hpp"
 
-#include <tollgate/api/settings.hpp>
+#include <tollgate/pipeline/api_settings.hpp>
 #if defined(TOLLGATE_WITH_POSTGRES)
-#include <tollgate/store/postgres/server_list.hpp>
+#include <tollgate/store/detail/postgres/server_list.hpp>
 #endif
 #if defined(TOLLGATE_WITH_REDIS)
-#include <tollgate/store/redis/server_address.hpp>
+#include <tollgate/limits/detail/redis/server_address.hpp>
 #endif
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "sqlite_directory.hpp"
 
-#include <tollgate/store/sqlite/columns.hpp>
-#include <tollgate/store/sqlite/migrations.hpp>
+#include <tollgate/store/detail/sqlite/columns.hpp>
+#include <tollgate/store/detail/sqlite/migrations.hpp>
 
 namespace reference {
 
@@ -40,7 +40,7 @@ constexpr sqlite::sql migrations[] = {
 
 /// The first row, which must be there.
 template <class... Columns>
-outcome<std::tuple<Columns...>> require_row(sqlite::statement query) {
+result<std::tuple<Columns...>> require_row(sqlite::statement query) {
     auto row = query.next<Columns...>();
     if (!row) return std::move(row).error();
     if (!*row) return not_found();
@@ -53,7 +53,7 @@ sqlite_directory::sqlite_directory(sqlite::pool connections)
     : connections_{std::move(connections)},
       users_{std::make_unique<sqlite::row_cache<user_id, user_row>>(connections_.changes(), users_cached_max)} {}
 
-outcome<sqlite_directory> sqlite_directory::open(const std::filesystem::path& file) {
+result<sqlite_directory> sqlite_directory::open(const std::filesystem::path& file) {
     auto connections = sqlite::pool::open(file.string());
     if (!connections) return std::move(connections).error();
     {
@@ -64,8 +64,8 @@ outcome<sqlite_directory> sqlite_directory::open(const std::filesystem::path& fi
     return sqlite_directory{*std::move(connections)};
 }
 
-outcome<sqlite_directory::user_row> sqlite_directory::find_user(user_id user) {
-    auto found = users_->find(user, [&]() -> outcome<std::optional<user_row>> {
+result<sqlite_directory::user_row> sqlite_directory::find_user(user_id user) {
+    auto found = users_->find(user, [&]() -> result<std::optional<user_row>> {
         auto on = connections_.reader();
         if (!on) return std::move(on).error();
         auto row = (*on)
@@ -85,20 +85,20 @@ bool sqlite_directory::remembers(user_id user) const noexcept {
     return users_->recall(user).has_value();
 }
 
-outcome<balance> sqlite_directory::balance_of(user_id user) {
+result<balance> sqlite_directory::balance_of(user_id user) {
     auto found = find_user(user);
     if (!found) return std::move(found).error();
     return balance{user, found->balance, found->currency};
 }
 
-outcome<std::optional<quota>> sqlite_directory::quota_of(user_id user) {
+result<std::optional<quota>> sqlite_directory::quota_of(user_id user) {
     auto found = find_user(user);
     if (!found) return std::move(found).error();
     if (!found->requests_per_day) return std::optional<quota>{};
     return std::optional{quota{static_cast<std::uint32_t>(*found->requests_per_day), std::chrono::hours{24}}};
 }
 
-outcome<std::vector<account>> sqlite_directory::accounts_of(user_id user, std::string_view service) {
+result<std::vector<account>> sqlite_directory::accounts_of(user_id user, std::string_view service) {
     auto on = connections_.reader();
     if (!on) return std::move(on).error();
     auto rows = (*on)->prepare(
@@ -113,7 +113,7 @@ outcome<std::vector<account>> sqlite_directory::accounts_of(user_id user, std::s
     }
 }
 
-outcome<bool> sqlite_directory::has_account(user_id user, const account_ref& wanted) {
+result<bool> sqlite_directory::has_account(user_id user, const account_ref& wanted) {
     auto on = connections_.reader();
     if (!on) return std::move(on).error();
     auto row = (*on)
@@ -124,7 +124,7 @@ outcome<bool> sqlite_directory::has_account(user_id user, const account_ref& wan
     return row->has_value();
 }
 
-outcome<bool> sqlite_directory::is_account(const account_ref& wanted) {
+result<bool> sqlite_directory::is_account(const account_ref& wanted) {
     auto on = connections_.reader();
     if (!on) return std::move(on).error();
     auto row = (*on)
@@ -135,7 +135,7 @@ outcome<bool> sqlite_directory::is_account(const account_ref& wanted) {
     return row->has_value();
 }
 
-outcome<user_id> sqlite_directory::add_user(const new_user& made) {
+result<user_id> sqlite_directory::add_user(const new_user& made) {
     auto on = connections_.writer();
     if (!on) return std::move(on).error();
     auto done = (*on)->run("INSERT INTO directory_users (login, password_hash, currency, balance) VALUES (?, ?, ?, ?)",
@@ -144,7 +144,7 @@ outcome<user_id> sqlite_directory::add_user(const new_user& made) {
     return user_id{(*on)->last_insert_id()};
 }
 
-outcome<std::optional<known_login>> sqlite_directory::find_login(std::string_view login) {
+result<std::optional<known_login>> sqlite_directory::find_login(std::string_view login) {
     auto on = connections_.reader();
     if (!on) return std::move(on).error();
     auto row = (*on)
@@ -157,7 +157,7 @@ outcome<std::optional<known_login>> sqlite_directory::find_login(std::string_vie
 }
 
 template <class... Values>
-outcome<void> sqlite_directory::change_one(sqlite::sql text, const Values&... values) {
+result<void> sqlite_directory::change_one(sqlite::sql text, const Values&... values) {
     auto on = connections_.writer();
     if (!on) return std::move(on).error();
     if (auto done = (*on)->run(text, values...); !done) return done;
@@ -165,20 +165,20 @@ outcome<void> sqlite_directory::change_one(sqlite::sql text, const Values&... va
     return {};
 }
 
-outcome<void> sqlite_directory::set_password_hash(user_id user, std::string_view hash) {
+result<void> sqlite_directory::set_password_hash(user_id user, std::string_view hash) {
     return change_one("UPDATE directory_users SET password_hash = ? WHERE id = ?", hash, user);
 }
 
-outcome<void> sqlite_directory::replace_password_hash(user_id user, const renewed_hash& renewed) {
+result<void> sqlite_directory::replace_password_hash(user_id user, const renewed_hash& renewed) {
     return change_one("UPDATE directory_users SET password_hash = ? WHERE id = ? AND password_hash = ?", renewed.after,
                       user, renewed.before);
 }
 
-outcome<void> sqlite_directory::set_requests_per_day(user_id user, std::uint32_t requests) {
+result<void> sqlite_directory::set_requests_per_day(user_id user, std::uint32_t requests) {
     return change_one("UPDATE directory_users SET requests_per_day = ? WHERE id = ?", std::int64_t{requests}, user);
 }
 
-outcome<account_id> sqlite_directory::add_account(user_id user, const service_name& service, std::string_view name,
+result<account_id> sqlite_directory::add_account(user_id user, const service_name& service, std::string_view name,
                                                   bool admin) {
     auto on = connections_.writer();
     if (!on) return std::move(on).error();

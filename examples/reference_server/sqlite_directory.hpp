@@ -2,10 +2,10 @@
 
 #include "user_records.hpp"
 
-#include <tollgate/base/outcome.hpp>
+#include <tollgate/base/result.hpp>
 #include <tollgate/contract/user_directory.hpp>
-#include <tollgate/store/sqlite/pool.hpp>
-#include <tollgate/store/sqlite/row_cache.hpp>
+#include <tollgate/store/detail/sqlite/pool.hpp>
+#include <tollgate/store/detail/sqlite/row_cache.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -21,40 +21,40 @@ namespace reference {
 /// version of its own. Several processes may use one file at once: a change by one is seen by the others with their
 /// next call, and yet, while nothing changes, what every request asks for (balance and quota) comes from memory.
 ///
-/// Thread rule: any thread. Errors: a `problem`; not_found for a user who is not there.
+/// Thread rule: any thread. Errors: an `error`; not_found for a user who is not there.
 class sqlite_directory {
 public:
     static constexpr bool blocking = true;
 
     /// Makes the tables if they are not there, and brings older ones up to date.
-    static tollgate::outcome<sqlite_directory> open(const std::filesystem::path& file);
+    static tollgate::result<sqlite_directory> open(const std::filesystem::path& file);
 
     // The contract `user_directory`.
-    tollgate::outcome<tollgate::balance> balance_of(tollgate::user_id user);
-    tollgate::outcome<std::vector<tollgate::account>> accounts_of(tollgate::user_id user, std::string_view service);
-    tollgate::outcome<std::optional<tollgate::quota>> quota_of(tollgate::user_id user);
+    tollgate::result<tollgate::balance> balance_of(tollgate::user_id user);
+    tollgate::result<std::vector<tollgate::account>> accounts_of(tollgate::user_id user, std::string_view service);
+    tollgate::result<std::optional<tollgate::quota>> quota_of(tollgate::user_id user);
     bool remembers(tollgate::user_id user) const noexcept;
-    tollgate::outcome<bool> has_account(tollgate::user_id user, const tollgate::account_ref& wanted);
+    tollgate::result<bool> has_account(tollgate::user_id user, const tollgate::account_ref& wanted);
 
     /// Whether there is such an account, whoever's it is.
-    tollgate::outcome<bool> is_account(const tollgate::account_ref& wanted);
+    tollgate::result<bool> is_account(const tollgate::account_ref& wanted);
 
-    /// problem_kind::conflict when the login is taken.
-    tollgate::outcome<tollgate::user_id> add_user(const new_user& made);
+    /// error_kind::conflict when the login is taken.
+    tollgate::result<tollgate::user_id> add_user(const new_user& made);
     /// None when there is no such login.
-    tollgate::outcome<std::optional<known_login>> find_login(std::string_view login);
-    tollgate::outcome<void> set_password_hash(tollgate::user_id user, std::string_view hash);
+    tollgate::result<std::optional<known_login>> find_login(std::string_view login);
+    tollgate::result<void> set_password_hash(tollgate::user_id user, std::string_view hash);
     /// not_found when the user has another hash.
-    tollgate::outcome<void> replace_password_hash(tollgate::user_id user, const renewed_hash& renewed);
-    tollgate::outcome<void> set_requests_per_day(tollgate::user_id user, std::uint32_t requests);
+    tollgate::result<void> replace_password_hash(tollgate::user_id user, const renewed_hash& renewed);
+    tollgate::result<void> set_requests_per_day(tollgate::user_id user, std::uint32_t requests);
     /// Ids are counted over all services.
-    tollgate::outcome<tollgate::account_id> add_account(tollgate::user_id user, const tollgate::service_name& service,
+    tollgate::result<tollgate::account_id> add_account(tollgate::user_id user, const tollgate::service_name& service,
                                                         std::string_view name, bool admin);
 
 private:
     /// Runs a statement that changes one row; not_found when there was none.
     template <class... Values>
-    tollgate::outcome<void> change_one(tollgate::sqlite::sql text, const Values&... values);
+    tollgate::result<void> change_one(tollgate::sqlite::sql text, const Values&... values);
 
     /// What requests ask of a user.
     struct user_row {
@@ -66,7 +66,7 @@ private:
     explicit sqlite_directory(tollgate::sqlite::pool connections);
 
     /// not_found for a user who is not there.
-    tollgate::outcome<user_row> find_user(tollgate::user_id user);
+    tollgate::result<user_row> find_user(tollgate::user_id user);
 
     tollgate::sqlite::pool connections_;
     std::unique_ptr<tollgate::sqlite::row_cache<tollgate::user_id, user_row>> users_;  // a cache does not move

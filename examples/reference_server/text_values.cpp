@@ -1,7 +1,6 @@
 #include "text_values.hpp"
 
-#include <tollgate/base/ascii.hpp>
-#include <tollgate/base/utf8.hpp>
+#include <tollgate/base/detail/text.hpp>
 #include <tollgate/http/url.hpp>
 
 #include <algorithm>

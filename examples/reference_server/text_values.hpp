@@ -2,7 +2,7 @@
 
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/base/time.hpp>
-#include <tollgate/domain/quota.hpp>
+#include <tollgate/model/quota.hpp>
 
 #include <cstdint>
 #include <optional>

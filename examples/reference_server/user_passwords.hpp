@@ -5,8 +5,8 @@
 #include "password_hash.hpp"
 #include "user_records.hpp"
 
-#include <tollgate/base/outcome.hpp>
-#include <tollgate/contract/password_source.hpp>
+#include <tollgate/base/result.hpp>
+#include <tollgate/contract/session_source.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -27,7 +27,7 @@ public:
 
     explicit user_passwords(Directory& users) : users_{users} {}
 
-    tollgate::outcome<std::optional<tollgate::user_id>> check_password(std::string_view login, std::string_view password) {
+    tollgate::result<std::optional<tollgate::user_id>> check_password(std::string_view login, std::string_view password) {
         const hashing_gate::place place{gate_};
         if (!place.admitted()) return tollgate::unavailable("too many passwords are being checked");
         auto known = users_.find_login(login);

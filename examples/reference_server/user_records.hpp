@@ -2,7 +2,7 @@
 
 #include <tollgate/base/decimal.hpp>
 #include <tollgate/base/ids.hpp>
-#include <tollgate/domain/balance.hpp>
+#include <tollgate/model/account.hpp>
 
 #include <string>
 

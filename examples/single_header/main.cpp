@@ -8,9 +8,9 @@
 using namespace tollgate;
 
 struct shop_directory {
-    outcome<balance> balance_of(user_id user) { return balance{user, "12.50", *currency_code::from("EUR")}; }
-    outcome<std::vector<account>> accounts_of(user_id, std::string_view) { return std::vector<account>{}; }
-    outcome<std::optional<quota>> quota_of(user_id) { return std::optional<quota>{}; }
+    result<balance> balance_of(user_id user) { return balance{user, "12.50", *currency_code::from("EUR")}; }
+    result<std::vector<account>> accounts_of(user_id, std::string_view) { return std::vector<account>{}; }
+    result<std::optional<quota>> quota_of(user_id) { return std::optional<quota>{}; }
 };
 
 int main() {

@@ -1,8 +1,8 @@
 // A shop that tells others what happens, and one of them that listens: both ends of a webhook, in one program.
 //
 // The shop publishes into its store's outbox and a dispatcher delivers; the other end checks each signature and answers.
-#include <tollgate/dispatch/hook_dispatcher.hpp>
 #include <tollgate/tollgate.hpp>
+#include <tollgate/webhooks/hook_dispatcher.hpp>
 
 #include <array>
 #include <chrono>
@@ -58,7 +58,7 @@ private:
 /// Tells the operator of what goes wrong.
 // [observe]
 struct delivery_log : no_observer {
-    void on_problem(const problem& why) const noexcept { std::cerr << why.cause << '\n'; }
+    void on_problem(const error& why) const noexcept { std::cerr << why.cause << '\n'; }
     void on_attempt(const delivery_record& told) const noexcept {
         if (told.ended.verdict == delivery_verdict::delivered) return;
         std::cerr << told.sent.message_id.view() << " was not delivered: " << told.ended.made.status << ' ' << told.why << '\n';

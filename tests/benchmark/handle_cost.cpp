@@ -8,7 +8,7 @@
 #include "common/fixed_answer.hpp"
 
 #include <tollgate/api/account_api.hpp>
-#include <tollgate/http/request_parser.hpp>
+#include <tollgate/http/detail/request_parser.hpp>
 #include <tollgate/store/memory.hpp>
 
 #include <cstdio>

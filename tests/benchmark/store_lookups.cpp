@@ -7,7 +7,7 @@
 // tables.
 
 #include <tollgate/base/digest.hpp>
-#include <tollgate/policy/system_clock.hpp>
+#include <tollgate/base/system_sources.hpp>
 #include <tollgate/store/postgres.hpp>
 
 #include <algorithm>

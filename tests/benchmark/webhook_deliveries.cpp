@@ -7,10 +7,10 @@
 // The receiver is another process, on other addresses of the loopback network, each of which counts as a host of its own.
 // It notes when each webhook came in memory that both share.
 
-#include <tollgate/dispatch/hook_dispatcher.hpp>
 #include <tollgate/store/memory.hpp>
 #include <tollgate/store/postgres.hpp>
 #include <tollgate/store/sqlite.hpp>
+#include <tollgate/webhooks/hook_dispatcher.hpp>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,19 +1,19 @@
-// expect: tollgate: an endpoint takes `auto& call` and one parameter for each name in braces of its path, and returns outcome<void>; read tollgate/pipeline/route_table.hpp
+// expect: tollgate: an endpoint takes `auto& call` and one parameter for each name in braces of its path, and returns result<void>; read tollgate/pipeline/route_table.hpp
 #include <tollgate/api/account_api.hpp>
 #include <tollgate/store/memory.hpp>
 
 using namespace tollgate;
 
 struct own_directory {
-    outcome<balance> balance_of(user_id) { return not_found(); }
-    outcome<std::vector<account>> accounts_of(user_id, std::string_view) { return not_found(); }
-    outcome<std::optional<quota>> quota_of(user_id) { return not_found(); }
+    result<balance> balance_of(user_id) { return not_found(); }
+    result<std::vector<account>> accounts_of(user_id, std::string_view) { return not_found(); }
+    result<std::optional<quota>> quota_of(user_id) { return not_found(); }
 };
 
 #if defined(TOLLGATE_MISFIT)
-const auto endpoint = [](auto&, const service&, hook_id) -> outcome<void> { return {}; };  // the path has an account
+const auto endpoint = [](auto&, const service&, hook_id) -> result<void> { return {}; };  // the path has an account
 #else
-const auto endpoint = [](auto&, const service&, account_id) -> outcome<void> { return {}; };
+const auto endpoint = [](auto&, const service&, account_id) -> result<void> { return {}; };
 #endif
 const route_table routes{on_get<"/{service}/{account}/invoices">(read_of_service, endpoint)};
 

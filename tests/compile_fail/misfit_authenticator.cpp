@@ -5,9 +5,9 @@
 using namespace tollgate;
 
 struct own_directory {
-    outcome<balance> balance_of(user_id) { return not_found(); }
-    outcome<std::vector<account>> accounts_of(user_id, std::string_view) { return not_found(); }
-    outcome<std::optional<quota>> quota_of(user_id) { return not_found(); }
+    result<balance> balance_of(user_id) { return not_found(); }
+    result<std::vector<account>> accounts_of(user_id, std::string_view) { return not_found(); }
+    result<std::optional<quota>> quota_of(user_id) { return not_found(); }
 };
 
 struct own_authenticator {
@@ -15,7 +15,7 @@ struct own_authenticator {
 #if !defined(TOLLGATE_MISFIT)
     static constexpr std::string_view challenge = "Guest";
 #endif
-    outcome<std::optional<caller>> identify(std::string_view, auto&, instant) const { return std::optional<caller>{}; }
+    result<std::optional<caller>> identify(std::string_view, auto&, instant) const { return std::optional<caller>{}; }
 };
 
 int main() {

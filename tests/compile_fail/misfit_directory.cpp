@@ -5,10 +5,10 @@
 using namespace tollgate;
 
 struct own_directory {
-    outcome<balance> balance_of(user_id) { return not_found(); }
-    outcome<std::vector<account>> accounts_of(user_id, std::string_view) { return not_found(); }
+    result<balance> balance_of(user_id) { return not_found(); }
+    result<std::vector<account>> accounts_of(user_id, std::string_view) { return not_found(); }
 #if !defined(TOLLGATE_MISFIT)
-    outcome<std::optional<quota>> quota_of(user_id) { return not_found(); }
+    result<std::optional<quota>> quota_of(user_id) { return not_found(); }
 #endif
 };
 

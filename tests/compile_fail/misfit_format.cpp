@@ -5,7 +5,7 @@ using namespace tollgate;
 
 struct own_format {
 #if !defined(TOLLGATE_MISFIT)
-    outcome<void> write(const due_delivery&, instant, http::field_block&, std::string&) const { return {}; }
+    result<void> write(const due_delivery&, instant, http::field_block&, std::string&) const { return {}; }
 #endif
 };
 

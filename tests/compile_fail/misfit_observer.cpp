@@ -7,7 +7,7 @@ struct own_observer {
     void on_request(const request_record&) const noexcept {}
     void on_refusal(const http::refusal&) const noexcept {}
 #if !defined(TOLLGATE_MISFIT)
-    void on_problem(const problem&) const noexcept {}
+    void on_problem(const error&) const noexcept {}
 #endif
 };
 

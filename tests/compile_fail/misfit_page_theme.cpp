@@ -1,21 +1,21 @@
-// expect: tollgate: this is no page_theme; read tollgate/contract/page_theme.hpp
+// expect: tollgate: this is no page_theme; read tollgate/web/page_theme.hpp
 #include <tollgate/pages/account_pages.hpp>
 #include <tollgate/store/memory.hpp>
 
 using namespace tollgate;
 
 struct own_directory {
-    outcome<balance> balance_of(user_id) { return not_found(); }
-    outcome<std::vector<account>> accounts_of(user_id, std::string_view) { return not_found(); }
-    outcome<std::optional<quota>> quota_of(user_id) { return not_found(); }
+    result<balance> balance_of(user_id) { return not_found(); }
+    result<std::vector<account>> accounts_of(user_id, std::string_view) { return not_found(); }
+    result<std::optional<quota>> quota_of(user_id) { return not_found(); }
 };
 struct own_sessions {
-    outcome<std::optional<session>> session_of(const http::request&, instant) { return std::optional<session>{}; }
+    result<std::optional<session>> session_of(const http::request&, instant) { return std::optional<session>{}; }
     std::string sign_in_url(std::string_view) const { return "/login"; }
 };
 struct own_theme {
-    page_words said;
-    const page_words& words() const noexcept { return said; }
+    page_texts said;
+    const page_texts& texts() const noexcept { return said; }
     std::string scope_text(std::string_view scope, const service_catalog&) const { return std::string{scope}; }
     std::string style_sheet() const { return {}; }
     void begin_page(http::html_writer&, const page_frame&) const {}

@@ -5,12 +5,12 @@
 using namespace tollgate;
 
 struct own_directory {
-    outcome<balance> balance_of(user_id) { return not_found(); }
-    outcome<std::vector<account>> accounts_of(user_id, std::string_view) { return not_found(); }
-    outcome<std::optional<quota>> quota_of(user_id) { return not_found(); }
+    result<balance> balance_of(user_id) { return not_found(); }
+    result<std::vector<account>> accounts_of(user_id, std::string_view) { return not_found(); }
+    result<std::optional<quota>> quota_of(user_id) { return not_found(); }
 };
 struct own_sessions {
-    outcome<std::optional<session>> session_of(const http::request&, instant) { return std::optional<session>{}; }
+    result<std::optional<session>> session_of(const http::request&, instant) { return std::optional<session>{}; }
 #if !defined(TOLLGATE_MISFIT)
     std::string sign_in_url(std::string_view) const { return "/login"; }
 #endif

@@ -5,14 +5,14 @@
 using namespace tollgate;
 
 struct own_directory {
-    outcome<balance> balance_of(user_id) { return not_found(); }
-    outcome<std::vector<account>> accounts_of(user_id, std::string_view) { return not_found(); }
-    outcome<std::optional<quota>> quota_of(user_id) { return not_found(); }
+    result<balance> balance_of(user_id) { return not_found(); }
+    result<std::vector<account>> accounts_of(user_id, std::string_view) { return not_found(); }
+    result<std::optional<quota>> quota_of(user_id) { return not_found(); }
 };
 
 struct own_store : memory_store {
 #if defined(TOLLGATE_MISFIT)
-    outcome<bool> delete_hook(hook_id);  // anybody's: hides the one that asks for the account
+    result<bool> delete_hook(hook_id);  // anybody's: hides the one that asks for the account
 #endif
 };
 

@@ -4,7 +4,7 @@
 using namespace tollgate;
 
 struct own_target_rule {
-    outcome<void> check(const http::url&) const { return {}; }
+    result<void> check(const http::url&) const { return {}; }
 #if !defined(TOLLGATE_MISFIT)
     bool allows(const ip_address&) const noexcept { return true; }
 #endif

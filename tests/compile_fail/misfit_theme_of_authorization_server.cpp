@@ -1,16 +1,16 @@
-// expect: tollgate: this is no page_theme; read tollgate/contract/page_theme.hpp
+// expect: tollgate: this is no page_theme; read tollgate/web/page_theme.hpp
 #include <tollgate/oauth/authorization_server.hpp>
 #include <tollgate/store/memory.hpp>
 
 using namespace tollgate;
 
 struct own_sessions {
-    outcome<std::optional<session>> session_of(const http::request&, instant) { return std::optional<session>{}; }
+    result<std::optional<session>> session_of(const http::request&, instant) { return std::optional<session>{}; }
     std::string sign_in_url(std::string_view) const { return "/login"; }
 };
 struct own_theme {
-    page_words said;
-    const page_words& words() const noexcept { return said; }
+    page_texts said;
+    const page_texts& texts() const noexcept { return said; }
     std::string scope_text(std::string_view scope, const service_catalog&) const { return std::string{scope}; }
     std::string style_sheet() const { return {}; }
     void begin_page(http::html_writer&, const page_frame&) const {}

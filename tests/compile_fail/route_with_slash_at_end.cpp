@@ -1,10 +1,10 @@
-// expect: tollgate: a path pattern begins with '/' and does not end in one, has no empty segment, and each parameter is a whole segment, {name}; read tollgate/pipeline/path_pattern.hpp
+// expect: tollgate: a path pattern begins with '/' and does not end in one, has no empty segment, and each parameter is a whole segment, {name}; read tollgate/pipeline/route_table.hpp
 #include <tollgate/pipeline/route_table.hpp>
 
 using namespace tollgate;
 
 int main() {
-    const auto endpoint = [](auto&) -> outcome<void> { return {}; };
+    const auto endpoint = [](auto&) -> result<void> { return {}; };
 #if defined(TOLLGATE_MISFIT)
     [[maybe_unused]] const route_table table{on_get<"/invoices/">(any_caller, endpoint)};
 #else

@@ -1,8 +1,8 @@
-#include <tollgate/oauth/authorization_request.hpp>
+#include <tollgate/oauth/detail/authorization_request.hpp>
 
-#include <tollgate/base/utf8.hpp>
-#include <tollgate/http/form_body.hpp>
-#include <tollgate/oauth/redirect_answer.hpp>
+#include <tollgate/base/detail/text.hpp>
+#include <tollgate/http/detail/form_body.hpp>
+#include <tollgate/oauth/detail/redirect.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
-#include <tollgate/http/form_body.hpp>
+#include <tollgate/http/detail/form_body.hpp>
 
+#include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/limits.hpp>
-#include <tollgate/base/utf8.hpp>
 
 #include <cstddef>
 #include <cstdint>

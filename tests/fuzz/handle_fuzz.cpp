@@ -1,6 +1,6 @@
 #include <tollgate/api/account_api.hpp>
+#include <tollgate/http/detail/request_parser.hpp>
 #include <tollgate/http/json_body.hpp>
-#include <tollgate/http/request_parser.hpp>
 
 #include <support/shop.hpp>
 

@@ -1,7 +1,7 @@
 #include <tollgate/http/json_body.hpp>
 
+#include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/limits.hpp>
-#include <tollgate/base/utf8.hpp>
 #include <tollgate/http/json_writer.hpp>
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-#include <tollgate/oauth/redirect.hpp>
+#include <tollgate/oauth/detail/redirect.hpp>
 
-#include <tollgate/http/form_body.hpp>
+#include <tollgate/http/detail/form_body.hpp>
 #include <tollgate/http/url.hpp>
 
 #include <array>

@@ -1,4 +1,4 @@
-#include <tollgate/http/request_parser.hpp>
+#include <tollgate/http/detail/request_parser.hpp>
 
 #include <support/feed_request.hpp>
 

@@ -1,4 +1,4 @@
-#include <tollgate/http/response_parser.hpp>
+#include <tollgate/http/detail/response_parser.hpp>
 
 #include <support/feed_response.hpp>
 

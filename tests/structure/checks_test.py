@@ -8,8 +8,9 @@ import unittest
 
 import docs_test
 import exemplars_test
-import floors_test
+import modules_test
 import layout_test
+import public_headers_test
 import sources
 
 spec = importlib.util.spec_from_file_location("amalgamate", sources.ROOT / "single_include" / "amalgamate.py")
@@ -41,84 +42,70 @@ class Project(unittest.TestCase):
         self.assertIn(part, findings[0])
 
 
-class Floors(Project):
+class Modules(Project):
     def test_down_and_across_one_directory_is_good(self):
         self.header("base/a.hpp")
         self.header("base/b.hpp", "tollgate/base/a.hpp")
         self.header("http/c.hpp", "tollgate/base/b.hpp", "vector")
         self.header("server/d.hpp", "tollgate/http/c.hpp")
         self.header("tollgate.hpp", "tollgate/server/d.hpp")
-        self.assertEqual(floors_test.check(self.base), [])
+        self.assertEqual(modules_test.check(self.base), [])
 
     def test_up_is_not(self):
         self.header("http/c.hpp")
         self.header("base/a.hpp", "tollgate/http/c.hpp")
-        self.assert_finding(floors_test.check, "climbs to <tollgate/http/c.hpp>")
+        self.assert_finding(modules_test.check, "includes <tollgate/http/c.hpp>")
 
     def test_bodies_climb_no_more_than_headers(self):
         self.header("http/c.hpp")
         self.header("base/a.ipp", "tollgate/http/c.hpp")
-        self.assert_finding(floors_test.check, "climbs")
+        self.assert_finding(modules_test.check, "which is not below")
 
-    def test_peers_of_one_floor_stay_apart(self):
-        self.header("api/a.hpp")
-        self.header("oauth/b.hpp", "tollgate/api/a.hpp")
-        self.assert_finding(floors_test.check, "climbs")
+    def test_modules_of_one_level_stay_apart(self):
+        self.header("pages/a.hpp")
+        self.header("oauth/b.hpp", "tollgate/pages/a.hpp")
+        self.assert_finding(modules_test.check, "which is not below")
 
-    def test_no_floor_includes_a_wing(self):
+    def test_no_module_includes_a_leaf(self):
         self.header("store/a.hpp")
         self.header("webhooks/b.hpp", "tollgate/store/a.hpp")
-        self.assert_finding(floors_test.check, "climbs")
+        self.assert_finding(modules_test.check, "which is not below")
 
-    def test_a_wing_stays_over_its_floors(self):
-        self.header("domain/a.hpp")
-        self.header("store/b.hpp", "tollgate/domain/a.hpp")
-        self.assertEqual(floors_test.check(self.base), [])
-        self.header("server/c.hpp", "tollgate/domain/a.hpp")
-        self.assert_finding(floors_test.check, "climbs")
+    def test_a_leaf_includes_up_to_its_level(self):
+        self.header("model/a.hpp")
+        self.header("store/b.hpp", "tollgate/model/a.hpp")
+        self.assertEqual(modules_test.check(self.base), [])
+        self.header("server/c.hpp", "tollgate/model/a.hpp")
+        self.assert_finding(modules_test.check, "which is not below")
 
-    def test_limits_in_redis_stand_beside_the_stores_and_on_policies(self):
-        self.header("policy/a.hpp")
-        self.header("store/b.hpp")
-        self.header("store/redis_windows.hpp", "tollgate/policy/a.hpp", "tollgate/store/redis/c.hpp")
-        self.header("store/redis/c.hpp", "tollgate/policy/a.hpp")
-        self.assertEqual(floors_test.check(self.base), [])
-        self.header("store/redis/d.hpp", "tollgate/store/b.hpp")
-        self.assert_finding(floors_test.check, "climbs")
-
-    def test_no_other_store_stands_on_policies(self):
-        self.header("policy/a.hpp")
-        self.header("store/redistribution.hpp", "tollgate/policy/a.hpp")
-        self.assert_finding(floors_test.check, "climbs")
-
-    def test_a_circle(self):
+    def test_a_cycle(self):
         self.header("base/a.hpp", "tollgate/base/b.hpp")
         self.header("base/b.hpp", "tollgate/base/c.hpp")
         self.header("base/c.hpp", "tollgate/base/a.hpp")
-        self.assert_finding(floors_test.check, "a circle of includes")
+        self.assert_finding(modules_test.check, "a cycle of includes")
 
-    def test_bodies_close_no_circle(self):
+    def test_bodies_close_no_cycle(self):
         self.header("base/a.hpp", text=SEPARATE.format("tollgate/base/a.ipp"))
         self.header("base/a.ipp", "tollgate/base/a.hpp")
-        self.assertEqual(floors_test.check(self.base), [])
+        self.assertEqual(modules_test.check(self.base), [])
 
     def test_two_nouns_that_need_each_other(self):
         self.header("base/a.hpp", text=SEPARATE.format("tollgate/base/b.hpp"))
         self.header("base/b.hpp", "tollgate/base/a.hpp")
-        self.assertEqual(floors_test.check(self.base), [])
+        self.assertEqual(modules_test.check(self.base), [])
 
     def test_a_header_that_is_missing(self):
         self.header("http/a.hpp", "tollgate/base/b.hpp")
-        self.assert_finding(floors_test.check, "does not exist")
+        self.assert_finding(modules_test.check, "does not exist")
 
     def test_the_umbrella_is_for_users(self):
         self.header("tollgate.hpp")
         self.header("http/a.hpp", "tollgate/tollgate.hpp")
-        self.assert_finding(floors_test.check, "for users")
+        self.assert_finding(modules_test.check, "for users")
 
-    def test_a_directory_that_is_no_floor(self):
+    def test_an_unknown_module(self):
         self.header("attic/a.hpp")
-        self.assert_finding(floors_test.check, "neither a floor nor a wing")
+        self.assert_finding(modules_test.check, "is no module")
 
 
 class Layout(Project):
@@ -185,6 +172,36 @@ class Exemplars(Project):
         self.assert_finding(exemplars_test.check, "does not stand in")
 
 
+class PublicHeaders(Project):
+    def setUp(self):
+        super().setUp()
+        self.header("base/a.hpp")
+        self.header("base/detail/b.hpp")
+        self.write("docs/headers.md", "`tollgate/base/a.hpp`")
+
+    def test_good(self):
+        self.write("examples/a/main.cpp", "#include <tollgate/base/a.hpp>\n")
+        self.assertEqual(public_headers_test.check(self.base), [])
+
+    def test_an_example_includes_what_is_private(self):
+        self.write("examples/a/main.cpp", "#include <tollgate/base/detail/b.hpp>\n")
+        self.assert_finding(public_headers_test.check, "private")
+
+    def test_a_document_names_what_is_private(self):
+        self.write("docs/b.md", "```cpp\n#include <tollgate/base/detail/b.hpp>\n```\n")
+        self.assert_finding(public_headers_test.check, "private")
+
+    def test_no_document_names_it(self):
+        self.header("base/c.hpp")
+        self.assert_finding(public_headers_test.check, "no document names")
+
+    def test_too_many(self):
+        for number in range(public_headers_test.PUBLIC_MAX):
+            self.header(f"http/h{number}.hpp")
+            self.write(f"docs/{number}.md", f"`tollgate/http/h{number}.hpp`")
+        self.assert_finding(public_headers_test.check, "at most")
+
+
 class SingleHeader(Project):
     def setUp(self):
         super().setUp()
@@ -222,7 +239,7 @@ class SingleHeader(Project):
         order = [text.index(part) for part in parts]
         self.assertEqual(order, sorted(order))
 
-    def test_a_wing_has_its_switch(self):
+    def test_a_part_has_its_switch(self):
         self.header("store/sqlite.hpp", text="void s();\n" + SEPARATE.format("tollgate/store/sqlite.ipp"))
         self.header("store/sqlite.ipp", "tollgate/store/sqlite.hpp", "sqlite3.h", text="void s() {}\n")
         text = self.single()

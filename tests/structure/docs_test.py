@@ -2,10 +2,11 @@
 """The pages keep their word: relative links lead somewhere, and a snippet that is shown is a snippet that is compiled.
 
 Before each block of C++ stands `<!-- snippet: FILE -->` or `<!-- snippet: FILE NAME -->`. The block equals that file,
-or its part between the comments `// [NAME]` and `// [/NAME]`, moved to the left margin.
+or its part between the comments `// [NAME]` and `// [/NAME]`, moved to the left margin. `docs_test.py --write` copies it from there.
 """
 
 import re
+import sys
 import textwrap
 
 import sources
@@ -77,6 +78,19 @@ def check_snippets(base, page):
             yield f"{where}: the block differs from {' '.join(filter(None, mark.groups()))}"
 
 
+def refresh_snippets(base):
+    """Writes into each page what its marks ask for."""
+    def fresh(found):
+        mark = MARK.search(text[:found.start()])
+        if found.group(1) not in ("cpp", "c++") or not mark:
+            return found.group(0)
+        return f"```{found.group(1)}\n{snippet(base, *mark.groups())}\n```\n"
+
+    for page in pages(base):
+        text = sources.read(page)
+        page.write_text(FENCE.sub(fresh, text), encoding="utf-8")
+
+
 def check(base):
     findings = []
     for page in pages(base):
@@ -85,4 +99,6 @@ def check(base):
 
 
 if __name__ == "__main__":
+    if sys.argv[1:] == ["--write"]:
+        refresh_snippets(sources.ROOT)
     sources.report(check)

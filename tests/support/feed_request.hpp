@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tollgate/http/request_parser.hpp>
+#include <tollgate/http/detail/request_parser.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tollgate/http/response_parser.hpp>
+#include <tollgate/http/detail/response_parser.hpp>
 
 #include <algorithm>
 #include <cstddef>

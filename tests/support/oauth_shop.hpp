@@ -27,14 +27,14 @@ namespace tollgate::test {
 struct fault_plan {
     std::atomic<int> fail_at = 0;  // 0: none
     std::atomic<int> seen = 0;
-    problem what = unavailable("db-7 refused");
+    error what = unavailable("db-7 refused");
     bool throws = false;
 
     void start(int nth) {
         fail_at = nth;
         seen = 0;
     }
-    [[nodiscard]] std::optional<problem> next() {
+    [[nodiscard]] std::optional<error> next() {
         if (++seen != fail_at) return std::nullopt;
         if (throws) throw std::runtime_error{"secret of db-7"};
         return what;
@@ -49,40 +49,40 @@ struct faulty_store {
     fault_plan faults;
     std::function<void()> before_code;  ///< what somebody else does in the last moment
 
-    outcome<application_id> create_application(const new_application& made, std::size_t max) { return rows.create_application(made, max); }
-    outcome<std::optional<application>> find_application(std::string_view client_id) {
+    result<application_id> create_application(const new_application& made, std::size_t max) { return rows.create_application(made, max); }
+    result<std::optional<application>> find_application(std::string_view client_id) {
         if (auto why = faults.next()) return *why;
         return rows.find_application(client_id);
     }
-    outcome<std::vector<application>> applications_of(user_id owner) { return rows.applications_of(owner); }
-    outcome<bool> replace_client_secret(user_id owner, application_id id, const digest& secret) {
+    result<std::vector<application>> applications_of(user_id owner) { return rows.applications_of(owner); }
+    result<bool> replace_client_secret(user_id owner, application_id id, const digest& secret) {
         return rows.replace_client_secret(owner, id, secret);
     }
-    outcome<bool> delete_application(user_id owner, application_id id) { return rows.delete_application(owner, id); }
-    outcome<std::optional<scope_set>> granted_scopes(user_id user, application_id of) {
+    result<bool> delete_application(user_id owner, application_id id) { return rows.delete_application(owner, id); }
+    result<std::optional<scope_set>> granted_scopes(user_id user, application_id of) {
         if (auto why = faults.next()) return *why;
         return rows.granted_scopes(user, of);
     }
-    outcome<code_result> create_code(const new_authorization_code& made) {
+    result<code_result> create_code(const new_authorization_code& made) {
         if (auto why = faults.next()) return *why;
         if (before_code) before_code();
         return rows.create_code(made);
     }
-    outcome<redeemed_code> redeem_code(const code_redemption& shown) {
+    result<redeemed_code> redeem_code(const code_redemption& shown) {
         if (auto why = faults.next()) return *why;
         return rows.redeem_code(shown);
     }
-    outcome<refreshed_token> refresh_access_token(const token_refresh& shown) {
+    result<refreshed_token> refresh_access_token(const token_refresh& shown) {
         if (auto why = faults.next()) return *why;
         return rows.refresh_access_token(shown);
     }
-    outcome<void> revoke_oauth_token(application_id of, const digest& token) {
+    result<void> revoke_oauth_token(application_id of, const digest& token) {
         if (auto why = faults.next()) return *why;
         return rows.revoke_oauth_token(of, token);
     }
-    outcome<std::vector<grant>> grants_of(user_id user) { return rows.grants_of(user); }
-    outcome<bool> revoke_grant(user_id user, application_id of) { return rows.revoke_grant(user, of); }
-    outcome<std::size_t> sweep_expired(instant now, std::size_t rows_max) {
+    result<std::vector<grant>> grants_of(user_id user) { return rows.grants_of(user); }
+    result<bool> revoke_grant(user_id user, application_id of) { return rows.revoke_grant(user, of); }
+    result<std::size_t> sweep_expired(instant now, std::size_t rows_max) {
         swept_rows_max += rows_max;
         if (auto why = faults.next()) return *why;
         return rows.sweep_expired(now, rows_max);
@@ -96,7 +96,7 @@ struct site_sessions {
     fault_plan* faults;
     std::map<std::string, session, std::less<>> known = {};
 
-    outcome<std::optional<session>> session_of(const http::request& asked, instant) {
+    result<std::optional<session>> session_of(const http::request& asked, instant) {
         if (auto why = faults->next()) return *why;
         const auto found = known.find(asked.fields.find(http::field_id::cookie));
         return found == known.end() ? std::optional<session>{} : std::optional{found->second};
@@ -110,7 +110,7 @@ struct entering_sessions : site_sessions {
     bool throttled = false;
     int entered = 0;
 
-    outcome<sign_in_answer> sign_in(const http::request&, const sign_in_attempt& attempt, instant, http::response& out) {
+    result<sign_in_answer> sign_in(const http::request&, const sign_in_attempt& attempt, instant, http::response& out) {
         if (auto why = faults->next()) return *why;
         if (throttled) return sign_in_answer{sign_in_result::throttled, std::nullopt, seconds{90}};
         const auto found = passwords.find(attempt.login);
@@ -120,7 +120,7 @@ struct entering_sessions : site_sessions {
         known.insert_or_assign("site=new", made);
         return sign_in_answer{sign_in_result::signed_in, made, seconds{0}};
     }
-    outcome<void> sign_out(const http::request&, instant, http::response&) { return {}; }
+    result<void> sign_out(const http::request&, instant, http::response&) { return {}; }
 };
 
 /// Remembers what it was told. Any thread.
@@ -139,7 +139,7 @@ struct watching_observer {
         const std::scoped_lock lock{mutex};
         ++refusals;
     }
-    void on_problem(const problem& why) const noexcept {
+    void on_problem(const error& why) const noexcept {
         const std::scoped_lock lock{mutex};
         causes.push_back(why.cause);
     }

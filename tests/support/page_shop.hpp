@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tollgate/base/encoding.hpp>
+#include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/pages/account_pages.hpp>
 #include <tollgate/store/memory.hpp>
 
@@ -16,12 +16,12 @@ namespace tollgate::test {
 /// Lets in whoever has a cookie `who=LOGIN`; passwords are the login backwards.
 struct shop_sessions {
     std::map<std::string, user_id, std::less<>> logins{{"ann", ann}, {"bob", bob}};
-    std::optional<problem> failure;  // what every function answers, if set
+    std::optional<error> failure;  // what every function answers, if set
     sign_in_answer next_refusal{};   // of a wrong password
     std::optional<ip_address> last_client;
     bool has_secrets = true;
 
-    outcome<std::optional<session>> session_of(const http::request& asked, instant) {
+    result<std::optional<session>> session_of(const http::request& asked, instant) {
         if (failure) return *failure;
         const auto cookie = asked.fields.find(http::field_id::cookie);
         if (!cookie.starts_with("who=")) return std::optional<session>{};
@@ -30,7 +30,7 @@ struct shop_sessions {
     std::string sign_in_url(std::string_view return_to) const {
         return "/en/user/sign_in/?return_to=" + percent_encode(return_to);
     }
-    outcome<sign_in_answer> sign_in(const http::request&, const sign_in_attempt& attempt, instant,
+    result<sign_in_answer> sign_in(const http::request&, const sign_in_attempt& attempt, instant,
                                     http::response& out) {
         if (failure) return *failure;
         last_client = attempt.client;
@@ -39,7 +39,7 @@ struct shop_sessions {
         out.add("Set-Cookie", *http::field_value::from("who=" + who->login + "; Path=/"));
         return sign_in_answer{sign_in_result::signed_in, who, {}};
     }
-    outcome<void> sign_out(const http::request&, instant, http::response& out) {
+    result<void> sign_out(const http::request&, instant, http::response& out) {
         if (failure) return *failure;
         out.add("Set-Cookie", "who=; Path=/; Max-Age=0");
         return {};

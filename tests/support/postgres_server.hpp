@@ -1,9 +1,10 @@
 #pragma once
 
 #include <support/certificate.hpp>
+#include <support/free_port.hpp>
 #include <support/temporary_directory.hpp>
 
-#include <tollgate/store/postgres/libpq.hpp>
+#include <tollgate/store/detail/postgres/libpq.hpp>
 
 #include <chrono>
 #include <csignal>
@@ -17,10 +18,8 @@
 #include <vector>
 
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <pwd.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -154,19 +153,6 @@ private:
         options_.push_back("ssl_cert_file=" + directory_.file("certificate.pem"));
     }
 
-    static std::uint16_t free_port() {
-        const int descriptor = ::socket(AF_INET, SOCK_STREAM, 0);
-        sockaddr_in address{};
-        address.sin_family = AF_INET;
-        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        socklen_t size = sizeof address;
-        if (::bind(descriptor, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
-            ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size) != 0)
-            throw std::runtime_error{"no port"};
-        ::close(descriptor);
-        return ntohs(address.sin_port);
-    }
-
     static const passwd* somebody_else() {
         if (const passwd* found = ::getpwnam("postgres")) return found;
         return ::getpwnam("nobody");
@@ -186,9 +172,9 @@ private:
     [[nodiscard]] std::string data() const { return directory_.file("data"); }
 
     pid_t spawn(const std::vector<std::string>& command) {
-        std::vector<char*> words;
-        for (const std::string& each : command) words.push_back(const_cast<char*>(each.c_str()));
-        words.push_back(nullptr);
+        std::vector<char*> texts;
+        for (const std::string& each : command) texts.push_back(const_cast<char*>(each.c_str()));
+        texts.push_back(nullptr);
         const std::string log = directory_.file("log");
         const pid_t parent = ::getpid();
         const pid_t child = ::fork();
@@ -202,7 +188,7 @@ private:
         ::dup2(file, 1);
         ::dup2(file, 2);
         if (::chdir("/") != 0) ::_exit(124);
-        ::execv(words[0], words.data());
+        ::execv(texts[0], texts.data());
         ::_exit(127);
     }
 

@@ -1,10 +1,11 @@
 #pragma once
 
 #include <support/certificate.hpp>
+#include <support/free_port.hpp>
 #include <support/temporary_directory.hpp>
 
-#include <tollgate/store/redis/connection.hpp>
-#include <tollgate/store/redis/server_address.hpp>
+#include <tollgate/limits/detail/redis/connection.hpp>
+#include <tollgate/limits/detail/redis/server_address.hpp>
 
 #include <chrono>
 #include <csignal>
@@ -83,12 +84,12 @@ public:
     [[nodiscard]] std::string certificate_file() const { return directory_.file("certificate.pem"); }
 
     /// One command; what it was answered with.
-    tollgate::redis::reply run(std::initializer_list<std::string_view> words) const {
+    tollgate::redis::reply run(std::initializer_list<std::string_view> texts) const {
         auto made = tollgate::redis::connection::open(address(), nullptr, in_time());
         if (!made) throw std::runtime_error{made.error().cause};
         std::string command;
-        tollgate::redis::command_writer writer{command, words.size()};
-        for (std::string_view each : words) writer.word(each);
+        tollgate::redis::command_writer writer{command, texts.size()};
+        for (std::string_view each : texts) writer.word(each);
         tollgate::redis::reply answered;
         if (auto done = (*made)->exchange(command, 1, answered, in_time()); !done)
             throw std::runtime_error{done.error().cause};
@@ -125,19 +126,6 @@ private:
         return ready;
     }
 
-    static std::uint16_t free_port() {
-        const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        sockaddr_in address{};
-        address.sin_family = AF_INET;
-        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        socklen_t size = sizeof address;
-        if (::bind(descriptor, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
-            ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size) != 0)
-            throw std::runtime_error{"no port"};
-        ::close(descriptor);
-        return ntohs(address.sin_port);
-    }
-
     pid_t spawn() {
         std::filesystem::remove(socket_path());
         std::vector<std::string> command{
@@ -152,9 +140,9 @@ private:
                                : std::vector<std::string>{"--port", port};
         command.insert(command.end(), more.begin(), more.end());
         command.insert(command.end(), options_.begin(), options_.end());
-        std::vector<char*> words;
-        for (std::string& each : command) words.push_back(each.data());
-        words.push_back(nullptr);
+        std::vector<char*> texts;
+        for (std::string& each : command) texts.push_back(each.data());
+        texts.push_back(nullptr);
         const pid_t parent = ::getpid();
         const pid_t child = ::fork();
         if (child < 0) throw std::runtime_error{"no fork"};
@@ -166,7 +154,7 @@ private:
         ::dup2(nowhere, 0);
         ::dup2(nowhere, 1);
         ::dup2(nowhere, 2);
-        ::execvp(words[0], words.data());
+        ::execvp(texts[0], texts.data());
         ::_exit(127);
     }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tollgate/store/suite.hpp>
+#include <tollgate/testing/store_suite.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -13,7 +13,7 @@ namespace tollgate_test {
 /// Each rule of the store suite as a section of the test case that calls this.
 template <class Make>
 void run_store_suite(Make make, std::function<std::invoke_result_t<Make&>()> reopen = {}) {
-    for (const auto& each : tollgate::store_suite::cases(std::move(make), std::move(reopen)))
+    for (const auto& each : tollgate::testing::cases(std::move(make), std::move(reopen)))
         DYNAMIC_SECTION(each.name()) {
             const auto verdict = each.run();
             INFO(verdict.message);

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tollgate/api/account_api.hpp>
-#include <tollgate/base/encoding.hpp>
+#include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/secret.hpp>
 #include <tollgate/store/memory.hpp>
 
@@ -28,24 +28,24 @@ struct shop_directory {
         std::optional<quota> own_quota;
     };
     std::map<user_id, person> people;
-    std::optional<problem> failure;   // what every function answers, if set
+    std::optional<error> failure;   // what every function answers, if set
     bool throws = false;              // whether balance_of throws, as an integrator's code may
 
-    outcome<balance> balance_of(user_id user) {
+    result<balance> balance_of(user_id user) {
         if (throws) throw std::runtime_error{"a secret of the shop's database"};
         if (failure) return *failure;
         const auto found = people.find(user);
         if (found == people.end()) return not_found();
         return found->second.has;
     }
-    outcome<std::vector<account>> accounts_of(user_id user, std::string_view service) {
+    result<std::vector<account>> accounts_of(user_id user, std::string_view service) {
         if (failure) return *failure;
         const auto found = people.find(user);
         if (found == people.end()) return not_found();
         const auto at = found->second.accounts.find(service);
         return at == found->second.accounts.end() ? std::vector<account>{} : at->second;
     }
-    outcome<std::optional<quota>> quota_of(user_id user) {
+    result<std::optional<quota>> quota_of(user_id user) {
         if (failure) return *failure;
         const auto found = people.find(user);
         if (found == people.end()) return not_found();

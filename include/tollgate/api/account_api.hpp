@@ -1,15 +1,15 @@
 #pragma once
 
-#include <tollgate/api/openapi.hpp>
+#include <tollgate/pipeline/api_settings.hpp>
+#include <tollgate/api/detail/openapi.hpp>
 #include <tollgate/api/routes.hpp>
-#include <tollgate/api/settings.hpp>
 #include <tollgate/contract/hook_store.hpp>
 #include <tollgate/contract/token_store.hpp>
 #include <tollgate/contract/user_directory.hpp>
 #include <tollgate/http/handler.hpp>
-#include <tollgate/pipeline/at_once.hpp>
+#include <tollgate/pipeline/detail/at_once.hpp>
+#include <tollgate/pipeline/judge.hpp>
 #include <tollgate/pipeline/route_table.hpp>
-#include <tollgate/pipeline/run.hpp>
 #include <tollgate/policy/default_policies.hpp>
 
 #include <array>
@@ -25,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-namespace tollgate {
+namespace tollgate::inline v0 {
 
 namespace pipeline {
 
@@ -111,7 +111,7 @@ public:
     [[nodiscard]] std::string_view docs_url() const noexcept { return docs_url_; }
 
     /// Calls the endpoint that a router found.
-    [[nodiscard]] outcome<void> call_route(api_call<account_api>& call, const route_match& match, const service* of_service) const;
+    [[nodiscard]] result<void> call_route(api_call<account_api>& call, const route_match& match, const service* of_service) const;
 
 private:
     void answer_thrown(std::string_view what, const http::request& asked, pipeline::judgement& found, http::response& out) noexcept;
@@ -154,9 +154,9 @@ account_api<Users, Store, Policies, Table>::account_api(api_settings settings, U
 }
 
 template <class Users, class Store, class Policies, class Table>
-outcome<void> account_api<Users, Store, Policies, Table>::call_route(api_call<account_api>& call, const route_match& match,
+result<void> account_api<Users, Store, Policies, Table>::call_route(api_call<account_api>& call, const route_match& match,
                                                                       const service* of_service) const {
-    using endpoint_call = outcome<void> (*)(const Table&, api_call<account_api>&, const route_match&, const service*);
+    using endpoint_call = result<void> (*)(const Table&, api_call<account_api>&, const route_match&, const service*);
     // One function a line of the table, found by its number.
     static constexpr auto calls = []<std::size_t... I>(std::index_sequence<I...>) {
         return std::array<endpoint_call, sizeof...(I)>{

@@ -1,13 +1,11 @@
 #pragma once
 
-#include <tollgate/api/accounts_endpoint.hpp>
-#include <tollgate/api/balance_endpoint.hpp>
-#include <tollgate/api/demonstration_endpoint.hpp>
-#include <tollgate/api/hook_endpoints.hpp>
-#include <tollgate/api/shapes.hpp>
+#include <tollgate/api/detail/endpoints.hpp>
+#include <tollgate/api/detail/hook_endpoints.hpp>
+#include <tollgate/api/detail/shapes.hpp>
 #include <tollgate/pipeline/route_table.hpp>
 
-namespace tollgate {
+namespace tollgate::inline v0 {
 
 /// THE TABLE: method, path, who may call it, and what is called. Each endpoint gets only what it needs of the call.
 [[nodiscard]] inline auto account_routes() {
@@ -61,7 +59,7 @@ namespace tollgate {
 
         on_post<"/testservice/post">(
             open_to_all,
-            [](auto& call) -> outcome<void> {
+            [](auto& call) -> result<void> {
                 if (!call.asked().body.empty())
                     if (const auto body = call.body(); !body) return body.error();
                 return show_strings({"hello", "from", "post"}, call.json());
@@ -73,7 +71,7 @@ namespace tollgate {
 
         on_get<"/openapi.json">(
             open_to_all,
-            [](auto& call) -> outcome<void> {
+            [](auto& call) -> result<void> {
                 call.answer().body() = call.openapi();
                 return {};
             },

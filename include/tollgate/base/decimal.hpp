@@ -1,7 +1,7 @@
 #pragma once
 
-#include <tollgate/base/ascii.hpp>
-#include <tollgate/base/inline_text.hpp>
+#include <tollgate/base/detail/inline_text.hpp>
+#include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/limits.hpp>
 
 #include <cassert>
@@ -10,7 +10,7 @@
 #include <optional>
 #include <string_view>
 
-namespace tollgate {
+namespace tollgate::inline v0 {
 
 /// Money as its digits: the text of a JSON number (RFC 8259 section 6) without an exponent. Nothing here calculates,
 /// and nothing rounds: what a directory gives arrives at the client with exactly these digits, in a binary float never.

@@ -11,7 +11,7 @@
 #include <optional>
 #include <string_view>
 
-namespace tollgate {
+namespace tollgate::inline v0 {
 
 /// A SHA-256 digest (FIPS 180-4): what is kept of a secret, and what a secret is looked up by.
 class digest {
@@ -67,9 +67,9 @@ inline std::optional<digest> digest::from(std::string_view raw) noexcept {
 }
 
 inline bool operator==(const digest& a, const digest& b) noexcept {
-    using words = std::array<std::uint64_t, digest::size_bytes / sizeof(std::uint64_t)>;
-    const auto x = std::bit_cast<words>(a.bytes_);
-    const auto y = std::bit_cast<words>(b.bytes_);
+    using texts = std::array<std::uint64_t, digest::size_bytes / sizeof(std::uint64_t)>;
+    const auto x = std::bit_cast<texts>(a.bytes_);
+    const auto y = std::bit_cast<texts>(b.bytes_);
     return ((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3])) == 0;
 }
 

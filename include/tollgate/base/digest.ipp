@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <stdexcept>
 
-namespace tollgate {
+namespace tollgate::inline v0 {
 namespace detail {
 
 [[noreturn]] inline void fail_digest() { throw std::runtime_error{"OpenSSL cannot compute SHA-256"}; }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tollgate/base/ascii.hpp>
+#include <tollgate/base/detail/text.hpp>
 
 #include <cassert>
 #include <compare>
@@ -11,7 +11,7 @@
 #include <optional>
 #include <string_view>
 
-namespace tollgate {
+namespace tollgate::inline v0 {
 
 /// What names one stored thing: a number from 1 to 9223372036854775807. `Tag` keeps a hook's number from being taken
 /// for an account's. There is no "no id" value; where an id may be missing, say `std::optional`.

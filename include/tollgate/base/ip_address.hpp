@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace tollgate {
+namespace tollgate::inline v0 {
 
 /// An IPv4 or IPv6 address as 16 bytes in network order; an IPv4 address is kept as `::ffff:a.b.c.d` (RFC 4291 section
 /// 2.5.5.2), so that the two spellings of one host are one address.

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <tollgate/base/ascii.hpp>
+#include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/ip_address.hpp>
 
 #include <algorithm>
 #include <cstddef>
 
-namespace tollgate {
+namespace tollgate::inline v0 {
 namespace detail {
 
 /// A decimal number without sign, leading zero or more digits than `largest` has; -1 for anything else.

@@ -3,7 +3,7 @@
 #include <cstddef>
 
 /// Every bound of the library that is not a setting, with its reason.
-namespace tollgate::limits {
+namespace tollgate::inline v0::limits {
 
 inline constexpr std::size_t target_bytes_max = 8 * 1024;        // RFC 9112 section 3 asks for 8000 at the least
 inline constexpr std::size_t header_bytes_default = 16 * 1024;   // nginx, h11: 8-16 KiB for the whole header section

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/base/detail/inline_text.hpp>
 #include <tollgate/base/digest.hpp>
-#include <tollgate/base/inline_text.hpp>
 #include <tollgate/base/limits.hpp>
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace tollgate {
+namespace tollgate::inline v0 {
 
 /// What a secret lets its holder do. Its prefix says so to people, and to scanners that look for leaked secrets.
 enum class secret_kind : std::uint8_t {

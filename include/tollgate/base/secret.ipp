@@ -1,14 +1,14 @@
 #pragma once
 
-#include <tollgate/base/ascii.hpp>
-#include <tollgate/base/crc32.hpp>
+#include <tollgate/base/detail/hash.hpp>
+#include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/secret.hpp>
 
 #include <openssl/crypto.h>
 
 #include <array>
 
-namespace tollgate {
+namespace tollgate::inline v0 {
 namespace detail {
 
 inline constexpr std::size_t kind_prefix_bytes = 4;
@@ -71,9 +71,9 @@ constexpr std::array<char, Digits> to_base62(std::array<std::uint32_t, Words> nu
 
 template <std::size_t Bytes>
 constexpr std::array<std::uint32_t, Bytes / 4> to_words(std::span<const std::byte, Bytes> bytes) noexcept {
-    std::array<std::uint32_t, Bytes / 4> words{};
-    for (std::size_t i = 0; i < Bytes; ++i) words[i / 4] = words[i / 4] << 8 | std::to_integer<std::uint32_t>(bytes[i]);
-    return words;
+    std::array<std::uint32_t, Bytes / 4> texts{};
+    for (std::size_t i = 0; i < Bytes; ++i) texts[i / 4] = texts[i / 4] << 8 | std::to_integer<std::uint32_t>(bytes[i]);
+    return texts;
 }
 
 template <std::size_t Digits>

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-namespace tollgate {
+namespace tollgate::inline v0 {
 
 /// A moment in UTC, to the millisecond. Always an argument: nothing below the clock policy asks what time it is.
 using instant = std::chrono::sys_time<std::chrono::milliseconds>;

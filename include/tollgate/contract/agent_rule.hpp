@@ -3,7 +3,7 @@
 #include <concepts>
 #include <string_view>
 
-namespace tollgate {
+namespace tollgate::inline v0 {
 
 /// Decides whether a User-Agent will do. Operators want to know whom to write to before they block a program.
 ///

@@ -1,14 +1,14 @@
 #pragma once
 
-#include <tollgate/base/outcome.hpp>
+#include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
-#include <tollgate/domain/caller.hpp>
+#include <tollgate/model/caller.hpp>
 
 #include <concepts>
 #include <optional>
 #include <string_view>
 
-namespace tollgate {
+namespace tollgate::inline v0 {
 
 /// Tells who is calling from the Authorization field of one scheme (RFC 9110 section 11). An API has several, one a scheme.
 ///
@@ -22,7 +22,7 @@ namespace tollgate {
 ///     struct guest_pass {
 ///         static constexpr std::string_view scheme = "Guest";
 ///         static constexpr std::string_view challenge = "Guest realm=\"api\"";
-///         outcome<std::optional<caller>> identify(std::string_view credentials, auto&, instant) const {
+///         result<std::optional<caller>> identify(std::string_view credentials, auto&, instant) const {
 ///             if (credentials != "please") return std::optional<caller>{};
 ///             return std::optional{caller{user_id{1}, *scope_set::parse("user:balance"), credential_kind::other, {}}};
 ///         }
@@ -33,10 +33,10 @@ concept authenticator_over = requires(const A& a, std::string_view credentials, 
     { A::scheme } -> std::convertible_to<std::string_view>;
     // What `WWW-Authenticate` offers for it: visible ASCII, scheme first. A constant.
     { A::challenge } -> std::convertible_to<std::string_view>;
-    // Who it is; none for credentials that let nobody in, of whatever form (a 401, never a 5xx). A `problem` only when it
+    // Who it is; none for credentials that let nobody in, of whatever form (a 401, never a 5xx). An `error` only when it
     // could not be found out, such as a store that is down. `credentials` is what follows the scheme and one or more
     // spaces. Called from many threads at once; compares secrets in constant time.
-    { a.identify(credentials, store, now) } -> std::same_as<outcome<std::optional<caller>>>;
+    { a.identify(credentials, store, now) } -> std::same_as<result<std::optional<caller>>>;
 };
 
 }  // namespace tollgate

@@ -1,15 +1,17 @@
 #pragma once
 
-#include <tollgate/base/problem.hpp>
+#include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
-#include <tollgate/domain/caller.hpp>
-#include <tollgate/http/refusal.hpp>
+#include <tollgate/http/handler.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
+#include <tollgate/model/caller.hpp>
+#include <tollgate/model/delivery.hpp>
 
 #include <concepts>
+#include <string_view>
 
-namespace tollgate {
+namespace tollgate::inline v0 {
 
 /// One answered request, for logs and metrics. Views: valid during the call. The request's Authorization field and query
 /// may hold secrets; what is logged of them is the observer's responsibility.
@@ -29,16 +31,43 @@ struct request_record {
 ///         std::atomic<std::uint64_t>* answered;
 ///         void on_request(const request_record&) const noexcept { ++*answered; }
 ///         void on_refusal(const http::refusal&) const noexcept { ++*answered; }
-///         void on_problem(const problem&) const noexcept {}
+///         void on_problem(const error&) const noexcept {}
 ///     };
 template <class O>
-concept observer = requires(const O& o, const request_record& record, const http::refusal& refused, const problem& why) {
+concept observer = requires(const O& o, const request_record& record, const http::refusal& refused, const error& why) {
     // After each answer, on the thread that made it: be quick. Called from many threads at once.
     { o.on_request(record) } noexcept;
     // After a host's own refusal was worded: malformed bytes, a time-out, overload.
     { o.on_refusal(refused) } noexcept;
     // Before a 5xx is answered: `why.cause` is what the client is not told.
     { o.on_problem(why) } noexcept;
+};
+
+/// One attempt that has ended, for logs and metrics. Views: valid during the call. `sent` holds the hook's secret, and its
+/// target may hold one.
+struct delivery_record {
+    const due_delivery& sent;
+    const settlement& ended;
+    settle_result result;  ///< what the store said to it
+    /// Why it failed, for the operator: the system's words, or the certificate's fault; may be empty.
+    std::string_view why;
+};
+
+/// An observer that also hears of every attempt to deliver a webhook. An observer that has no such function is fine, and
+/// hears of problems alone.
+///
+/// Exemplar:
+///
+///     struct delivery_counter : no_observer {
+///         std::atomic<std::uint64_t>* delivered;
+///         void on_attempt(const delivery_record& record) const noexcept {
+///             if (record.ended.verdict == delivery_verdict::delivered) ++*delivered;
+///         }
+///     };
+template <class O>
+concept delivery_observer = observer<O> && requires(const O& o, const delivery_record& record) {
+    // After an attempt was settled, on the dispatcher's thread: be quick.
+    { o.on_attempt(record) } noexcept;
 };
 
 }  // namespace tollgate

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <tollgate/base/outcome.hpp>
-#include <tollgate/domain/delivery.hpp>
+#include <tollgate/base/result.hpp>
+#include <tollgate/model/delivery.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -10,18 +10,18 @@
 #include <span>
 #include <vector>
 
-namespace tollgate {
+namespace tollgate::inline v0 {
 
 /// Takes events. What an integrator reports to; every outbox is one.
 ///
 /// Thread rule, here and below: callable from many threads at once. Blocking: allowed if the store declares
-/// `static constexpr bool blocking = true`. Errors: a `problem`; nothing is thrown. Every verb is one atomic intent, and
+/// `static constexpr bool blocking = true`. Errors: an `error`; nothing is thrown. Every verb is one atomic intent, and
 /// durable (as far as the store is) when it returns.
 template <class S>
 concept event_sink = requires(S& s, const event& happened, const message_seed& seed, instant now) {
     // One delivery, due now, for each hook of the event's account and name that is not disabled: all of them or, with a
     // problem, none. How many. Its `webhook-id` is `message_id_of(seed, hook)`. The event was checked by `publish`.
-    { s.append_event(happened, seed, now) } -> std::same_as<outcome<std::size_t>>;
+    { s.append_event(happened, seed, now) } -> std::same_as<result<std::size_t>>;
 };
 
 /// Keeps deliveries until they arrive, and a while longer.
@@ -34,7 +34,7 @@ concept event_sink = requires(S& s, const event& happened, const message_seed& s
 /// account or for a host that fills it.
 ///
 /// Exemplar: `memory_store`, `sqlite_store`. An adapter of one's own is right when it passes
-/// `tollgate/store/suite.hpp`.
+/// `tollgate/testing/store_suite.hpp`.
 template <class S>
 concept outbox = event_sink<S> && requires(S& s, const claim_terms& terms, std::span<const settlement> ended,
                                            const account_ref& account, hook_id hook, delivery_id delivery, instant now,
@@ -49,7 +49,7 @@ concept outbox = event_sink<S> && requires(S& s, const claim_terms& terms, std::
     // backlog. Slow hosts are served first, up to their own bound, and all others then: neither can shut out the other.
     // Where the next delivery's data does not fit any more, the claim ends, and its host keeps its place: the next claim
     // begins there.
-    { s.claim_due(terms) } -> std::same_as<outcome<claimed_deliveries>>;
+    { s.claim_due(terms) } -> std::same_as<result<claimed_deliveries>>;
     // Ends leases; one result each, in their order, all of them in one step (a commit costs more than what is in it). Each
     // attempt goes on record, of those that are too late, too, unless the delivery is gone. What comes back `unsent` was no
     // attempt: its lease ends, and that is all.
@@ -58,24 +58,24 @@ concept outbox = event_sink<S> && requires(S& s, const claim_terms& terms, std::
     // one whose last failure before it was made earlier than its `disable_if_failing_since`. A hook
     // that is disabled holds its deliveries: those that wait now, and those that are being sent once they are settled
     // with `again` or their lease is over.
-    { s.settle(ended, now) } -> std::same_as<outcome<std::vector<settle_result>>>;
+    { s.settle(ended, now) } -> std::same_as<result<std::vector<settle_result>>>;
     // The account's hook's deliveries, newest first, at most `rows_max`; none of a hook that is not the account's. Those
     // that are older than that one alone, where one is named, whether it is still there or not.
-    { s.deliveries_of(account, hook, rows_max, which) } -> std::same_as<outcome<std::vector<tollgate::delivery>>>;
+    { s.deliveries_of(account, hook, rows_max, which) } -> std::same_as<result<std::vector<tollgate::delivery>>>;
     // Its attempts, the last to be settled first, at most `rows_max`; of that delivery alone, where one is named. Of one
     // delivery at least the last `limits::attempts_per_delivery_max` are kept.
-    { s.attempts_of(account, hook, rows_max, which) } -> std::same_as<outcome<std::vector<recorded_attempt>>>;
+    { s.attempts_of(account, hook, rows_max, which) } -> std::same_as<result<std::vector<recorded_attempt>>>;
     // Whether the account has such a delivery. It is due now, whatever it was, with its schedule from the start; one that
     // is being sent right now is so as soon as that attempt is settled, whatever came of it (and held, where its hook is
-    // disabled by then). problem_kind::conflict while its hook is disabled.
-    { s.resend(account, delivery, now) } -> std::same_as<outcome<bool>>;
+    // disabled by then). error_kind::conflict while its hook is disabled.
+    { s.resend(account, delivery, now) } -> std::same_as<result<bool>>;
     // Whether the account has such a hook. It is not disabled any more, nor failing; what was held for it is due now, with
     // its schedule from the start.
-    { s.enable_hook(account, hook, now) } -> std::same_as<outcome<bool>>;
+    { s.enable_hook(account, hook, now) } -> std::same_as<result<bool>>;
     // Forgets deliveries that have been delivered, given up or held since before then, at most `rows_max` of them, with
     // their attempts, and events that have no delivery left, and what is left of deleted hooks; how many deliveries they
     // were.
-    { s.sweep_deliveries(ended_before, rows_max) } -> std::same_as<outcome<std::size_t>>;
+    { s.sweep_deliveries(ended_before, rows_max) } -> std::same_as<result<std::size_t>>;
 };
 
 /// An outbox that others may append to, too: another process on the same store, `event emit` among them. A worker asks

@@ -1,13 +1,13 @@
 #pragma once
 
-#include <tollgate/base/outcome.hpp>
-#include <tollgate/domain/delivery.hpp>
-#include <tollgate/http/field_block.hpp>
+#include <tollgate/base/result.hpp>
+#include <tollgate/http/fields.hpp>
+#include <tollgate/model/delivery.hpp>
 
 #include <concepts>
 #include <string>
 
-namespace tollgate {
+namespace tollgate::inline v0 {
 
 /// Says how a delivery looks on the wire: its body, and the header fields that describe and sign it.
 ///
@@ -16,7 +16,7 @@ namespace tollgate {
 /// Exemplar:
 ///
 ///     struct data_alone {
-///         outcome<void> write(const due_delivery& sent, instant, http::field_block& fields, std::string& body) const {
+///         result<void> write(const due_delivery& sent, instant, http::field_block& fields, std::string& body) const {
 ///             body = sent.what->data;
 ///             fields.add("Content-Type", "application/json");
 ///             return {};
@@ -28,7 +28,7 @@ concept payload_format = requires(const F& f, const due_delivery& sent, instant 
     // Called for each attempt, with its time, and both empty. The body must be the same for each: receivers compare.
     // Host, Content-Length, Connection and User-Agent are the client's, and not to be added. After a problem the delivery is
     // given up: nobody can send it.
-    { f.write(sent, now, fields, body) } -> std::same_as<outcome<void>>;
+    { f.write(sent, now, fields, body) } -> std::same_as<result<void>>;
 };
 
 }  // namespace tollgate

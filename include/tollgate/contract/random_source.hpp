@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <span>
 
-namespace tollgate {
+namespace tollgate::inline v0 {
 
 /// Gives random bytes that nobody can guess: what every secret is made of.
 ///

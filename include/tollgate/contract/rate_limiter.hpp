@@ -1,11 +1,11 @@
 #pragma once
 
 #include <tollgate/base/time.hpp>
-#include <tollgate/domain/quota.hpp>
+#include <tollgate/model/quota.hpp>
 
 #include <concepts>
 
-namespace tollgate {
+namespace tollgate::inline v0 {
 
 /// Counts requests and says when there were too many.
 ///

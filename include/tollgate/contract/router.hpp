@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tollgate/base/limits.hpp>
-#include <tollgate/http/method.hpp>
+#include <tollgate/http/request.hpp>
 
 #include <array>
 #include <concepts>
@@ -10,7 +10,7 @@
 #include <span>
 #include <string_view>
 
-namespace tollgate {
+namespace tollgate::inline v0 {
 
 /// One line of a route table: `/{service}/{account}/hooks` has a literal segment and two parameters. Of static storage.
 struct route_pattern {

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <tollgate/domain/scope.hpp>
+#include <tollgate/model/scope.hpp>
 
 #include <concepts>
 #include <string_view>
 
-namespace tollgate {
+namespace tollgate::inline v0 {
 
 /// Decides whether what a credential was granted covers what a route asks for.
 ///

@@ -1,11 +1,12 @@
 #pragma once
 
+#include <tollgate/base/ids.hpp>
 #include <tollgate/base/ip_address.hpp>
-#include <tollgate/base/outcome.hpp>
+#include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
-#include <tollgate/domain/session.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
+#include <tollgate/model/session.hpp>
 
 #include <concepts>
 #include <cstdint>
@@ -13,18 +14,28 @@
 #include <string>
 #include <string_view>
 
-namespace tollgate {
+namespace tollgate::inline v0 {
+
+/// Checks a login and its password. Only the sign-in page needs one; an integrator with a sign-in of their own has none.
+///
+/// Thread rule: callable from many threads at once. Blocking: yes in all likelihood; `static constexpr bool blocking = true`.
+/// Errors: an `error` when it could not be found out (unavailable also when too many checks run already); nothing is thrown.
+template <class P>
+concept password_source = requires(P& p, std::string_view login, std::string_view password) {
+    // Whose they are; none when they are nobody's. Takes as long for a login that does not exist as for a wrong password.
+    { p.check_password(login, password) } -> std::same_as<result<std::optional<user_id>>>;
+};
 
 /// Tells which person a browser belongs to. An integrator whose site has sessions already answers from those;
 /// `cookie_sessions` keeps its own.
 ///
 /// Thread rule: callable from many threads at once. Blocking: allowed if it declares `static constexpr bool blocking = true`.
-/// Errors: a `problem`; nothing is thrown.
+/// Errors: an `error`; nothing is thrown.
 ///
 /// Exemplar:
 ///
 ///     struct site_sessions {
-///         outcome<std::optional<session>> session_of(const http::request& asked, instant) {
+///         result<std::optional<session>> session_of(const http::request& asked, instant) {
 ///             const auto cookie = asked.fields.find(http::field_id::cookie);
 ///             if (cookie != "site=ann-is-here") return std::optional<session>{};
 ///             return std::optional{session{user_id{1}, "ann", std::string{cookie}}};
@@ -36,7 +47,7 @@ namespace tollgate {
 template <class S>
 concept session_source = requires(S& s, const http::request& asked, instant now, std::string_view return_to) {
     // Who is signed in; none for nobody.
-    { s.session_of(asked, now) } -> std::same_as<outcome<std::optional<session>>>;
+    { s.session_of(asked, now) } -> std::same_as<result<std::optional<session>>>;
     // Where to send a person who is not, so that they come back to `return_to`, a path and query of this site. Visible ASCII.
     { s.sign_in_url(return_to) } -> std::same_as<std::string>;
 };
@@ -72,9 +83,9 @@ concept sign_in_source = session_source<S> && requires(S& s, const http::request
     // Checks the password, ends the session that the request came with, if any, and begins a new one, whose Set-Cookie is
     // added to `out`. Adds nothing to `out` unless the result is `signed_in`. Whether the form came from our own page is the
     // caller's to check, before.
-    { s.sign_in(asked, attempt, now, out) } -> std::same_as<outcome<sign_in_answer>>;
+    { s.sign_in(asked, attempt, now, out) } -> std::same_as<result<sign_in_answer>>;
     // Ends the session that the request came with, if any, and tells the browser to forget it.
-    { s.sign_out(asked, now, out) } -> std::same_as<outcome<void>>;
+    { s.sign_out(asked, now, out) } -> std::same_as<result<void>>;
 };
 
 }  // namespace tollgate

@@ -1,12 +1,12 @@
 #pragma once
 
 #include <tollgate/base/ip_address.hpp>
-#include <tollgate/base/outcome.hpp>
+#include <tollgate/base/result.hpp>
 #include <tollgate/http/url.hpp>
 
 #include <concepts>
 
-namespace tollgate {
+namespace tollgate::inline v0 {
 
 /// Says where webhooks may go: an API that posts to any URL is a way into the network it stands in.
 ///
@@ -15,7 +15,7 @@ namespace tollgate {
 /// Exemplar:
 ///
 ///     struct partners_only {
-///         outcome<void> check(const http::url& target) const {
+///         result<void> check(const http::url& target) const {
 ///             if (target.host == "hooks.partner.example") return {};
 ///             return invalid("target_url must be at hooks.partner.example.");
 ///         }
@@ -23,9 +23,9 @@ namespace tollgate {
 ///     };
 template <class R>
 concept target_rule = requires(const R& r, const http::url& target, const ip_address& address) {
-    // Judges a URL when a hook is made, by its text alone. A refusal is problem_kind::invalid, and its message names
+    // Judges a URL when a hook is made, by its text alone. A refusal is error_kind::invalid, and its message names
     // `target_url`.
-    { r.check(target) } -> std::same_as<outcome<void>>;
+    { r.check(target) } -> std::same_as<result<void>>;
     // Judges an address before each connection to it, after the name was looked up: a name that was harmless when the
     // hook was made may point inside now.
     { r.allows(address) } noexcept -> std::same_as<bool>;

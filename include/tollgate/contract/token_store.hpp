@@ -1,7 +1,7 @@
 #pragma once
 
-#include <tollgate/base/outcome.hpp>
-#include <tollgate/domain/personal_token.hpp>
+#include <tollgate/base/result.hpp>
+#include <tollgate/model/personal_token.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tollgate {
+namespace tollgate::inline v0 {
 
 /// Reads the credentials that requests carry: all that identification needs of a store.
 ///
@@ -18,13 +18,13 @@ namespace tollgate {
 /// gone it tells nothing, so that the directory is asked and says so.
 ///
 /// Thread rule: callable from many threads at once. Blocking: allowed if the store declares
-/// `static constexpr bool blocking = true`. Errors: a `problem` (unavailable, internal); nothing is thrown.
+/// `static constexpr bool blocking = true`. Errors: an `error` (unavailable, internal); nothing is thrown.
 template <class S>
 concept credential_source = requires(S& s, std::string_view username, const digest& token) {
     // The personal token of this username, as it stands now; none when there is none or it was revoked.
-    { s.find_personal_token(username) } -> std::same_as<outcome<std::optional<token_credential>>>;
+    { s.find_personal_token(username) } -> std::same_as<result<std::optional<token_credential>>>;
     // The access token of this digest, expired or not; none when there is none or it was revoked.
-    { s.find_access_token(token) } -> std::same_as<outcome<std::optional<token_credential>>>;
+    { s.find_access_token(token) } -> std::same_as<result<std::optional<token_credential>>>;
 };
 
 /// A blocking store that remembers credentials may say so: a request whose answer needs nobody to be waited for is then
@@ -41,22 +41,22 @@ concept credential_recaller = credential_source<S> && requires(const S& s, std::
 /// returns.
 ///
 /// Exemplar: `memory_store`, `sqlite_store`. An adapter of one's own is right when it passes
-/// `tollgate/store/suite.hpp`.
+/// `tollgate/testing/store_suite.hpp`.
 template <class S>
 concept token_store = credential_source<S> && requires(S& s, const new_personal_token& personal,
                                                        std::size_t tokens_per_user_max, const new_access_token& access,
                                                        user_id user, token_id id, const digest& token) {
-    // problem_kind::conflict when the username is taken, invalid when the user has `tokens_per_user_max` already: counted
+    // error_kind::conflict when the username is taken, invalid when the user has `tokens_per_user_max` already: counted
     // and created in one step, so that parallel calls cannot pass the bound.
-    { s.create_personal_token(personal, tokens_per_user_max) } -> std::same_as<outcome<token_id>>;
+    { s.create_personal_token(personal, tokens_per_user_max) } -> std::same_as<result<token_id>>;
     // The user's tokens, oldest first.
-    { s.personal_tokens_of(user) } -> std::same_as<outcome<std::vector<personal_token>>>;
+    { s.personal_tokens_of(user) } -> std::same_as<result<std::vector<personal_token>>>;
     // Whether there was such a token; it lets nobody in from the moment this returns.
-    { s.revoke_personal_token(id) } -> std::same_as<outcome<bool>>;
-    // problem_kind::conflict when the digest is there already.
-    { s.create_access_token(access) } -> std::same_as<outcome<void>>;
+    { s.revoke_personal_token(id) } -> std::same_as<result<bool>>;
+    // error_kind::conflict when the digest is there already.
+    { s.create_access_token(access) } -> std::same_as<result<void>>;
     // Whether there was such a token.
-    { s.revoke_access_token(token) } -> std::same_as<outcome<bool>>;
+    { s.revoke_access_token(token) } -> std::same_as<result<bool>>;
 };
 
 /// Keeps when a credential was used last, for its owner to see. Nobody has to: a store without these two is whole.
@@ -66,9 +66,9 @@ concept token_store = credential_source<S> && requires(S& s, const new_personal_
 template <class S>
 concept use_recorder = requires(S& s, std::string_view username, const digest& token, instant now) {
     // From now on this is the token's `last_used_at`, in lists, too. No problem when there is no such token.
-    { s.record_personal_token_use(username, now) } -> std::same_as<outcome<void>>;
+    { s.record_personal_token_use(username, now) } -> std::same_as<result<void>>;
     // The same, and the `last_used_at` of the grant that the token belongs to, if it does to one.
-    { s.record_access_token_use(token, now) } -> std::same_as<outcome<void>>;
+    { s.record_access_token_use(token, now) } -> std::same_as<result<void>>;
 };
 
 }  // namespace tollgate

@@ -1,49 +1,48 @@
 #pragma once
 
-#include <tollgate/base/outcome.hpp>
-#include <tollgate/domain/account.hpp>
-#include <tollgate/domain/balance.hpp>
-#include <tollgate/domain/quota.hpp>
+#include <tollgate/base/result.hpp>
+#include <tollgate/model/account.hpp>
+#include <tollgate/model/quota.hpp>
 
 #include <concepts>
 #include <optional>
 #include <string_view>
 #include <vector>
 
-namespace tollgate {
+namespace tollgate::inline v0 {
 
 /// The integrator's users: what the process that Tollgate is a guest of knows about them already.
 ///
 /// Thread rule: every function may be called from many threads at once. Blocking: allowed if the directory declares
-/// `static constexpr bool blocking = true`. Errors: a `problem`; `problem_kind::not_found` for a user who is gone, whose
+/// `static constexpr bool blocking = true`. Errors: an `error`; `error_kind::not_found` for a user who is gone, whose
 /// credentials then no longer let anyone in. Nothing is thrown.
 ///
 /// Exemplar:
 ///
 ///     struct shop_directory {
-///         outcome<balance> balance_of(user_id user);
-///         outcome<std::vector<account>> accounts_of(user_id user, std::string_view service);
-///         outcome<std::optional<quota>> quota_of(user_id user);
+///         result<balance> balance_of(user_id user);
+///         result<std::vector<account>> accounts_of(user_id user, std::string_view service);
+///         result<std::optional<quota>> quota_of(user_id user);
 ///     };
 ///
-/// A directory may also have `outcome<bool> has_account(user_id, const account_ref&)`, where asking for one account is
+/// A directory may also have `result<bool> has_account(user_id, const account_ref&)`, where asking for one account is
 /// cheaper than listing them all; and, if it blocks, `bool remembers(user_id) const noexcept`: whether `balance_of` and
 /// `quota_of` would answer now without waiting (see `credential_recaller` for what that is good for).
 template <class D>
 concept user_directory = requires(D& d, user_id user, std::string_view service) {
     // What the user has, in the currency of their settings.
-    { d.balance_of(user) } -> std::same_as<outcome<balance>>;
+    { d.balance_of(user) } -> std::same_as<result<balance>>;
     // The user's accounts at one service, in a stable order; empty when there are none or the service is not known.
-    { d.accounts_of(user, service) } -> std::same_as<outcome<std::vector<account>>>;
+    { d.accounts_of(user, service) } -> std::same_as<result<std::vector<account>>>;
     // The user's own rate limit; none for the default. Asked on every request whose credential did not come with
     // it, so it should be quick and without heap memory; what it says counts at once.
-    { d.quota_of(user) } -> std::same_as<outcome<std::optional<quota>>>;
+    { d.quota_of(user) } -> std::same_as<result<std::optional<quota>>>;
 };
 
 /// Whether the account is one of the user's.
 template <user_directory D>
-[[nodiscard]] outcome<bool> has_account(D& directory, user_id user, const account_ref& wanted) {
-    if constexpr (requires { { directory.has_account(user, wanted) } -> std::same_as<outcome<bool>>; }) {
+[[nodiscard]] result<bool> has_account(D& directory, user_id user, const account_ref& wanted) {
+    if constexpr (requires { { directory.has_account(user, wanted) } -> std::same_as<result<bool>>; }) {
         return directory.has_account(user, wanted);
     } else {
         auto accounts = directory.accounts_of(user, wanted.service.view());

@@ -1,15 +1,25 @@
 #pragma once
 
-#include <tollgate/http/refusal.hpp>
+#include <tollgate/base/ip_address.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
 
 #include <concepts>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
-namespace tollgate::http {
+namespace tollgate::inline v0::http {
+
+/// What a host refused before there was a request to handle: malformed bytes (400), too slow (408), too long (414), too
+/// many fields (431), overload (503). A handler only words the answer; the host closes the connection after it.
+struct refusal {
+    http::status status = http::status::bad_request;
+    std::string_view reason;  ///< one sentence for the client, of static storage; says which rule was broken
+    ip_address peer;
+    bool secure = false;
+};
 
 /// A function from request to response. `account_api`, `authorization_server`, `account_pages` and `site` are handlers;
 /// our `server`, Boost.Beast, another framework and a unit test are hosts for one.

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
-#include <tollgate/base/outcome.hpp>
+#include <tollgate/base/result.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace tollgate::http {
+namespace tollgate::inline v0::http {
 
 enum class json_kind : std::uint8_t { null, boolean, integer, number, text, object, array };
 
@@ -48,10 +48,10 @@ private:
 /// depth, nesting deeper than `limits::json_depth_max`, more than `limits::json_members_max` members in one object,
 /// bytes that are no UTF-8. Blanks around it are JSON's; a byte order mark and a bare NUL are not. Nested values are
 /// checked and dropped.
-[[nodiscard]] TOLLGATE_DECL outcome<json_object> parse_json_object(std::string_view bytes);
+[[nodiscard]] TOLLGATE_DECL result<json_object> parse_json_object(std::string_view bytes);
 
 /// Whether `bytes` are one JSON value of any kind under the same rules.
-[[nodiscard]] TOLLGATE_DECL outcome<void> check_json(std::string_view bytes);
+[[nodiscard]] TOLLGATE_DECL result<void> check_json(std::string_view bytes);
 
 }  // namespace tollgate::http
 

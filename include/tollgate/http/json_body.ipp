@@ -1,8 +1,7 @@
 #pragma once
 
-#include <tollgate/http/json_body.hpp>
-
 #include <tollgate/base/limits.hpp>
+#include <tollgate/http/json_body.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -10,7 +9,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace tollgate::http {
+namespace tollgate::inline v0::http {
 
 namespace detail {
 
@@ -49,7 +48,7 @@ public:
 
     bool refuse(const char* message);
 
-    [[nodiscard]] problem why() && { return malformed(std::move(why_)); }
+    [[nodiscard]] error why() && { return malformed(std::move(why_)); }
     [[nodiscard]] json_object members() && { return json_object{std::move(members_)}; }
 
 private:
@@ -118,13 +117,13 @@ inline bool read_json(std::string_view bytes, json_judge& judge) {
 
 }  // namespace detail
 
-TOLLGATE_DECL outcome<json_object> parse_json_object(std::string_view bytes) {
+TOLLGATE_DECL result<json_object> parse_json_object(std::string_view bytes) {
     detail::json_judge judge{true};
     if (!detail::read_json(bytes, judge)) return std::move(judge).why();
     return std::move(judge).members();
 }
 
-TOLLGATE_DECL outcome<void> check_json(std::string_view bytes) {
+TOLLGATE_DECL result<void> check_json(std::string_view bytes) {
     detail::json_judge judge{false};
     if (!detail::read_json(bytes, judge)) return std::move(judge).why();
     return {};

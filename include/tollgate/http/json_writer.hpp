@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tollgate/base/utf8.hpp>
+#include <tollgate/base/detail/text.hpp>
 
 #include <cassert>
 #include <charconv>
@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace tollgate::http {
+namespace tollgate::inline v0::http {
 
 /// The name of a member that we write: a literal, checked while compiling to need no escape.
 class json_name {

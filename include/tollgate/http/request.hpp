@@ -2,13 +2,58 @@
 
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/http/fields.hpp>
-#include <tollgate/http/method.hpp>
-#include <tollgate/http/target.hpp>
 
 #include <cstdint>
 #include <string_view>
 
-namespace tollgate::http {
+namespace tollgate::inline v0::http {
+
+/// Methods of RFC 9110 section 9 and RFC 5789 (PATCH); any other token is `other`. Names are case-sensitive.
+enum class method : std::uint8_t { get, head, post, put, delete_, patch, options, connect, trace, other };
+
+[[nodiscard]] constexpr method to_method(std::string_view name) noexcept {
+    switch (name.size()) {
+        case 3: return name == "GET" ? method::get : name == "PUT" ? method::put : method::other;
+        case 4: return name == "POST" ? method::post : name == "HEAD" ? method::head : method::other;
+        case 5: return name == "PATCH" ? method::patch : name == "TRACE" ? method::trace : method::other;
+        case 6: return name == "DELETE" ? method::delete_ : method::other;
+        case 7: return name == "OPTIONS" ? method::options : name == "CONNECT" ? method::connect : method::other;
+        default: return method::other;
+    }
+}
+
+/// The name on the wire; empty for `other`.
+[[nodiscard]] constexpr std::string_view to_text(method m) noexcept {
+    switch (m) {
+        case method::get: return "GET";
+        case method::head: return "HEAD";
+        case method::post: return "POST";
+        case method::put: return "PUT";
+        case method::delete_: return "DELETE";
+        case method::patch: return "PATCH";
+        case method::options: return "OPTIONS";
+        case method::connect: return "CONNECT";
+        case method::trace: return "TRACE";
+        case method::other: break;
+    }
+    return {};
+}
+
+/// A request target (RFC 9112 section 3.2) as it was sent: nothing is decoded and no dot segment is removed, so that what
+/// a router compares is what the client wrote.
+struct target {
+    std::string_view path;       ///< begins with `/`, or is `*` (OPTIONS); of an absolute-form target only its path
+    std::string_view query;      ///< behind the `?`, without it
+    bool has_query = false;      ///< tells `/a?` from `/a`
+    std::string_view authority;  ///< of an absolute-form target, which then replaces `Host`; otherwise empty
+
+    /// Origin-form and asterisk-form text cut at the first `?`.
+    static constexpr target from(std::string_view text) noexcept {
+        const auto mark = text.find('?');
+        if (mark == std::string_view::npos) return {text, {}, false, {}};
+        return {text.substr(0, mark), text.substr(mark + 1), true, {}};
+    }
+};
 
 enum class version : std::uint8_t { http_1_0, http_1_1 };
 

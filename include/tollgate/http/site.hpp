@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace tollgate::http {
+namespace tollgate::inline v0::http {
 
 /// A handler and the parts of a site that it answers for. The handler must outlive the site.
 template <handler H>

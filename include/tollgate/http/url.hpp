@@ -8,7 +8,13 @@
 #include <string>
 #include <string_view>
 
-namespace tollgate::http {
+namespace tollgate::inline v0::http {
+
+/// Whether `text` is `uri-host [":" port]` with a host that is not empty (RFC 9110 section 7.2, RFC 3986
+/// section 3.2.2): a name, an IPv4 address, or an IPv6 address in brackets; a port of 0 to 65535, or none behind the
+/// colon. No user information, path or blank; no comma either, though a name may have one: it is how two `Host` lines
+/// look after a proxy has joined them.
+[[nodiscard]] TOLLGATE_DECL bool is_authority(std::string_view text) noexcept;
 
 enum class url_scheme : std::uint8_t { http, https };
 

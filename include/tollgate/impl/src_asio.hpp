@@ -7,4 +7,4 @@
 #error Define TOLLGATE_SEPARATE_COMPILATION for every translation unit of the program.
 #endif
 
-#include <tollgate/server/guest.ipp>
+#include <tollgate/server/asio_server.ipp>

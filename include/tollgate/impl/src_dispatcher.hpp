@@ -7,9 +7,8 @@
 #error Define TOLLGATE_SEPARATE_COMPILATION for every translation unit of the program.
 #endif
 
-#include <tollgate/dispatch/attempt_run.ipp>
-#include <tollgate/dispatch/connection.ipp>
-#include <tollgate/dispatch/connection_pool.ipp>
-#include <tollgate/dispatch/delivery_desk.ipp>
-#include <tollgate/dispatch/hook_client.ipp>
-#include <tollgate/dispatch/name_lookup.ipp>
+#include <tollgate/webhooks/detail/attempt_run.ipp>
+#include <tollgate/webhooks/detail/connection.ipp>
+#include <tollgate/webhooks/detail/connection_pool.ipp>
+#include <tollgate/webhooks/detail/delivery_desk.ipp>
+#include <tollgate/webhooks/detail/hook_client.ipp>

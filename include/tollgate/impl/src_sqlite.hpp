@@ -7,23 +7,23 @@
 #error Define TOLLGATE_SEPARATE_COMPILATION for every translation unit of the program.
 #endif
 
+#include <tollgate/store/detail/sqlite/access_tokens.ipp>
+#include <tollgate/store/detail/sqlite/append_event.ipp>
+#include <tollgate/store/detail/sqlite/applications.ipp>
+#include <tollgate/store/detail/sqlite/change_stamp.ipp>
+#include <tollgate/store/detail/sqlite/database.ipp>
+#include <tollgate/store/detail/sqlite/delivery_history.ipp>
+#include <tollgate/store/detail/sqlite/delivery_hosts.ipp>
+#include <tollgate/store/detail/sqlite/failure.ipp>
+#include <tollgate/store/detail/sqlite/grants.ipp>
+#include <tollgate/store/detail/sqlite/hooks.ipp>
+#include <tollgate/store/detail/sqlite/insert_access_token.ipp>
+#include <tollgate/store/detail/sqlite/migrations.ipp>
+#include <tollgate/store/detail/sqlite/outbox.ipp>
+#include <tollgate/store/detail/sqlite/personal_tokens.ipp>
+#include <tollgate/store/detail/sqlite/pool.ipp>
+#include <tollgate/store/detail/sqlite/remove_deliveries.ipp>
+#include <tollgate/store/detail/sqlite/sessions.ipp>
+#include <tollgate/store/detail/sqlite/statement.ipp>
 #include <tollgate/store/sqlite.ipp>
-#include <tollgate/store/sqlite/access_tokens.ipp>
-#include <tollgate/store/sqlite/append_event.ipp>
-#include <tollgate/store/sqlite/applications.ipp>
-#include <tollgate/store/sqlite/change_stamp.ipp>
-#include <tollgate/store/sqlite/database.ipp>
-#include <tollgate/store/sqlite/delivery_history.ipp>
-#include <tollgate/store/sqlite/delivery_hosts.ipp>
-#include <tollgate/store/sqlite/failure.ipp>
-#include <tollgate/store/sqlite/grants.ipp>
-#include <tollgate/store/sqlite/hooks.ipp>
-#include <tollgate/store/sqlite/insert_access_token.ipp>
-#include <tollgate/store/sqlite/migrations.ipp>
-#include <tollgate/store/sqlite/outbox.ipp>
-#include <tollgate/store/sqlite/personal_tokens.ipp>
-#include <tollgate/store/sqlite/pool.ipp>
-#include <tollgate/store/sqlite/remove_deliveries.ipp>
-#include <tollgate/store/sqlite/sessions.ipp>
-#include <tollgate/store/sqlite/statement.ipp>
 #include <tollgate/store/sqlite_own_transaction.ipp>

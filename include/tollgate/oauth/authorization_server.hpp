@@ -1,19 +1,19 @@
 #pragma once
 
-#include <tollgate/contract/clock.hpp>
-#include <tollgate/http/client_address.hpp>
+#include <tollgate/contract/time_source.hpp>
+#include <tollgate/http/detail/client_address.hpp>
 #include <tollgate/http/handler.hpp>
-#include <tollgate/oauth/authorization_page.hpp>
-#include <tollgate/oauth/client_endpoints.hpp>
-#include <tollgate/oauth/metadata.hpp>
-#include <tollgate/oauth/places.hpp>
-#include <tollgate/oauth/visit.hpp>
-#include <tollgate/pipeline/agent.hpp>
-#include <tollgate/pipeline/answer.hpp>
-#include <tollgate/pipeline/limit.hpp>
-#include <tollgate/pipeline/page_maker.hpp>
+#include <tollgate/oauth/detail/authorization_page.hpp>
+#include <tollgate/oauth/detail/client_endpoints.hpp>
+#include <tollgate/oauth/detail/metadata.hpp>
+#include <tollgate/oauth/detail/page_request.hpp>
+#include <tollgate/oauth/detail/paths.hpp>
+#include <tollgate/pipeline/detail/agent.hpp>
+#include <tollgate/pipeline/detail/answer.hpp>
+#include <tollgate/pipeline/detail/limit.hpp>
 #include <tollgate/policy/default_policies.hpp>
-#include <tollgate/policy/plain_theme.hpp>
+#include <tollgate/web/detail/page.hpp>
+#include <tollgate/web/plain_theme.hpp>
 
 #include <exception>
 #include <stdexcept>
@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace tollgate {
+namespace tollgate::inline v0 {
 
 /// OAuth 2.0 at `{auth_url}` (RFC 6749, the authorization code grant): the authorization page, the token endpoint,
 /// revocation (RFC 7009), metadata (RFC 8414). A handler, to be hosted by `server` or by any other HTTP server.
@@ -42,7 +42,7 @@ class authorization_server {
     static constexpr bool theme_fits = page_theme<policy_type<Theme>>;
     static_assert(sessions_fit, "tollgate: this is no session_source; read tollgate/contract/session_source.hpp");
     static_assert(store_fits, "tollgate: this is no oauth_store; read tollgate/contract/oauth_store.hpp");
-    static_assert(theme_fits, "tollgate: this is no page_theme; read tollgate/contract/page_theme.hpp");
+    static_assert(theme_fits, "tollgate: this is no page_theme; read tollgate/web/page_theme.hpp");
     static constexpr bool fits = sessions_fit && store_fits && theme_fits;
 
     static constexpr bool always_blocks = http::handler_blocks<Sessions>() || http::handler_blocks<Store>();

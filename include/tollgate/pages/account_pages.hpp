@@ -1,26 +1,25 @@
 #pragma once
 
 #include <tollgate/contract/oauth_store.hpp>
-#include <tollgate/contract/page_theme.hpp>
 #include <tollgate/contract/session_source.hpp>
 #include <tollgate/contract/token_store.hpp>
 #include <tollgate/contract/user_directory.hpp>
-#include <tollgate/http/client_address.hpp>
+#include <tollgate/http/detail/client_address.hpp>
 #include <tollgate/http/handler.hpp>
-#include <tollgate/pages/applications_page.hpp>
-#include <tollgate/pages/authorizations_page.hpp>
-#include <tollgate/pages/page_call.hpp>
-#include <tollgate/pages/settings.hpp>
-#include <tollgate/pages/sign_in_page.hpp>
-#include <tollgate/pages/tokens_page.hpp>
-#include <tollgate/pages/webhooks_page.hpp>
-#include <tollgate/pipeline/answer.hpp>
-#include <tollgate/pipeline/form_token.hpp>
-#include <tollgate/pipeline/page_maker.hpp>
-#include <tollgate/pipeline/read_form.hpp>
-#include <tollgate/pipeline/refused.hpp>
+#include <tollgate/pages/detail/applications_page.hpp>
+#include <tollgate/pages/detail/authorizations_page.hpp>
+#include <tollgate/pages/detail/page.hpp>
+#include <tollgate/pages/detail/sign_in_page.hpp>
+#include <tollgate/pages/detail/tokens_page.hpp>
+#include <tollgate/pages/detail/webhooks_page.hpp>
+#include <tollgate/pages/detail/settings.hpp>
+#include <tollgate/pipeline/detail/answer.hpp>
+#include <tollgate/pipeline/detail/refused.hpp>
 #include <tollgate/policy/default_policies.hpp>
-#include <tollgate/policy/plain_theme.hpp>
+#include <tollgate/web/detail/form.hpp>
+#include <tollgate/web/detail/page.hpp>
+#include <tollgate/web/page_theme.hpp>
+#include <tollgate/web/plain_theme.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -33,7 +32,7 @@
 #include <variant>
 #include <vector>
 
-namespace tollgate {
+namespace tollgate::inline v0 {
 
 /// The pages on which people look after their account: personal tokens, applications, authorizations and webhooks, and,
 /// where `Sessions` lets people in by itself, sign-in and sign-out. A handler, to be hosted by `server` or by any other
@@ -57,7 +56,7 @@ class account_pages {
         store_fits,
         "tollgate: this is no token_store, oauth_store and hook_store; read tollgate/contract/token_store.hpp, "
         "tollgate/contract/oauth_store.hpp and tollgate/contract/hook_store.hpp");
-    static_assert(theme_fits, "tollgate: this is no page_theme; read tollgate/contract/page_theme.hpp");
+    static_assert(theme_fits, "tollgate: this is no page_theme; read tollgate/web/page_theme.hpp");
     static constexpr bool fits = users_fit && sessions_fit && store_fits && theme_fits;
 
     using maker_type = pipeline::page_maker<pipeline::fitting_theme<Theme>>;
@@ -124,11 +123,11 @@ private:
 
     void answer(const http::request& asked, http::response& out, instant now);
     void answer_thrown(std::string_view what, const http::request& asked, http::response& out, instant now) noexcept;
-    void answer_problem(http::response& out, const problem& why) const;
-    [[nodiscard]] outcome<void> enter(const pages::caller_at_door& at, http::response& out);
-    [[nodiscard]] outcome<void> enter_settings(const pages::page_visit& visit, http::response& out);
-    [[nodiscard]] outcome<void> sign_out(const pages::page_visit& visit, http::response& out);
-    [[nodiscard]] outcome<void> go(http::response& out, std::string_view url) const {
+    void answer_error(http::response& out, const error& why) const;
+    [[nodiscard]] result<void> enter(const pages::caller_at_door& at, http::response& out);
+    [[nodiscard]] result<void> enter_settings(const pages::page_visit& visit, http::response& out);
+    [[nodiscard]] result<void> sign_out(const pages::page_visit& visit, http::response& out);
+    [[nodiscard]] result<void> go(http::response& out, std::string_view url) const {
         return pipeline::answer_see_other(out, maker_.site(), url);
     }
 
@@ -196,7 +195,7 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::answer_thrown(std::
                                                                            const http::request& asked,
                                                                            http::response& out, instant now) noexcept {
     try {
-        answer_problem(out, internal_error(std::string{"thrown: "}.append(what)));
+        answer_error(out, internal_error(std::string{"thrown: "}.append(what)));
         policy(policies_.observer).on_request({asked, out, nullptr, asked.peer, now});
     } catch (...) {
         // Only the heap throws here: without it there is a status, and nothing to say it with.
@@ -213,7 +212,7 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::
             if (refused.status == http::status::service_unavailable) out.add("Retry-After", pipeline::retry_after_unavailable_seconds);
             maker_.answer_message(
                 out, refused.status,
-                {pipeline::message_for(refused.status, maker_.words().errors).heading, refused.reason});
+                {pipeline::message_for(refused.status, maker_.texts().errors).heading, refused.reason});
             policy(policies_.observer).on_refusal(refused);
         } catch (...) {
             out.clear();
@@ -223,8 +222,8 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-void account_pages<Users, Sessions, Store, Policies, Theme>::answer_problem(http::response& out,
-                                                                            const problem& why) const {
+void account_pages<Users, Sessions, Store, Policies, Theme>::answer_error(http::response& out,
+                                                                            const error& why) const {
     const auto status = pipeline::to_status(why.kind);
     if (to_number(status) >= 500) policy(policies_.observer).on_problem(why);
     out.clear();
@@ -249,7 +248,7 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::answer(const http::
         return maker_.answer_status(out, http::status::method_not_allowed);
     }
 
-    auto done = [&]() -> outcome<void> {
+    auto done = [&]() -> result<void> {
         if (found.where == room::start) return go(out, url_of(room::tokens));
         if (reads && found.slash_missing) {
             auto url = url_of(found.where);
@@ -268,12 +267,12 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::answer(const http::
         }
         return enter({found.where, asked, std::get<http::form_fields>(std::move(form)), query_of(asked), now}, out);
     }();
-    if (!done) answer_problem(out, done.error());
+    if (!done) answer_error(out, done.error());
 }
 
 /// Finds out who asks, and whether a form is theirs.
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-outcome<void> account_pages<Users, Sessions, Store, Policies, Theme>::enter(const pages::caller_at_door& at,
+result<void> account_pages<Users, Sessions, Store, Policies, Theme>::enter(const pages::caller_at_door& at,
                                                                             http::response& out) {
     const bool posted = at.asked.method == http::method::post;
     if constexpr (signs_in)
@@ -302,7 +301,7 @@ outcome<void> account_pages<Users, Sessions, Store, Policies, Theme>::enter(cons
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-outcome<void> account_pages<Users, Sessions, Store, Policies, Theme>::enter_settings(const pages::page_visit& visit,
+result<void> account_pages<Users, Sessions, Store, Policies, Theme>::enter_settings(const pages::page_visit& visit,
                                                                                      http::response& out) {
     call here{*this, visit, out};
     const bool posted = visit.asked.method == http::method::post;
@@ -323,14 +322,14 @@ outcome<void> account_pages<Users, Sessions, Store, Policies, Theme>::enter_sett
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-outcome<void> account_pages<Users, Sessions, Store, Policies, Theme>::sign_out(const pages::page_visit& visit,
+result<void> account_pages<Users, Sessions, Store, Policies, Theme>::sign_out(const pages::page_visit& visit,
                                                                                http::response& out) {
     const auto url = url_of(room::sign_out);
     if (visit.asked.method != http::method::post) {
-        const auto& words = maker_.words();
-        maker_.answer(out, {.title = words.sign_in.out_title, .shape = page_shape::narrow},
+        const auto& texts = maker_.texts();
+        maker_.answer(out, {.title = texts.sign_in.out_title, .shape = page_shape::narrow},
                       [&](http::html_writer& html) {
-                          pages::write_sign_out(html, {words, url, visit.form_token, visit.who.login});
+                          pages::write_sign_out(html, {texts, url, visit.form_token, visit.who.login});
                       });
         return {};
     }
@@ -343,13 +342,13 @@ template <class Write>
 void account_pages<Users, Sessions, Store, Policies, Theme>::answer_room(http::response& out,
                                                                          const pages::page_visit& visit,
                                                                          page_frame frame, Write&& write) const {
-    const auto& words = maker_.words();
+    const auto& texts = maker_.texts();
     const std::string urls[] = {url_of(room::tokens), url_of(room::applications), url_of(room::authorizations),
                                 url_of(room::webhooks)};
-    const page_link links[] = {{urls[0], words.tokens.link, visit.where == room::tokens},
-                               {urls[1], words.applications.link, visit.where == room::applications},
-                               {urls[2], words.authorizations.link, visit.where == room::authorizations},
-                               {urls[3], words.webhooks.link, visit.where == room::webhooks}};
+    const page_link links[] = {{urls[0], texts.tokens.link, visit.where == room::tokens},
+                               {urls[1], texts.applications.link, visit.where == room::applications},
+                               {urls[2], texts.authorizations.link, visit.where == room::authorizations},
+                               {urls[3], texts.webhooks.link, visit.where == room::webhooks}};
     const auto sign_out_url = signs_in ? url_of(room::sign_out) : std::string{};
     frame.navigation = links;
     frame.login = visit.who.login;

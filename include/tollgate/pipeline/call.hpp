@@ -1,17 +1,17 @@
 #pragma once
 
-#include <tollgate/base/outcome.hpp>
+#include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
-#include <tollgate/domain/caller.hpp>
 #include <tollgate/http/json_body.hpp>
 #include <tollgate/http/json_writer.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
-#include <tollgate/policy/policy_set.hpp>
+#include <tollgate/model/caller.hpp>
+#include <tollgate/policy/detail/policy_set.hpp>
 
 #include <cassert>
 
-namespace tollgate {
+namespace tollgate::inline v0 {
 
 /// What an endpoint is called with: one request that has passed every stage, and where its answer goes. Lives for the call.
 template <class Api>
@@ -42,7 +42,7 @@ public:
     }
 
     /// The body's members; a problem (400) for one that is no JSON object. An empty body is none.
-    [[nodiscard]] outcome<http::json_object> body() const { return http::parse_json_object(asked_.body); }
+    [[nodiscard]] result<http::json_object> body() const { return http::parse_json_object(asked_.body); }
 
     /// The answer: 200 with a JSON body, unless the endpoint says otherwise.
     [[nodiscard]] http::response& answer() const noexcept { return out_; }

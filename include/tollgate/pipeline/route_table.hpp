@@ -1,11 +1,11 @@
 #pragma once
 
-#include <tollgate/base/outcome.hpp>
+#include <tollgate/base/ids.hpp>
+#include <tollgate/base/limits.hpp>
+#include <tollgate/base/result.hpp>
 #include <tollgate/contract/router.hpp>
-#include <tollgate/domain/service_catalog.hpp>
-#include <tollgate/http/method.hpp>
-#include <tollgate/pipeline/path_parameter.hpp>
-#include <tollgate/pipeline/path_pattern.hpp>
+#include <tollgate/http/request.hpp>
+#include <tollgate/model/service_catalog.hpp>
 
 #include <array>
 #include <concepts>
@@ -16,7 +16,84 @@
 #include <type_traits>
 #include <utility>
 
-namespace tollgate {
+namespace tollgate::inline v0 {
+
+/// Text as a template argument.
+template <std::size_t Size>
+struct fixed_text {
+    char characters[Size]{};
+
+    consteval fixed_text(const char (&literal)[Size]) {
+        for (std::size_t i = 0; i < Size; ++i) characters[i] = literal[i];
+    }
+    [[nodiscard]] constexpr std::string_view view() const noexcept { return {characters, Size - 1}; }
+};
+
+namespace pipeline {
+
+/// The parameters of a path pattern, left to right: `/{service}/{account}/hooks` has `service` and `account`.
+struct pattern_parameters {
+    std::array<std::string_view, limits::path_parameters_max> names{};
+    std::size_t count = 0;
+};
+
+/// Reads a pattern: it begins with `/`, has no empty segment and so no `/` at its end, a parameter is a whole segment, and
+/// there are at most `limits::path_parameters_max`. Empty for text that is no pattern.
+[[nodiscard]] constexpr std::optional<pattern_parameters> read_pattern(std::string_view pattern) noexcept {
+    // By hand, character by character: GCC takes string_view's searches for no constants when UBSan is on.
+    const auto is_special = [](char c) { return c == '{' || c == '}' || c == '%'; };
+    pattern_parameters found;
+    if (pattern.empty() || pattern.front() != '/') return std::nullopt;
+    for (std::size_t begin = 1, end = 1; begin <= pattern.size(); begin = ++end) {
+        std::size_t specials = 0;
+        for (; end < pattern.size() && pattern[end] != '/'; ++end) specials += is_special(pattern[end]) ? 1U : 0U;
+        const auto segment = pattern.substr(begin, end - begin);
+        if (segment.empty()) return std::nullopt;
+        if (specials == 0) continue;
+        const bool is_parameter = specials == 2 && segment.size() >= 3 && segment.front() == '{' && segment.back() == '}';
+        if (!is_parameter || found.count == found.names.size()) return std::nullopt;
+        found.names[found.count++] = segment.substr(1, segment.size() - 2);
+    }
+    return found;
+}
+
+template <fixed_text Pattern>
+inline constexpr bool is_path_pattern = read_pattern(Pattern.view()).has_value();
+
+/// None for what is no pattern: the compiler has stopped at that already.
+template <fixed_text Pattern>
+consteval pattern_parameters parameters_of() {
+    return read_pattern(Pattern.view()).value_or(pattern_parameters{});
+}
+
+}  // namespace pipeline
+
+/// What kind of value a name in braces stands for. Text that is no such value is a 404, as if nothing were there.
+///
+/// A name without a specialization of its own is text. For a type of one's own:
+///
+///     template <>
+///     struct tollgate::path_parameter<"invoice"> {
+///         using type = invoice_id;
+///         static std::optional<invoice_id> parse(std::string_view text);
+///     };
+template <fixed_text Name>
+struct path_parameter {
+    using type = std::string_view;
+    static constexpr std::optional<type> parse(std::string_view text) noexcept { return text; }
+};
+
+template <>
+struct path_parameter<"account"> {
+    using type = account_id;
+    static constexpr std::optional<type> parse(std::string_view text) noexcept { return account_id::parse(text); }
+};
+
+template <>
+struct path_parameter<"hook"> {
+    using type = hook_id;
+    static constexpr std::optional<type> parse(std::string_view text) noexcept { return hook_id::parse(text); }
+};
 
 /// Who may call a route. Every route says one of these; there is no default.
 struct access_rule {
@@ -93,7 +170,7 @@ template <fixed_text Pattern, class Access, class Endpoint>
     constexpr bool has_service = !std::is_same_v<Access, service_access_rule> || has_service_parameter<Pattern>();
     static_assert(is_path_pattern<Pattern>,
                   "tollgate: a path pattern begins with '/' and does not end in one, has no empty segment, and each parameter is a "
-                  "whole segment, {name}; read tollgate/pipeline/path_pattern.hpp");
+                  "whole segment, {name}; read tollgate/pipeline/route_table.hpp");
     static_assert(has_rule,
                   "tollgate: a route names who may call it, before its endpoint: open_to_all, any_caller, needs_scope(...), "
                   "read_of_service or write_of_service; read tollgate/pipeline/route_table.hpp");
@@ -111,7 +188,7 @@ template <fixed_text Pattern, class Access, class Endpoint>
 /// `on_get<"/{service}/{account}/hooks">(read_of_service, endpoint, {.summary = "..."})`
 ///
 /// The endpoint is called as `endpoint(call, parameters...)` with one argument for each name in braces, and returns
-/// `outcome<void>`: done, or the problem to answer with. HEAD and OPTIONS need no routes of their own. One that asks for
+/// `result<void>`: done, or the problem to answer with. HEAD and OPTIONS need no routes of their own. One that asks for
 /// nothing but the caller's balance and quota may say `static constexpr bool reads_the_user_alone = true`: it is then
 /// answered in place where a blocking directory remembers them.
 template <fixed_text Pattern, class Access, class Endpoint = pipeline::no_endpoint>
@@ -206,12 +283,12 @@ struct parameter_of {
 /// Whether a route's endpoint takes what its path captures, and returns what an endpoint returns.
 template <class Route, class Call>
 inline constexpr bool endpoint_fits = []<std::size_t... I>(std::index_sequence<I...>) {
-    return std::is_invocable_r_v<outcome<void>, const decltype(Route::endpoint)&, Call&, typename parameter_of<Route, I>::type...>;
+    return std::is_invocable_r_v<result<void>, const decltype(Route::endpoint)&, Call&, typename parameter_of<Route, I>::type...>;
 }(std::make_index_sequence<Route::parameters.count>{});
 
 /// Calls a route's endpoint with what its path captured. A capture that is no such value is a 404.
 template <class Route, class Call, std::size_t... I>
-[[nodiscard]] outcome<void> call_endpoint(const Route& to, Call& call, const route_match& match, const service* of_service,
+[[nodiscard]] result<void> call_endpoint(const Route& to, Call& call, const route_match& match, const service* of_service,
                                           std::index_sequence<I...>) {
     if constexpr (endpoint_fits<Route, Call>) {
         const auto read = [&]<std::size_t At>(std::integral_constant<std::size_t, At>) {

@@ -1,21 +1,52 @@
 #pragma once
 
-#include <tollgate/policy/basic_token.hpp>
-#include <tollgate/policy/bearer_token.hpp>
-#include <tollgate/policy/no_observer.hpp>
-#include <tollgate/policy/policy_set.hpp>
-#include <tollgate/policy/prefix_scopes.hpp>
+#include <tollgate/base/detail/text.hpp>
+#include <tollgate/contract/agent_rule.hpp>
+#include <tollgate/contract/observer.hpp>
+#include <tollgate/contract/random_source.hpp>
+#include <tollgate/contract/scope_checker.hpp>
+#include <tollgate/contract/time_source.hpp>
+#include <tollgate/limits/window_limiter.hpp>
+#include <tollgate/policy/detail/policy_set.hpp>
 #include <tollgate/policy/public_targets.hpp>
-#include <tollgate/policy/require_agent.hpp>
-#include <tollgate/policy/segment_router.hpp>
+#include <tollgate/policy/detail/segment_router.hpp>
 #include <tollgate/policy/standard_webhook.hpp>
-#include <tollgate/policy/system_clock.hpp>
-#include <tollgate/policy/system_random.hpp>
-#include <tollgate/policy/window_limiter.hpp>
+#include <tollgate/base/system_sources.hpp>
+#include <tollgate/policy/token_authenticators.hpp>
 
 #include <tuple>
 
-namespace tollgate {
+namespace tollgate::inline v0 {
+
+/// Nobody watches.
+struct no_observer {
+    void on_request(const request_record&) const noexcept {}
+    void on_refusal(const http::refusal&) const noexcept {}
+    void on_problem(const error&) const noexcept {}
+};
+
+static_assert(observer<no_observer>);
+static_assert(time_source<system_clock>);
+static_assert(random_source<system_random>);
+
+/// A scope covers itself and everything that it is the part before a colon of: `sitesmaker` covers `sitesmaker:read`,
+/// never the other way round, and never a scope of another service.
+struct prefix_scopes {
+    [[nodiscard]] constexpr bool covers(const scope_set& granted, std::string_view required) const noexcept {
+        return !granted.for_each([required](std::string_view held) {
+            return !(required.starts_with(held) && (required.size() == held.size() || required[held.size()] == ':'));
+        });
+    }
+};
+
+static_assert(scope_checker<prefix_scopes>);
+
+/// Any User-Agent that is not blank.
+struct require_agent {
+    [[nodiscard]] constexpr bool accepts(std::string_view user_agent) const noexcept { return !trim_ows(user_agent).empty(); }
+};
+
+static_assert(agent_rule<require_agent>);
 
 /// What the API does when it is not told otherwise. Change a slot with `with_x`.
 [[nodiscard]] inline auto default_policies() {

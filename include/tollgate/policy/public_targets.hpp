@@ -3,7 +3,7 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/contract/target_rule.hpp>
 
-namespace tollgate {
+namespace tollgate::inline v0 {
 
 /// The default target rule: webhooks go to the public internet and nowhere else.
 ///
@@ -16,7 +16,7 @@ struct public_targets {
     /// development, and for a service whose users are all inside.
     bool private_allowed = false;
 
-    [[nodiscard]] TOLLGATE_DECL outcome<void> check(const http::url& target) const;
+    [[nodiscard]] TOLLGATE_DECL result<void> check(const http::url& target) const;
     [[nodiscard]] TOLLGATE_DECL bool allows(const ip_address& address) const noexcept;
 };
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace tollgate {
+namespace tollgate::inline v0 {
 namespace detail {
 
 constexpr ip_network ipv4_block(std::uint8_t a, std::uint8_t b, std::uint8_t c, std::uint8_t d,
@@ -85,7 +85,7 @@ inline bool is_local_name(std::string_view name) noexcept {
 
 }  // namespace detail
 
-TOLLGATE_DECL outcome<void> public_targets::check(const http::url& target) const {
+TOLLGATE_DECL result<void> public_targets::check(const http::url& target) const {
     if (target.has_user_info) return invalid("target_url must not have a user name or password.");
     if (target.has_fragment) return invalid("target_url must not have a fragment.");
     if (private_allowed) return {};

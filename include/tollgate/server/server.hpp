@@ -1,10 +1,10 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
-#include <tollgate/base/outcome.hpp>
+#include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/http/handler.hpp>
-#include <tollgate/server/settings.hpp>
+#include <tollgate/server/server_settings.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -16,15 +16,15 @@ namespace asio {
 class any_io_executor;
 }
 
-namespace tollgate {
+namespace tollgate::inline v0 {
 
-namespace hosting {
+namespace server_detail {
 class host;
 class lane_group;
 
 /// Makes what a server runs on: threads of its own, or a guest's executor.
 using lane_maker = std::function<std::unique_ptr<lane_group>(const std::shared_ptr<host>& of, std::size_t lanes)>;
-}  // namespace hosting
+}  // namespace server_detail
 
 /// Serves a handler over HTTP/1.1, with or without TLS 1.2 and 1.3.
 ///
@@ -53,10 +53,10 @@ public:
 
     /// Returns when connections are accepted. A problem says which setting, address or certificate will not do; nothing
     /// is left open then. A server that was stopped before does not start: that too is a problem.
-    TOLLGATE_DECL outcome<void> start();
+    TOLLGATE_DECL result<void> start();
 
     /// `start`, then `wait`. Returns at once, without a problem, if the server was stopped before.
-    TOLLGATE_DECL outcome<void> run();
+    TOLLGATE_DECL result<void> run();
 
     /// Waits until the server has stopped. Not for handlers, nor for threads that a guest needs.
     TOLLGATE_DECL void wait();
@@ -71,7 +71,7 @@ public:
     TOLLGATE_DECL void stop(milliseconds deadline = seconds{10});
 
     /// Reads certificate and key again, for connections made from now on. With a problem the old ones stay in use.
-    TOLLGATE_DECL outcome<void> reload_certificates();
+    TOLLGATE_DECL result<void> reload_certificates();
 
     /// Where it accepts connections, with the ports it really has. Empty before `start`.
     [[nodiscard]] TOLLGATE_DECL std::vector<listen_address> endpoints() const;
@@ -81,7 +81,7 @@ public:
 private:
     class core;
 
-    TOLLGATE_DECL server(http::handler_ref handler, server_settings settings, hosting::lane_maker make_lanes);
+    TOLLGATE_DECL server(http::handler_ref handler, server_settings settings, server_detail::lane_maker make_lanes);
 
     std::unique_ptr<core> core_;
 };

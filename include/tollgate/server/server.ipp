@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tollgate/server/own_lanes.hpp>
+#include <tollgate/server/detail/own_lanes.hpp>
 #include <tollgate/server/server.hpp>
 
 #include <algorithm>
@@ -13,32 +13,32 @@
 #include <thread>
 #include <utility>
 
-namespace tollgate {
+namespace tollgate::inline v0 {
 
 class server::core {
 public:
-    core(http::handler_ref handler, server_settings settings, hosting::lane_maker make_lanes)
-        : host_{std::make_shared<hosting::host>(handler, std::move(settings))}, make_lanes_{std::move(make_lanes)} {}
+    core(http::handler_ref handler, server_settings settings, server_detail::lane_maker make_lanes)
+        : host_{std::make_shared<server_detail::host>(handler, std::move(settings))}, make_lanes_{std::move(make_lanes)} {}
     TOLLGATE_DECL ~core();
 
-    TOLLGATE_DECL outcome<void> start();
-    TOLLGATE_DECL outcome<void> run();
+    TOLLGATE_DECL result<void> start();
+    TOLLGATE_DECL result<void> run();
     TOLLGATE_DECL void wait();
     TOLLGATE_DECL void stop(milliseconds deadline);
-    TOLLGATE_DECL outcome<void> reload_certificates();
+    TOLLGATE_DECL result<void> reload_certificates();
     TOLLGATE_DECL std::vector<listen_address> endpoints() const;
 
 private:
     enum class state { fresh, starting, running, stopping, stopped };
 
-    TOLLGATE_DECL outcome<void> open();
-    TOLLGATE_DECL outcome<void> check_settings() const;
+    TOLLGATE_DECL result<void> open();
+    TOLLGATE_DECL result<void> check_settings() const;
     TOLLGATE_DECL void drain(milliseconds deadline);
     /// Ends workers and threads. Precondition: not on one of them.
     TOLLGATE_DECL void close();
 
-    const std::shared_ptr<hosting::host> host_;
-    const hosting::lane_maker make_lanes_;
+    const std::shared_ptr<server_detail::host> host_;
+    const server_detail::lane_maker make_lanes_;
 
     // Never held while a lane or a handler is waited for: a handler may call us.
     mutable std::mutex mutex_;
@@ -49,26 +49,26 @@ private:
     std::vector<listen_address> endpoints_;
 
     std::mutex close_mutex_;                     // of several threads that wait for the end, one brings it about
-    std::unique_ptr<hosting::lane_group> lanes_;  // stays the same from `running` on
+    std::unique_ptr<server_detail::lane_group> lanes_;  // stays the same from `running` on
 };
 
-TOLLGATE_DECL server::server(http::handler_ref handler, server_settings settings, hosting::lane_maker make_lanes)
+TOLLGATE_DECL server::server(http::handler_ref handler, server_settings settings, server_detail::lane_maker make_lanes)
     : core_{std::make_unique<core>(handler, std::move(settings), std::move(make_lanes))} {}
 
 #if defined(__linux__)
 TOLLGATE_DECL server::server(http::handler_ref handler, server_settings settings)
     : server{handler, std::move(settings), [](const auto& of, std::size_t lanes) {
-                 return std::make_unique<hosting::own_lanes>(of, lanes);
+                 return std::make_unique<server_detail::own_lanes>(of, lanes);
              }} {}
 #endif
 
 TOLLGATE_DECL server::~server() = default;
 
-TOLLGATE_DECL outcome<void> server::start() { return core_->start(); }
-TOLLGATE_DECL outcome<void> server::run() { return core_->run(); }
+TOLLGATE_DECL result<void> server::start() { return core_->start(); }
+TOLLGATE_DECL result<void> server::run() { return core_->run(); }
 TOLLGATE_DECL void server::wait() { core_->wait(); }
 TOLLGATE_DECL void server::stop(milliseconds deadline) { core_->stop(deadline); }
-TOLLGATE_DECL outcome<void> server::reload_certificates() { return core_->reload_certificates(); }
+TOLLGATE_DECL result<void> server::reload_certificates() { return core_->reload_certificates(); }
 TOLLGATE_DECL std::vector<listen_address> server::endpoints() const { return core_->endpoints(); }
 
 TOLLGATE_DECL std::uint16_t server::port() const {
@@ -76,13 +76,13 @@ TOLLGATE_DECL std::uint16_t server::port() const {
     return all.empty() ? std::uint16_t{0} : all.front().port;
 }
 
-TOLLGATE_DECL outcome<void> server::core::start() {
+TOLLGATE_DECL result<void> server::core::start() {
     {
         const std::lock_guard hold{mutex_};
         if (state_ != state::fresh) return unavailable("a server starts once, and not after it was stopped");
         state_ = state::starting;
     }
-    outcome<void> opened;
+    result<void> opened;
     try {
         opened = open();
     } catch (const std::exception& failed) {
@@ -104,8 +104,8 @@ TOLLGATE_DECL outcome<void> server::core::start() {
     return opened;
 }
 
-TOLLGATE_DECL outcome<void> server::core::open() {
-    using namespace hosting;
+TOLLGATE_DECL result<void> server::core::open() {
+    using namespace server_detail;
     if (auto checked = check_settings(); !checked) return checked;
     const server_settings& how = host_->settings;
     if (how.tls.enabled()) {
@@ -144,7 +144,7 @@ TOLLGATE_DECL outcome<void> server::core::open() {
     return {};
 }
 
-TOLLGATE_DECL outcome<void> server::core::check_settings() const {
+TOLLGATE_DECL result<void> server::core::check_settings() const {
     const server_settings& how = host_->settings;
     const std::pair<const char*, milliseconds> times[] = {
         {"header_timeout", how.header_timeout}, {"body_timeout", how.body_timeout},
@@ -160,11 +160,11 @@ TOLLGATE_DECL outcome<void> server::core::check_settings() const {
     return {};
 }
 
-TOLLGATE_DECL outcome<void> server::core::run() {
+TOLLGATE_DECL result<void> server::core::run() {
     auto started = start();
     if (started) wait();
     const std::lock_guard hold{mutex_};
-    return started || stopped_before_start_ ? outcome<void>{} : started;
+    return started || stopped_before_start_ ? result<void>{} : started;
 }
 
 TOLLGATE_DECL void server::core::wait() {
@@ -190,7 +190,7 @@ TOLLGATE_DECL void server::core::stop(milliseconds deadline) {
         if (state_ == state::starting) {
             host_->stopping = true;
             stop_when_started_ = deadline;
-            if (hosting::serving_scope::inside(*host_)) return;
+            if (server_detail::serving_scope::inside(*host_)) return;
             state_changed_.wait(hold, [this] { return state_ != state::starting; });
         }
         if (state_ == state::stopped) return;
@@ -223,8 +223,8 @@ TOLLGATE_DECL server::core::~core() {
     close();
 }
 
-TOLLGATE_DECL outcome<void> server::core::reload_certificates() {
-    auto made = hosting::tls_context::make(host_->settings.tls);
+TOLLGATE_DECL result<void> server::core::reload_certificates() {
+    auto made = server_detail::tls_context::make(host_->settings.tls);
     if (!made) return std::move(made).error();
     host_->set_tls(*std::move(made));
     return {};

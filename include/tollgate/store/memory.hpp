@@ -5,14 +5,14 @@
 #include <tollgate/contract/outbox.hpp>
 #include <tollgate/contract/session_store.hpp>
 #include <tollgate/contract/token_store.hpp>
-#include <tollgate/store/contained.hpp>
-#include <tollgate/store/memory/access_tokens.hpp>
-#include <tollgate/store/memory/applications.hpp>
-#include <tollgate/store/memory/grants.hpp>
-#include <tollgate/store/memory/hooks.hpp>
-#include <tollgate/store/memory/outbox.hpp>
-#include <tollgate/store/memory/personal_tokens.hpp>
-#include <tollgate/store/memory/sessions.hpp>
+#include <tollgate/store/detail/contained.hpp>
+#include <tollgate/store/detail/memory/access_tokens.hpp>
+#include <tollgate/store/detail/memory/applications.hpp>
+#include <tollgate/store/detail/memory/grants.hpp>
+#include <tollgate/store/detail/memory/hooks.hpp>
+#include <tollgate/store/detail/memory/outbox.hpp>
+#include <tollgate/store/detail/memory/personal_tokens.hpp>
+#include <tollgate/store/detail/memory/sessions.hpp>
 
 #include <cstddef>
 #include <mutex>
@@ -23,7 +23,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace tollgate {
+namespace tollgate::inline v0 {
 
 /// How much a `memory_store` takes before it refuses more with a problem (unavailable): no stranger fills the memory of
 /// the process it lives in. What has expired makes room first. A row is about 1 to 4 kB.
@@ -60,121 +60,121 @@ public:
     memory_store(const memory_store&) = delete;
     memory_store& operator=(const memory_store&) = delete;
 
-    outcome<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept {
+    result<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept {
         return personal_.find(username);
     }
-    outcome<token_id> create_personal_token(const new_personal_token& made, std::size_t tokens_per_user_max) noexcept {
+    result<token_id> create_personal_token(const new_personal_token& made, std::size_t tokens_per_user_max) noexcept {
         return detail::contained([&] { return personal_.create(made, tokens_per_user_max); });
     }
-    outcome<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept {
+    result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept {
         return detail::contained([&] { return personal_.of(user); });
     }
-    outcome<bool> revoke_personal_token(token_id id) noexcept {
+    result<bool> revoke_personal_token(token_id id) noexcept {
         return detail::contained([&] { return personal_.revoke(id); });
     }
-    outcome<void> record_personal_token_use(std::string_view username, instant now) noexcept {
+    result<void> record_personal_token_use(std::string_view username, instant now) noexcept {
         return personal_.record_use(username, now);
     }
 
-    outcome<std::optional<token_credential>> find_access_token(const digest& token) noexcept {
+    result<std::optional<token_credential>> find_access_token(const digest& token) noexcept {
         return access_.find(token);
     }
-    outcome<void> create_access_token(const new_access_token& made) noexcept {
+    result<void> create_access_token(const new_access_token& made) noexcept {
         return in_oauth([&] { return access_.create(made, std::nullopt); });
     }
-    outcome<bool> revoke_access_token(const digest& token) noexcept {
-        return in_oauth([&]() -> outcome<bool> { return access_.revoke(token); });
+    result<bool> revoke_access_token(const digest& token) noexcept {
+        return in_oauth([&]() -> result<bool> { return access_.revoke(token); });
     }
-    outcome<void> record_access_token_use(const digest& token, instant now) noexcept {
-        return in_oauth([&]() -> outcome<void> {
+    result<void> record_access_token_use(const digest& token, instant now) noexcept {
+        return in_oauth([&]() -> result<void> {
             if (const auto parties = access_.record_use(token, now)) grants_.record_use(*parties, now);
             return {};
         });
     }
 
-    outcome<application_id> create_application(const new_application& made,
+    result<application_id> create_application(const new_application& made,
                                                std::size_t applications_per_user_max) noexcept {
         return in_oauth([&] { return applications_.create(made, applications_per_user_max); });
     }
-    outcome<std::optional<application>> find_application(std::string_view client_id) noexcept {
-        return in_oauth([&]() -> outcome<std::optional<application>> { return applications_.find(client_id); });
+    result<std::optional<application>> find_application(std::string_view client_id) noexcept {
+        return in_oauth([&]() -> result<std::optional<application>> { return applications_.find(client_id); });
     }
-    outcome<std::vector<application>> applications_of(user_id owner) noexcept {
-        return in_oauth([&]() -> outcome<std::vector<application>> { return applications_.of(owner); });
+    result<std::vector<application>> applications_of(user_id owner) noexcept {
+        return in_oauth([&]() -> result<std::vector<application>> { return applications_.of(owner); });
     }
-    outcome<bool> replace_client_secret(user_id owner, application_id id, const digest& secret) noexcept {
-        return in_oauth([&]() -> outcome<bool> { return applications_.replace_secret(owner, id, secret); });
+    result<bool> replace_client_secret(user_id owner, application_id id, const digest& secret) noexcept {
+        return in_oauth([&]() -> result<bool> { return applications_.replace_secret(owner, id, secret); });
     }
-    outcome<bool> delete_application(user_id owner, application_id id) noexcept {
-        return in_oauth([&]() -> outcome<bool> {
+    result<bool> delete_application(user_id owner, application_id id) noexcept {
+        return in_oauth([&]() -> result<bool> {
             if (!applications_.remove(owner, id)) return false;
             grants_.revoke_all_of(id);
             return true;
         });
     }
 
-    outcome<std::optional<scope_set>> granted_scopes(user_id user, application_id application) noexcept {
-        return in_oauth([&]() -> outcome<std::optional<scope_set>> { return grants_.granted({application, user}); });
+    result<std::optional<scope_set>> granted_scopes(user_id user, application_id application) noexcept {
+        return in_oauth([&]() -> result<std::optional<scope_set>> { return grants_.granted({application, user}); });
     }
-    outcome<code_result> create_code(const new_authorization_code& made) noexcept {
+    result<code_result> create_code(const new_authorization_code& made) noexcept {
         return in_oauth([&] { return grants_.create_code(made); });
     }
-    outcome<redeemed_code> redeem_code(const code_redemption& shown) noexcept {
+    result<redeemed_code> redeem_code(const code_redemption& shown) noexcept {
         return in_oauth([&] { return grants_.redeem(shown); });
     }
-    outcome<refreshed_token> refresh_access_token(const token_refresh& shown) noexcept {
+    result<refreshed_token> refresh_access_token(const token_refresh& shown) noexcept {
         return in_oauth([&] { return grants_.refresh(shown); });
     }
-    outcome<void> revoke_oauth_token(application_id application, const digest& token) noexcept {
-        return in_oauth([&]() -> outcome<void> {
+    result<void> revoke_oauth_token(application_id application, const digest& token) noexcept {
+        return in_oauth([&]() -> result<void> {
             grants_.revoke_token(application, token);
             return {};
         });
     }
-    outcome<std::vector<grant>> grants_of(user_id user) noexcept {
-        return in_oauth([&]() -> outcome<std::vector<grant>> { return grants_.of(user); });
+    result<std::vector<grant>> grants_of(user_id user) noexcept {
+        return in_oauth([&]() -> result<std::vector<grant>> { return grants_.of(user); });
     }
-    outcome<bool> revoke_grant(user_id user, application_id application) noexcept {
-        return in_oauth([&]() -> outcome<bool> { return grants_.revoke({application, user}); });
+    result<bool> revoke_grant(user_id user, application_id application) noexcept {
+        return in_oauth([&]() -> result<bool> { return grants_.revoke({application, user}); });
     }
-    outcome<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept {
-        return in_oauth([&]() -> outcome<std::size_t> { return grants_.sweep_expired(now, rows_max); });
+    result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept {
+        return in_oauth([&]() -> result<std::size_t> { return grants_.sweep_expired(now, rows_max); });
     }
 
-    outcome<void> create_session(const stored_session& made) noexcept {
+    result<void> create_session(const stored_session& made) noexcept {
         return detail::contained([&] { return sessions_.create(made); });
     }
-    outcome<std::optional<stored_session>> find_session(const digest& cookie) noexcept {
+    result<std::optional<stored_session>> find_session(const digest& cookie) noexcept {
         return detail::contained([&] { return sessions_.find(cookie); });
     }
-    outcome<void> touch_session(const digest& cookie, instant now) noexcept {
+    result<void> touch_session(const digest& cookie, instant now) noexcept {
         return detail::contained([&] { return sessions_.touch(cookie, now); });
     }
-    outcome<bool> end_session(const digest& cookie) noexcept {
+    result<bool> end_session(const digest& cookie) noexcept {
         return detail::contained([&] { return sessions_.end(cookie); });
     }
-    outcome<void> end_sessions_of(user_id user) noexcept {
+    result<void> end_sessions_of(user_id user) noexcept {
         return detail::contained([&] { return sessions_.end_all_of(user); });
     }
-    outcome<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) noexcept {
+    result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) noexcept {
         return detail::contained([&] { return sessions_.sweep(created_before, seen_before, rows_max); });
     }
 
-    outcome<hook_id> create_hook(const new_hook& made, std::size_t hooks_per_event_max) noexcept {
+    result<hook_id> create_hook(const new_hook& made, std::size_t hooks_per_event_max) noexcept {
         return in_hooks([&] { return hooks_.create(made, hooks_per_event_max); });
     }
-    outcome<std::vector<hook>> hooks_of(const account_ref& account) noexcept {
-        return in_hooks([&]() -> outcome<std::vector<hook>> { return hooks_.of(account); });
+    result<std::vector<hook>> hooks_of(const account_ref& account) noexcept {
+        return in_hooks([&]() -> result<std::vector<hook>> { return hooks_.of(account); });
     }
-    outcome<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept {
-        return in_hooks([&]() -> outcome<std::optional<account_ref>> { return hooks_.account_of(service, id); });
+    result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept {
+        return in_hooks([&]() -> result<std::optional<account_ref>> { return hooks_.account_of(service, id); });
     }
-    outcome<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
+    result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
                                       instant old_valid_until) noexcept {
-        return in_hooks([&]() -> outcome<bool> { return hooks_.replace_secret(account, id, secret, old_valid_until); });
+        return in_hooks([&]() -> result<bool> { return hooks_.replace_secret(account, id, secret, old_valid_until); });
     }
-    outcome<bool> delete_hook(const account_ref& account, hook_id id) noexcept {
-        return in_hooks([&]() -> outcome<bool> {
+    result<bool> delete_hook(const account_ref& account, hook_id id) noexcept {
+        return in_hooks([&]() -> result<bool> {
             if (hooks_.find(account, id) == nullptr) return false;
             hooks_.remove(account, id);
             outbox_.forget(id);
@@ -182,35 +182,35 @@ public:
         });
     }
 
-    outcome<std::size_t> append_event(const event& happened, const message_seed& seed, instant now) noexcept {
+    result<std::size_t> append_event(const event& happened, const message_seed& seed, instant now) noexcept {
         return in_hooks([&] { return outbox_.append(happened, seed, now); });
     }
-    outcome<claimed_deliveries> claim_due(const claim_terms& terms) noexcept {
-        return in_hooks([&]() -> outcome<claimed_deliveries> { return outbox_.claim(terms); });
+    result<claimed_deliveries> claim_due(const claim_terms& terms) noexcept {
+        return in_hooks([&]() -> result<claimed_deliveries> { return outbox_.claim(terms); });
     }
-    outcome<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now) noexcept {
-        return in_hooks([&]() -> outcome<std::vector<settle_result>> { return outbox_.settle(ended, now); });
+    result<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now) noexcept {
+        return in_hooks([&]() -> result<std::vector<settle_result>> { return outbox_.settle(ended, now); });
     }
-    outcome<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of, std::size_t rows_max,
+    result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of, std::size_t rows_max,
                                                  std::optional<delivery_id> before = {}) noexcept {
         return in_hooks(
-            [&]() -> outcome<std::vector<delivery>> { return outbox_.deliveries_of(account, of, rows_max, before); });
+            [&]() -> result<std::vector<delivery>> { return outbox_.deliveries_of(account, of, rows_max, before); });
     }
-    outcome<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id of,
+    result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id of,
                                                        std::size_t rows_max,
                                                        std::optional<delivery_id> made_for = {}) noexcept {
-        return in_hooks([&]() -> outcome<std::vector<recorded_attempt>> {
+        return in_hooks([&]() -> result<std::vector<recorded_attempt>> {
             return outbox_.attempts_of(account, of, rows_max, made_for);
         });
     }
-    outcome<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept {
+    result<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept {
         return in_hooks([&] { return outbox_.resend(account, id, now); });
     }
-    outcome<bool> enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
-        return in_hooks([&]() -> outcome<bool> { return outbox_.enable_hook(account, id, now); });
+    result<bool> enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
+        return in_hooks([&]() -> result<bool> { return outbox_.enable_hook(account, id, now); });
     }
-    outcome<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
-        return in_hooks([&]() -> outcome<std::size_t> { return outbox_.sweep(ended_before, rows_max); });
+    result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
+        return in_hooks([&]() -> result<std::size_t> { return outbox_.sweep(ended_before, rows_max); });
     }
 
 private:

@@ -1,16 +1,16 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
-#include <tollgate/base/outcome.hpp>
-#include <tollgate/contract/clock.hpp>
+#include <tollgate/base/result.hpp>
 #include <tollgate/contract/hook_store.hpp>
 #include <tollgate/contract/oauth_store.hpp>
 #include <tollgate/contract/outbox.hpp>
 #include <tollgate/contract/session_store.hpp>
+#include <tollgate/contract/time_source.hpp>
 #include <tollgate/contract/token_store.hpp>
-#include <tollgate/store/heard_changes.hpp>
-#include <tollgate/store/postgres/server_clock.hpp>
-#include <tollgate/store/store_error.hpp>
+#include <tollgate/store/detail/cache_invalidation_feed.hpp>
+#include <tollgate/store/detail/postgres/server_clock.hpp>
+#include <tollgate/store/detail/sql/store_error.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +21,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tollgate {
+namespace tollgate::inline v0 {
 
 struct postgres_settings {
     /// Connections of one store, opened as they are needed. Each is a process at the server, which stops getting faster
@@ -66,7 +66,7 @@ private:
     std::shared_ptr<const postgres::server_clock> of_;
 };
 
-static_assert(clock<postgres_clock>);
+static_assert(time_source<postgres_clock>);
 
 /// The store on PostgreSQL, 13 or later: any number of nodes share a database, and see each other's changes at once.
 /// Durable when a verb returns, as far as the server is (a server with synchronous_commit=off is told to wait all the
@@ -109,7 +109,7 @@ public:
     /// store_error.
     explicit TOLLGATE_DECL postgres_store(const std::string& connection_string, const postgres_settings& settings = {});
     /// The same without exceptions.
-    [[nodiscard]] static TOLLGATE_DECL outcome<postgres_store> open(const std::string& connection_string,
+    [[nodiscard]] static TOLLGATE_DECL result<postgres_store> open(const std::string& connection_string,
                                                                     const postgres_settings& settings = {}) noexcept;
 
     TOLLGATE_DECL postgres_store(postgres_store&&) noexcept;
@@ -120,69 +120,69 @@ public:
     /// What this store hears of changes to users' rows, for an adapter that remembers rows of its own tables
     /// (`row_cache`): a change of theirs is told to it, and by a trigger to `tollgate_changes`. Nothing can be relied on
     /// where nothing is remembered. Outlives its store.
-    [[nodiscard]] TOLLGATE_DECL const std::shared_ptr<heard_changes>& changes() const noexcept;
+    [[nodiscard]] TOLLGATE_DECL const std::shared_ptr<cache_invalidation_feed>& changes() const noexcept;
 
-    TOLLGATE_DECL outcome<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept;
-    TOLLGATE_DECL outcome<token_id> create_personal_token(const new_personal_token& made,
+    TOLLGATE_DECL result<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept;
+    TOLLGATE_DECL result<token_id> create_personal_token(const new_personal_token& made,
                                                           std::size_t tokens_per_user_max) noexcept;
-    TOLLGATE_DECL outcome<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
-    TOLLGATE_DECL outcome<bool> revoke_personal_token(token_id id) noexcept;
-    TOLLGATE_DECL outcome<void> record_personal_token_use(std::string_view username, instant now) noexcept;
+    TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
+    TOLLGATE_DECL result<bool> revoke_personal_token(token_id id) noexcept;
+    TOLLGATE_DECL result<void> record_personal_token_use(std::string_view username, instant now) noexcept;
 
-    TOLLGATE_DECL outcome<std::optional<token_credential>> find_access_token(const digest& token) noexcept;
-    TOLLGATE_DECL outcome<void> create_access_token(const new_access_token& made) noexcept;
-    TOLLGATE_DECL outcome<bool> revoke_access_token(const digest& token) noexcept;
-    TOLLGATE_DECL outcome<void> record_access_token_use(const digest& token, instant now) noexcept;
+    TOLLGATE_DECL result<std::optional<token_credential>> find_access_token(const digest& token) noexcept;
+    TOLLGATE_DECL result<void> create_access_token(const new_access_token& made) noexcept;
+    TOLLGATE_DECL result<bool> revoke_access_token(const digest& token) noexcept;
+    TOLLGATE_DECL result<void> record_access_token_use(const digest& token, instant now) noexcept;
     // The contract `credential_recaller`.
     TOLLGATE_DECL std::optional<std::optional<token_credential>> recall_personal_token(
         std::string_view username) const noexcept;
     TOLLGATE_DECL std::optional<std::optional<token_credential>> recall_access_token(
         const digest& token) const noexcept;
 
-    TOLLGATE_DECL outcome<hook_id> create_hook(const new_hook& made, std::size_t hooks_per_event_max) noexcept;
-    TOLLGATE_DECL outcome<std::vector<hook>> hooks_of(const account_ref& account) noexcept;
-    TOLLGATE_DECL outcome<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept;
-    TOLLGATE_DECL outcome<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
+    TOLLGATE_DECL result<hook_id> create_hook(const new_hook& made, std::size_t hooks_per_event_max) noexcept;
+    TOLLGATE_DECL result<std::vector<hook>> hooks_of(const account_ref& account) noexcept;
+    TOLLGATE_DECL result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept;
+    TOLLGATE_DECL result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
                                                     instant old_valid_until) noexcept;
-    TOLLGATE_DECL outcome<bool> delete_hook(const account_ref& account, hook_id id) noexcept;
+    TOLLGATE_DECL result<bool> delete_hook(const account_ref& account, hook_id id) noexcept;
 
-    TOLLGATE_DECL outcome<application_id> create_application(const new_application& made,
+    TOLLGATE_DECL result<application_id> create_application(const new_application& made,
                                                              std::size_t applications_per_user_max) noexcept;
-    TOLLGATE_DECL outcome<std::optional<application>> find_application(std::string_view client_id) noexcept;
-    TOLLGATE_DECL outcome<std::vector<application>> applications_of(user_id owner) noexcept;
-    TOLLGATE_DECL outcome<bool> replace_client_secret(user_id owner, application_id id, const digest& secret) noexcept;
-    TOLLGATE_DECL outcome<bool> delete_application(user_id owner, application_id id) noexcept;
+    TOLLGATE_DECL result<std::optional<application>> find_application(std::string_view client_id) noexcept;
+    TOLLGATE_DECL result<std::vector<application>> applications_of(user_id owner) noexcept;
+    TOLLGATE_DECL result<bool> replace_client_secret(user_id owner, application_id id, const digest& secret) noexcept;
+    TOLLGATE_DECL result<bool> delete_application(user_id owner, application_id id) noexcept;
 
-    TOLLGATE_DECL outcome<std::optional<scope_set>> granted_scopes(user_id user, application_id application) noexcept;
-    TOLLGATE_DECL outcome<code_result> create_code(const new_authorization_code& made) noexcept;
-    TOLLGATE_DECL outcome<redeemed_code> redeem_code(const code_redemption& shown) noexcept;
-    TOLLGATE_DECL outcome<refreshed_token> refresh_access_token(const token_refresh& shown) noexcept;
-    TOLLGATE_DECL outcome<void> revoke_oauth_token(application_id application, const digest& token) noexcept;
-    TOLLGATE_DECL outcome<std::vector<grant>> grants_of(user_id user) noexcept;
-    TOLLGATE_DECL outcome<bool> revoke_grant(user_id user, application_id application) noexcept;
-    TOLLGATE_DECL outcome<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept;
+    TOLLGATE_DECL result<std::optional<scope_set>> granted_scopes(user_id user, application_id application) noexcept;
+    TOLLGATE_DECL result<code_result> create_code(const new_authorization_code& made) noexcept;
+    TOLLGATE_DECL result<redeemed_code> redeem_code(const code_redemption& shown) noexcept;
+    TOLLGATE_DECL result<refreshed_token> refresh_access_token(const token_refresh& shown) noexcept;
+    TOLLGATE_DECL result<void> revoke_oauth_token(application_id application, const digest& token) noexcept;
+    TOLLGATE_DECL result<std::vector<grant>> grants_of(user_id user) noexcept;
+    TOLLGATE_DECL result<bool> revoke_grant(user_id user, application_id application) noexcept;
+    TOLLGATE_DECL result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept;
 
-    TOLLGATE_DECL outcome<void> create_session(const stored_session& made) noexcept;
-    TOLLGATE_DECL outcome<std::optional<stored_session>> find_session(const digest& cookie) noexcept;
-    TOLLGATE_DECL outcome<void> touch_session(const digest& cookie, instant now) noexcept;
-    TOLLGATE_DECL outcome<bool> end_session(const digest& cookie) noexcept;
-    TOLLGATE_DECL outcome<void> end_sessions_of(user_id user) noexcept;
-    TOLLGATE_DECL outcome<std::size_t> sweep_sessions(instant created_before, instant seen_before,
+    TOLLGATE_DECL result<void> create_session(const stored_session& made) noexcept;
+    TOLLGATE_DECL result<std::optional<stored_session>> find_session(const digest& cookie) noexcept;
+    TOLLGATE_DECL result<void> touch_session(const digest& cookie, instant now) noexcept;
+    TOLLGATE_DECL result<bool> end_session(const digest& cookie) noexcept;
+    TOLLGATE_DECL result<void> end_sessions_of(user_id user) noexcept;
+    TOLLGATE_DECL result<std::size_t> sweep_sessions(instant created_before, instant seen_before,
                                                       std::size_t rows_max) noexcept;
 
-    TOLLGATE_DECL outcome<std::size_t> append_event(const event& happened, const message_seed& seed,
+    TOLLGATE_DECL result<std::size_t> append_event(const event& happened, const message_seed& seed,
                                                     instant now) noexcept;
-    TOLLGATE_DECL outcome<claimed_deliveries> claim_due(const claim_terms& terms) noexcept;
-    TOLLGATE_DECL outcome<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now) noexcept;
-    TOLLGATE_DECL outcome<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook,
+    TOLLGATE_DECL result<claimed_deliveries> claim_due(const claim_terms& terms) noexcept;
+    TOLLGATE_DECL result<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now) noexcept;
+    TOLLGATE_DECL result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook,
                                                                std::size_t rows_max,
                                                                std::optional<delivery_id> before) noexcept;
-    TOLLGATE_DECL outcome<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook,
+    TOLLGATE_DECL result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook,
                                                                      std::size_t rows_max,
                                                                      std::optional<delivery_id> made_for) noexcept;
-    TOLLGATE_DECL outcome<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept;
-    TOLLGATE_DECL outcome<bool> enable_hook(const account_ref& account, hook_id hook, instant now) noexcept;
-    TOLLGATE_DECL outcome<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept;
+    TOLLGATE_DECL result<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept;
+    TOLLGATE_DECL result<bool> enable_hook(const account_ref& account, hook_id hook, instant now) noexcept;
+    TOLLGATE_DECL result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept;
     /// See `shared_outbox`. A few nanoseconds; the first call starts a thread, with a connection beside the others,
     /// that hears (LISTEN) what any node reports.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
@@ -190,7 +190,7 @@ public:
 private:
     struct rooms;
     explicit postgres_store(std::unique_ptr<rooms> opened) noexcept;
-    static TOLLGATE_DECL outcome<std::unique_ptr<rooms>> open_rooms(const std::string& connection_string,
+    static TOLLGATE_DECL result<std::unique_ptr<rooms>> open_rooms(const std::string& connection_string,
                                                                     const postgres_settings& settings);
 
     std::unique_ptr<rooms> rooms_;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
-#include <tollgate/base/outcome.hpp>
+#include <tollgate/base/result.hpp>
 #include <tollgate/contract/outbox.hpp>
 #include <tollgate/store/postgres.hpp>
 
@@ -9,7 +9,7 @@
 
 struct pg_conn;
 
-namespace tollgate {
+namespace tollgate::inline v0 {
 
 /// Takes events into a transaction of the integrator's own, on their own connection (a `PGconn*` of libpq's) to the
 /// database that a `postgres_store` lives in: their change and the deliveries that tell of it commit together, or
@@ -43,7 +43,7 @@ public:
     postgres_own_transaction(const postgres_store& store, pg_conn* connection) noexcept
         : clock_{store.clock()}, connection_{connection} {}
 
-    TOLLGATE_DECL outcome<std::size_t> append_event(const event& happened, const message_seed& seed,
+    TOLLGATE_DECL result<std::size_t> append_event(const event& happened, const message_seed& seed,
                                                     instant now) noexcept;
 
 private:

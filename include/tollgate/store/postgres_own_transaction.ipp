@@ -1,18 +1,18 @@
 #pragma once
 
-#include <tollgate/store/contained.hpp>
-#include <tollgate/store/postgres/append_event.hpp>
-#include <tollgate/store/postgres/foreign_transaction.hpp>
+#include <tollgate/store/detail/contained.hpp>
+#include <tollgate/store/detail/postgres/append_event.hpp>
+#include <tollgate/store/detail/postgres/foreign_transaction.hpp>
 #include <tollgate/store/postgres_own_transaction.hpp>
 
 #include <utility>
 
-namespace tollgate {
+namespace tollgate::inline v0 {
 
-TOLLGATE_DECL outcome<std::size_t> postgres_own_transaction::append_event(const event& happened,
+TOLLGATE_DECL result<std::size_t> postgres_own_transaction::append_event(const event& happened,
                                                                           const message_seed& seed,
                                                                           instant now) noexcept {
-    return detail::contained([&]() -> outcome<std::size_t> {
+    return detail::contained([&]() -> result<std::size_t> {
         postgres::batch asked{clock_.shift()};
         postgres::append_event(asked, happened, seed, now);
         asked.add(postgres::ring_at_other_nodes);  // heard when the transaction is committed

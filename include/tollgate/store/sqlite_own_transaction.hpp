@@ -1,14 +1,14 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
-#include <tollgate/base/outcome.hpp>
+#include <tollgate/base/result.hpp>
 #include <tollgate/contract/outbox.hpp>
 
 #include <cstddef>
 
 struct sqlite3;
 
-namespace tollgate {
+namespace tollgate::inline v0 {
 
 /// Takes events into a transaction of the integrator's own, on their own connection to the file that a `sqlite_store`
 /// lives in: their change and the deliveries that tell of it commit together, or neither does. Whatever happens, nobody
@@ -46,7 +46,7 @@ public:
     /// The connection stays the integrator's. Made for one transaction or for all of them: it keeps nothing.
     explicit sqlite_own_transaction(sqlite3* connection) noexcept : connection_{connection} {}
 
-    TOLLGATE_DECL outcome<std::size_t> append_event(const event& happened, const message_seed& seed,
+    TOLLGATE_DECL result<std::size_t> append_event(const event& happened, const message_seed& seed,
                                                     instant now) noexcept;
 
 private:

@@ -1,23 +1,23 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
-#include <tollgate/base/outcome.hpp>
+#include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/contract/outbox.hpp>
 #include <tollgate/contract/random_source.hpp>
-#include <tollgate/domain/event.hpp>
-#include <tollgate/domain/service_catalog.hpp>
-#include <tollgate/policy/system_random.hpp>
+#include <tollgate/model/delivery.hpp>
+#include <tollgate/model/service_catalog.hpp>
+#include <tollgate/base/system_sources.hpp>
 
 #include <cstddef>
 #include <utility>
 
-namespace tollgate {
+namespace tollgate::inline v0 {
 
 /// Whether an event can be reported: its service is one of these and has such an event, and its data are one JSON value
 /// (RFC 8259) in UTF-8 of at most `limits::event_data_bytes_max`, read as strictly as a request's body
-/// (`http::check_json`). problem_kind::invalid otherwise, with a message that begins with the member's name.
-[[nodiscard]] TOLLGATE_DECL outcome<void> check_event(const event& happened, const service_catalog& services);
+/// (`http::check_json`). error_kind::invalid otherwise, with a message that begins with the member's name.
+[[nodiscard]] TOLLGATE_DECL result<void> check_event(const event& happened, const service_catalog& services);
 
 /// Reports what happened to an account: to each of its webhooks for such an event one delivery goes into the outbox, to
 /// all of them or, with a problem, to none. How many. They are on disk, where the store has one, when this returns;
@@ -36,7 +36,7 @@ namespace tollgate {
 /// Problems: invalid for an event that nobody could report, internal where there is no randomness, and what the outbox
 /// says: unavailable, as on a full disk, means that nothing was written, and that it may go well later. Any thread.
 template <event_sink Outbox, random_source Random = system_random>
-[[nodiscard]] outcome<std::size_t> publish(Outbox& outbox, const service_catalog& services, const event& happened,
+[[nodiscard]] result<std::size_t> publish(Outbox& outbox, const service_catalog& services, const event& happened,
                                            instant now, const Random& random = {}) {
     if (auto good = check_event(happened, services); !good) return std::move(good).error();
     message_seed seed;

@@ -7,9 +7,9 @@
 #include <string>
 #include <utility>
 
-namespace tollgate {
+namespace tollgate::inline v0 {
 
-TOLLGATE_DECL outcome<void> check_event(const event& happened, const service_catalog& services) {
+TOLLGATE_DECL result<void> check_event(const event& happened, const service_catalog& services) {
     const service* const of = services.find(happened.account.service.view());
     if (of == nullptr) return invalid("service is none of those that this server has.");
     if (!of->has_event(happened.name)) return invalid("event is none of the service's.");

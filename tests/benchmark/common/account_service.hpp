@@ -1,10 +1,9 @@
 #pragma once
 
-#include <tollgate/api/settings.hpp>
+#include <tollgate/pipeline/api_settings.hpp>
 #include <tollgate/base/secret.hpp>
 #include <tollgate/contract/user_directory.hpp>
-#include <tollgate/policy/system_clock.hpp>
-#include <tollgate/policy/system_random.hpp>
+#include <tollgate/base/system_sources.hpp>
 
 #include <openssl/evp.h>
 
@@ -24,13 +23,13 @@ inline constexpr tollgate::user_id the_user{1};
 
 /// One user with the balance that the bare handlers return, and a quota that no benchmark uses up.
 struct one_user {
-    tollgate::outcome<tollgate::balance> balance_of(tollgate::user_id user) {
+    tollgate::result<tollgate::balance> balance_of(tollgate::user_id user) {
         return tollgate::balance{user, *tollgate::decimal::parse("1234.56"), *tollgate::currency_code::from("EUR")};
     }
-    tollgate::outcome<std::vector<tollgate::account>> accounts_of(tollgate::user_id, std::string_view) {
+    tollgate::result<std::vector<tollgate::account>> accounts_of(tollgate::user_id, std::string_view) {
         return std::vector<tollgate::account>{};
     }
-    tollgate::outcome<std::optional<tollgate::quota>> quota_of(tollgate::user_id) {
+    tollgate::result<std::optional<tollgate::quota>> quota_of(tollgate::user_id) {
         return std::optional{tollgate::quota{1'000'000'000, std::chrono::hours{24}}};
     }
 };

@@ -183,20 +183,20 @@ int tell_latency(const target& at, unsigned requests) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    const std::vector<std::string_view> words{argv + 1, argv + argc};
-    if (words.size() < 5) {
+    const std::vector<std::string_view> texts{argv + 1, argv + argc};
+    if (texts.size() < 5) {
         std::fputs("usage: load_client plain|tls PORT AUTHORIZATION rounds|idle|handshakes|latency NUMBER [NUMBER]\n", stderr);
         return 2;
     }
     std::signal(SIGPIPE, SIG_IGN);
-    const target at{words[0] == "tls", static_cast<std::uint16_t>(to_number(words[1])),
+    const target at{texts[0] == "tls", static_cast<std::uint16_t>(to_number(texts[1])),
                     "GET /v1/user/balance HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: benchmark\r\nAuthorization: " +
-                        std::string{words[2]} + "\r\n\r\n"};
-    if (words[3] == "latency") return tell_latency(at, to_number(words[4]));
+                        std::string{texts[2]} + "\r\n\r\n"};
+    if (texts[3] == "latency") return tell_latency(at, to_number(texts[4]));
     unsigned answered = 0;
-    if (words[3] == "rounds" && words.size() > 5)
-        answered = ask_in_rounds(at, to_number(words[4]), to_number(words[5]));
-    if (words[3] == "idle") answered = hold_idle(at, to_number(words[4]));
-    if (words[3] == "handshakes") answered = shake_hands(at, std::chrono::milliseconds{to_number(words[4])});
+    if (texts[3] == "rounds" && texts.size() > 5)
+        answered = ask_in_rounds(at, to_number(texts[4]), to_number(texts[5]));
+    if (texts[3] == "idle") answered = hold_idle(at, to_number(texts[4]));
+    if (texts[3] == "handshakes") answered = shake_hands(at, std::chrono::milliseconds{to_number(texts[4])});
     std::printf("%u\n", answered);
 }

@@ -12,9 +12,9 @@
 #include <postgres_directory.hpp>
 
 #include <tollgate/api/account_api.hpp>
+#include <tollgate/limits/redis_limiter.hpp>
 #include <tollgate/store/memory.hpp>
 #include <tollgate/store/postgres.hpp>
-#include <tollgate/store/redis_windows.hpp>
 
 #include <unistd.h>
 
@@ -31,7 +31,7 @@ namespace {
 
 /// What it says, or the end.
 template <class T>
-T expect(tollgate::outcome<T> said) {
+T expect(tollgate::result<T> said) {
     if (said) return *std::move(said);
     std::fprintf(stderr, "%s %s\n", said.error().message.c_str(), said.error().cause.c_str());
     std::exit(1);
@@ -47,10 +47,10 @@ public:
             here_.emplace();
             return;
         }
-        tollgate::redis_windows_settings settings;
+        tollgate::redis_limiter_settings settings;
         settings.lease = lease;
         settings.when_down = tollgate::without_redis::refuse;  // a figure that Redis had no part in fails, instead
-        shared_.emplace(expect(tollgate::redis_windows::open(where, settings)));
+        shared_.emplace(expect(tollgate::redis_limiter::open(where, settings)));
     }
 
     [[nodiscard]] bool may_block() const noexcept { return shared_.has_value(); }
@@ -68,7 +68,7 @@ public:
 
 private:
     std::optional<tollgate::window_limiter> here_;
-    std::optional<tollgate::redis_windows> shared_;
+    std::optional<tollgate::redis_limiter> shared_;
 };
 
 void announce(const std::string& authorization) {

@@ -1,4 +1,4 @@
-#include <tollgate/api/openapi.hpp>
+#include <tollgate/api/detail/openapi.hpp>
 
 #include <tollgate/api/routes.hpp>
 
@@ -169,7 +169,7 @@ TEST_CASE("OpenAPI names the scopes that each operation needs") {
 TEST_CASE("routes of one's own are described as ours are") {
     const auto routes = account_routes() +
                         route_table{on_put<"/{service}/{account}/labels/{label}">(
-                            write_of_service, [](auto&, const service&, account_id, std::string_view) -> outcome<void> { return {}; },
+                            write_of_service, [](auto&, const service&, account_id, std::string_view) -> result<void> { return {}; },
                             {.operation = "putLabel", .summary = "Says \"so\".", .success_status = 204})};
     const auto document = json::parse(make_openapi(shop_settings(), routes));
     check_document(document);

@@ -1,5 +1,5 @@
 #include <tollgate/api/account_api.hpp>
-#include <tollgate/policy/unlimited.hpp>
+#include <tollgate/limits/window_limiter.hpp>
 
 #include <support/shop.hpp>
 
@@ -51,7 +51,7 @@ struct waiting_limiter {
 struct throwing_scheme {
     static constexpr std::string_view scheme = "Basic";
     static constexpr std::string_view challenge = "Basic realm=\"api\"";
-    outcome<std::optional<caller>> identify(std::string_view, memory_store&, instant) const {
+    result<std::optional<caller>> identify(std::string_view, memory_store&, instant) const {
         throw std::runtime_error{"out of words"};
     }
 };

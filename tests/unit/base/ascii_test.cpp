@@ -1,4 +1,4 @@
-#include <tollgate/base/ascii.hpp>
+#include <tollgate/base/detail/text.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include <tollgate/base/crc32.hpp>
+#include <tollgate/base/detail/hash.hpp>
 
 #include <catch2/catch.hpp>
 

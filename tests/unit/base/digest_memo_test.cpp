@@ -1,4 +1,4 @@
-#include <tollgate/base/digest_memo.hpp>
+#include <tollgate/base/detail/digest_memo.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include <tollgate/base/encoding.hpp>
+#include <tollgate/base/detail/encoding.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include <tollgate/base/inline_text.hpp>
+#include <tollgate/base/detail/inline_text.hpp>
 
 #include <catch2/catch.hpp>
 

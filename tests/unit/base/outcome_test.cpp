@@ -1,4 +1,4 @@
-#include <tollgate/base/outcome.hpp>
+#include <tollgate/base/result.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -10,30 +10,30 @@
 using namespace tollgate;
 
 TEST_CASE("an outcome is a value or a problem", "[base][outcome]") {
-    outcome<std::string> good{"yes"};
+    result<std::string> good{"yes"};
     REQUIRE(good);
     CHECK(*good == "yes");
     CHECK(good->size() == 3);
 
-    const outcome<std::string> bad{unavailable("disk on fire")};
+    const result<std::string> bad{unavailable("disk on fire")};
     REQUIRE_FALSE(bad);
-    CHECK(bad.error().kind == problem_kind::unavailable);
+    CHECK(bad.error().kind == error_kind::unavailable);
     CHECK(bad.error().cause == "disk on fire");
     CHECK(bad.error().message.find("disk") == std::string::npos);
 }
 
 TEST_CASE("an outcome gives up what it holds", "[base][outcome]") {
-    outcome<std::unique_ptr<int>> owner{std::make_unique<int>(7)};
+    result<std::unique_ptr<int>> owner{std::make_unique<int>(7)};
     const auto taken = *std::move(owner);
     CHECK(*taken == 7);
 }
 
 TEST_CASE("an outcome of nothing is done or a problem", "[base][outcome]") {
-    const outcome<void> done;
+    const result<void> done;
     CHECK(done);
-    outcome<void> failed{invalid("event is missing.")};
+    result<void> failed{invalid("event is missing.")};
     REQUIRE_FALSE(failed);
-    const problem why = std::move(failed).error();
+    const error why = std::move(failed).error();
     CHECK(why.message == "event is missing.");
 }
 
@@ -41,14 +41,14 @@ TEST_CASE("an outcome is copied, moved and assigned from either state to either"
     using held = std::shared_ptr<int>;  // counts its owners, so that nothing is lost or dropped twice
     const auto counted = std::make_shared<int>(7);
     {
-        const outcome<held> good{counted};
-        const outcome<held> bad{invalid("no.")};
+        const result<held> good{counted};
+        const result<held> bad{invalid("no.")};
         for (const auto* from : {&good, &bad}) {
             for (const auto* before : {&good, &bad}) {
-                outcome<held> copied{*from};
-                outcome<held> into{*before};
+                result<held> copied{*from};
+                result<held> into{*before};
                 into = copied;
-                outcome<held> moved{*before};
+                result<held> moved{*before};
                 moved = std::move(copied);
                 auto& same = moved;
                 moved = same;
@@ -65,8 +65,8 @@ TEST_CASE("an outcome is copied, moved and assigned from either state to either"
 }
 
 TEST_CASE("an outcome of what does not copy does not copy either", "[base][outcome]") {
-    STATIC_REQUIRE(std::is_copy_constructible_v<outcome<std::string>>);
-    STATIC_REQUIRE_FALSE(std::is_copy_constructible_v<outcome<std::unique_ptr<int>>>);
-    STATIC_REQUIRE_FALSE(std::is_copy_assignable_v<outcome<std::unique_ptr<int>>>);
-    STATIC_REQUIRE(std::is_nothrow_move_assignable_v<outcome<std::unique_ptr<int>>>);
+    STATIC_REQUIRE(std::is_copy_constructible_v<result<std::string>>);
+    STATIC_REQUIRE_FALSE(std::is_copy_constructible_v<result<std::unique_ptr<int>>>);
+    STATIC_REQUIRE_FALSE(std::is_copy_assignable_v<result<std::unique_ptr<int>>>);
+    STATIC_REQUIRE(std::is_nothrow_move_assignable_v<result<std::unique_ptr<int>>>);
 }

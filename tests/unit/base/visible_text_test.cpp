@@ -1,4 +1,4 @@
-#include <tollgate/base/visible_text.hpp>
+#include <tollgate/base/detail/text.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -1,13 +1,9 @@
 #include <tollgate/contract/agent_rule.hpp>
 #include <tollgate/contract/authenticator.hpp>
-#include <tollgate/contract/clock.hpp>
-#include <tollgate/contract/delivery_observer.hpp>
 #include <tollgate/contract/hook_store.hpp>
 #include <tollgate/contract/oauth_store.hpp>
 #include <tollgate/contract/observer.hpp>
 #include <tollgate/contract/outbox.hpp>
-#include <tollgate/contract/page_theme.hpp>
-#include <tollgate/contract/password_source.hpp>
 #include <tollgate/contract/payload_format.hpp>
 #include <tollgate/contract/random_source.hpp>
 #include <tollgate/contract/rate_limiter.hpp>
@@ -16,15 +12,17 @@
 #include <tollgate/contract/session_source.hpp>
 #include <tollgate/contract/session_store.hpp>
 #include <tollgate/contract/target_rule.hpp>
+#include <tollgate/contract/time_source.hpp>
 #include <tollgate/contract/token_store.hpp>
 #include <tollgate/contract/user_directory.hpp>
+#include <tollgate/web/page_theme.hpp>
 
-#include <tollgate/base/encoding.hpp>
+#include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/http/handler.hpp>
 #include <tollgate/http/url.hpp>
-#include <tollgate/policy/no_observer.hpp>
-#include <tollgate/policy/segment_router.hpp>
-#include <tollgate/policy/window_limiter.hpp>
+#include <tollgate/limits/window_limiter.hpp>
+#include <tollgate/policy/default_policies.hpp>
+#include <tollgate/policy/detail/segment_router.hpp>
 #include <tollgate/store/memory.hpp>
 
 #include <catch2/catch.hpp>
@@ -72,7 +70,7 @@ static_assert(!agent_rule<agent_that_answers_with_a_number>);
 struct guest_pass {
     static constexpr std::string_view scheme = "Guest";
     static constexpr std::string_view challenge = "Guest realm=\"api\"";
-    outcome<std::optional<caller>> identify(std::string_view credentials, auto&, instant) const {
+    result<std::optional<caller>> identify(std::string_view credentials, auto&, instant) const {
         if (credentials != "please") return std::optional<caller>{};
         return std::optional{caller{user_id{1}, *scope_set::parse("user:balance"), credential_kind::other, {}}};
     }
@@ -82,17 +80,17 @@ static_assert(authenticator_over<guest_pass, nothing>);
 
 struct pass_without_challenge {
     static constexpr std::string_view scheme = "Guest";
-    outcome<std::optional<caller>> identify(std::string_view, auto&, instant) const { return std::optional<caller>{}; }
+    result<std::optional<caller>> identify(std::string_view, auto&, instant) const { return std::optional<caller>{}; }
 };
 struct pass_that_cannot_say_nobody {
     static constexpr std::string_view scheme = "Guest";
     static constexpr std::string_view challenge = "Guest";
-    outcome<caller> identify(std::string_view, auto&, instant) const { return not_found(); }
+    result<caller> identify(std::string_view, auto&, instant) const { return not_found(); }
 };
 struct pass_for_another_store {
     static constexpr std::string_view scheme = "Guest";
     static constexpr std::string_view challenge = "Guest";
-    outcome<std::optional<caller>> identify(std::string_view, nothing&, instant) const { return std::optional<caller>{}; }
+    result<std::optional<caller>> identify(std::string_view, nothing&, instant) const { return std::optional<caller>{}; }
 };
 static_assert(!authenticator_over<pass_without_challenge, memory_store>);
 static_assert(!authenticator_over<pass_that_cannot_say_nobody, memory_store>);
@@ -102,7 +100,7 @@ static_assert(authenticator_over<pass_for_another_store, nothing>);
 struct stopped_clock {
     instant now() const noexcept { return instant{}; }
 };
-static_assert(tollgate::clock<stopped_clock>);
+static_assert(tollgate::time_source<stopped_clock>);
 
 struct clock_of_the_library {
     std::chrono::system_clock::time_point now() const noexcept { return {}; }
@@ -111,15 +109,15 @@ struct clock_that_ticks_when_read {
     instant at;
     instant now() noexcept { return at += seconds{1}; }
 };
-static_assert(!tollgate::clock<nothing>);
-static_assert(!tollgate::clock<clock_of_the_library>);
-static_assert(!tollgate::clock<clock_that_ticks_when_read>);
+static_assert(!tollgate::time_source<nothing>);
+static_assert(!tollgate::time_source<clock_of_the_library>);
+static_assert(!tollgate::time_source<clock_that_ticks_when_read>);
 
 struct counting_observer {
     std::atomic<std::uint64_t>* answered;
     void on_request(const request_record&) const noexcept { ++*answered; }
     void on_refusal(const http::refusal&) const noexcept { ++*answered; }
-    void on_problem(const problem&) const noexcept {}
+    void on_problem(const error&) const noexcept {}
 };
 static_assert(observer<counting_observer>);
 
@@ -129,7 +127,7 @@ struct observer_of_requests_alone {
 struct observer_that_may_throw {
     void on_request(const request_record&) const {}
     void on_refusal(const http::refusal&) const noexcept {}
-    void on_problem(const problem&) const noexcept {}
+    void on_problem(const error&) const noexcept {}
 };
 static_assert(!observer<observer_of_requests_alone>);
 static_assert(!observer<observer_that_may_throw>);
@@ -220,8 +218,8 @@ static_assert(!scope_checker<scopes_as_text>);
 static_assert(!scope_checker<nothing>);
 
 struct bare_theme {
-    page_words said;
-    const page_words& words() const noexcept { return said; }
+    page_texts said;
+    const page_texts& texts() const noexcept { return said; }
     std::string scope_text(std::string_view scope, const service_catalog&) const { return std::string{scope}; }
     std::string style_sheet() const { return "body { max-width: 40rem; margin: 2rem auto; }"; }
     void begin_page(http::html_writer& html, const page_frame& frame) const {
@@ -233,7 +231,7 @@ struct bare_theme {
 static_assert(page_theme<bare_theme>);
 
 struct site_sessions {
-    outcome<std::optional<session>> session_of(const http::request& asked, instant) {
+    result<std::optional<session>> session_of(const http::request& asked, instant) {
         const auto cookie = asked.fields.find(http::field_id::cookie);
         if (cookie != "site=ann-is-here") return std::optional<session>{};
         return std::optional{session{user_id{1}, "ann", std::string{cookie}}};
@@ -245,18 +243,18 @@ struct site_sessions {
 static_assert(session_source<site_sessions>);
 
 struct sessions_without_a_way_in {
-    outcome<std::optional<session>> session_of(const http::request&, instant) { return std::optional<session>{}; }
+    result<std::optional<session>> session_of(const http::request&, instant) { return std::optional<session>{}; }
 };
 static_assert(!session_source<sessions_without_a_way_in>);
 
 struct sessions_that_begin_here : site_sessions {
-    outcome<sign_in_answer> sign_in(const http::request&, const sign_in_attempt&, instant, http::response&) {
+    result<sign_in_answer> sign_in(const http::request&, const sign_in_attempt&, instant, http::response&) {
         return sign_in_answer{};
     }
-    outcome<void> sign_out(const http::request&, instant, http::response&) { return {}; }
+    result<void> sign_out(const http::request&, instant, http::response&) { return {}; }
 };
 struct sessions_that_never_end : site_sessions {
-    outcome<sign_in_answer> sign_in(const http::request&, const sign_in_attempt&, instant, http::response&) {
+    result<sign_in_answer> sign_in(const http::request&, const sign_in_attempt&, instant, http::response&) {
         return sign_in_answer{};
     }
 };
@@ -265,7 +263,7 @@ static_assert(!sign_in_source<site_sessions>);
 static_assert(!sign_in_source<sessions_that_never_end>);
 
 struct partners_only {
-    outcome<void> check(const http::url& target) const {
+    result<void> check(const http::url& target) const {
         if (target.host == "hooks.partner.example") return {};
         return invalid("target_url must be at hooks.partner.example.");
     }
@@ -274,7 +272,7 @@ struct partners_only {
 static_assert(target_rule<partners_only>);
 
 struct rule_for_texts_alone {
-    outcome<void> check(const http::url&) const { return {}; }
+    result<void> check(const http::url&) const { return {}; }
 };
 struct rule_without_words {
     bool check(const http::url&) const { return true; }
@@ -284,15 +282,15 @@ static_assert(!target_rule<rule_for_texts_alone>);
 static_assert(!target_rule<rule_without_words>);
 
 struct shop_directory {
-    outcome<balance> balance_of(user_id user);
-    outcome<std::vector<account>> accounts_of(user_id user, std::string_view service);
-    outcome<std::optional<quota>> quota_of(user_id user);
+    result<balance> balance_of(user_id user);
+    result<std::vector<account>> accounts_of(user_id user, std::string_view service);
+    result<std::optional<quota>> quota_of(user_id user);
 };
 static_assert(user_directory<shop_directory>);
 
 struct directory_without_quotas {
-    outcome<balance> balance_of(user_id);
-    outcome<std::vector<account>> accounts_of(user_id, std::string_view);
+    result<balance> balance_of(user_id);
+    result<std::vector<account>> accounts_of(user_id, std::string_view);
 };
 struct directory_that_throws_instead {
     balance balance_of(user_id);
@@ -300,9 +298,9 @@ struct directory_that_throws_instead {
     std::optional<quota> quota_of(user_id);
 };
 struct directory_of_plain_numbers {
-    outcome<balance> balance_of(account_id);
-    outcome<std::vector<account>> accounts_of(account_id, std::string_view);
-    outcome<std::optional<quota>> quota_of(account_id);
+    result<balance> balance_of(account_id);
+    result<std::vector<account>> accounts_of(account_id, std::string_view);
+    result<std::optional<quota>> quota_of(account_id);
 };
 static_assert(!user_directory<directory_without_quotas>);
 static_assert(!user_directory<directory_that_throws_instead>);
@@ -313,17 +311,17 @@ static_assert(oauth_store<memory_store> && session_store<memory_store> && use_re
 
 /// Enough to let callers in, and no more.
 struct credentials_alone {
-    outcome<std::optional<token_credential>> find_personal_token(std::string_view);
-    outcome<std::optional<token_credential>> find_access_token(const digest&);
+    result<std::optional<token_credential>> find_personal_token(std::string_view);
+    result<std::optional<token_credential>> find_access_token(const digest&);
 };
 struct theme_without_an_end {
-    const page_words& words() const noexcept;
+    const page_texts& texts() const noexcept;
     std::string scope_text(std::string_view, const service_catalog&) const;
     std::string style_sheet() const;
     void begin_page(http::html_writer&, const page_frame&) const;
 };
 struct theme_of_words_for_one_call {
-    page_words words() const noexcept;
+    page_texts texts() const noexcept;
     std::string scope_text(std::string_view, const service_catalog&) const;
     std::string style_sheet() const;
     void begin_page(http::html_writer&, const page_frame&) const;
@@ -332,36 +330,36 @@ struct theme_of_words_for_one_call {
 static_assert(!page_theme<theme_without_an_end>);
 static_assert(!page_theme<theme_of_words_for_one_call>);
 struct hooks_without_a_bound {
-    outcome<hook_id> create_hook(const new_hook&);
-    outcome<std::vector<hook>> hooks_of(const account_ref&);
-    outcome<std::optional<account_ref>> account_of_hook(const service_name&, hook_id);
-    outcome<bool> replace_hook_secret(const account_ref&, hook_id, const std::string&, instant);
-    outcome<bool> delete_hook(const account_ref&, hook_id);
+    result<hook_id> create_hook(const new_hook&);
+    result<std::vector<hook>> hooks_of(const account_ref&);
+    result<std::optional<account_ref>> account_of_hook(const service_name&, hook_id);
+    result<bool> replace_hook_secret(const account_ref&, hook_id, const std::string&, instant);
+    result<bool> delete_hook(const account_ref&, hook_id);
 };
 struct hooks_that_are_deleted_by_anybody {
-    outcome<hook_id> create_hook(const new_hook&, std::size_t);
-    outcome<std::vector<hook>> hooks_of(const account_ref&);
-    outcome<std::optional<account_ref>> account_of_hook(const service_name&, hook_id);
-    outcome<bool> replace_hook_secret(const account_ref&, hook_id, const std::string&, instant);
-    outcome<bool> delete_hook(hook_id);
+    result<hook_id> create_hook(const new_hook&, std::size_t);
+    result<std::vector<hook>> hooks_of(const account_ref&);
+    result<std::optional<account_ref>> account_of_hook(const service_name&, hook_id);
+    result<bool> replace_hook_secret(const account_ref&, hook_id, const std::string&, instant);
+    result<bool> delete_hook(hook_id);
 };
 /// A verb that a request may fail by.
 struct uses_that_are_counted {
-    outcome<bool> record_personal_token_use(std::string_view, instant);
-    outcome<bool> record_access_token_use(const digest&, instant);
+    result<bool> record_personal_token_use(std::string_view, instant);
+    result<bool> record_access_token_use(const digest&, instant);
 };
 struct tokens_without_a_bound : memory_store {
-    outcome<token_id> create_personal_token(const new_personal_token&);
+    result<token_id> create_personal_token(const new_personal_token&);
 };
 struct applications_without_a_bound : memory_store {
-    outcome<application_id> create_application(const new_application&);
+    result<application_id> create_application(const new_application&);
 };
 /// Read first, said to be redeemed then: of two that come at once both win.
 struct codes_that_are_redeemed_in_two_steps : memory_store {
-    outcome<std::optional<new_authorization_code>> redeem_code(const digest&);
+    result<std::optional<new_authorization_code>> redeem_code(const digest&);
 };
 struct sessions_that_are_swept_whole : memory_store {
-    outcome<std::size_t> sweep_sessions(instant, instant);
+    result<std::size_t> sweep_sessions(instant, instant);
 };
 static_assert(credential_source<credentials_alone>);
 static_assert(!use_recorder<credentials_alone> && !use_recorder<uses_that_are_counted>);
@@ -375,23 +373,23 @@ static_assert(!hook_store<hooks_without_a_bound>);
 static_assert(!hook_store<hooks_that_are_deleted_by_anybody>);
 
 struct passwords_that_blame_nobody {
-    outcome<bool> check_password(std::string_view, std::string_view);
+    result<bool> check_password(std::string_view, std::string_view);
 };
 static_assert(!password_source<passwords_that_blame_nobody>);
 static_assert(!session_store<nothing>);
 static_assert(!oauth_store<nothing> && !application_store<nothing> && !grant_store<nothing>);
 
 struct events_alone {
-    outcome<std::size_t> append_event(const event&, const message_seed&, instant);
+    result<std::size_t> append_event(const event&, const message_seed&, instant);
 };
 struct events_that_nobody_counts {
-    outcome<void> append_event(const event&, const message_seed&, instant);
+    result<void> append_event(const event&, const message_seed&, instant);
 };
 static_assert(event_sink<events_alone> && !outbox<events_alone>);
 static_assert(!event_sink<nothing> && !event_sink<events_that_nobody_counts> && !outbox<nothing>);
 
 struct data_alone {
-    outcome<void> write(const due_delivery& sent, instant, http::field_block& fields, std::string& body) const {
+    result<void> write(const due_delivery& sent, instant, http::field_block& fields, std::string& body) const {
         body = sent.what->data;
         fields.add("Content-Type", "application/json");
         return {};
@@ -400,10 +398,10 @@ struct data_alone {
 static_assert(payload_format<data_alone>);
 
 struct format_with_fields_of_text {
-    outcome<void> write(const due_delivery&, instant, std::string& fields, std::string& body) const;
+    result<void> write(const due_delivery&, instant, std::string& fields, std::string& body) const;
 };
 struct format_that_changes {
-    outcome<void> write(const due_delivery&, instant, http::field_block&, std::string&);
+    result<void> write(const due_delivery&, instant, http::field_block&, std::string&);
 };
 static_assert(!payload_format<nothing>);
 static_assert(!payload_format<format_with_fields_of_text>);

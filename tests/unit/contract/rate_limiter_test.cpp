@@ -1,7 +1,7 @@
 #include <tollgate/contract/rate_limiter.hpp>
 
-#include <tollgate/policy/unlimited.hpp>
-#include <tollgate/policy/window_limiter.hpp>
+#include <tollgate/limits/window_limiter.hpp>
+#include <tollgate/limits/window_limiter.hpp>
 
 #include <catch2/catch.hpp>
 

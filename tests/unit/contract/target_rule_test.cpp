@@ -10,7 +10,7 @@ namespace {
 
 // The exemplar of the header.
 struct partners_only {
-    outcome<void> check(const http::url& target) const {
+    result<void> check(const http::url& target) const {
         if (target.host == "hooks.partner.example") return {};
         return invalid("target_url must be at hooks.partner.example.");
     }
@@ -18,13 +18,13 @@ struct partners_only {
 };
 
 struct judges_names_only {
-    outcome<void> check(const http::url&) const { return {}; }
+    result<void> check(const http::url&) const { return {}; }
 };
 struct says_only_yes_or_no : partners_only {
     bool check(const http::url&) const { return true; }
 };
 struct needs_to_change : partners_only {
-    outcome<void> check(const http::url&) { return {}; }
+    result<void> check(const http::url&) { return {}; }
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include <tollgate/http/authority.hpp>
+#include <tollgate/http/url.hpp>
 
 #include <catch2/catch.hpp>
 

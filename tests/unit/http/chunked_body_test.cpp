@@ -1,4 +1,4 @@
-#include <tollgate/http/chunked_body.hpp>
+#include <tollgate/http/detail/chunked_body.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include <tollgate/http/client_address.hpp>
+#include <tollgate/http/detail/client_address.hpp>
 
 #include <catch2/catch.hpp>
 

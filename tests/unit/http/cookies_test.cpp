@@ -1,4 +1,4 @@
-#include <tollgate/http/cookies.hpp>
+#include <tollgate/http/detail/cookies.hpp>
 
 #include <catch2/catch.hpp>
 

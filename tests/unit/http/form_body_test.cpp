@@ -1,4 +1,4 @@
-#include <tollgate/http/form_body.hpp>
+#include <tollgate/http/detail/form_body.hpp>
 
 #include <catch2/catch.hpp>
 #include <tollgate/base/limits.hpp>
@@ -57,7 +57,7 @@ TEST_CASE("a broken form is malformed, not repaired") {
         CAPTURE(bytes);
         const auto form = parse_form(bytes);
         REQUIRE_FALSE(form.has_value());
-        CHECK(form.error().kind == problem_kind::malformed);
+        CHECK(form.error().kind == error_kind::malformed);
         CHECK_FALSE(form.error().message.empty());
     }
 }

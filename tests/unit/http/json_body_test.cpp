@@ -134,11 +134,11 @@ TEST_CASE("what is no JSON, or is read differently by different readers, is malf
         CAPTURE(what);
         const auto body = parse_json_object(bytes);
         REQUIRE_FALSE(body.has_value());
-        CHECK(body.error().kind == problem_kind::malformed);
+        CHECK(body.error().kind == error_kind::malformed);
         CHECK_FALSE(body.error().message.empty());
         const auto value = check_json(bytes);
         REQUIRE_FALSE(value.has_value());
-        CHECK(value.error().kind == problem_kind::malformed);
+        CHECK(value.error().kind == error_kind::malformed);
     }
 }
 

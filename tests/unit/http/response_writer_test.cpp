@@ -1,4 +1,4 @@
-#include <tollgate/http/response_writer.hpp>
+#include <tollgate/http/detail/response_writer.hpp>
 
 #include <catch2/catch.hpp>
 

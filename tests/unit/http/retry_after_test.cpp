@@ -1,4 +1,4 @@
-#include <tollgate/http/retry_after.hpp>
+#include <tollgate/http/detail/retry_after.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include <tollgate/http/scan.hpp>
+#include <tollgate/http/detail/scan.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include <tollgate/oauth/authorization_page.hpp>
+#include <tollgate/oauth/detail/authorization_page.hpp>
 
 #include <support/oauth_shop.hpp>
 

@@ -1,6 +1,6 @@
-#include <tollgate/oauth/authorization_request.hpp>
+#include <tollgate/oauth/detail/authorization_request.hpp>
 
-#include <tollgate/base/encoding.hpp>
+#include <tollgate/base/detail/encoding.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
-#include <tollgate/oauth/authorization_server.hpp>
 #include <tollgate/http/site.hpp>
+#include <tollgate/oauth/authorization_server.hpp>
 
 #include <support/oauth_shop.hpp>
 

@@ -1,4 +1,4 @@
-#include <tollgate/oauth/consent.hpp>
+#include <tollgate/oauth/detail/consent.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include <tollgate/oauth/parameters.hpp>
+#include <tollgate/oauth/detail/parameters.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -73,7 +73,7 @@ TEST_CASE("a body is a form or a JSON object, as it says", "[oauth][parameters]"
         const auto read = body(text, content_type);
         REQUIRE(std::holds_alternative<parameters>(read) == code.has_value());
         if (code) CHECK(std::get<parameters>(read).find("code") == code);
-        else CHECK(std::get<failure>(read).code == oauth::error::invalid_request);
+        else CHECK(std::get<failure>(read).code == oauth::error_code::invalid_request);
     }
     CHECK(std::holds_alternative<parameters>(body("", "")));
 

@@ -1,4 +1,4 @@
-#include <tollgate/oauth/pkce.hpp>
+#include <tollgate/oauth/detail/pkce.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include <tollgate/oauth/redirect.hpp>
+#include <tollgate/oauth/detail/redirect.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include <tollgate/oauth/token_endpoint.hpp>
+#include <tollgate/oauth/detail/token_endpoint.hpp>
 
 #include <support/oauth_shop.hpp>
 

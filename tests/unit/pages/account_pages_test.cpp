@@ -22,7 +22,7 @@ const std::vector<std::string> rooms{settings_path + "tokens/", settings_path + 
 
 /// A site that lets people in somewhere else.
 struct sessions_elsewhere {
-    outcome<std::optional<session>> session_of(const http::request& asked, instant) {
+    result<std::optional<session>> session_of(const http::request& asked, instant) {
         if (asked.fields.find(http::field_id::cookie) != "who=ann") return std::optional<session>{};
         return std::optional{session{ann, "ann", "secret"}};
     }
@@ -235,7 +235,7 @@ TEST_CASE("without random bytes, or a secret of the session's, there are no form
 
 TEST_CASE("what is thrown becomes a page") {
     struct throwing_sessions : shop_sessions {
-        outcome<std::optional<session>> session_of(const http::request&, instant) {
+        result<std::optional<session>> session_of(const http::request&, instant) {
             throw std::runtime_error{"a secret"};
         }
     };
@@ -348,7 +348,7 @@ TEST_CASE("observers see requests and the faults of ours") {
         counts* seen;
         void on_request(const request_record&) const noexcept { ++seen->requests; }
         void on_refusal(const http::refusal&) const noexcept {}
-        void on_problem(const problem& why) const noexcept { seen->causes.push_back(why.cause); }
+        void on_problem(const error& why) const noexcept { seen->causes.push_back(why.cause); }
     };
     page_shop shop;
     account_pages pages{page_shop_settings(), shop.users, shop.sessions, shop.store,

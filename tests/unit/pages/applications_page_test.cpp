@@ -1,4 +1,4 @@
-#include <tollgate/pages/applications_page.hpp>
+#include <tollgate/pages/detail/applications_page.hpp>
 
 #include <catch2/catch.hpp>
 

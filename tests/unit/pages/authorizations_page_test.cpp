@@ -1,4 +1,4 @@
-#include <tollgate/pages/authorizations_page.hpp>
+#include <tollgate/pages/detail/authorizations_page.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include <tollgate/pages/deliveries_page.hpp>
+#include <tollgate/pages/detail/deliveries_page.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -98,20 +98,20 @@ TEST_CASE("each attempt says when it was, what came of it, how long it took, and
 }
 
 TEST_CASE("what went wrong is said in plain words") {
-    const attempt_words words;
-    CHECK(pages::ending_of(answered(200), words) == "Answered 200");
-    CHECK(pages::ending_of(answered(299), words) == "Answered 299");
-    CHECK(pages::ending_of(answered(301), words) == "Answered 301: redirects are not followed");
-    CHECK(pages::ending_of(answered(399), words) == "Answered 399: redirects are not followed");
-    CHECK(pages::ending_of(answered(400), words) == "Answered 400");
-    for (const auto& [end, text] : {std::pair{attempt_end::no_address, words.no_address},
-                                    std::pair{attempt_end::refused_address, words.refused_address},
-                                    std::pair{attempt_end::no_connection, words.no_connection},
-                                    std::pair{attempt_end::no_tls, words.no_tls},
-                                    std::pair{attempt_end::timed_out, words.timed_out},
-                                    std::pair{attempt_end::broken_off, words.broken_off},
-                                    std::pair{attempt_end::bad_answer, words.bad_answer}})
-        CHECK(pages::ending_of(ended(end), words) == text);
+    const attempt_texts texts;
+    CHECK(pages::ending_of(answered(200), texts) == "Answered 200");
+    CHECK(pages::ending_of(answered(299), texts) == "Answered 299");
+    CHECK(pages::ending_of(answered(301), texts) == "Answered 301: redirects are not followed");
+    CHECK(pages::ending_of(answered(399), texts) == "Answered 399: redirects are not followed");
+    CHECK(pages::ending_of(answered(400), texts) == "Answered 400");
+    for (const auto& [end, text] : {std::pair{attempt_end::no_address, texts.no_address},
+                                    std::pair{attempt_end::refused_address, texts.refused_address},
+                                    std::pair{attempt_end::no_connection, texts.no_connection},
+                                    std::pair{attempt_end::no_tls, texts.no_tls},
+                                    std::pair{attempt_end::timed_out, texts.timed_out},
+                                    std::pair{attempt_end::broken_off, texts.broken_off},
+                                    std::pair{attempt_end::bad_answer, texts.bad_answer}})
+        CHECK(pages::ending_of(ended(end), texts) == text);
 }
 
 TEST_CASE("how long an attempt took is said as exactly as it matters") {

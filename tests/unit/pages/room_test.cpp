@@ -1,4 +1,4 @@
-#include <tollgate/pages/room.hpp>
+#include <tollgate/pages/detail/page.hpp>
 
 #include <catch2/catch.hpp>
 

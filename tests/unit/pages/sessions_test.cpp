@@ -1,5 +1,5 @@
 #include <tollgate/pages/account_pages.hpp>
-#include <tollgate/policy/cookie_sessions.hpp>
+#include <tollgate/web/cookie_sessions.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -20,7 +20,7 @@ const std::string tokens = "/en/user/settings/tokens/";
 const std::string wish = "description=x&scopes=user:balance";
 
 struct shop_passwords {
-    outcome<std::optional<user_id>> check_password(std::string_view login, std::string_view password) {
+    result<std::optional<user_id>> check_password(std::string_view login, std::string_view password) {
         if (password != "open sesame") return std::optional<user_id>{};
         return login == "ann" ? std::optional{ann} : login == "bob" ? std::optional{bob} : std::nullopt;
     }

@@ -1,4 +1,4 @@
-#include <tollgate/pages/sign_in_page.hpp>
+#include <tollgate/pages/detail/sign_in_page.hpp>
 
 #include <catch2/catch.hpp>
 

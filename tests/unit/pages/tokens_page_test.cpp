@@ -1,4 +1,4 @@
-#include <tollgate/pages/tokens_page.hpp>
+#include <tollgate/pages/detail/tokens_page.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include <tollgate/pages/webhooks_page.hpp>
+#include <tollgate/pages/detail/webhooks_page.hpp>
 
 #include <catch2/catch.hpp>
 

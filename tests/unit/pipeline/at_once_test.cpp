@@ -1,7 +1,7 @@
-#include <tollgate/pipeline/at_once.hpp>
+#include <tollgate/pipeline/detail/at_once.hpp>
 
 #include <tollgate/api/account_api.hpp>
-#include <tollgate/policy/unlimited.hpp>
+#include <tollgate/limits/window_limiter.hpp>
 
 #include <support/shop.hpp>
 
@@ -21,56 +21,42 @@ using http::method;
 namespace {
 
 /// A store that may wait, and says what it would not have to wait for; and whether it was asked all the same.
-struct recalling_store {
+struct recalling_store : memory_store {
     static constexpr bool blocking = true;
 
-    memory_store rows;
     bool remembers = true;
     int asked = 0;
     int uses_recorded = 0;
     bool forgets_uses = false;
 
-    outcome<std::optional<token_credential>> find_personal_token(std::string_view username) {
+    result<std::optional<token_credential>> find_personal_token(std::string_view username) {
         ++asked;
-        return rows.find_personal_token(username);
+        return memory_store::find_personal_token(username);
     }
-    outcome<std::optional<token_credential>> find_access_token(const digest& token) {
+    result<std::optional<token_credential>> find_access_token(const digest& token) {
         ++asked;
-        return rows.find_access_token(token);
+        return memory_store::find_access_token(token);
     }
     std::optional<std::optional<token_credential>> recall_personal_token(std::string_view username) const noexcept {
         if (!remembers) return std::nullopt;
-        return *const_cast<memory_store&>(rows).find_personal_token(username);
+        return *rows().find_personal_token(username);
     }
     std::optional<std::optional<token_credential>> recall_access_token(const digest& token) const noexcept {
         if (!remembers) return std::nullopt;
-        return *const_cast<memory_store&>(rows).find_access_token(token);
+        return *rows().find_access_token(token);
     }
-    outcome<void> record_personal_token_use(std::string_view username, instant now) {
+    result<void> record_personal_token_use(std::string_view username, instant now) {
         ++uses_recorded;
-        if (forgets_uses) return outcome<void>{};
-        return rows.record_personal_token_use(username, now);
+        if (forgets_uses) return result<void>{};
+        return memory_store::record_personal_token_use(username, now);
     }
-    outcome<void> record_access_token_use(const digest& token, instant now) {
+    result<void> record_access_token_use(const digest& token, instant now) {
         ++uses_recorded;
-        return rows.record_access_token_use(token, now);
+        return memory_store::record_access_token_use(token, now);
     }
-    outcome<token_id> create_personal_token(const new_personal_token& made, std::size_t max) {
-        return rows.create_personal_token(made, max);
-    }
-    outcome<std::vector<personal_token>> personal_tokens_of(user_id user) { return rows.personal_tokens_of(user); }
-    outcome<bool> revoke_personal_token(token_id id) { return rows.revoke_personal_token(id); }
-    outcome<void> create_access_token(const new_access_token& made) { return rows.create_access_token(made); }
-    outcome<bool> revoke_access_token(const digest& token) { return rows.revoke_access_token(token); }
-    outcome<hook_id> create_hook(const new_hook& made, std::size_t max) { return rows.create_hook(made, max); }
-    outcome<std::vector<hook>> hooks_of(const account_ref& account) { return rows.hooks_of(account); }
-    outcome<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) {
-        return rows.account_of_hook(service, id);
-    }
-    outcome<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret, instant until) {
-        return rows.replace_hook_secret(account, id, secret, until);
-    }
-    outcome<bool> delete_hook(const account_ref& account, hook_id id) { return rows.delete_hook(account, id); }
+
+    /// What it keeps, asked behind its back.
+    memory_store& rows() const noexcept { return const_cast<recalling_store&>(*this); }
 };
 static_assert(credential_recaller<recalling_store> && use_recorder<recalling_store>);
 
@@ -98,13 +84,13 @@ struct waiting_directory : shop_directory {
 };
 
 struct throwing_directory : recalling_directory {
-    outcome<std::optional<quota>> quota_of(user_id) { throw std::runtime_error{"a directory's own trouble"}; }
+    result<std::optional<quota>> quota_of(user_id) { throw std::runtime_error{"a directory's own trouble"}; }
 };
 
 struct guest_pass {
     static constexpr std::string_view scheme = "Guest";
     static constexpr std::string_view challenge = "Guest realm=\"api\"";
-    outcome<std::optional<caller>> identify(std::string_view, recalling_store& store, instant) const {
+    result<std::optional<caller>> identify(std::string_view, recalling_store& store, instant) const {
         ++store.asked;
         return std::optional<caller>{};
     }
@@ -129,7 +115,7 @@ struct recalling_shop {
         username = name.view();
         secret = made.view();
         balance_.basic(username, secret);
-        REQUIRE(store.rows.record_personal_token_use(username, now));
+        REQUIRE(store.rows().record_personal_token_use(username, now));
     }
 
     auto make_api() {
@@ -194,12 +180,12 @@ TEST_CASE("whatever else is asked may wait") {
 
 TEST_CASE("over a store that never waits, room in the window is all that may have to be waited for", "[pipeline]") {
     recalling_shop shop;
-    account_api api{shop_settings(), static_cast<shop_directory&>(shop.users), shop.store.rows,
+    account_api api{shop_settings(), static_cast<shop_directory&>(shop.users), shop.store.rows(),
                     default_policies().with_clock(fake_clock{&shop.now}).with_limiter(std::ref(shop.limiter))};
     CHECK_FALSE(api.may_block(shop.balance()));
     shop.limiter.at_hand = false;
     CHECK(api.may_block(shop.balance()));
-    account_api counts_here{shop_settings(), static_cast<shop_directory&>(shop.users), shop.store.rows};
+    account_api counts_here{shop_settings(), static_cast<shop_directory&>(shop.users), shop.store.rows()};
     CHECK_FALSE(counts_here.may_block(shop.balance()));
     CHECK_FALSE(counts_here.may_block(sent{method::get, "/v1/nowhere"}.field("X", "y").asked()));
 }
@@ -244,7 +230,7 @@ TEST_CASE("an access token that is over waits for its refusal") {
     const auto made = make_secret(secret_kind::access_token, bytes);
     REQUIRE(shop.store.create_access_token({ann, application_id{1}, digest_of(made),
                                             *scope_set::parse("user:balance"), shop.now, shop.now + seconds{60}}));
-    REQUIRE(shop.store.rows.record_access_token_use(digest_of(made), shop.now));
+    REQUIRE(shop.store.rows().record_access_token_use(digest_of(made), shop.now));
     sent request{method::get, "/v1/user/balance"};
     request.bearer(made.view());
     CHECK_FALSE(api.may_block(request.asked()));

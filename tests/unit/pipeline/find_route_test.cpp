@@ -1,4 +1,4 @@
-#include <tollgate/pipeline/find_route.hpp>
+#include <tollgate/pipeline/detail/find_route.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include <tollgate/pipeline/identify.hpp>
+#include <tollgate/pipeline/detail/identify.hpp>
 
 #include <catch2/catch.hpp>
 

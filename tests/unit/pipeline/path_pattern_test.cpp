@@ -1,4 +1,4 @@
-#include <tollgate/pipeline/path_pattern.hpp>
+#include <tollgate/pipeline/route_table.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include <tollgate/pipeline/read_body.hpp>
+#include <tollgate/pipeline/detail/read_body.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -38,13 +38,13 @@ TEST_CASE("routes of one's own get identification, limits, scopes and errors for
     auto calls = std::make_shared<int>(0);
     auto own = route_table{
         on_get<"/{service}/items/{code}">(read_of_service,
-                                          [calls](auto& call, const service& at, const item_code& code) -> outcome<void> {
+                                          [calls](auto& call, const service& at, const item_code& code) -> result<void> {
                                               ++*calls;
                                               call.json().string(std::string{at.name.view()} + " " + code.letters);
                                               return {};
                                           }),
         on_put<"/{service}/items/{code}">(write_of_service,
-                                          [](auto& call, const service&, const item_code&) -> outcome<void> {
+                                          [](auto& call, const service&, const item_code&) -> result<void> {
                                               const auto body = call.body();
                                               if (!body) return body.error();
                                               if (body->find("name") == nullptr) return invalid("name is missing.");
@@ -52,7 +52,7 @@ TEST_CASE("routes of one's own get identification, limits, scopes and errors for
                                               return {};
                                           }),
         on_get<"/notes/{name}">(open_to_all,
-                                [](auto& call, std::string_view name) -> outcome<void> {
+                                [](auto& call, std::string_view name) -> result<void> {
                                     call.answer().add("Content-Type", "text/plain");
                                     call.answer().body() = name;
                                     return {};

@@ -1,7 +1,7 @@
-#include <tollgate/policy/policy_set.hpp>
+#include <tollgate/policy/detail/policy_set.hpp>
 
+#include <tollgate/limits/window_limiter.hpp>
 #include <tollgate/policy/default_policies.hpp>
-#include <tollgate/policy/unlimited.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include <tollgate/policy/prefix_scopes.hpp>
+#include <tollgate/policy/default_policies.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -128,6 +128,6 @@ TEST_CASE("an address is judged again before each connection") {
 TEST_CASE("a refusal is the client's to mend") {
     const auto refused = public_targets{}.check(*http::url::parse("http://127.0.0.1/"));
     REQUIRE_FALSE(refused);
-    CHECK(refused.error().kind == problem_kind::invalid);
+    CHECK(refused.error().kind == error_kind::invalid);
     CHECK(refused.error().cause.empty());
 }

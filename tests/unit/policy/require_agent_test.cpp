@@ -1,4 +1,4 @@
-#include <tollgate/policy/require_agent.hpp>
+#include <tollgate/policy/default_policies.hpp>
 
 #include <catch2/catch.hpp>
 

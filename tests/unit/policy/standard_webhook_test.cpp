@@ -1,6 +1,5 @@
 #include <tollgate/policy/standard_webhook.hpp>
 
-#include <tollgate/domain/webhook_signature.hpp>
 #include <tollgate/http/json_body.hpp>
 
 #include <catch2/catch.hpp>
@@ -91,6 +90,6 @@ TEST_CASE("a secret that is none is a problem, not a delivery that nobody can ve
         written made;
         const auto done = standard_webhook{}.write(sent, from_unix_seconds(1), made.fields, made.body);
         REQUIRE_FALSE(done);
-        CHECK(done.error().kind == problem_kind::internal);
+        CHECK(done.error().kind == error_kind::internal);
     }
 }

@@ -1,10 +1,10 @@
-#include <tollgate/server/admission.hpp>
+#include <tollgate/server/detail/admission.hpp>
 
 #include <catch2/catch.hpp>
 
 using namespace tollgate;
-using hosting::admission;
-using answer = hosting::admission::verdict;
+using server_detail::admission;
+using answer = server_detail::admission::verdict;
 
 TEST_CASE("connections are counted in all", "[admission]") {
     admission doors{2, 0};

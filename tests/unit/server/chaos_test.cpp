@@ -1,4 +1,4 @@
-#include <tollgate/server/guest.hpp>
+#include <tollgate/server/asio_server.hpp>
 
 #include <asio/thread_pool.hpp>
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-#include <tollgate/server/deadline_wheel.hpp>
+#include <tollgate/server/detail/deadline_wheel.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-using tollgate::hosting::deadline_wheel;
+using tollgate::server_detail::deadline_wheel;
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include <tollgate/server/exchange.hpp>
+#include <tollgate/server/detail/exchange.hpp>
 
 #include <catch2/catch.hpp>
 #include <support/echo_handler.hpp>
@@ -10,7 +10,7 @@
 #include <string_view>
 
 using namespace tollgate;
-using hosting::exchange;
+using server_detail::exchange;
 
 namespace {
 
@@ -23,7 +23,7 @@ const std::string answer_to_get =
 struct conversation {
     tollgate_test::echo_handler handler;
     std::atomic<bool> stopping = false;
-    hosting::answering with{handler, date, stopping};
+    server_detail::answering with{handler, date, stopping};
     exchange talk{http::parser_settings{}};
     std::string output;
 
@@ -172,7 +172,7 @@ struct post_blocks : tollgate_test::echo_handler {
 TEST_CASE("an exchange stops before a request that may block, where nobody may wait", "[exchange]") {
     post_blocks handler;
     const std::atomic<bool> stopping = false;
-    const hosting::answering with{handler, date, stopping};
+    const server_detail::answering with{handler, date, stopping};
     exchange talk{http::parser_settings{}};
     talk.begin(ip_address::v4(192, 0, 2, 1), false);
     const std::string sent = get + "POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi" + get;
@@ -193,7 +193,7 @@ TEST_CASE("an exchange stops before a request that may block, where nobody may w
 TEST_CASE("an exchange goes on with all of it, where somebody may wait", "[exchange]") {
     post_blocks handler;
     const std::atomic<bool> stopping = false;
-    const hosting::answering with{handler, date, stopping};
+    const server_detail::answering with{handler, date, stopping};
     exchange talk{http::parser_settings{}};
     talk.begin(ip_address::v4(192, 0, 2, 1), false);
     const std::string sent = "POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi" + get;

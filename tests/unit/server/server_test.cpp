@@ -1,4 +1,4 @@
-#include <tollgate/server/guest.hpp>
+#include <tollgate/server/asio_server.hpp>
 
 #include <asio/executor_work_guard.hpp>
 #include <asio/io_context.hpp>

@@ -1,4 +1,4 @@
-#include <tollgate/server/worker_pool.hpp>
+#include <tollgate/server/detail/worker_pool.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-using namespace tollgate::hosting;
+using namespace tollgate::server_detail;
 
 namespace {
 

@@ -2,8 +2,8 @@
 #include <tollgate/store/memory.hpp>
 #include <tollgate/store/sqlite.hpp>
 
-#include <tollgate/store/suite/granting.hpp>
-#include <tollgate/store/suite/samples.hpp>
+#include <tollgate/testing/detail/granting.hpp>
+#include <tollgate/testing/detail/samples.hpp>
 
 #include <support/temporary_directory.hpp>
 
@@ -12,8 +12,8 @@
 #include <cstdint>
 
 using namespace tollgate;
-using namespace tollgate::store_suite;
-using namespace tollgate::store_suite::detail;
+using namespace tollgate::testing;
+using namespace tollgate::testing::detail;
 
 namespace {
 

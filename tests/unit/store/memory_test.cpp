@@ -1,7 +1,7 @@
 #include <tollgate/store/memory.hpp>
 
-#include <tollgate/store/suite/delivering.hpp>
-#include <tollgate/store/suite/samples.hpp>
+#include <tollgate/testing/detail/delivering.hpp>
+#include <tollgate/testing/detail/samples.hpp>
 
 #include <support/run_store_suite.hpp>
 
@@ -10,7 +10,7 @@
 #include <string>
 
 using namespace tollgate;
-using namespace tollgate::store_suite;
+using namespace tollgate::testing;
 
 TEST_CASE("the memory store passes the store suite") {
     tollgate_test::run_store_suite([] { return memory_store{}; });
@@ -24,17 +24,17 @@ TEST_CASE("a memory store refuses more than it may hold, and says which setting 
     const auto first = value_of(store.create_personal_token(sample_personal_token("tgu_1"), tokens_max));
     value_of(store.create_personal_token(sample_personal_token("tgu_2"), tokens_max));
     auto refused = store.create_personal_token(sample_personal_token("tgu_3"), tokens_max);
-    expect_problem(refused, problem_kind::unavailable);
+    expect_error(refused, error_kind::unavailable);
     CHECK_THAT(refused.error().cause, Catch::Contains("memory_settings::personal_tokens_max"));
-    expect_problem(store.create_personal_token(sample_personal_token("tgu_2"), tokens_max), problem_kind::conflict);
+    expect_error(store.create_personal_token(sample_personal_token("tgu_2"), tokens_max), error_kind::conflict);
     value_of(store.revoke_personal_token(first));
     value_of(store.create_personal_token(sample_personal_token("tgu_3"), tokens_max));
 
     value_of(store.create_access_token(sample_access_token(1)));
-    expect_problem(store.create_access_token(sample_access_token(1)), problem_kind::conflict);
+    expect_error(store.create_access_token(sample_access_token(1)), error_kind::conflict);
     value_of(store.create_access_token(sample_access_token(2)));
     auto refused_access = store.create_access_token(sample_access_token(3));
-    expect_problem(refused_access, problem_kind::unavailable);
+    expect_error(refused_access, error_kind::unavailable);
     CHECK_THAT(refused_access.error().cause, Catch::Contains("memory_settings::access_tokens_max"));
     value_of(store.revoke_access_token(sample_access_token(1).token_digest));
     value_of(store.create_access_token(sample_access_token(3)));
@@ -43,7 +43,7 @@ TEST_CASE("a memory store refuses more than it may hold, and says which setting 
     const auto hook = value_of(store.create_hook(sample_hook(account), 20));
     value_of(store.create_hook(sample_hook(sample_account("itemplatform")), 20));
     auto refused_hook = store.create_hook(sample_hook(account), 20);
-    expect_problem(refused_hook, problem_kind::unavailable);
+    expect_error(refused_hook, error_kind::unavailable);
     CHECK_THAT(refused_hook.error().cause, Catch::Contains("memory_settings::hooks_max"));
     value_of(store.delete_hook(account, hook));
     value_of(store.create_hook(sample_hook(account), 20));
@@ -55,7 +55,7 @@ TEST_CASE("a memory store refuses more of OAuth and of sessions than it may hold
     settings.sessions_max = 2;
     memory_store store{settings};
     const auto expect_full = [](const auto& given, const std::string& setting) {
-        expect_problem(given, problem_kind::unavailable);
+        expect_error(given, error_kind::unavailable);
         CHECK_THAT(given.error().cause, Catch::EndsWith("(memory_settings::" + setting + ")."));
     };
 
@@ -92,7 +92,7 @@ TEST_CASE("a memory store refuses more of OAuth and of sessions than it may hold
     value_of(store.create_session(sample_session(1)));
     value_of(store.create_session(sample_session(2)));
     expect_full(store.create_session(sample_session(3)), "sessions_max");
-    expect_problem(store.create_session(sample_session(2)), problem_kind::conflict);
+    expect_error(store.create_session(sample_session(2)), error_kind::conflict);
     value_of(store.end_session(sample_session(1).cookie_digest));
     value_of(store.create_session(sample_session(3)));
 }
@@ -104,14 +104,14 @@ TEST_CASE("in a full memory store access tokens that have expired make room") {
     value_of(store.create_access_token(sample_access_token(1)));
     auto next = sample_access_token(2);
     next.created_at = noon + seconds{3600} - milliseconds{1};
-    expect_problem(store.create_access_token(next), problem_kind::unavailable);
+    expect_error(store.create_access_token(next), error_kind::unavailable);
     next.created_at = noon + seconds{3600};
     value_of(store.create_access_token(next));
     CHECK_FALSE(value_of(store.find_access_token(sample_access_token(1).token_digest)));
 }
 
 TEST_CASE("a memory store's outbox has a bound of bytes: what ended makes room, what is still to be sent does not") {
-    using namespace tollgate::store_suite::detail;
+    using namespace tollgate::testing::detail;
     memory_settings settings;
     settings.outbox_bytes_max = 80'000;
     memory_store store{settings};
@@ -134,7 +134,7 @@ TEST_CASE("a memory store's outbox has a bound of bytes: what ended makes room, 
     while (append()) REQUIRE(++room < 1000);
     CHECK(room > 40);
     const auto refused = append();
-    expect_problem(refused, problem_kind::unavailable);
+    expect_error(refused, error_kind::unavailable);
     CHECK_THAT(refused.error().cause, Catch::EndsWith("(memory_settings::outbox_bytes_max)."));
     CHECK(kept().size() == room);
 
@@ -149,7 +149,7 @@ TEST_CASE("a memory store's outbox has a bound of bytes: what ended makes room, 
     REQUIRE(attempts.size() == 1);
     CHECK(attempts[0].made.status == 503);
     CHECK(attempts[0].made.answer.empty());
-    expect_problem(append(), problem_kind::unavailable);
+    expect_error(append(), error_kind::unavailable);
 
     for (std::size_t i = 1; i < 6; ++i)
         expect_settled(store, settled(sent.at(i), delivery_verdict::delivered), settle_result::done,
@@ -162,11 +162,11 @@ TEST_CASE("a memory store's outbox has a bound of bytes: what ended makes room, 
     for (auto& [account, hook] : all)
         hook = listen_at(store, account, "https://" + std::to_string(account.account.value()) + ".example/");
     for (std::size_t i = 0; i < room; ++i) value_of(append());  // all the room is there again
-    expect_problem(append(), problem_kind::unavailable);
+    expect_error(append(), error_kind::unavailable);
 }
 
 TEST_CASE("no account and no host fills a memory store's outbox: whoever holds a quarter of it makes room first") {
-    using namespace tollgate::store_suite::detail;
+    using namespace tollgate::testing::detail;
     memory_settings settings;
     settings.outbox_bytes_max = 80'000;
     memory_store store{settings};
@@ -177,7 +177,7 @@ TEST_CASE("no account and no host fills a memory store's outbox: whoever holds a
         std::size_t count = 0;
         while (append(account)) REQUIRE(++count < 1000);
         const auto refused = append(account);
-        expect_problem(refused, problem_kind::unavailable);
+        expect_error(refused, error_kind::unavailable);
         CHECK_THAT(refused.error().cause,
                    Catch::EndsWith("(a quarter of memory_settings::outbox_bytes_max)."));
         return count;
@@ -190,7 +190,7 @@ TEST_CASE("no account and no host fills a memory store's outbox: whoever holds a
     for (int i = 2; i < 5; ++i) listen_at(store, sample_account("sitesmaker", i), "https://dead.example/");
     const auto of_host = fill(2);
     CHECK(of_host > 15);
-    expect_problem(append(3), problem_kind::unavailable);
+    expect_error(append(3), error_kind::unavailable);
     const auto other = sample_account("sitesmaker", 9);
     const auto lucky = listen_at(store, other, "https://lucky.example/");
     CHECK(value_of(append(9)) == 1);
@@ -202,13 +202,13 @@ TEST_CASE("no account and no host fills a memory store's outbox: whoever holds a
     REQUIRE(dead.size() == of_host);
     expect_settled(store, settled(dead[0], delivery_verdict::given_up), settle_result::done);
     CHECK(value_of(append(4)) == 1);
-    expect_problem(append(4), problem_kind::unavailable);
+    expect_error(append(4), error_kind::unavailable);
     CHECK(value_of(store.resend(sample_account("sitesmaker", 2), dead[0].lease.delivery, noon)));
     expect_settled(store, settled(dead[1], delivery_verdict::given_up), settle_result::done);
-    expect_problem(append(4), problem_kind::unavailable);
+    expect_error(append(4), error_kind::unavailable);
     expect_settled(store, settled(dead[2], delivery_verdict::gone), settle_result::hook_disabled);  // and it holds the rest
     CHECK(value_of(append(4)) == 1);
-    expect_problem(append(4), problem_kind::unavailable);
+    expect_error(append(4), error_kind::unavailable);
     value_of(store.delete_hook(sample_account("sitesmaker", 2), dead[0].hook));
     for (std::size_t i = 0; i + 2 < of_host; ++i) CHECK(value_of(append(4)) == 1);
     CHECK(value_of(append(9)) == 1);
@@ -216,7 +216,7 @@ TEST_CASE("no account and no host fills a memory store's outbox: whoever holds a
 }
 
 TEST_CASE("a deleted hook with a large backlog is gone at once, and its backlog bit by bit") {
-    using namespace tollgate::store_suite::detail;
+    using namespace tollgate::testing::detail;
     memory_store store;
     const auto account = sample_account(), other = sample_account("sitesmaker", 43);
     const auto busy = listen(store, account);

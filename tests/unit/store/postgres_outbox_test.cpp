@@ -1,7 +1,7 @@
 #include <tollgate/store/postgres_own_transaction.hpp>
 
-#include <tollgate/store/suite/delivering.hpp>
-#include <tollgate/store/suite/samples.hpp>
+#include <tollgate/testing/detail/delivering.hpp>
+#include <tollgate/testing/detail/samples.hpp>
 
 #include <support/child_process.hpp>
 #include <support/postgres_server.hpp>
@@ -22,8 +22,8 @@
 #include <vector>
 
 using namespace tollgate;
-using namespace tollgate::store_suite;
-using namespace tollgate::store_suite::detail;
+using namespace tollgate::testing;
+using namespace tollgate::testing::detail;
 using tollgate_test::child_process;
 using tollgate_test::number_pipe;
 using tollgate_test::postgres_server;
@@ -197,7 +197,7 @@ TEST_CASE("a node that hangs with deliveries in hand loses them when their lease
     const auto claimed = claim_one(bad, noon);
     proxy.behave(tcp_proxy::way::hangs);
     const auto ended = settled(claimed, delivery_verdict::delivered);
-    expect_problem(bad.settle({&ended, 1}, noon), problem_kind::unavailable);
+    expect_error(bad.settle({&ended, 1}, noon), error_kind::unavailable);
     expect_none_due(good, noon + seconds{29});
     CHECK(claim_one(good, noon + seconds{30}).lease.delivery == claimed.lease.delivery);
 }
@@ -250,7 +250,7 @@ TEST_CASE("an event that is reported in somebody's transaction is theirs: with t
         return outbox.append_event(sample_event(account), sample_seed(seed), noon);
     };
 
-    expect_problem(append(1), problem_kind::invalid);  // there is no transaction
+    expect_error(append(1), error_kind::invalid);  // there is no transaction
     REQUIRE(own.run("BEGIN; INSERT INTO sites VALUES ('a')"));
     CHECK(value_of(append(1)) == 1);
     CHECK(value_of(append(2)) == 1);
@@ -267,11 +267,11 @@ TEST_CASE("an event that is reported in somebody's transaction is theirs: with t
     CHECK(value_of(outbox.append_event(sample_event(sample_account("sitesmaker", 999)), sample_seed(4), noon)) == 0);
     CHECK(own.run("INSERT INTO sites VALUES ('c')"));
     CHECK_FALSE(own.run("INSERT INTO sites VALUES ('a')"));
-    expect_problem(append(5), problem_kind::invalid);  // the transaction has failed
+    expect_error(append(5), error_kind::invalid);  // the transaction has failed
     REQUIRE(own.run("ROLLBACK"));
     expect_none_due(store, noon);
-    expect_problem(postgres_own_transaction(store, nullptr).append_event(sample_event(account), sample_seed(8), noon),
-                   problem_kind::invalid);
+    expect_error(postgres_own_transaction(store, nullptr).append_event(sample_event(account), sample_seed(8), noon),
+                   error_kind::invalid);
 }
 
 TEST_CASE("after a problem somebody's transaction goes on, and nothing of the event is there") {
@@ -283,13 +283,13 @@ TEST_CASE("after a problem somebody's transaction goes on, and nothing of the ev
     own_connection own{where};
     postgres_own_transaction outbox{store, own.handle()};
     REQUIRE(own.run("CREATE TABLE sites (name text PRIMARY KEY)"));
-    const auto expect_refused = [&](const event& happened, problem_kind kind, const char* prepared,
+    const auto expect_refused = [&](const event& happened, error_kind kind, const char* prepared,
                                     const char* restored) {
         CAPTURE(prepared);
         REQUIRE(own.run("BEGIN"));
         REQUIRE(own.run("INSERT INTO sites VALUES ('x')"));
         REQUIRE(own.run(prepared));
-        expect_problem(outbox.append_event(happened, sample_seed(1), noon), kind);
+        expect_error(outbox.append_event(happened, sample_seed(1), noon), kind);
         CHECK(own.run(restored));
         CHECK(own.run("INSERT INTO sites VALUES ('y')"));
         REQUIRE(own.run("COMMIT"));
@@ -298,9 +298,9 @@ TEST_CASE("after a problem somebody's transaction goes on, and nothing of the ev
     };
     auto refused = sample_event(account);
     refused.data = std::string{"\"\0\"", 3};
-    expect_refused(refused, problem_kind::invalid, "SELECT 1", "SELECT 1");
-    expect_refused(sample_event(account), problem_kind::invalid, "SET LOCAL client_encoding = 'LATIN1'", "SELECT 1");
-    expect_refused(sample_event(account), problem_kind::internal, "ALTER TABLE tollgate_bells RENAME TO elsewhere",
+    expect_refused(refused, error_kind::invalid, "SELECT 1", "SELECT 1");
+    expect_refused(sample_event(account), error_kind::invalid, "SET LOCAL client_encoding = 'LATIN1'", "SELECT 1");
+    expect_refused(sample_event(account), error_kind::internal, "ALTER TABLE tollgate_bells RENAME TO elsewhere",
                    "ALTER TABLE elsewhere RENAME TO tollgate_bells");
     REQUIRE(own.run("BEGIN"));
     CHECK(value_of(outbox.append_event(sample_event(account), sample_seed(2), noon)) == 1);
@@ -393,7 +393,7 @@ TEST_CASE("nothing is left of what was forgotten: neither events nor attempts no
     value_of(store.create_hook(sample_hook(account), 1));
     auto refused = sample_hook(account);
     refused.target_url = "https://refused.example/";
-    expect_problem(store.create_hook(refused, 1), problem_kind::invalid);
+    expect_error(store.create_hook(refused, 1), error_kind::invalid);
     CHECK(count_of(where, "hosts") == "1");
 }
 

@@ -1,6 +1,6 @@
 #include <tollgate/store/postgres.hpp>
 
-#include <tollgate/store/suite/delivering.hpp>
+#include <tollgate/testing/detail/delivering.hpp>
 
 #include <support/postgres_server.hpp>
 #include <support/run_store_suite.hpp>
@@ -12,7 +12,7 @@
 #include <string_view>
 
 using namespace tollgate;
-using namespace tollgate::store_suite;
+using namespace tollgate::testing;
 using tollgate_test::postgres_server;
 
 namespace {

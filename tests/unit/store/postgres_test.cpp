@@ -1,8 +1,8 @@
 #include <tollgate/store/postgres.hpp>
 
-#include <tollgate/store/suite/delivering.hpp>
-#include <tollgate/store/suite/granting.hpp>
-#include <tollgate/store/suite/samples.hpp>
+#include <tollgate/testing/detail/delivering.hpp>
+#include <tollgate/testing/detail/granting.hpp>
+#include <tollgate/testing/detail/samples.hpp>
 
 #include <support/child_process.hpp>
 #include <support/postgres_server.hpp>
@@ -24,8 +24,8 @@
 #include <vector>
 
 using namespace tollgate;
-using namespace tollgate::store_suite;
-using namespace tollgate::store_suite::detail;
+using namespace tollgate::testing;
+using namespace tollgate::testing::detail;
 using tollgate_test::child_process;
 using tollgate_test::number_pipe;
 using tollgate_test::postgres_server;
@@ -43,7 +43,7 @@ std::string schema_of(const std::string& connection_string) {
 }
 
 template <class T>
-problem_kind kind_of(const outcome<T>& given) {
+error_kind kind_of(const result<T>& given) {
     REQUIRE_FALSE(given);
     return given.error().kind;
 }
@@ -60,8 +60,8 @@ TEST_CASE("on PostgreSQL a store that cannot be opened says why, thrown or retur
     const std::string nowhere = "host=/nowhere/at/all user=postgres password=hunter2";
     CHECK_THROWS_WITH(postgres_store{nowhere}, Catch::Contains("/nowhere/at/all") && !Catch::Contains("hunter2"));
     CHECK_THROWS_AS(postgres_store{"nonsense"}, store_error);
-    CHECK(kind_of(postgres_store::open(nowhere)) == problem_kind::unavailable);
-    CHECK(kind_of(postgres_store::open("nonsense")) == problem_kind::invalid);
+    CHECK(kind_of(postgres_store::open(nowhere)) == error_kind::unavailable);
+    CHECK(kind_of(postgres_store::open("nonsense")) == error_kind::invalid);
 }
 
 TEST_CASE("on PostgreSQL a store moves, and takes another's place") {
@@ -190,16 +190,16 @@ TEST_CASE("while the server is away every verb says so at once, and when it is b
     report(store, account);
     server.stop();
     const auto before = std::chrono::steady_clock::now();
-    CHECK(kind_of(store.find_personal_token("tgu_a")) == problem_kind::unavailable);
+    CHECK(kind_of(store.find_personal_token("tgu_a")) == error_kind::unavailable);
     CHECK(kind_of(store.create_personal_token(sample_personal_token("tgu_b"), tokens_max)) ==
-          problem_kind::unavailable);
-    CHECK(kind_of(store.append_event(sample_event(account), sample_seed(1), noon)) == problem_kind::unavailable);
-    CHECK(kind_of(store.claim_due(sample_terms(noon))) == problem_kind::unavailable);
+          error_kind::unavailable);
+    CHECK(kind_of(store.append_event(sample_event(account), sample_seed(1), noon)) == error_kind::unavailable);
+    CHECK(kind_of(store.claim_due(sample_terms(noon))) == error_kind::unavailable);
     const settlement ended{.lease = {delivery_id{1}, 1}, .made = {.at = noon}};
-    CHECK(kind_of(store.settle({&ended, 1}, noon)) == problem_kind::unavailable);
-    CHECK(kind_of(store.sweep_expired(noon, 9)) == problem_kind::unavailable);
+    CHECK(kind_of(store.settle({&ended, 1}, noon)) == error_kind::unavailable);
+    CHECK(kind_of(store.sweep_expired(noon, 9)) == error_kind::unavailable);
     CHECK(std::chrono::steady_clock::now() - before < seconds{1});
-    CHECK(kind_of(postgres_store::open(where)) == problem_kind::unavailable);
+    CHECK(kind_of(postgres_store::open(where)) == error_kind::unavailable);
     server.start();
     for (int tries = 0; tries < 100 && !store.find_personal_token("tgu_a"); ++tries)
         std::this_thread::sleep_for(milliseconds{50});
@@ -262,7 +262,7 @@ TEST_CASE("of nodes that create at the bound exactly as many win as there is roo
                 auto hook = sample_hook(sample_account());
                 hook.target_url = "https://" + std::to_string(i) + ".example/";
                 const auto id = store.create_hook(hook, bound);
-                if (!id && id.error().kind != problem_kind::invalid) return 255;
+                if (!id && id.error().kind != error_kind::invalid) return 255;
                 if (id) ++won;
             }
             return won;
@@ -420,13 +420,13 @@ TEST_CASE("text that cannot be kept is the client's mistake, and what cannot be 
     for (const std::string& text : {std::string{"a\0b", 3}, std::string{"\xff"}, std::string{"\xed\xa0\x80"}}) {
         auto token = sample_personal_token("tgu_a");
         token.description = text;
-        CHECK(kind_of(store.create_personal_token(token, tokens_max)) == problem_kind::invalid);
+        CHECK(kind_of(store.create_personal_token(token, tokens_max)) == error_kind::invalid);
         CHECK_FALSE(value_of(store.find_personal_token(text)));
         CHECK_FALSE(value_of(store.find_application(text)));
         CHECK_FALSE(value_of(store.account_of_hook(service_name::from(text).value(), hook_id{1})));
         auto hook = sample_hook(sample_account());
         hook.target_url += text;
-        CHECK(kind_of(store.create_hook(hook, 20)) == problem_kind::invalid);
+        CHECK(kind_of(store.create_hook(hook, 20)) == error_kind::invalid);
     }
     CHECK(value_of(store.personal_tokens_of(user_id{7})).empty());
     CHECK(value_of(store.hooks_of(sample_account())).empty());

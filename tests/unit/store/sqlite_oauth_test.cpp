@@ -1,21 +1,21 @@
 #include <support/child_process.hpp>
 #include <support/faulty_vfs.hpp>
 #include <support/temporary_directory.hpp>
+#include <tollgate/store/detail/sqlite/access_tokens.hpp>
+#include <tollgate/store/detail/sqlite/applications.hpp>
+#include <tollgate/store/detail/sqlite/columns.hpp>
+#include <tollgate/store/detail/sqlite/database.hpp>
+#include <tollgate/store/detail/sqlite/delivery_history.hpp>
+#include <tollgate/store/detail/sqlite/grants.hpp>
+#include <tollgate/store/detail/sqlite/hooks.hpp>
+#include <tollgate/store/detail/sqlite/outbox.hpp>
+#include <tollgate/store/detail/sqlite/personal_tokens.hpp>
+#include <tollgate/store/detail/sqlite/pool.hpp>
+#include <tollgate/store/detail/sqlite/sessions.hpp>
 #include <tollgate/store/sqlite.hpp>
-#include <tollgate/store/sqlite/access_tokens.hpp>
-#include <tollgate/store/sqlite/applications.hpp>
-#include <tollgate/store/sqlite/columns.hpp>
-#include <tollgate/store/sqlite/database.hpp>
-#include <tollgate/store/sqlite/delivery_history.hpp>
-#include <tollgate/store/sqlite/grants.hpp>
-#include <tollgate/store/sqlite/hooks.hpp>
-#include <tollgate/store/sqlite/outbox.hpp>
-#include <tollgate/store/sqlite/personal_tokens.hpp>
-#include <tollgate/store/sqlite/pool.hpp>
-#include <tollgate/store/sqlite/sessions.hpp>
-#include <tollgate/store/suite/delivering.hpp>
-#include <tollgate/store/suite/granting.hpp>
-#include <tollgate/store/suite/samples.hpp>
+#include <tollgate/testing/detail/delivering.hpp>
+#include <tollgate/testing/detail/granting.hpp>
+#include <tollgate/testing/detail/samples.hpp>
 
 #include <catch2/catch.hpp>
 #include <sqlite3.h>
@@ -30,8 +30,8 @@
 #include <vector>
 
 using namespace tollgate;
-using namespace tollgate::store_suite;
-using namespace tollgate::store_suite::detail;
+using namespace tollgate::testing;
+using namespace tollgate::testing::detail;
 using tollgate_test::child_process;
 using tollgate_test::faulty_vfs;
 using tollgate_test::number_pipe;
@@ -58,12 +58,12 @@ bool has_token(sqlite_store& store, std::uint64_t seed) {
 }
 
 template <class T>
-outcome<void> settle(outcome<T> given) {
+result<void> settle(result<T> given) {
     if (!given) return std::move(given).error();
     return {};
 }
 
-outcome<void> settle(bool as_expected) {
+result<void> settle(bool as_expected) {
     if (!as_expected) return internal_error("the verb gave something else than expected");
     return {};
 }
@@ -81,7 +81,7 @@ void furnish(sqlite_store& store) {
 
 struct verb {
     const char* name;
-    outcome<void> (*act)(sqlite_store&);
+    result<void> (*act)(sqlite_store&);
     progress (*done)(sqlite_store&);
 };
 
@@ -203,7 +203,7 @@ TEST_CASE("a disk that fails at the nth change: each verb of OAuth and of sessio
 
             vfs.fail_after(n, code);
             const auto done = each.act(store);
-            if (!done) CHECK(done.error().kind == problem_kind::unavailable);
+            if (!done) CHECK(done.error().kind == error_kind::unavailable);
             CHECK(each.done(store) == progress{done.has_value()});  // reading needs no disk that can be written to
             vfs.heal();
             if (done) break;
@@ -469,8 +469,8 @@ TEST_CASE("what is not worth waiting for does not wait until another process has
         auto change = sqlite::transaction::begin(stranger);
         REQUIRE(change);
         const auto before = std::chrono::steady_clock::now();
-        expect_problem(store.record_personal_token_use("tgu_a", noon), problem_kind::unavailable);
-        expect_problem(store.record_access_token_use(access.token_digest, noon), problem_kind::unavailable);
+        expect_error(store.record_personal_token_use("tgu_a", noon), error_kind::unavailable);
+        expect_error(store.record_access_token_use(access.token_digest, noon), error_kind::unavailable);
         CHECK(std::chrono::steady_clock::now() - before < seconds{3});
     }
     value_of(store.record_personal_token_use("tgu_a", noon));

@@ -3,12 +3,12 @@
 #include <support/child_process.hpp>
 #include <support/faulty_vfs.hpp>
 #include <support/temporary_directory.hpp>
-#include <tollgate/store/sqlite/columns.hpp>
-#include <tollgate/store/sqlite/database.hpp>
-#include <tollgate/store/sqlite/migrations.hpp>
-#include <tollgate/store/sqlite/schema.hpp>
-#include <tollgate/store/suite/delivering.hpp>
-#include <tollgate/store/suite/samples.hpp>
+#include <tollgate/store/detail/sqlite/columns.hpp>
+#include <tollgate/store/detail/sqlite/database.hpp>
+#include <tollgate/store/detail/sqlite/migrations.hpp>
+#include <tollgate/store/detail/sqlite/schema.hpp>
+#include <tollgate/testing/detail/delivering.hpp>
+#include <tollgate/testing/detail/samples.hpp>
 
 #include <catch2/catch.hpp>
 #include <sqlite3.h>
@@ -26,8 +26,8 @@
 #include <vector>
 
 using namespace tollgate;
-using namespace tollgate::store_suite;
-using namespace tollgate::store_suite::detail;
+using namespace tollgate::testing;
+using namespace tollgate::testing::detail;
 using tollgate_test::child_process;
 using tollgate_test::faulty_vfs;
 using tollgate_test::number_pipe;
@@ -69,7 +69,7 @@ struct furnished {
     }
 };
 
-outcome<void> expected(outcome<bool> given) {
+result<void> expected(result<bool> given) {
     if (!given) return std::move(given).error();
     if (!*given) return internal_error("the verb found nothing to do");
     return {};
@@ -86,7 +86,7 @@ progress all_or_nothing(std::initializer_list<bool> parts) {
 
 struct verb {
     const char* name;
-    outcome<void> (*act)(furnished&);
+    result<void> (*act)(furnished&);
     progress (*done)(furnished&);
 };
 
@@ -97,7 +97,7 @@ const verb verbs[] = {
     {"append_event",
      [](furnished& on) {
          const auto count = on.store.append_event(sample_event(on.account), sample_seed(9), noon);
-         if (!count) return outcome<void>{count.error()};
+         if (!count) return result<void>{count.error()};
          return expected(*count == 2);
      },
      [](furnished& on) {
@@ -106,7 +106,7 @@ const verb verbs[] = {
     {"claim_due",
      [](furnished& on) {
          const auto claimed = on.store.claim_due(sample_terms(noon + seconds{60}));
-         if (!claimed) return outcome<void>{claimed.error()};
+         if (!claimed) return result<void>{claimed.error()};
          return expected(claimed->deliveries.size() == 3);  // the one that was leased, too
      },
      [](furnished& on) {
@@ -119,7 +119,7 @@ const verb verbs[] = {
      [](furnished& on) {
          const auto ended = settled(*on.lent, delivery_verdict::gone);
          const auto results = on.store.settle({&ended, 1}, noon);
-         if (!results) return outcome<void>{results.error()};
+         if (!results) return result<void>{results.error()};
          return expected(results->at(0) == settle_result::hook_disabled);
      },
      [](furnished& on) {
@@ -141,7 +141,7 @@ const verb verbs[] = {
     {"sweep_deliveries",
      [](furnished& on) {
          const auto swept = on.store.sweep_deliveries(noon + seconds{1}, 100);
-         if (!swept) return outcome<void>{swept.error()};
+         if (!swept) return result<void>{swept.error()};
          return expected(*swept == 2);
      },
      [](furnished& on) {
@@ -173,7 +173,7 @@ TEST_CASE("a disk that fails at the nth change: each verb of the outbox is done 
         vfs.fail_after(n, code);
         const auto done = each.act(on);
         if (!done) {
-            CHECK(done.error().kind == problem_kind::unavailable);
+            CHECK(done.error().kind == error_kind::unavailable);
             CHECK_THAT(done.error().cause, Catch::StartsWith("SQLite: "));
         }
         CHECK(each.done(on) == progress{done.has_value()});  // reading needs no disk that can be written to
@@ -214,7 +214,7 @@ TEST_CASE("a file that may not grow is a problem that the publisher is told of, 
         for (std::uint64_t i = 0;; ++i) {
             const auto count = store.append_event(happened, sample_seed(i), noon);
             if (!count) {
-                if (count.error().kind != problem_kind::unavailable) return 1;
+                if (count.error().kind != error_kind::unavailable) return 1;
                 break;
             }
             told.put(static_cast<std::int64_t>(*count));

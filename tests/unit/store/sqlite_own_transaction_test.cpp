@@ -3,10 +3,10 @@
 #include <support/child_process.hpp>
 #include <support/faulty_vfs.hpp>
 #include <support/temporary_directory.hpp>
+#include <tollgate/store/detail/sqlite/database.hpp>
 #include <tollgate/store/sqlite.hpp>
-#include <tollgate/store/sqlite/database.hpp>
-#include <tollgate/store/suite/delivering.hpp>
-#include <tollgate/store/suite/samples.hpp>
+#include <tollgate/testing/detail/delivering.hpp>
+#include <tollgate/testing/detail/samples.hpp>
 
 #include <catch2/catch.hpp>
 #include <sqlite3.h>
@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 using namespace tollgate;
-using namespace tollgate::store_suite;
-using namespace tollgate::store_suite::detail;
+using namespace tollgate::testing;
+using namespace tollgate::testing::detail;
 using tollgate_test::child_process;
 using tollgate_test::faulty_vfs;
 using tollgate_test::number_pipe;
@@ -72,7 +72,7 @@ TEST_CASE("an event and a row of the integrator's own commit together, or neithe
     sqlite_own_transaction outbox{mine.get()};
     const auto append = [&] { return outbox.append_event(sample_event(account), sample_seed(1), noon); };
 
-    expect_problem(append(), problem_kind::invalid);  // no transaction
+    expect_error(append(), error_kind::invalid);  // no transaction
     CHECK(claim_at(store, noon).empty());
 
     REQUIRE(mine.run("BEGIN IMMEDIATE") == SQLITE_OK);
@@ -110,13 +110,13 @@ TEST_CASE("a file without the store's tables, or with later ones, takes no event
         return appended;
     };
     auto refused = append();
-    expect_problem(refused, problem_kind::internal);
+    expect_error(refused, error_kind::internal);
     CHECK_THAT(refused.error().cause, Catch::Contains("version 0"));
     { sqlite_store made{path}; }
     CHECK(value_of(append()) == 0);
     REQUIRE(mine.run("UPDATE tollgate_schema SET version = 1000") == SQLITE_OK);
     refused = append();
-    expect_problem(refused, problem_kind::internal);
+    expect_error(refused, error_kind::internal);
     CHECK_THAT(refused.error().cause, Catch::Contains("version 1000"));
 }
 
@@ -132,9 +132,9 @@ TEST_CASE("while the store writes, an own transaction waits as its connection sa
     REQUIRE(mine.run("BEGIN IMMEDIATE") == SQLITE_OK);
     REQUIRE(other.run("BEGIN") == SQLITE_OK);
     sqlite_own_transaction outbox{other.get()};
-    expect_problem(outbox.append_event(sample_event(sample_account()), sample_seed(1), noon),
-                   problem_kind::unavailable);
-    expect_problem(store.append_event(sample_event(sample_account()), sample_seed(1), noon), problem_kind::unavailable);
+    expect_error(outbox.append_event(sample_event(sample_account()), sample_seed(1), noon),
+                   error_kind::unavailable);
+    expect_error(store.append_event(sample_event(sample_account()), sample_seed(1), noon), error_kind::unavailable);
     REQUIRE(other.run("ROLLBACK") == SQLITE_OK);
     REQUIRE(mine.run("ROLLBACK") == SQLITE_OK);
     CHECK(value_of(store.append_event(sample_event(sample_account()), sample_seed(1), noon)) == 1);
@@ -165,7 +165,7 @@ TEST_CASE("a disk that fails at the nth change of an own transaction: all of it 
         bool event_done = false;
         if (mine_done) {
             const auto appended = outbox.append_event(happened, sample_seed(1), noon);
-            if (!appended) CHECK(appended.error().kind == problem_kind::unavailable);
+            if (!appended) CHECK(appended.error().kind == error_kind::unavailable);
             event_done = appended.has_value();
         }
         committed = mine_done && (event_done || goes_on) && mine.run("COMMIT") == SQLITE_OK;

@@ -1,11 +1,11 @@
 #include <tollgate/store/sqlite.hpp>
 
-#include <tollgate/store/suite/samples.hpp>
+#include <tollgate/testing/detail/samples.hpp>
 
-#include <tollgate/store/sqlite/columns.hpp>
-#include <tollgate/store/sqlite/database.hpp>
-#include <tollgate/store/sqlite/migrations.hpp>
-#include <tollgate/store/sqlite/schema.hpp>
+#include <tollgate/store/detail/sqlite/columns.hpp>
+#include <tollgate/store/detail/sqlite/database.hpp>
+#include <tollgate/store/detail/sqlite/migrations.hpp>
+#include <tollgate/store/detail/sqlite/schema.hpp>
 
 #include <support/child_process.hpp>
 #include <support/faulty_vfs.hpp>
@@ -32,7 +32,7 @@
 #include <unistd.h>
 
 using namespace tollgate;
-using namespace tollgate::store_suite;
+using namespace tollgate::testing;
 using tollgate_test::child_process;
 using tollgate_test::faulty_vfs;
 using tollgate_test::number_pipe;
@@ -84,7 +84,7 @@ TEST_CASE("a store that cannot be opened says why, thrown or returned") {
     CHECK_THROWS_AS(sqlite_store{":memory:"}, store_error);
     const auto opened = sqlite_store::open(path);
     REQUIRE_FALSE(opened);
-    CHECK(opened.error().kind == problem_kind::unavailable);
+    CHECK(opened.error().kind == error_kind::unavailable);
     CHECK_THAT(opened.error().cause, Catch::Contains(path));
     REQUIRE(sqlite_store::open(directory.file("tollgate.db")));
 }
@@ -98,7 +98,7 @@ TEST_CASE("a directory that nobody may write to has no store") {
     child_process somebody{[&] {
         if (::geteuid() == 0 && (::setgid(65534) != 0 || ::setuid(65534) != 0)) return 2;
         const auto opened = sqlite_store::open(directory.file("tollgate.db"));
-        return !opened && opened.error().kind == problem_kind::unavailable &&
+        return !opened && opened.error().kind == error_kind::unavailable &&
                        opened.error().cause.find("unable to open database file") != std::string::npos
                    ? 0
                    : 1;
@@ -181,7 +181,7 @@ TEST_CASE("processes that open one new store at once all get it, and all they cr
         for (auto& each : processes) CHECK(each.wait() == 0);
         sqlite_store store{path};
         CHECK(value_of(store.hooks_of(sample_account())).size() == process_count);
-        expect_problem(store.create_hook(sample_hook(sample_account()), process_count), problem_kind::invalid);
+        expect_error(store.create_hook(sample_hook(sample_account()), process_count), error_kind::invalid);
     }
 }
 
@@ -197,7 +197,7 @@ TEST_CASE("of processes that create hooks at the bound exactly as many win as th
             int won = 0;
             for (int n = 0; n < each_tries; ++n) {
                 const auto id = store.create_hook(sample_hook(sample_account()), bound);
-                if (!id && id.error().kind != problem_kind::invalid) return 255;
+                if (!id && id.error().kind != error_kind::invalid) return 255;
                 if (id) ++won;
             }
             return won;
@@ -246,10 +246,10 @@ TEST_CASE("a disk that fails at the nth change: each verb is done or not, says w
     // Each of the verbs that write, and whether it is done.
     struct verb {
         const char* name;
-        outcome<void> (*act)(sqlite_store&);
+        result<void> (*act)(sqlite_store&);
         bool (*is_done)(sqlite_store&);
     };
-    const auto nothing_but_problem = [](auto given) -> outcome<void> {
+    const auto nothing_but_problem = [](auto given) -> result<void> {
         if (!given) return std::move(given).error();
         return {};
     };
@@ -292,7 +292,7 @@ TEST_CASE("a disk that fails at the nth change: each verb is done or not, says w
 
             vfs.fail_after(n, code);
             const auto done = each.act(store);
-            if (!done) CHECK(done.error().kind == problem_kind::unavailable);
+            if (!done) CHECK(done.error().kind == error_kind::unavailable);
             CHECK(each.is_done(store) == done.has_value());  // reading needs no disk that can be written to
             vfs.heal();
             if (done) break;
@@ -322,7 +322,7 @@ TEST_CASE("a file that may not grow is a problem that passes, and no half hook")
         for (;;) {
             const auto id = store.create_hook(made, SIZE_MAX);
             if (!id) {
-                if (id.error().kind != problem_kind::unavailable) return 1;
+                if (id.error().kind != error_kind::unavailable) return 1;
                 break;
             }
             told.put(id->value());
@@ -373,7 +373,7 @@ TEST_CASE("a damaged file is a problem that says so, in whatever verb meets the 
     int problems = 0;
     const auto met = [&](const auto& given) {
         if (given) return;
-        CHECK(given.error().kind == problem_kind::internal);
+        CHECK(given.error().kind == error_kind::internal);
         CHECK_THAT(given.error().cause, Catch::Contains("malformed"));
         CHECK_THAT(given.error().message, !Catch::Contains("malformed"));
         ++problems;
@@ -397,7 +397,7 @@ TEST_CASE("a row that somebody else wrote is not taken for what it is not") {
     REQUIRE(stranger.run("UPDATE tollgate_personal_tokens SET scopes = 'a' || char(9) || 'b'"));
     const auto found = store.find_personal_token("tgu_a");
     REQUIRE_FALSE(found);
-    CHECK(found.error().kind == problem_kind::internal);
+    CHECK(found.error().kind == error_kind::internal);
     CHECK_FALSE(stranger.run("UPDATE tollgate_personal_tokens SET secret_digest = x'00'"));
     CHECK_FALSE(stranger.run("UPDATE tollgate_personal_tokens SET user = 0"));
     CHECK_FALSE(stranger.run("UPDATE tollgate_personal_tokens SET user = 'text'"));
@@ -411,7 +411,7 @@ TEST_CASE("a store of a later release is left alone, and the problem names the f
     CHECK_THROWS_WITH(sqlite_store{path}, Catch::Contains("later release") && Catch::Contains(path));
     const auto opened = sqlite_store::open(path);
     REQUIRE_FALSE(opened);
-    CHECK(opened.error().kind == problem_kind::internal);
+    CHECK(opened.error().kind == error_kind::internal);
 }
 
 TEST_CASE("a store of version 1 is brought up to date and keeps what it holds") {
@@ -515,7 +515,7 @@ TEST_CASE("a store waits for another process that writes, and says so when that 
     {
         auto change = sqlite::transaction::begin(stranger);
         REQUIRE(change);
-        expect_problem(store.create_hook(sample_hook(sample_account()), 20), problem_kind::unavailable);
+        expect_error(store.create_hook(sample_hook(sample_account()), 20), error_kind::unavailable);
         CHECK(value_of(store.hooks_of(sample_account())).empty());
     }
     value_of(store.create_hook(sample_hook(sample_account()), 20));

@@ -1,8 +1,8 @@
 #include <tollgate/webhooks/publish.hpp>
 
 #include <tollgate/store/memory.hpp>
-#include <tollgate/store/suite/delivering.hpp>
-#include <tollgate/store/suite/samples.hpp>
+#include <tollgate/testing/detail/delivering.hpp>
+#include <tollgate/testing/detail/samples.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -12,8 +12,8 @@
 #include <string>
 
 using namespace tollgate;
-using namespace tollgate::store_suite;
-using namespace tollgate::store_suite::detail;
+using namespace tollgate::testing;
+using namespace tollgate::testing::detail;
 
 namespace {
 
@@ -30,7 +30,7 @@ struct no_random {
 
 /// An outbox that says no.
 struct full_outbox {
-    outcome<std::size_t> append_event(const event&, const message_seed&, instant) { return unavailable("disk full"); }
+    result<std::size_t> append_event(const event&, const message_seed&, instant) { return unavailable("disk full"); }
 };
 
 }  // namespace
@@ -61,7 +61,7 @@ TEST_CASE("an event that nobody could report is refused, with the member's name,
     listen(store, sample_account("unheard-of"));
     const auto refused = [&](const event& happened, const std::string& member) {
         const auto given = publish(store, services, happened, noon);
-        expect_problem(given, problem_kind::invalid);
+        expect_error(given, error_kind::invalid);
         CHECK_THAT(given.error().message, Catch::StartsWith(member + " "));
         CHECK(claim_at(store, noon).empty());
     };
@@ -93,8 +93,8 @@ TEST_CASE("without randomness, or without room, nothing is published") {
     memory_store store;
     const auto services = two_services();
     listen(store, sample_account());
-    expect_problem(publish(store, services, sample_event(sample_account()), noon, no_random{}), problem_kind::internal);
+    expect_error(publish(store, services, sample_event(sample_account()), noon, no_random{}), error_kind::internal);
     CHECK(claim_at(store, noon).empty());
     full_outbox full;
-    expect_problem(publish(full, services, sample_event(sample_account()), noon), problem_kind::unavailable);
+    expect_error(publish(full, services, sample_event(sample_account()), noon), error_kind::unavailable);
 }

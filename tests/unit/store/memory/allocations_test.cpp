@@ -1,8 +1,8 @@
 #include <tollgate/store/memory.hpp>
 
-#include <tollgate/store/suite/delivering.hpp>
-#include <tollgate/store/suite/expect.hpp>
-#include <tollgate/store/suite/samples.hpp>
+#include <tollgate/testing/detail/delivering.hpp>
+#include <tollgate/testing/detail/expect.hpp>
+#include <tollgate/testing/detail/samples.hpp>
 
 #include <support/allocations.hpp>
 
@@ -38,7 +38,7 @@ using tollgate_test::allocations_made;
 [[gnu::noinline]] void operator delete(void* block, std::size_t) noexcept { std::free(block); }
 
 using namespace tollgate;
-using namespace tollgate::store_suite;
+using namespace tollgate::testing;
 
 TEST_CASE("a memory store allocates nothing to find a credential") {
     memory_store store;
@@ -76,7 +76,7 @@ void fail_each_allocation(Verb verb, Check nothing_happened) {
             return;
         }
         CAPTURE(n);
-        CHECK(done.error().kind == problem_kind::unavailable);
+        CHECK(done.error().kind == error_kind::unavailable);
         nothing_happened();
     }
 }
@@ -204,7 +204,7 @@ TEST_CASE("a memory store that runs out of memory in the middle of a session's v
 }
 
 TEST_CASE("a memory store that runs out of memory in the middle of an outbox's verb has done nothing of it") {
-    using namespace tollgate::store_suite::detail;
+    using namespace tollgate::testing::detail;
     using enum delivery_verdict;
     memory_store store;
     const auto account = sample_account();
@@ -230,10 +230,10 @@ TEST_CASE("a memory store that runs out of memory in the middle of an outbox's v
 
     auto terms = sample_terms(noon);
     terms.deliveries_max = 6;
-    std::optional<outcome<claimed_deliveries>> claimed;
+    std::optional<result<claimed_deliveries>> claimed;
     fail_each_allocation([&] {
                              claimed.emplace(store.claim_due(terms));
-                             return claimed->has_value() ? outcome<void>{} : outcome<void>{claimed->error()};
+                             return claimed->has_value() ? result<void>{} : result<void>{claimed->error()};
                          },
                          [&] {
                              for (const hook_id of : {hook, other})

@@ -1,6 +1,6 @@
-#include <tollgate/store/memory/sharded_table.hpp>
+#include <tollgate/store/detail/memory/sharded_table.hpp>
 
-#include <tollgate/base/inline_text.hpp>
+#include <tollgate/base/detail/inline_text.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -1,12 +1,12 @@
-#include <tollgate/store/postgres/credential_lookup.hpp>
+#include <tollgate/store/detail/postgres/credential_lookup.hpp>
 
+#include <tollgate/account/issue_personal_token.hpp>
 #include <tollgate/api/account_api.hpp>
-#include <tollgate/base/encoding.hpp>
-#include <tollgate/policy/issue_personal_token.hpp>
-#include <tollgate/policy/system_random.hpp>
+#include <tollgate/base/detail/encoding.hpp>
+#include <tollgate/base/system_sources.hpp>
+#include <tollgate/store/detail/postgres/columns.hpp>
+#include <tollgate/store/detail/postgres/pool.hpp>
 #include <tollgate/store/postgres.hpp>
-#include <tollgate/store/postgres/columns.hpp>
-#include <tollgate/store/postgres/pool.hpp>
 
 #include <support/postgres_server.hpp>
 #include <support/tcp_proxy.hpp>
@@ -43,7 +43,7 @@ class shop_directory {
 public:
     explicit shop_directory(const std::string& to) : users_{*postgres::pool::open(to)} {}
 
-    outcome<balance> balance_of(user_id user) {
+    result<balance> balance_of(user_id user) {
         auto found = users_.ask("SELECT balance FROM shop_users WHERE id = $1", user);
         if (!found) return std::move(found).error();
         const auto row = found->next<decimal>();
@@ -51,8 +51,8 @@ public:
         if (!*row) return not_found();
         return balance{user, std::get<0>(**row), *currency_code::from("EUR")};
     }
-    outcome<std::vector<account>> accounts_of(user_id, std::string_view) { return std::vector<account>{}; }
-    outcome<std::optional<quota>> quota_of(user_id user) {
+    result<std::vector<account>> accounts_of(user_id, std::string_view) { return std::vector<account>{}; }
+    result<std::optional<quota>> quota_of(user_id user) {
         ++asked_for_quota;
         auto found = users_.ask("SELECT requests, seconds FROM shop_users WHERE id = $1", user);
         if (!found) return std::move(found).error();
@@ -189,7 +189,7 @@ TEST_CASE("numbers that are no quota are a problem of ours", "[postgres]") {
                                columns{true, 1, 31'622'401});
     const auto read = postgres::credential_lookup::to_quota(each);
     REQUIRE_FALSE(read);
-    CHECK(read.error().kind == problem_kind::internal);
+    CHECK(read.error().kind == error_kind::internal);
 }
 
 TEST_CASE("a query that will not do is known when the store is opened", "[postgres]") {
@@ -197,5 +197,5 @@ TEST_CASE("a query that will not do is known when the store is opened", "[postgr
     const char* query = GENERATE("SELECT requests, seconds FROM nowhere WHERE id = owner.id", "SELECT 1", "nonsense");
     const auto opened = postgres_store::open(server.fresh(), with_quota(query));
     REQUIRE_FALSE(opened);
-    CHECK(opened.error().kind == problem_kind::internal);
+    CHECK(opened.error().kind == error_kind::internal);
 }

@@ -1,8 +1,8 @@
-#include <tollgate/store/postgres/listener.hpp>
+#include <tollgate/store/detail/postgres/listener.hpp>
 
 #include <tollgate/store/postgres.hpp>
-#include <tollgate/store/suite/granting.hpp>
-#include <tollgate/store/suite/samples.hpp>
+#include <tollgate/testing/detail/granting.hpp>
+#include <tollgate/testing/detail/samples.hpp>
 
 #include <support/postgres_server.hpp>
 #include <support/tcp_proxy.hpp>
@@ -17,8 +17,8 @@
 #include <vector>
 
 using namespace tollgate;
-using namespace tollgate::store_suite;
-using namespace tollgate::store_suite::detail;
+using namespace tollgate::testing;
+using namespace tollgate::testing::detail;
 using tollgate_test::postgres_server;
 using tollgate_test::tcp_proxy;
 

@@ -1,7 +1,7 @@
 #include <tollgate/store/postgres.hpp>
 
-#include <tollgate/store/suite/expect.hpp>
-#include <tollgate/store/suite/samples.hpp>
+#include <tollgate/testing/detail/expect.hpp>
+#include <tollgate/testing/detail/samples.hpp>
 
 #include <support/allocations.hpp>
 #include <support/postgres_server.hpp>
@@ -14,7 +14,7 @@
 #if !defined(TOLLGATE_TEST_NEW_IS_TAKEN)
 
 using namespace tollgate;
-using namespace tollgate::store_suite;
+using namespace tollgate::testing;
 using tollgate_test::allocations_left;
 using tollgate_test::postgres_server;
 
@@ -43,7 +43,7 @@ TEST_CASE("whoever asks after memory ran out in the middle of an answer gets the
         allocations_left.reset();
         was_whole = asked.has_value();
         if (asked) CHECK((*asked)->user == user_id{7});
-        else CHECK(asked.error().kind == problem_kind::unavailable);
+        else CHECK(asked.error().kind == error_kind::unavailable);
         const auto found = store.find_access_token(second.token_digest);
         REQUIRE(found);
         REQUIRE(*found);

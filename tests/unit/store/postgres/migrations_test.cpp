@@ -1,4 +1,4 @@
-#include <tollgate/store/postgres/migrations.hpp>
+#include <tollgate/store/detail/postgres/migrations.hpp>
 
 #include <support/child_process.hpp>
 #include <support/postgres_server.hpp>
@@ -76,7 +76,7 @@ TEST_CASE("a step that fails leaves all as it was, and says so") {
     constexpr std::array broken{steps[0], steps[1], schema_step{"CREATE TABLE more (id bigint); SELECT nonsense"}};
     const auto refused = postgres::migrate(pool, "things", broken);
     REQUIRE_FALSE(refused);
-    CHECK(refused.error().kind == problem_kind::internal);
+    CHECK(refused.error().kind == error_kind::internal);
     CHECK_THAT(refused.error().cause, Catch::Contains("nonsense"));
     CHECK(version(pool) == 1);
     CHECK(number(pool, "SELECT count(*) FROM things") == 1);
@@ -103,7 +103,7 @@ TEST_CASE("an older node goes on beside tables of a newer one, unless a step bro
         auto late = open_pool(where);
         const auto refused = postgres::migrate(late, "things", first(known));
         REQUIRE_FALSE(refused);
-        CHECK(refused.error().kind == problem_kind::internal);
+        CHECK(refused.error().kind == error_kind::internal);
         CHECK_THAT(refused.error().cause, Catch::Contains("made by a later release"));
     }
     auto late = open_pool(where);
@@ -181,6 +181,6 @@ TEST_CASE("a table that somebody has locked keeps the others waiting no longer t
                                    schema_step{"SET LOCAL lock_timeout = '200ms'; ALTER TABLE things ADD b int"}};
     const auto refused = postgres::migrate(pool, "things", impatient);
     REQUIRE_FALSE(refused);
-    CHECK(refused.error().kind == problem_kind::unavailable);
+    CHECK(refused.error().kind == error_kind::unavailable);
     CHECK(version(pool) == 1);
 }

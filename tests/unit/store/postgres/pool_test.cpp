@@ -1,6 +1,6 @@
-#include <tollgate/store/postgres/pool.hpp>
+#include <tollgate/store/detail/postgres/pool.hpp>
 
-#include <tollgate/store/postgres/columns.hpp>
+#include <tollgate/store/detail/postgres/columns.hpp>
 
 #include <support/postgres_server.hpp>
 #include <support/tcp_proxy.hpp>
@@ -33,7 +33,7 @@ postgres::pool open_pool(const std::string& to, postgres::pool_settings settings
     return *std::move(made);
 }
 
-outcome<std::int64_t> one(postgres::pool& on) {
+result<std::int64_t> one(postgres::pool& on) {
     auto asked = on.ask("SELECT 1::bigint");
     if (!asked) return std::move(asked).error();
     auto row = asked->only<std::int64_t>();
@@ -69,10 +69,10 @@ TEST_CASE("a pool has as many connections as it may, and waits for one no longer
         });
     REQUIRE(eventually([&] { return asleep == 2; }));
     std::this_thread::sleep_for(milliseconds{100});
-    outcome<std::int64_t> given = std::int64_t{0};
+    result<std::int64_t> given = std::int64_t{0};
     const auto took = time_of([&] { given = one(pool); });
     REQUIRE_FALSE(given);
-    CHECK(given.error().kind == problem_kind::unavailable);
+    CHECK(given.error().kind == error_kind::unavailable);
     CHECK_THAT(given.error().cause, Catch::Contains("no connection came free within 200 ms; there are 2"));
     CHECK(took >= milliseconds{200});
     CHECK(took < milliseconds{700});
@@ -133,7 +133,7 @@ TEST_CASE("a batch is one transaction: all of it happens, or nothing") {
     asked.add_afterthought("INSERT INTO things VALUES ('e')");
     const auto refused = pool.run(asked);
     REQUIRE_FALSE(refused);
-    CHECK(refused.error().kind == problem_kind::conflict);
+    CHECK(refused.error().kind == error_kind::conflict);
     CHECK_THAT(refused.error().cause, Catch::Contains("23505") && !Catch::Contains("(a)"));
     CHECK(count() == 3);  // the afterthought does not depend on it
 
@@ -157,7 +157,7 @@ TEST_CASE("a transaction that fails only when it is committed has failed") {
     for (int i = 0; i < 2; ++i) {
         const auto done = pool.change("INSERT INTO things VALUES (1)");
         REQUIRE_FALSE(done);
-        CHECK(done.error().kind == problem_kind::not_found);
+        CHECK(done.error().kind == error_kind::not_found);
         CHECK_THAT(done.error().cause, Catch::Contains("23503"));
         CHECK(one(pool));
     }
@@ -196,7 +196,7 @@ TEST_CASE("a statement that takes too long is given up, and its connection stays
     auto pool = open_pool(proxy.connection_string(), {.connections_max = 1, .each = {seconds{3}, milliseconds{400}}});
     const auto slow = pool.ask("SELECT pg_sleep(10)");
     REQUIRE_FALSE(slow);
-    CHECK(slow.error().kind == problem_kind::unavailable);
+    CHECK(slow.error().kind == error_kind::unavailable);
     CHECK_THAT(slow.error().cause, Catch::Contains("statement timeout") && Catch::Contains("pg_sleep"));
     CHECK(one(pool));
     CHECK(proxy.accepted() == 1);
@@ -218,10 +218,10 @@ TEST_CASE("a connection that hangs is given up in time, and those beside it befo
     REQUIRE(proxy.accepted() == 4);
 
     proxy.behave(tcp_proxy::way::hangs);
-    outcome<std::int64_t> given = std::int64_t{0};
+    result<std::int64_t> given = std::int64_t{0};
     const auto first = time_of([&] { given = one(pool); });
     REQUIRE_FALSE(given);
-    CHECK(given.error().kind == problem_kind::unavailable);
+    CHECK(given.error().kind == error_kind::unavailable);
     CHECK_THAT(given.error().cause, Catch::Contains("no answer within 400 ms"));
     CHECK(first >= milliseconds{400});
     CHECK(first < milliseconds{1000});
@@ -265,7 +265,7 @@ TEST_CASE("of a connection that breaks under way, what reads is asked again, and
     made.add("INSERT INTO things VALUES (1)");
     const auto lost = pool.run(made);
     REQUIRE_FALSE(lost);
-    CHECK(lost.error().kind == problem_kind::unavailable);
+    CHECK(lost.error().kind == error_kind::unavailable);
     CHECK_THAT(lost.error().cause, Catch::Contains("whether it was done before is not known"));
     proxy.behave(tcp_proxy::way::forwards);
     const auto count = [&] { return std::get<0>(*watching.ask("SELECT count(*) FROM things")->only<std::int64_t>()); };
@@ -297,10 +297,10 @@ TEST_CASE("a server that stops is told of at once, and found again when it is ba
     REQUIRE(one(pool));
     server.stop();
     for (int i = 0; i < 3; ++i) {
-        outcome<std::int64_t> given = std::int64_t{0};
+        result<std::int64_t> given = std::int64_t{0};
         CHECK(time_of([&] { given = one(pool); }) < milliseconds{500});
         REQUIRE_FALSE(given);
-        CHECK(given.error().kind == problem_kind::unavailable);
+        CHECK(given.error().kind == error_kind::unavailable);
     }
     std::this_thread::sleep_for(milliseconds{300});
     server.start();
@@ -316,17 +316,17 @@ TEST_CASE("a pool that cannot be opened says why, and never the password") {
     tcp_proxy proxy{server.socket_path()};
     struct row {
         std::string connection_string;
-        problem_kind kind;
+        error_kind kind;
         std::string says;
     };
     const std::vector<row> rows{
-        {"host=/nowhere/at/all user=postgres password=hunter2", problem_kind::unavailable, "/nowhere/at/all"},
-        {server.connection_string() + " dbname=there_is_none password=hunter2", problem_kind::unavailable,
+        {"host=/nowhere/at/all user=postgres password=hunter2", error_kind::unavailable, "/nowhere/at/all"},
+        {server.connection_string() + " dbname=there_is_none password=hunter2", error_kind::unavailable,
          "there_is_none"},
-        {"password=hunter2 'nonsense", problem_kind::invalid, ""},
-        {"postgresql://u:hunter2@[::1", problem_kind::invalid, ""},
-        {"host=a,b hostaddr=127.0.0.1 password=hunter2", problem_kind::invalid, ""},
-        {std::string{"host=a\0b password=hunter2", 25}, problem_kind::invalid, ""},
+        {"password=hunter2 'nonsense", error_kind::invalid, ""},
+        {"postgresql://u:hunter2@[::1", error_kind::invalid, ""},
+        {"host=a,b hostaddr=127.0.0.1 password=hunter2", error_kind::invalid, ""},
+        {std::string{"host=a\0b password=hunter2", 25}, error_kind::invalid, ""},
     };
     for (const row& each : rows) {
         CAPTURE(each.connection_string);
@@ -359,7 +359,7 @@ TEST_CASE("of several servers the one that takes writes is found, and one that h
     const auto read_only =
         postgres::pool::open(server.connection_string() + " options=-cdefault_transaction_read_only=on");
     REQUIRE_FALSE(read_only);
-    CHECK(read_only.error().kind == problem_kind::unavailable);
+    CHECK(read_only.error().kind == error_kind::unavailable);
     CHECK_THAT(read_only.error().cause, Catch::Contains("read-only"));
 }
 
@@ -402,7 +402,7 @@ TEST_CASE("over TLS a connection is used again, and a server with another certif
     std::ofstream{other.file("other.pem")} << tollgate_test::make_certificate("db.example").certificate_pem;
     const auto refused = postgres::pool::open(where + other.file("other.pem"));
     REQUIRE_FALSE(refused);
-    CHECK(refused.error().kind == problem_kind::unavailable);
+    CHECK(refused.error().kind == error_kind::unavailable);
     CHECK_THAT(refused.error().cause, Catch::Contains("certificate"));
 }
 
@@ -470,14 +470,14 @@ TEST_CASE("a column that does not hold what it should is a problem, and so is a 
         REQUIRE_FALSE(given);
         return given.error().kind;
     };
-    CHECK(kind_of(pool.ask("SELECT 1::integer")->only<std::int64_t>()) == problem_kind::internal);
-    CHECK(kind_of(pool.ask("SELECT 'x'::text")->only<std::int64_t>()) == problem_kind::internal);
-    CHECK(kind_of(pool.ask("SELECT NULL::bigint")->only<std::int64_t>()) == problem_kind::internal);
-    CHECK(kind_of(pool.ask("SELECT 0::bigint")->only<user_id>()) == problem_kind::internal);
+    CHECK(kind_of(pool.ask("SELECT 1::integer")->only<std::int64_t>()) == error_kind::internal);
+    CHECK(kind_of(pool.ask("SELECT 'x'::text")->only<std::int64_t>()) == error_kind::internal);
+    CHECK(kind_of(pool.ask("SELECT NULL::bigint")->only<std::int64_t>()) == error_kind::internal);
+    CHECK(kind_of(pool.ask("SELECT 0::bigint")->only<user_id>()) == error_kind::internal);
     CHECK(kind_of(pool.ask("SELECT 1::bigint")->only<std::int64_t, std::optional<std::int64_t>>()) ==
-          problem_kind::internal);
-    CHECK(kind_of(pool.ask("SELECT 1::bigint WHERE false")->only<std::int64_t>()) == problem_kind::internal);
-    CHECK(kind_of(pool.ask("SELECT nonsense")) == problem_kind::internal);
-    CHECK(kind_of(pool.ask("SELECT $1::text", std::string_view{"\xff"})) == problem_kind::invalid);
-    CHECK(kind_of(pool.ask("SELECT $1::text", std::string_view{"a\0b", 3})) == problem_kind::invalid);
+          error_kind::internal);
+    CHECK(kind_of(pool.ask("SELECT 1::bigint WHERE false")->only<std::int64_t>()) == error_kind::internal);
+    CHECK(kind_of(pool.ask("SELECT nonsense")) == error_kind::internal);
+    CHECK(kind_of(pool.ask("SELECT $1::text", std::string_view{"\xff"})) == error_kind::invalid);
+    CHECK(kind_of(pool.ask("SELECT $1::text", std::string_view{"a\0b", 3})) == error_kind::invalid);
 }

@@ -1,4 +1,4 @@
-#include <tollgate/store/postgres/server_clock.hpp>
+#include <tollgate/store/detail/postgres/server_clock.hpp>
 
 #include <catch2/catch.hpp>
 

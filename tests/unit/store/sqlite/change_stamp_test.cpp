@@ -1,4 +1,4 @@
-#include <tollgate/store/sqlite/change_stamp.hpp>
+#include <tollgate/store/detail/sqlite/change_stamp.hpp>
 
 #include <support/child_process.hpp>
 #include <support/temporary_directory.hpp>

@@ -1,4 +1,4 @@
-#include <tollgate/store/sqlite/database.hpp>
+#include <tollgate/store/detail/sqlite/database.hpp>
 
 #include <support/faulty_vfs.hpp>
 #include <support/temporary_directory.hpp>
@@ -69,7 +69,7 @@ TEST_CASE("a database is what it should be: logged, synchronous, with foreign ke
                                 "CREATE TABLE child (of INTEGER REFERENCES parent (id)) STRICT;"));
     const auto orphan = database.run("INSERT INTO child VALUES (1)");
     REQUIRE_FALSE(orphan);
-    CHECK(orphan.error().kind == problem_kind::conflict);
+    CHECK(orphan.error().kind == error_kind::conflict);
 }
 
 TEST_CASE("what is no database says so") {
@@ -77,12 +77,12 @@ TEST_CASE("what is no database says so") {
     std::ofstream{directory.file("garbage.db")} << std::string(5000, 'x');
     struct row {
         std::string path;
-        problem_kind kind;
+        error_kind kind;
         const char* says;
     };
-    for (const row& each : {row{directory.file("garbage.db"), problem_kind::internal, "file is not a database"},
-                            row{directory.file("missing/x.db"), problem_kind::unavailable, "No such file or directory"},
-                            row{directory.path(), problem_kind::unavailable, "unable to open database file"}}) {
+    for (const row& each : {row{directory.file("garbage.db"), error_kind::internal, "file is not a database"},
+                            row{directory.file("missing/x.db"), error_kind::unavailable, "No such file or directory"},
+                            row{directory.path(), error_kind::unavailable, "unable to open database file"}}) {
         CAPTURE(each.path);
         const auto opened = sqlite::database::open(each.path);
         REQUIRE_FALSE(opened);
@@ -93,7 +93,7 @@ TEST_CASE("what is no database says so") {
         CAPTURE(each);
         const auto opened = sqlite::database::open(each);
         REQUIRE_FALSE(opened);
-        CHECK(opened.error().kind == problem_kind::invalid);
+        CHECK(opened.error().kind == error_kind::invalid);
     }
 }
 
@@ -102,7 +102,7 @@ TEST_CASE("a file system without shared memory is refused, since no log is possi
     faulty_vfs vfs{false};
     const auto opened = sqlite::database::open(directory.file("test.db"), {.vfs = vfs.name()});
     REQUIRE_FALSE(opened);
-    CHECK(opened.error().kind == problem_kind::unavailable);
+    CHECK(opened.error().kind == error_kind::unavailable);
     CHECK_THAT(opened.error().cause, Catch::Contains("no write-ahead log is possible"));
 }
 
@@ -185,7 +185,7 @@ TEST_CASE("who waits too long for another writer is told so, and may try again")
 
     const auto refused = second.run("INSERT INTO t VALUES (2)");
     REQUIRE_FALSE(refused);
-    CHECK(refused.error().kind == problem_kind::unavailable);
+    CHECK(refused.error().kind == error_kind::unavailable);
     CHECK_FALSE(sqlite::transaction::begin(second));
     CHECK(number(second, "SELECT count(*) FROM t") == 0);  // reading waits for nobody
 
@@ -221,7 +221,7 @@ TEST_CASE("a full disk is told as what may pass, and leaves nothing half done") 
     vfs.fail_after(0, SQLITE_FULL);
     const auto refused = database.run("INSERT INTO t VALUES (1)");
     REQUIRE_FALSE(refused);
-    CHECK(refused.error().kind == problem_kind::unavailable);
+    CHECK(refused.error().kind == error_kind::unavailable);
     CHECK_THAT(refused.error().cause, Catch::Contains("database or disk is full"));
     {
         auto change = sqlite::transaction::begin(database);

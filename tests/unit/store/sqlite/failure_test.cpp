@@ -1,4 +1,4 @@
-#include <tollgate/store/sqlite/failure.hpp>
+#include <tollgate/store/detail/sqlite/failure.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -25,7 +25,7 @@ TEST_CASE("a failure tells what was done in one line of bearable length", "[sqli
     for (const auto& each : cases) {
         CAPTURE(each.doing);
         const auto why = sqlite::failure(nullptr, SQLITE_FULL, each.doing);
-        CHECK(why.kind == problem_kind::unavailable);
+        CHECK(why.kind == error_kind::unavailable);
         CHECK(why.cause == "SQLite: database or disk is full (result code 13): " + each.told);
     }
 }

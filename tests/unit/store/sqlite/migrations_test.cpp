@@ -1,4 +1,4 @@
-#include <tollgate/store/sqlite/migrations.hpp>
+#include <tollgate/store/detail/sqlite/migrations.hpp>
 
 #include <support/child_process.hpp>
 #include <support/temporary_directory.hpp>
@@ -67,7 +67,7 @@ TEST_CASE_METHOD(fixture, "a later file is left alone, and the problem says why"
     REQUIRE(sqlite::migrate(database, "things", steps));
     const auto refused = sqlite::migrate(database, "things", first(2));
     REQUIRE_FALSE(refused);
-    CHECK(refused.error().kind == problem_kind::internal);
+    CHECK(refused.error().kind == error_kind::internal);
     CHECK_THAT(refused.error().cause, Catch::Contains("\"things\"") && Catch::Contains("version 3") &&
                                           Catch::Contains("later release") && Catch::Contains("version 2"));
     CHECK(number(database, "SELECT version FROM tollgate_schema") == 3);

@@ -1,4 +1,4 @@
-#include <tollgate/store/sqlite/pool.hpp>
+#include <tollgate/store/detail/sqlite/pool.hpp>
 
 #include <support/temporary_directory.hpp>
 
@@ -33,7 +33,7 @@ TEST_CASE("a pool lends as many readers as it may, and waits no longer than it m
     CHECK(&**first != &**second);
     const auto third = pool.reader();
     REQUIRE_FALSE(third);
-    CHECK(third.error().kind == problem_kind::unavailable);
+    CHECK(third.error().kind == error_kind::unavailable);
     CHECK_THAT(third.error().cause, Catch::Contains("no connection came free in time"));
     {
         const auto returned = *std::move(first);
@@ -71,7 +71,7 @@ TEST_CASE("a pool without readers, or without a file, is none") {
     temporary_directory directory;
     const auto none = sqlite::pool::open(directory.file("test.db"), {.readers_max = 0});
     REQUIRE_FALSE(none);
-    CHECK(none.error().kind == problem_kind::invalid);
+    CHECK(none.error().kind == error_kind::invalid);
     CHECK_FALSE(sqlite::pool::open(directory.file("missing/test.db")));
 }
 

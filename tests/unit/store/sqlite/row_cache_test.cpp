@@ -1,6 +1,6 @@
-#include <tollgate/store/sqlite/row_cache.hpp>
+#include <tollgate/store/detail/sqlite/row_cache.hpp>
 
-#include <tollgate/store/sqlite/pool.hpp>
+#include <tollgate/store/detail/sqlite/pool.hpp>
 
 #include <support/child_process.hpp>
 #include <support/temporary_directory.hpp>
@@ -25,7 +25,7 @@ using tollgate_test::temporary_directory;
 
 namespace {
 
-using answer = outcome<std::optional<std::int64_t>>;
+using answer = result<std::optional<std::int64_t>>;
 using cache = sqlite::row_cache<user_id, std::int64_t>;
 
 /// A table of numbers, read through a cache.

@@ -1,7 +1,7 @@
-#include <tollgate/store/sqlite/statement.hpp>
+#include <tollgate/store/detail/sqlite/statement.hpp>
 
-#include <tollgate/store/sqlite/columns.hpp>
-#include <tollgate/store/sqlite/database.hpp>
+#include <tollgate/store/detail/sqlite/columns.hpp>
+#include <tollgate/store/detail/sqlite/database.hpp>
 
 #include <support/temporary_directory.hpp>
 
@@ -54,7 +54,7 @@ TEST_CASE_METHOD(fixture, "values come out of a column as they went in") {
 
 TEST_CASE_METHOD(fixture, "a column that holds something else is a problem, not a value") {
     const auto misread = [](const auto& row) {
-        return !row && row.error().kind == problem_kind::internal && row.error().cause.find("column 1") != std::string::npos;
+        return !row && row.error().kind == error_kind::internal && row.error().cause.find("column 1") != std::string::npos;
     };
     CHECK(misread(database.prepare("SELECT 1, 'text'").next<bool, std::int64_t>()));
     CHECK(misread(database.prepare("SELECT 1, NULL").next<bool, std::int64_t>()));
@@ -90,13 +90,13 @@ TEST_CASE_METHOD(fixture, "what could not be prepared or bound is told by the fi
     auto wrong = database.prepare("SELEKT 1");
     auto row = wrong.next<std::int64_t>();
     REQUIRE_FALSE(row);
-    CHECK(row.error().kind == problem_kind::internal);
+    CHECK(row.error().kind == error_kind::internal);
     CHECK_THAT(row.error().cause, Catch::Contains("SELEKT 1"));
     CHECK_FALSE(wrong.finish());
 
     const auto too_many = database.run("SELECT ?", std::int64_t{1}, std::int64_t{2});
     REQUIRE_FALSE(too_many);
-    CHECK(too_many.error().kind == problem_kind::internal);
+    CHECK(too_many.error().kind == error_kind::internal);
 }
 
 TEST_CASE_METHOD(fixture, "a cause names the statement, never a value") {
@@ -104,7 +104,7 @@ TEST_CASE_METHOD(fixture, "a cause names the statement, never a value") {
     REQUIRE(database.run("INSERT INTO t VALUES (?)", std::string_view{"a secret"}));
     const auto again = database.run("INSERT INTO t VALUES (?)", std::string_view{"a secret"});
     REQUIRE_FALSE(again);
-    CHECK(again.error().kind == problem_kind::conflict);
+    CHECK(again.error().kind == error_kind::conflict);
     CHECK_THAT(again.error().cause, Catch::Contains("INSERT INTO t VALUES (?)"));
     CHECK_THAT(again.error().cause, !Catch::Contains("a secret"));
     CHECK_THAT(again.error().message, !Catch::Contains("INSERT"));

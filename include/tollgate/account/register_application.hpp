@@ -1,0 +1,111 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/detail/text.hpp>
+#include <tollgate/base/limits.hpp>
+#include <tollgate/base/secret.hpp>
+#include <tollgate/contract/oauth_store.hpp>
+#include <tollgate/contract/random_source.hpp>
+#include <tollgate/http/url.hpp>
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tollgate::inline v0 {
+
+/// What a person says of a program of theirs.
+struct application_request {
+    user_id owner;
+    std::string name;     ///< users read it where they decide: a visible line of 1 to 100 bytes
+    std::string website;  ///< an absolute http or https URL without user information
+    std::string description = {};  ///< may be empty; a visible line of at most 255 bytes
+    std::optional<std::string> redirect_url = {};  ///< as `website`, and without a fragment (RFC 6749 section 3.1.2)
+};
+
+/// What will not do about one field, so that a form can say it there.
+struct field_fault {
+    std::string_view field;    ///< `name`, `website`, `description` or `redirect_url`
+    std::string_view message;  ///< a sentence that begins with the field's name
+};
+
+/// All that will not do, in the order of the fields; empty when it all will.
+[[nodiscard]] TOLLGATE_DECL std::vector<field_fault> faults_of(const application_request& wanted);
+
+/// An application as its owner is shown it, this once: of the secret nothing but its digest is kept.
+struct registered_application {
+    application_id id;
+    public_id client_id;
+    secret_text client_secret;
+};
+
+/// A client secret and what is kept of it; none without random bytes. Also for a secret that takes another's place.
+template <random_source Random>
+[[nodiscard]] std::optional<secret_text> new_client_secret(const Random& random) {
+    std::array<std::byte, 32> bytes;
+    if (!random.fill(bytes)) return std::nullopt;
+    const auto made = make_secret(secret_kind::client_secret, bytes);
+    secure_wipe(bytes);
+    return made;
+}
+
+/// Registers a program as an OAuth client (RFC 6749 section 2). Invalid for the first of its faults, and for one application
+/// more than a user may have.
+template <application_store Store, random_source Random>
+[[nodiscard]] result<registered_application> register_application(
+    Store& store, const Random& random, application_request wanted, instant now,
+    std::size_t applications_per_user_max = limits::applications_per_user_max) {
+    if (const auto faults = faults_of(wanted); !faults.empty()) return invalid(std::string{faults.front().message});
+    std::array<std::byte, 16> name_bytes;
+    const auto secret = new_client_secret(random);
+    if (!secret || !random.fill(name_bytes)) return internal_error("the random source gave nothing");
+    const auto client_id = make_public_id(public_id_kind::client_id, name_bytes);
+
+    const auto id = store.create_application({.owner = wanted.owner,
+                                              .client_id = *client_id_text::from(client_id),
+                                              .secret_digest = digest_of(*secret),
+                                              .name = std::move(wanted.name),
+                                              .website = std::move(wanted.website),
+                                              .description = std::move(wanted.description),
+                                              .redirect_url = std::move(wanted.redirect_url),
+                                              .created_at = now},
+                                             applications_per_user_max);
+    if (!id) return id.error();
+    return registered_application{*id, client_id, *secret};
+}
+
+static_assert(limits::application_name_bytes_max == 100 && limits::application_description_bytes_max == 255 &&
+                  limits::target_url_bytes_max == 2048,
+              "the messages name the bounds");
+
+inline std::vector<field_fault> faults_of(const application_request& wanted) {
+    std::vector<field_fault> faults;
+    if (!is_visible_line(wanted.name, limits::application_name_bytes_max))
+        faults.push_back({"name", "name must be a line of 1 to 100 bytes without control or invisible characters."});
+
+    const auto website = http::url::parse(wanted.website);
+    if (!website)
+        faults.push_back({"website", "website must be an absolute http or https URL of at most 2048 bytes."});
+    else if (website->has_user_info)
+        faults.push_back({"website", "website must not hold a user name or password."});
+
+    if (!wanted.description.empty() && !is_visible_line(wanted.description, limits::application_description_bytes_max))
+        faults.push_back({"description", "description must be a line of at most 255 bytes without control or invisible characters."});
+
+    if (wanted.redirect_url) {
+        const auto redirect = http::url::parse(*wanted.redirect_url);
+        if (!redirect)
+            faults.push_back({"redirect_url", "redirect_url must be an absolute http or https URL of at most 2048 bytes."});
+        else if (redirect->has_user_info)
+            faults.push_back({"redirect_url", "redirect_url must not hold a user name or password."});
+        else if (redirect->has_fragment)
+            faults.push_back({"redirect_url", "redirect_url must not have a fragment (#)."});
+    }
+    return faults;
+}
+
+}  // namespace tollgate

@@ -1,0 +1,358 @@
+#pragma once
+
+#include <tollgate/api/detail/openapi.hpp>
+#include <tollgate/base/detail/text.hpp>
+#include <tollgate/http/json_writer.hpp>
+#include <tollgate/http/request.hpp>
+#include <tollgate/http/response.hpp>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tollgate::inline v0 {
+namespace openapi {
+
+inline constexpr std::string_view version = "3.1.0";
+
+/// A refusal that operations share: described once among the components, and told of by its name.
+struct shared_refusal {
+    std::string_view status;  ///< as OpenAPI writes it
+    std::string_view name;
+    std::string_view description;
+    std::string_view field{};  ///< that it has besides the rate limit's
+};
+
+inline constexpr std::array refusals = {
+    shared_refusal{"400", "BadRequest", "Malformed HTTP or JSON, or more than one Authorization field."},
+    shared_refusal{"401", "Unauthorized", "No credentials where some are needed, or some that let nobody in.", "WWW-Authenticate"},
+    shared_refusal{"403", "Forbidden", "No User-Agent field, or scopes that do not cover this.", "WWW-Authenticate"},
+    shared_refusal{"404", "NotFound", "Not there, or not the caller's: the two cannot be told apart."},
+    shared_refusal{"405", "MethodNotAllowed", "The path does not answer to this method.", "Allow"},
+    shared_refusal{"413", "ContentTooLarge", "The body is too large."},
+    shared_refusal{"415", "UnsupportedMediaType", "The body is not application/json."},
+    shared_refusal{"422", "UnprocessableContent", "A member of the body is missing or will not do; the message names it."},
+    shared_refusal{"429", "TooManyRequests", "The rate limit is exceeded.", "Retry-After"},
+    shared_refusal{"503", "ServiceUnavailable", "Temporarily out of order.", "Retry-After"},
+    shared_refusal{"default", "OtherError", "Any other refusal."},
+};
+
+inline constexpr std::string_view error_schema =
+    R"({"type":"object","required":["message","documentation_url"],"properties":{)"
+    R"("message":{"type":"string"},"documentation_url":{"type":"string","format":"uri"}}})";
+
+/// A header field as components describe it.
+struct shared_field {
+    std::string_view name;
+    std::string_view description;
+    std::string_view schema;
+};
+
+inline constexpr std::string_view text_schema = R"({"type":"string"})";
+
+inline constexpr std::array rate_limit_fields = {
+    shared_field{"X-RateLimit-Limit", "Requests permitted in the current window.", R"({"type":"integer"})"},
+    shared_field{"X-RateLimit-Remaining", "Requests left in the current window.", R"({"type":"integer"})"},
+    shared_field{"X-RateLimit-Reset", "When the window resets; sent only when none is left.",
+                 R"({"type":"string","format":"date-time"})"},
+};
+inline constexpr std::array other_fields = {
+    shared_field{"Retry-After", "Seconds to wait.", R"({"type":"integer","minimum":1})"},
+    shared_field{"WWW-Authenticate", "The schemes that are offered, or the scope that is missing.", text_schema},
+    shared_field{"Allow", "The methods that the path answers to.", text_schema},
+};
+
+/// The parts of one document, written from the outside in.
+class document {
+public:
+    document(const api_settings& settings, std::string& out) : settings_{settings}, json_{out} {}
+
+    void write(std::span<const route_description> routes);
+
+private:
+    void write_info();
+    void write_paths(std::span<const route_description> routes);
+    void write_operation(const route_description& of);
+    void write_parameters(const route_description& of);
+    void write_request_body(const route_description& of);
+    void write_responses(const route_description& of);
+    void write_security(const access_rule& access);
+    void write_alternative(std::string_view scope);
+    void write_components();
+    void write_security_schemes();
+
+    void write_rate_limit_fields();
+    void write_json_content(const json_shape& shape);
+    void write_reference(std::string_view kind, std::string_view name);
+
+    const api_settings& settings_;
+    http::json_writer json_;
+};
+
+/// `v1` of `https://api.example.com/v1`.
+[[nodiscard]] inline std::string_view version_of(std::string_view base_url) noexcept {
+    while (base_url.ends_with('/')) base_url.remove_suffix(1);
+    return base_url.substr(base_url.rfind('/') + 1);
+}
+
+/// In words, because the scope of a service's route depends on the path that is asked for.
+[[nodiscard]] inline std::string describe_access(const access_rule& access) {
+    switch (access.who) {
+        case access_rule::kind::open: return "Needs no credentials.";
+        case access_rule::kind::any_caller: return "Needs any valid credentials.";
+        case access_rule::kind::scope: return "Needs the scope `" + std::string{access.scope} + "`.";
+        case access_rule::kind::service_read: return "Needs the scope `{service}:read` of the service in the path.";
+        case access_rule::kind::service_write: return "Needs the scope `{service}` of the service in the path.";
+    }
+    return {};
+}
+
+[[nodiscard]] inline bool applies(const shared_refusal& refusal, const route_description& to) noexcept {
+    if (refusal.status == "404") return !to.parameters.empty();
+    if (refusal.status == "415" || refusal.status == "422") return !to.notes.request_body.empty();
+    return true;
+}
+
+/// The key of an operation in a path item: its method in lower case.
+[[nodiscard]] inline std::string operation_key(http::method method) {
+    std::string key{http::to_text(method)};
+    for (char& c : key) c = ascii_lower(c);
+    return key;
+}
+
+inline void document::write(std::span<const route_description> routes) {
+    json_.begin_object();
+    json_.member("openapi").string(version);
+    write_info();
+    json_.member("servers").begin_array().begin_object();
+    json_.member("url").string(settings_.base_url);
+    json_.end_object().end_array();
+    json_.member("externalDocs").begin_object();
+    json_.member("url").string(settings_.auth_url + "/docs/");
+    json_.end_object();
+    write_paths(routes);
+    write_components();
+    json_.end_object();
+}
+
+inline void document::write_info() {
+    json_.member("info").begin_object();
+    json_.member("title").string("Account API");
+    json_.member("version").string(version_of(settings_.base_url));
+    json_.member("description").string("Every request carries a User-Agent field that names the program. Every answer carries the "
+                                       "rate limit fields, and every one of 400 and above the Error object.");
+    json_.end_object();
+}
+
+inline void document::write_paths(std::span<const route_description> routes) {
+    json_.member("paths").begin_object();
+    for (auto each = routes.begin(); each != routes.end(); ++each) {
+        const auto same_path = [each](const route_description& other) { return other.path == each->path; };
+        if (std::any_of(routes.begin(), each, same_path)) continue;  // written with its first line
+        json_.member_named(each->path).begin_object();
+        for (auto other = each; other != routes.end(); ++other)
+            if (same_path(*other)) write_operation(*other);
+        json_.end_object();
+    }
+    json_.end_object();
+}
+
+inline void document::write_operation(const route_description& of) {
+    json_.member_named(operation_key(of.method)).begin_object();
+    if (!of.notes.operation.empty()) json_.member("operationId").string(of.notes.operation);
+    if (!of.notes.summary.empty()) json_.member("summary").string(of.notes.summary);
+    json_.member("description").string(describe_access(of.access));
+    write_parameters(of);
+    write_request_body(of);
+    write_responses(of);
+    write_security(of.access);
+    json_.end_object();
+}
+
+inline void document::write_parameters(const route_description& of) {
+    if (of.parameters.empty()) return;
+    json_.member("parameters").begin_array();
+    for (const auto& each : of.parameters) {
+        json_.begin_object();
+        json_.member("name").string(each.name);
+        json_.member("in").string("path");
+        json_.member("required").boolean(true);
+        json_.member("schema").begin_object();
+        switch (each.kind) {
+            case route_description::value_kind::service:
+                json_.member("type").string("string");
+                // A schema's enum is never empty, and an API may have been given no service.
+                if (settings_.services.services().empty()) break;
+                json_.member("enum").begin_array();
+                for (const service& known : settings_.services.services()) json_.string(known.name);
+                json_.end_array();
+                break;
+            case route_description::value_kind::id:
+                json_.member("type").string("integer");
+                json_.member("format").string("int64");
+                json_.member("minimum").integer(1);
+                break;
+            case route_description::value_kind::text: json_.member("type").string("string"); break;
+        }
+        json_.end_object().end_object();
+    }
+    json_.end_array();
+}
+
+inline void document::write_request_body(const route_description& of) {
+    if (of.notes.request_body.empty()) return;
+    json_.member("requestBody").begin_object();
+    write_json_content(of.notes.request_body);
+    json_.end_object();
+}
+
+inline void document::write_responses(const route_description& of) {
+    json_.member("responses").begin_object();
+    json_.member_named(std::to_string(of.notes.success_status)).begin_object();
+    json_.member("description").string(http::to_reason(static_cast<http::status>(of.notes.success_status)));
+    json_.member("headers").begin_object();
+    write_rate_limit_fields();
+    if (!of.notes.success_field.empty()) {
+        json_.member_named(of.notes.success_field).begin_object();
+        json_.member("schema").value(text_schema);
+        json_.end_object();
+    }
+    json_.end_object();
+    if (!of.notes.success_body.empty()) write_json_content(of.notes.success_body);
+    json_.end_object();
+
+    for (const auto& each : refusals) {
+        if (!applies(each, of)) continue;
+        json_.member_named(each.status).begin_object();
+        write_reference("responses", each.name);
+        json_.end_object();
+    }
+    json_.end_object();
+}
+
+inline void document::write_security(const access_rule& access) {
+    json_.member("security").begin_array();
+    switch (access.who) {
+        case access_rule::kind::open: json_.begin_object().end_object(); [[fallthrough]];
+        case access_rule::kind::any_caller: write_alternative({}); break;
+        case access_rule::kind::scope: write_alternative(access.scope); break;
+        // One alternative a service: OpenAPI has no scope that depends on a path parameter.
+        case access_rule::kind::service_read:
+            for (const service& each : settings_.services.services()) write_alternative(each.read_scope);
+            break;
+        case access_rule::kind::service_write:
+            for (const service& each : settings_.services.services()) write_alternative(each.write_scope);
+            break;
+    }
+    json_.end_array();
+}
+
+inline void document::write_alternative(std::string_view scope) {
+    const auto write_one = [&](std::string_view scheme) {
+        json_.begin_object();
+        json_.member_named(scheme).begin_array();
+        if (!scope.empty()) json_.string(scope);
+        json_.end_array().end_object();
+    };
+    write_one("personalToken");
+    write_one("oauth");
+}
+
+inline void document::write_components() {
+    json_.member("components").begin_object();
+
+    json_.member("schemas").begin_object();
+    json_.member("Error").value(error_schema);
+    json_.end_object();
+
+    json_.member("headers").begin_object();
+    const auto write_field = [&](const shared_field& field) {
+        json_.member_named(field.name).begin_object();
+        json_.member("description").string(field.description);
+        json_.member("schema").value(field.schema);
+        json_.end_object();
+    };
+    for (const auto& each : rate_limit_fields) write_field(each);
+    for (const auto& each : other_fields) write_field(each);
+    json_.end_object();
+
+    json_.member("responses").begin_object();
+    for (const auto& each : refusals) {
+        json_.member_named(each.name).begin_object();
+        json_.member("description").string(each.description);
+        json_.member("headers").begin_object();
+        write_rate_limit_fields();
+        if (!each.field.empty()) {
+            json_.member_named(each.field).begin_object();
+            write_reference("headers", each.field);
+            json_.end_object();
+        }
+        json_.end_object();
+        write_json_content({R"({"$ref":"#/components/schemas/Error"})"});
+        json_.end_object();
+    }
+    json_.end_object();
+
+    write_security_schemes();
+    json_.end_object();
+}
+
+inline void document::write_security_schemes() {
+    json_.member("securitySchemes").begin_object();
+
+    json_.member("personalToken").begin_object();
+    json_.member("type").string("http");
+    json_.member("scheme").string("basic");
+    json_.member("description").string("A personal API token: its username, and its secret as the password.");
+    json_.end_object();
+
+    json_.member("oauth").begin_object();
+    json_.member("type").string("oauth2");
+    json_.member("description").string("An OAuth 2.0 access token, sent as Bearer.");
+    json_.member("flows").begin_object().member("authorizationCode").begin_object();
+    json_.member("authorizationUrl").string(settings_.auth_url + "/en/user/oauth/");
+    json_.member("tokenUrl").string(settings_.auth_url + "/user/oauth_token/");
+    json_.member("refreshUrl").string(settings_.auth_url + "/user/oauth_token/");
+    json_.member("scopes").begin_object();
+    const auto write_scope = [&](std::string_view scope, std::string_view grants) { json_.member_named(scope).string(grants); };
+    write_scope(balance_scope, "Read the user's balance.");
+    for (const service& each : settings_.services.services()) {
+        const std::string name{each.name.view()};
+        write_scope(each.read_scope, "Read the user's " + name + " accounts.");
+        write_scope(each.write_scope, "Read and change the user's " + name + " accounts.");
+    }
+    json_.end_object().end_object().end_object().end_object();
+
+    json_.end_object();
+}
+
+inline void document::write_rate_limit_fields() {
+    for (const auto& each : rate_limit_fields) {
+        json_.member_named(each.name).begin_object();
+        write_reference("headers", each.name);
+        json_.end_object();
+    }
+}
+
+inline void document::write_json_content(const json_shape& shape) {
+    json_.member("content").begin_object().member("application/json").begin_object();
+    json_.member("schema").value(shape.schema);
+    if (!shape.example.empty()) json_.member("example").value(fill_example(shape, settings_.services));
+    json_.end_object().end_object();
+}
+
+inline void document::write_reference(std::string_view kind, std::string_view name) {
+    json_.member("$ref").string(std::string{"#/components/"}.append(kind).append("/").append(name));
+}
+
+}  // namespace openapi
+
+TOLLGATE_DECL std::string make_openapi(const api_settings& settings, std::span<const route_description> routes) {
+    std::string made;
+    openapi::document{settings, made}.write(routes);
+    return made;
+}
+
+}  // namespace tollgate

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+
+namespace tollgate::inline v0 {
+
+/// Text of at most `Capacity` bytes that lives where it is declared: copying one never allocates, which is what lets a
+/// credential travel from a store to an endpoint without touching the heap.
+template <std::size_t Capacity>
+class inline_text {
+    static_assert(Capacity <= UINT16_MAX);
+
+public:
+    static constexpr std::size_t bytes_max = Capacity;
+
+    constexpr inline_text() noexcept { clear_unused(); }
+
+    /// Empty when `text` is longer than `Capacity`.
+    static constexpr std::optional<inline_text> from(std::string_view text) noexcept;
+
+    constexpr inline_text(const inline_text& other) noexcept {
+        clear_unused();
+        assign(other.view());
+    }
+    constexpr inline_text& operator=(const inline_text& other) noexcept;
+
+    [[nodiscard]] constexpr std::string_view view() const noexcept { return {bytes_.data(), size_}; }
+    constexpr operator std::string_view() const noexcept { return view(); }
+    [[nodiscard]] constexpr bool empty() const noexcept { return size_ == 0; }
+    [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
+
+    /// False, and unchanged, when the result would not fit.
+    constexpr bool append(std::string_view text) noexcept;
+    constexpr void clear() noexcept { size_ = 0; }
+
+    friend constexpr bool operator==(const inline_text& a, const inline_text& b) noexcept { return a.view() == b.view(); }
+    friend constexpr bool operator==(const inline_text& a, std::string_view b) noexcept { return a.view() == b; }
+    friend constexpr auto operator<=>(const inline_text& a, const inline_text& b) noexcept { return a.view() <=> b.view(); }
+
+private:
+    constexpr void assign(std::string_view text) noexcept;
+
+    /// A constant may hold no byte without a value; at run time nothing is done.
+    constexpr void clear_unused() noexcept {
+        if (std::is_constant_evaluated()) bytes_.fill('\0');
+    }
+
+    std::uint16_t size_ = 0;
+    std::array<char, Capacity> bytes_;  // not initialised on purpose: only the first size_ bytes are ever read
+};
+
+template <std::size_t Capacity>
+constexpr std::optional<inline_text<Capacity>> inline_text<Capacity>::from(std::string_view text) noexcept {
+    if (text.size() > Capacity) return std::nullopt;
+    std::optional<inline_text> made{std::in_place};
+    made->assign(text);
+    return made;
+}
+
+template <std::size_t Capacity>
+constexpr inline_text<Capacity>& inline_text<Capacity>::operator=(const inline_text& other) noexcept {
+    if (this != &other) assign(other.view());
+    return *this;
+}
+
+template <std::size_t Capacity>
+constexpr bool inline_text<Capacity>::append(std::string_view text) noexcept {
+    if (text.size() > Capacity - size_) return false;
+    for (std::size_t i = 0; i < text.size(); ++i) bytes_[size_ + i] = text[i];
+    size_ = static_cast<std::uint16_t>(size_ + text.size());
+    return true;
+}
+
+template <std::size_t Capacity>
+constexpr void inline_text<Capacity>::assign(std::string_view text) noexcept {
+    size_ = static_cast<std::uint16_t>(text.size());
+    if (!text.empty()) std::char_traits<char>::copy(bytes_.data(), text.data(), text.size());
+}
+
+}  // namespace tollgate

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <tollgate/base/detail/text.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace tollgate::inline v0 {
+namespace detail {
+
+/// Precondition: one well-formed sequence.
+constexpr std::uint32_t code_point_of(std::string_view sequence) noexcept {
+    constexpr unsigned char lead_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    std::uint32_t made = static_cast<unsigned char>(sequence.front()) & lead_bits[sequence.size()];
+    for (char c : sequence.substr(1)) made = made << 6 | (static_cast<unsigned char>(c) & 0x3fU);
+    return made;
+}
+
+constexpr bool is_blank(std::uint32_t code) noexcept {
+    return code == ' ' || code == 0xa0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200a) || code == 0x202f ||
+           code == 0x205f || code == 0x3000 ||
+           code == 0x115f || code == 0x1160 || code == 0x3164 || code == 0xffa0 ||  // letters of Hangul that are empty
+           code == 0x2800;                                                          // Braille without a dot
+}
+
+/// What changes the letter before it, and is nothing by itself.
+constexpr bool is_joiner(std::uint32_t code) noexcept {
+    return code == 0x200c || code == 0x200d || (code >= 0xfe00 && code <= 0xfe0f) ||
+           (code >= 0xe0100 && code <= 0xe01ef);
+}
+
+constexpr bool is_hidden(std::uint32_t code) noexcept {
+    return code < 0x20 || (code >= 0x7f && code <= 0x9f) ||       // C0, DEL, C1
+           code == 0x061c || code == 0x200e || code == 0x200f ||  // marks of direction
+           (code >= 0x2028 && code <= 0x202e) ||                  // separators, embeddings and overrides
+           (code >= 0x2060 && code <= 0x206f) ||                  // word joiner, invisible operators, isolates
+           (code >= 0xfff9 && code <= 0xfffb) ||                  // annotations
+           (code >= 0xe0000 && code <= 0xe007f) ||                // tags: a text that nobody sees
+           code == 0xad || code == 0x34f || code == 0x180e || code == 0x200b || code == 0xfeff;
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL bool is_visible_line(std::string_view text, std::size_t bytes_max) noexcept {
+    if (text.size() > bytes_max) return false;
+    bool seen = false;
+    while (!text.empty()) {
+        const std::size_t bytes = utf8_sequence_bytes(text);
+        if (bytes == 0) return false;
+        const auto code = detail::code_point_of(text.substr(0, bytes));
+        if (detail::is_hidden(code)) return false;
+        seen = seen || !(detail::is_joiner(code) || detail::is_blank(code));
+        text.remove_prefix(bytes);
+    }
+    return seen;
+}
+
+namespace detail {
+
+/// How many bytes at the end begin a sequence that does not end; 0 if none do.
+constexpr std::size_t cut_bytes(std::string_view text) noexcept {
+    for (std::size_t bytes = 1; bytes <= (std::min)(text.size(), std::size_t{3}); ++bytes) {
+        const auto lead = static_cast<unsigned char>(text[text.size() - bytes]);
+        if ((lead & 0xc0) == 0x80) continue;
+        const std::size_t whole = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
+        return whole > bytes ? bytes : 0;
+    }
+    return 0;
+}
+
+inline void append_code(std::string& to, const char* prefix, std::uint32_t code, int digits) {
+    to.append(prefix);
+    for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) to.push_back("0123456789abcdef"[code >> shift & 0xf]);
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL std::string make_readable(std::string_view bytes) {
+    bytes.remove_suffix(detail::cut_bytes(bytes));
+    std::string made;
+    made.reserve(bytes.size());
+    while (!bytes.empty()) {
+        const std::size_t ends_line = bytes.starts_with("\r\n") ? 2 : bytes.front() == '\n' ? 1 : 0;
+        const std::size_t sequence = utf8_sequence_bytes(bytes);
+        const auto code = sequence == 0 ? static_cast<unsigned char>(bytes.front())
+                                        : detail::code_point_of(bytes.substr(0, sequence));
+        if (ends_line != 0) made.push_back('\n');
+        else if (sequence == 0 || (sequence == 1 && code != '\t' && detail::is_hidden(code)))
+            detail::append_code(made, "\\x", code, 2);
+        else if (code != '\t' && detail::is_hidden(code)) detail::append_code(made, "\\u", code, code > 0xffff ? 5 : 4);
+        else made.append(bytes.substr(0, sequence));
+        bytes.remove_prefix((std::max)({ends_line, sequence, std::size_t{1}}));
+    }
+    return made;
+}
+
+}  // namespace tollgate

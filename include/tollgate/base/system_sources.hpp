@@ -1,0 +1,27 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/time.hpp>
+
+#include <cstddef>
+#include <span>
+
+namespace tollgate::inline v0 {
+
+/// The machine's own clock.
+struct system_clock {
+    [[nodiscard]] instant now() const noexcept {
+        return std::chrono::time_point_cast<milliseconds>(std::chrono::system_clock::now());
+    }
+};
+
+/// OpenSSL's generator for secrets, seeded by the operating system.
+struct system_random {
+    [[nodiscard]] TOLLGATE_DECL bool fill(std::span<std::byte> bytes) const noexcept;
+};
+
+}  // namespace tollgate
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/base/system_sources.ipp>
+#endif

@@ -1,0 +1,148 @@
+#pragma once
+
+#include <tollgate/base/detail/text.hpp>
+#include <tollgate/http/detail/client_address.hpp>
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+namespace tollgate::inline v0::http::detail {
+
+/// The hops of all lines of one field, left to right: the last `hops_max` of them.
+class forwarded_hops {
+public:
+    static constexpr std::size_t hops_max = 32;  // no request passes that many proxies of one operator
+
+    void add(std::string_view node) noexcept { nodes_[size_++ % hops_max] = node; }
+
+    [[nodiscard]] std::size_t size() const noexcept { return size_ < hops_max ? size_ : hops_max; }
+    /// 0 is the right-most.
+    [[nodiscard]] std::string_view from_right(std::size_t at) const noexcept { return nodes_[(size_ - 1 - at) % hops_max]; }
+
+private:
+    std::array<std::string_view, hops_max> nodes_;
+    std::size_t size_ = 0;
+};
+
+/// `address`, `address:port`, `[address]` or `[address]:port`; an IPv6 address may stand without brackets if it has no port.
+inline std::optional<ip_address> parse_node(std::string_view node) noexcept {
+    const auto is_port = [](std::string_view text) {
+        constexpr std::size_t digits_max = 5;
+        for (char c : text)
+            if (!is_digit(c)) return false;
+        return !text.empty() && text.size() <= digits_max;
+    };
+    if (node.starts_with('[')) {
+        const auto end = node.find(']');
+        if (end == std::string_view::npos) return std::nullopt;
+        const auto behind = node.substr(end + 1);
+        if (!behind.empty() && (behind.front() != ':' || !is_port(behind.substr(1)))) return std::nullopt;
+        return ip_address::parse(node.substr(1, end - 1));
+    }
+    const auto colon = node.find(':');
+    if (colon == std::string_view::npos || node.find(':', colon + 1) != std::string_view::npos) return ip_address::parse(node);
+    return is_port(node.substr(colon + 1)) ? ip_address::parse(node.substr(0, colon)) : std::nullopt;
+}
+
+/// Where a quoted-string that may begin at `at` ends, or `at` itself if none does; npos if it never ends.
+inline std::size_t skip_quoted(std::string_view text, std::size_t at) noexcept {
+    if (at >= text.size() || text[at] != '"') return at;
+    for (++at; at < text.size(); ++at) {
+        if (text[at] == '\\') ++at;
+        else if (text[at] == '"') return at + 1;
+    }
+    return std::string_view::npos;
+}
+
+/// The elements of a Forwarded line (RFC 7239 section 4). One without a readable `for`, or with two, is a hop all the same,
+/// an unknown one.
+inline void add_forwarded_line(std::string_view line, forwarded_hops& hops) noexcept {
+    std::string_view node;
+    std::size_t nodes = 0;
+    std::size_t at = 0;
+    const auto add_hop = [&] { hops.add(nodes == 1 ? node : std::string_view{}); };
+    const auto skip_blanks = [&] {
+        while (at < line.size() && (line[at] == ' ' || line[at] == '\t')) ++at;
+    };
+    for (;;) {
+        skip_blanks();
+        const auto name_begin = at;
+        while (at < line.size() && is_token_char(line[at])) ++at;
+        const auto name = line.substr(name_begin, at - name_begin);
+        std::string_view value;
+        if (at < line.size() && line[at] == '=') {
+            const auto value_begin = ++at;
+            const auto quoted_end = skip_quoted(line, at);
+            if (quoted_end == std::string_view::npos) return hops.add({});  // never ends: nothing behind it can be told apart
+            if (quoted_end != at) {
+                value = line.substr(value_begin + 1, quoted_end - value_begin - 2);
+                at = quoted_end;
+            } else {
+                while (at < line.size() && is_token_char(line[at])) ++at;
+                value = line.substr(value_begin, at - value_begin);
+            }
+        }
+        if (ascii_iequals(name, "for")) {
+            node = value;
+            ++nodes;
+        }
+        skip_blanks();
+        if (at == line.size()) return add_hop();
+        if (line[at] == ',') {
+            add_hop();
+            nodes = 0;
+        } else if (line[at] != ';') {
+            return hops.add({});  // no element of RFC 7239
+        }
+        ++at;
+    }
+}
+
+inline void add_x_forwarded_for_line(std::string_view line, forwarded_hops& hops) noexcept {
+    for (;;) {
+        const auto comma = line.find(',');
+        const auto node = trim_ows(line.substr(0, comma));
+        if (!node.empty()) hops.add(node);  // empty elements of a list are none (RFC 9110 section 5.6.1)
+        if (comma == std::string_view::npos) return;
+        line.remove_prefix(comma + 1);
+    }
+}
+
+inline bool is_trusted(const ip_address& hop, std::span<const ip_network> trusted) noexcept {
+    for (const ip_network& each : trusted)
+        if (each.contains(hop)) return true;
+    return false;
+}
+
+inline ip_address right_most_untrusted(const forwarded_hops& hops, ip_address hop, std::span<const ip_network> trusted) noexcept {
+    for (std::size_t i = 0; i < hops.size(); ++i) {
+        const auto next = parse_node(hops.from_right(i));
+        if (!next) return hop;
+        hop = *next;
+        if (!is_trusted(hop, trusted)) return hop;
+    }
+    return hop;
+}
+
+TOLLGATE_DECL ip_address forwarded_address(const request& asked, std::span<const ip_network> trusted) noexcept {
+    if (!is_trusted(asked.peer, trusted)) return asked.peer;
+    const bool has_forwarded = asked.fields.count(field_id::forwarded) != 0;
+    const bool has_x_forwarded_for = asked.fields.count(field_id::x_forwarded_for) != 0;
+    if (!has_forwarded && !has_x_forwarded_for) return asked.peer;
+
+    forwarded_hops forwarded;
+    forwarded_hops x_forwarded_for;
+    for (const field& line : asked.fields) {
+        if (ascii_iequals(line.name, "forwarded")) add_forwarded_line(line.value, forwarded);
+        else if (ascii_iequals(line.name, "x-forwarded-for")) add_x_forwarded_for_line(line.value, x_forwarded_for);
+    }
+    const auto by_forwarded = right_most_untrusted(forwarded, asked.peer, trusted);
+    const auto by_x_forwarded_for = right_most_untrusted(x_forwarded_for, asked.peer, trusted);
+    if (!has_forwarded) return by_x_forwarded_for;
+    if (!has_x_forwarded_for || by_forwarded == by_x_forwarded_for) return by_forwarded;
+    return asked.peer;
+}
+
+}  // namespace tollgate::http::detail

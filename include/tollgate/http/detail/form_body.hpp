@@ -1,0 +1,62 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/result.hpp>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tollgate::inline v0::http {
+
+struct form_member {
+    std::string name;
+    std::string value;
+};
+
+/// The members of a form or a query string, decoded, in the order they came. Names may repeat: whoever reads one that
+/// must not (RFC 6749 section 3.1) asks `count`.
+class form_fields {
+public:
+    explicit form_fields(std::vector<form_member> members) noexcept : members_{std::move(members)} {}
+
+    /// The first member of this name; null if there is none.
+    [[nodiscard]] const form_member* find(std::string_view name) const noexcept {
+        for (const form_member& member : members_)
+            if (member.name == name) return &member;
+        return nullptr;
+    }
+
+    /// The first value of this name; empty if there is none.
+    [[nodiscard]] std::string_view value_of(std::string_view name) const noexcept {
+        const form_member* found = find(name);
+        return found == nullptr ? std::string_view{} : std::string_view{found->value};
+    }
+
+    [[nodiscard]] std::size_t count(std::string_view name) const noexcept {
+        std::size_t lines = 0;
+        for (const form_member& member : members_) lines += member.name == name ? 1 : 0;
+        return lines;
+    }
+
+    [[nodiscard]] const form_member* begin() const noexcept { return members_.data(); }
+    [[nodiscard]] const form_member* end() const noexcept { return members_.data() + members_.size(); }
+    [[nodiscard]] std::size_t size() const noexcept { return members_.size(); }
+
+private:
+    std::vector<form_member> members_;
+};
+
+/// `application/x-www-form-urlencoded` (WHATWG URL section 5.1), of a body or of a query string: `name=value` pairs
+/// between `&`, `+` for a space, `%XX` for any byte. An empty piece between two `&` is no member; a piece without `=`
+/// has an empty value. `malformed` for a `%` without two hexadecimal digits, for bytes that are no UTF-8 once decoded,
+/// for control bytes that were not encoded, and for more than `limits::form_members_max` members.
+[[nodiscard]] TOLLGATE_DECL result<form_fields> parse_form(std::string_view bytes);
+
+}  // namespace tollgate::http
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/http/detail/form_body.ipp>
+#endif

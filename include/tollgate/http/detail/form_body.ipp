@@ -1,0 +1,55 @@
+#pragma once
+
+#include <tollgate/base/detail/text.hpp>
+#include <tollgate/base/limits.hpp>
+#include <tollgate/http/detail/form_body.hpp>
+
+#include <algorithm>
+#include <optional>
+
+namespace tollgate::inline v0::http {
+
+namespace detail {
+
+/// Empty for a broken percent-encoding, a bare control byte, or bytes that are no UTF-8 once decoded.
+[[nodiscard]] inline std::optional<std::string> decode_form_text(std::string_view text) {
+    std::string decoded;
+    decoded.reserve(text.size());
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return std::nullopt;
+        if (c != '%') {
+            decoded.push_back(c == '+' ? ' ' : c);
+            continue;
+        }
+        if (text.size() - i < 3) return std::nullopt;
+        const int high = hex_value(text[i + 1]);
+        const int low = hex_value(text[i + 2]);
+        if (high < 0 || low < 0) return std::nullopt;
+        decoded.push_back(static_cast<char>(high << 4 | low));
+        i += 2;
+    }
+    if (!is_utf8(decoded)) return std::nullopt;
+    return decoded;
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL result<form_fields> parse_form(std::string_view bytes) {
+    std::vector<form_member> members;
+    while (!bytes.empty()) {
+        const std::string_view piece = bytes.substr(0, bytes.find('&'));
+        bytes.remove_prefix((std::min)(piece.size() + 1, bytes.size()));
+        if (piece.empty()) continue;
+        if (members.size() == limits::form_members_max) return malformed("There are too many parameters.");
+
+        const auto equals = (std::min)(piece.find('='), piece.size());
+        auto name = detail::decode_form_text(piece.substr(0, equals));
+        auto value = detail::decode_form_text(piece.substr((std::min)(equals + 1, piece.size())));
+        if (!name || !value) return malformed("The parameters are not valid application/x-www-form-urlencoded UTF-8.");
+        members.push_back({std::move(*name), std::move(*value)});
+    }
+    return form_fields{std::move(members)};
+}
+
+}  // namespace tollgate::http

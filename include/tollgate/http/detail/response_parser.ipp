@@ -1,0 +1,300 @@
+#pragma once
+
+#include <tollgate/base/detail/text.hpp>
+#include <tollgate/http/detail/response_parser.hpp>
+#include <tollgate/http/detail/scan.hpp>
+#include <tollgate/http/fields.hpp>
+
+#include <algorithm>
+#include <charconv>
+
+namespace tollgate::inline v0::http {
+
+namespace detail {
+
+/// Whether no byte of it is a control character other than HTAB (RFC 9110 section 5.5).
+[[nodiscard]] inline bool is_field_text(std::string_view text) noexcept {
+    const char* const end = text.data() + text.size();
+    return find_value_end(text.data(), end) == end;
+}
+
+/// Plain decimal digits without a leading zero, as request_parser wants a length.
+[[nodiscard]] inline bool read_length(std::string_view text, std::uint64_t& length) noexcept {
+    if (text.empty() || !is_digit(text.front()) || (text.front() == '0' && text.size() != 1)) return false;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), length);
+    return read.ec == std::errc{} && read.ptr == text.data() + text.size();
+}
+
+/// What is behind the size in a chunk line: `*( BWS ";" BWS name [ BWS "=" BWS ( token / quoted-string ) ] )` (RFC 9112
+/// section 7.1.1).
+[[nodiscard]] inline bool are_chunk_extensions(std::string_view text) noexcept {
+    const auto skip_blanks = [&text] {
+        while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+    };
+    const auto skip_token = [&text] {
+        const char* const end = find_token_end(text.data(), text.data() + text.size());
+        const auto size = static_cast<std::size_t>(end - text.data());
+        text.remove_prefix(size);
+        return size != 0;
+    };
+    const auto skip_quoted = [&text] {
+        std::size_t at = 1;
+        while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2 : 1;
+        if (at >= text.size()) return false;
+        text.remove_prefix(at + 1);
+        return true;
+    };
+    if (!is_field_text(text)) return false;
+    while (!text.empty()) {
+        skip_blanks();
+        if (!text.starts_with(';')) return false;
+        text.remove_prefix(1);
+        skip_blanks();
+        if (!skip_token()) return false;
+        const std::string_view behind_name = text;
+        skip_blanks();
+        if (!text.starts_with('=')) {
+            text = behind_name;  // the blanks are the next extension's
+            continue;
+        }
+        text.remove_prefix(1);
+        skip_blanks();
+        if (text.starts_with('"') ? !skip_quoted() : !skip_token()) return false;
+    }
+    return true;
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL response_parser::response_parser(const response_settings& settings) : settings_{settings} {}
+
+TOLLGATE_DECL void response_parser::start(bool to_head) noexcept {
+    stage_ = stage::status_line;
+    to_head_ = to_head;
+    begun_ = head_complete_ = older_ = keep_alive_ = body_cut_ = false;
+    status_ = 0;
+    consumed_ = header_bytes_ = field_count_ = framing_bytes_ = 0;
+    body_bytes_ = left_bytes_ = 0;
+    said_ = {};
+    line_.clear();
+    body_.clear();
+    retry_after_.clear();
+    refused_reason_ = {};
+}
+
+TOLLGATE_DECL response_step response_parser::step(std::string_view bytes) {
+    const std::size_t given = bytes.size();
+    begun_ = begun_ || given != 0;
+    bool waits = false;
+    while (!waits && stage_ != stage::complete && stage_ != stage::refused) {
+        switch (stage_) {
+            case stage::known_length:
+            case stage::until_close:
+            case stage::chunk_data:
+                waits = bytes.empty();
+                if (!waits) read_body(bytes);
+                break;
+            default:
+                if (std::string_view line; take_line(bytes, line)) {
+                    read_line(line);
+                    line_.clear();  // not before: `line` may be a view of it
+                } else {
+                    waits = true;
+                }
+        }
+    }
+    consumed_ = given - bytes.size();
+    return stage_ == stage::complete  ? response_step::complete
+           : stage_ == stage::refused ? response_step::refused
+                                      : response_step::needs_more;
+}
+
+TOLLGATE_DECL response_step response_parser::finish() noexcept {
+    consumed_ = 0;
+    if (stage_ == stage::until_close) complete();
+    if (stage_ == stage::complete) return response_step::complete;
+    if (stage_ != stage::refused) refuse("The connection ended before the answer did.");
+    return response_step::refused;
+}
+
+/// The next line without its CRLF, taken off `bytes`; false when it is not all there, or refused. A line is judged by its
+/// length as it comes and by its content once it is whole, so that the verdict does not depend on the cuts.
+TOLLGATE_DECL bool response_parser::take_line(std::string_view& bytes, std::string_view& line) {
+    const bool of_chunks = stage_ == stage::chunk_line || stage_ == stage::chunk_end;
+    const std::size_t one_max = of_chunks ? limits::chunk_line_bytes_max : settings_.line_bytes_max;
+    const std::size_t all_max = of_chunks ? limits::chunk_overhead_bytes_max : settings_.header_bytes_max;
+    std::size_t& all_bytes = of_chunks ? framing_bytes_ : header_bytes_;
+
+    const auto end = bytes.find('\n');
+    const std::size_t more = end == std::string_view::npos ? bytes.size() : end + 1;
+    const std::size_t size = line_.size() + more;
+    if (size > (std::min)(one_max, all_max - all_bytes)) {
+        if (of_chunks) refuse("The chunks of the body have too much framing.");
+        else refuse(one_max <= all_max - all_bytes ? "A line is too long." : "The header fields are too large.");
+        return false;
+    }
+    if (end == std::string_view::npos || !line_.empty()) {
+        line_.append(bytes.substr(0, more));
+        line = line_;
+    } else {
+        line = bytes.substr(0, more);
+    }
+    bytes.remove_prefix(more);
+    if (end == std::string_view::npos) return false;
+    all_bytes += size;
+    if (size < 2 || line[size - 2] != '\r') {
+        refuse("A line ends in LF without CR.");
+        return false;
+    }
+    line.remove_suffix(2);
+    return true;
+}
+
+TOLLGATE_DECL void response_parser::read_line(std::string_view line) {
+    switch (stage_) {
+        case stage::status_line: return read_status_line(line);
+        case stage::chunk_line: return read_chunk_line(line);
+        case stage::chunk_end:
+            if (!line.empty()) return refuse("A chunk is not followed by CRLF.");
+            stage_ = stage::chunk_line;
+            return;
+        default: break;
+    }
+    if (!line.empty()) return read_field_line(line);
+    if (stage_ == stage::trailers) complete();
+    else judge_head();
+}
+
+TOLLGATE_DECL void response_parser::read_status_line(std::string_view line) {
+    constexpr std::size_t version_bytes = 9, status_bytes = 3;
+    older_ = line.starts_with("HTTP/1.0 ");
+    if (!older_ && !line.starts_with("HTTP/1.1 ")) return refuse("The answer does not begin with HTTP/1.1 or HTTP/1.0.");
+    const std::string_view digits = line.substr(version_bytes, status_bytes);
+    const std::string_view reason = line.substr(version_bytes + digits.size());
+    if (digits.size() != status_bytes || !is_digit(digits[0]) || digits[0] == '0' || !is_digit(digits[1]) ||
+        !is_digit(digits[2]) || (!reason.empty() && reason.front() != ' '))
+        return refuse("The status is not three digits.");
+    if (!detail::is_field_text(reason)) return refuse("The status line holds a control character.");
+    status_ = static_cast<unsigned>((digits[0] - '0') * 100 + (digits[1] - '0') * 10 + (digits[2] - '0'));
+    if (status_ == 101) return refuse("The server switches protocols, which nobody asked for.");
+    said_ = {};
+    retry_after_.clear();
+    stage_ = stage::fields;
+}
+
+TOLLGATE_DECL void response_parser::read_field_line(std::string_view line) {
+    if (++field_count_ > settings_.field_count_max) return refuse("There are too many header fields.");
+    if (line.front() == ' ' || line.front() == '\t') return refuse("A field line begins with a blank.");
+    const char* const begin = line.data();
+    const auto name_bytes = static_cast<std::size_t>(detail::find_token_end(begin, begin + line.size()) - begin);
+    if (name_bytes == 0 || name_bytes == line.size() || line[name_bytes] != ':')
+        return refuse("A field line does not begin with a name and a colon.");
+    const std::string_view value = line.substr(name_bytes + 1);
+    if (!detail::is_field_text(value)) return refuse("A field value holds a control character.");
+    if (stage_ == stage::fields) judge_field(line.substr(0, name_bytes), value);
+}
+
+TOLLGATE_DECL void response_parser::judge_field(std::string_view name, std::string_view value) {
+    const std::string_view text = trim_ows(value);
+    switch (to_field_id(name)) {
+        case field_id::content_length:
+            if (++said_.content_lengths > 1) said_.fault = "There is more than one Content-Length field.";
+            else if (!detail::read_length(text, said_.content_length))
+                said_.fault = "The Content-Length is not a plain decimal number.";
+            return;
+        case field_id::transfer_encoding:
+            // No tab around it: to some parsers it is a part of the name.
+            if (++said_.transfer_encodings > 1 || !ascii_iequals(text, "chunked") || value.find('\t') != value.npos)
+                said_.fault = "The Transfer-Encoding is not exactly one chunked.";
+            return;
+        case field_id::connection:
+            said_.close = said_.close || detail::list_holds(text, "close");
+            said_.keep_alive = said_.keep_alive || detail::list_holds(text, "keep-alive");
+            return;
+        default: break;
+    }
+    if (!ascii_iequals(name, "retry-after")) return;
+    retry_after_.clear();
+    if (++said_.retry_afters == 1) retry_after_.append(text);
+}
+
+/// Where the body ends (RFC 9112 section 6.3).
+TOLLGATE_DECL void response_parser::judge_head() {
+    head_complete_ = status_ >= 200;
+    if (!said_.fault.empty()) return refuse(said_.fault);
+    if (said_.transfer_encodings != 0 && older_) return refuse("HTTP/1.0 has no Transfer-Encoding.");
+    if (said_.transfer_encodings != 0 && said_.content_lengths != 0)
+        return refuse("There are both Transfer-Encoding and Content-Length.");
+    if (status_ < 200) {
+        status_ = 0;
+        stage_ = stage::status_line;
+        return;
+    }
+    keep_alive_ = !said_.close && (!older_ || said_.keep_alive);
+    if (to_head_ || status_ == 204 || status_ == 304) {
+        // A 204 has no body; a server that announces one all the same may send it, too.
+        if (status_ == 204 && (said_.content_length != 0 || said_.transfer_encodings != 0)) keep_alive_ = false;
+        return complete();
+    }
+    if (said_.transfer_encodings != 0) {
+        stage_ = stage::chunk_line;
+        return;
+    }
+    if (said_.content_lengths == 0) {
+        keep_alive_ = false;
+        stage_ = stage::until_close;
+        return;
+    }
+    left_bytes_ = said_.content_length;
+    stage_ = stage::known_length;
+    if (left_bytes_ == 0) return complete();
+    // Nobody waits for a body that will not be read to its end anyway.
+    if (left_bytes_ > settings_.body_bytes_max && settings_.kept_bytes_max == 0) cut();
+}
+
+TOLLGATE_DECL void response_parser::read_chunk_line(std::string_view line) {
+    constexpr std::size_t digits_max = 16;  // 64 bits
+    std::size_t digits = 0;
+    left_bytes_ = 0;
+    while (digits < line.size() && digits <= digits_max && hex_value(line[digits]) >= 0)
+        left_bytes_ = left_bytes_ << 4 | static_cast<unsigned>(hex_value(line[digits++]));
+    if (digits == 0 || digits > digits_max || !detail::are_chunk_extensions(line.substr(digits)))
+        return refuse("A chunk line is not a hexadecimal size and extensions.");
+    stage_ = left_bytes_ == 0 ? stage::trailers : stage::chunk_data;
+}
+
+/// Precondition: there are bytes.
+TOLLGATE_DECL void response_parser::read_body(std::string_view& bytes) {
+    const bool endless = stage_ == stage::until_close;
+    const bool beyond = stage_ == stage::known_length && said_.content_length > settings_.body_bytes_max;
+    const std::uint64_t wanted = (beyond ? settings_.kept_bytes_max : settings_.body_bytes_max) - body_bytes_;
+    if (wanted == 0) return cut();
+    std::uint64_t taken = (std::min)(std::uint64_t{bytes.size()}, wanted);
+    if (!endless) taken = (std::min)(taken, left_bytes_);
+
+    const std::size_t room = settings_.kept_bytes_max - body_.size();
+    const auto size = static_cast<std::size_t>(taken);
+    body_.append(bytes.substr(0, (std::min)(size, room)));
+    if (size > room) body_cut_ = true;
+    bytes.remove_prefix(size);
+    body_bytes_ += taken;
+    if (endless) return;
+    left_bytes_ -= taken;
+    if (left_bytes_ == 0) stage_ = stage_ == stage::known_length ? stage::complete : stage::chunk_end;
+    else if (beyond && body_bytes_ == settings_.kept_bytes_max) cut();
+}
+
+/// Enough was read. What is still to come would be taken for the next answer, so the connection is of no more use.
+TOLLGATE_DECL void response_parser::cut() noexcept {
+    body_cut_ = true;
+    keep_alive_ = false;
+    complete();
+}
+
+TOLLGATE_DECL void response_parser::refuse(std::string_view reason) noexcept {
+    refused_reason_ = reason;
+    keep_alive_ = false;
+    stage_ = stage::refused;
+}
+
+}  // namespace tollgate::http

@@ -1,0 +1,339 @@
+#pragma once
+
+#include <tollgate/base/ip_address.hpp>
+#include <tollgate/limits/detail/redis/connection.hpp>
+
+#include <hiredis/hiredis.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509_vfy.h>
+#include <openssl/x509v3.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <utility>
+
+namespace tollgate::inline v0::redis {
+
+namespace detail {
+
+/// What OpenSSL complains of, and nothing left behind for the next one who asks this thread.
+inline std::string take_tls_error() {
+    const unsigned long code = ERR_peek_last_error();
+    ERR_clear_error();
+    const char* const reason = code == 0 ? nullptr : ERR_reason_error_string(code);
+    return reason == nullptr ? "no reason given" : reason;
+}
+
+/// What an error begins with, such as `WRONGPASS`. The rest of it may quote what was sent (`unknown command 'AUTH', with args
+/// beginning with: ...`), a password included.
+inline std::string_view code_of(std::string_view error) noexcept {
+    const auto is_of_code = [](char c) { return (c >= 'A' && c <= 'Z') || c == '_'; };
+    const auto end = std::find_if_not(error.begin(), error.end(), is_of_code);
+    const bool is_code = end != error.begin() && (end == error.end() || *end == ' ');
+    return is_code ? error.substr(0, static_cast<std::size_t>(end - error.begin())) : "refused";
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL std::string shown_error(std::string_view text) {
+    constexpr std::size_t bytes_max = 160;
+    std::string shown{text.substr(0, bytes_max)};
+    std::replace_if(shown.begin(), shown.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+    return shown;
+}
+
+TOLLGATE_DECL void command_writer::head(char kind, std::size_t size) {
+    char digits[24];
+    const auto done = std::to_chars(digits, digits + sizeof digits, size);
+    out_ += kind;
+    out_.append(digits, done.ptr);
+    out_ += "\r\n";
+}
+
+TOLLGATE_DECL command_writer& command_writer::word(std::string_view text) {
+    head('$', text.size());
+    out_ += text;
+    out_ += "\r\n";
+    return *this;
+}
+
+TOLLGATE_DECL command_writer& command_writer::number(std::int64_t value) {
+    char digits[24];
+    const auto done = std::to_chars(digits, digits + sizeof digits, value);
+    return word({digits, static_cast<std::size_t>(done.ptr - digits)});
+}
+
+TOLLGATE_DECL void tls_authorities::free_context::operator()(ssl_ctx_st* context) const noexcept {
+    SSL_CTX_free(context);
+}
+
+TOLLGATE_DECL result<tls_authorities> tls_authorities::load(const std::string& file) {
+    tls_authorities made{SSL_CTX_new(TLS_client_method())};
+    if (made.native() == nullptr) return internal_error("Redis: no TLS context: " + detail::take_tls_error());
+    SSL_CTX_set_min_proto_version(made.native(), TLS1_2_VERSION);
+    SSL_CTX_set_options(made.native(), SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
+    SSL_CTX_set_verify(made.native(), SSL_VERIFY_PEER, nullptr);
+    const bool loaded = file.empty() ? SSL_CTX_set_default_verify_paths(made.native()) == 1
+                                     : SSL_CTX_load_verify_file(made.native(), file.c_str()) == 1;
+    if (!loaded)
+        return invalid("The certificate authorities for Redis (" + (file.empty() ? "the system's" : file) +
+                       ") cannot be used: " + detail::take_tls_error() + ".");
+    return made;
+}
+
+TOLLGATE_DECL void connection::free_reader::operator()(redisReader* reader) const noexcept { redisReaderFree(reader); }
+TOLLGATE_DECL void connection::free_tls::operator()(ssl_st* tls) const noexcept { SSL_free(tls); }
+
+TOLLGATE_DECL connection::~connection() {
+    if (socket_ >= 0) ::close(socket_);
+}
+
+TOLLGATE_DECL error connection::failure(const std::string& what) const {
+    return unavailable("Redis at " + where_ + ": " + what);
+}
+
+TOLLGATE_DECL result<std::unique_ptr<connection>> connection::open(const server_address& server,
+                                                                    const tls_authorities* authorities,
+                                                                    steady::time_point end) {
+    std::unique_ptr<connection> made{new connection{server}};
+    made->reader_.reset(redisReaderCreate());
+    if (made->reader_ == nullptr) return made->failure("out of memory");
+    if (auto connected = made->connect(server, end); !connected) return std::move(connected).error();
+    if (authorities != nullptr)
+        if (auto secured = made->shake_hands(server, *authorities, end); !secured) return std::move(secured).error();
+    if (auto known = made->sign_in(server, end); !known) return std::move(known).error();
+    return made;
+}
+
+TOLLGATE_DECL result<void> connection::connect(const server_address& server, steady::time_point end) {
+    addrinfo wanted{};
+    wanted.ai_family = AF_UNSPEC;
+    wanted.ai_socktype = SOCK_STREAM;
+    wanted.ai_flags = AI_NUMERICSERV;
+    addrinfo* found = nullptr;
+    if (const int failed = ::getaddrinfo(server.host.c_str(), std::to_string(server.port).c_str(), &wanted, &found);
+        failed != 0)
+        return failure(std::string{"no address for this name: "} + ::gai_strerror(failed));
+    const std::unique_ptr<addrinfo, void (*)(addrinfo*)> all{found, &::freeaddrinfo};
+
+    std::size_t left = 0;
+    for (const addrinfo* each = found; each != nullptr; each = each->ai_next) ++left;
+    result<void> tried = failure("no address for this name");
+    for (const addrinfo* each = found; each != nullptr; each = each->ai_next, --left) {
+        // An address that does not answer may take up only its own share of the time.
+        const auto now = steady::now();
+        const auto share = now + (end - now) / static_cast<int>(left);
+        if (socket_ >= 0) ::close(socket_);
+        socket_ = ::socket(each->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        if (socket_ < 0) return failure(std::string{"no socket: "} + std::strerror(errno));
+        const int on = 1;
+        ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+        ::setsockopt(socket_, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+        if (::connect(socket_, each->ai_addr, each->ai_addrlen) == 0) return {};
+        if (errno != EINPROGRESS) {
+            tried = failure(std::string{"cannot connect: "} + std::strerror(errno));
+            continue;
+        }
+        tried = wait(POLLOUT, share, "connect");
+        if (!tried) continue;
+        int fault = 0;
+        socklen_t size = sizeof fault;
+        ::getsockopt(socket_, SOL_SOCKET, SO_ERROR, &fault, &size);
+        if (fault == 0) return {};
+        tried = failure(std::string{"cannot connect: "} + std::strerror(fault));
+    }
+    return tried;
+}
+
+TOLLGATE_DECL result<void> connection::shake_hands(const server_address& server, const tls_authorities& authorities,
+                                                    steady::time_point end) {
+    ERR_clear_error();
+    tls_.reset(SSL_new(authorities.native()));
+    if (tls_ == nullptr) return failure("no TLS: " + detail::take_tls_error());
+    // In memory, because OpenSSL's own sockets raise SIGPIPE.
+    BIO* const in = BIO_new(BIO_s_mem());
+    BIO* const out = BIO_new(BIO_s_mem());
+    if (in == nullptr || out == nullptr) {
+        BIO_free(in);
+        BIO_free(out);
+        return failure("out of memory");
+    }
+    SSL_set_bio(tls_.get(), in, out);
+    X509_VERIFY_PARAM* const expected = SSL_get0_param(tls_.get());
+    bool named = false;
+    if (ip_address::parse(server.host)) {
+        named = X509_VERIFY_PARAM_set1_ip_asc(expected, server.host.c_str()) == 1;  // RFC 6066: no SNI for addresses
+    } else {
+        X509_VERIFY_PARAM_set_hostflags(expected,
+                                        X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
+        named = X509_VERIFY_PARAM_set1_host(expected, server.host.data(), server.host.size()) == 1 &&
+                SSL_set_tlsext_host_name(tls_.get(), server.host.c_str()) == 1;
+    }
+    if (!named) return failure("no TLS: " + detail::take_tls_error());
+    for (;;) {
+        const int done = SSL_connect(tls_.get());
+        const int why = done == 1 ? SSL_ERROR_NONE : SSL_get_error(tls_.get(), done);
+        if (auto sent = flush_tls(end); !sent) return sent;
+        if (why == SSL_ERROR_NONE) return {};
+        if (why != SSL_ERROR_WANT_READ) {
+            const long verdict = SSL_get_verify_result(tls_.get());
+            const std::string reason = detail::take_tls_error();
+            return failure("TLS: " + (verdict == X509_V_OK ? reason : X509_verify_cert_error_string(verdict)));
+        }
+        char bytes[4096];
+        auto got = receive_raw(bytes, sizeof bytes, end);
+        if (!got) return std::move(got).error();
+        BIO_write(in, bytes, static_cast<int>(*got));
+    }
+}
+
+TOLLGATE_DECL result<void> connection::sign_in(const server_address& server, steady::time_point end) {
+    std::string commands;
+    reply answered;
+    if (!server.password.empty()) {
+        command_writer auth{commands, server.user.empty() ? std::size_t{2} : std::size_t{3}};
+        auth.word("AUTH");
+        if (!server.user.empty()) auth.word(server.user);
+        auth.word(server.password);
+        if (auto sent = exchange(commands, 1, answered, end); !sent) return sent;
+        if (!answered.error.empty()) return failure("AUTH: " + shown_error(detail::code_of(answered.error)));
+        commands.clear();
+    }
+    if (server.database == 0) return {};
+    command_writer{commands, 2}.word("SELECT").number(server.database);
+    if (auto sent = exchange(commands, 1, answered, end); !sent) return sent;
+    if (!answered.error.empty())
+        return failure("SELECT " + std::to_string(server.database) + ": " + shown_error(answered.error));
+    return {};
+}
+
+TOLLGATE_DECL result<void> connection::exchange(std::string_view commands, std::size_t count, reply& last,
+                                                 steady::time_point end) {
+    if (auto sent = send(commands, end); !sent) return sent;
+    while (count > 0) {
+        void* got = nullptr;
+        if (redisReaderGetReply(reader_.get(), &got) != REDIS_OK)
+            return failure("not the protocol of Redis: " + shown_error(reader_->errstr));
+        if (got == nullptr) {
+            if (auto received = receive(end); !received) return received;
+            continue;
+        }
+        const std::unique_ptr<redisReply, void (*)(redisReply*)> answer{
+            static_cast<redisReply*>(got), [](redisReply* gone) { freeReplyObject(gone); }};
+        if (--count > 0) continue;
+        last.error.clear();
+        last.count = 0;
+        if (answer->type == REDIS_REPLY_ERROR) {
+            last.error.assign(answer->str, static_cast<std::size_t>(answer->len));
+            if (last.error.empty()) last.error = "an error without words";
+        }
+        if (answer->type == REDIS_REPLY_INTEGER) last.numbers[last.count++] = answer->integer;
+        if (answer->type == REDIS_REPLY_ARRAY)
+            for (std::size_t i = 0; i < answer->elements && last.count < last.numbers.size(); ++i)
+                if (answer->element[i]->type == REDIS_REPLY_INTEGER)
+                    last.numbers[last.count++] = answer->element[i]->integer;
+    }
+    return {};
+}
+
+TOLLGATE_DECL bool connection::is_sound() noexcept {
+    if (tls_ != nullptr && SSL_pending(tls_.get()) != 0) return false;
+    char byte = 0;
+    const auto got = ::recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
+TOLLGATE_DECL result<void> connection::send(std::string_view bytes, steady::time_point end) {
+    if (tls_ == nullptr) return send_raw(bytes, end);
+    ERR_clear_error();
+    if (SSL_write(tls_.get(), bytes.data(), static_cast<int>(bytes.size())) <= 0)
+        return failure("TLS: " + detail::take_tls_error());
+    return flush_tls(end);
+}
+
+TOLLGATE_DECL result<void> connection::send_raw(std::string_view bytes, steady::time_point end) {
+    while (!bytes.empty()) {
+        const auto sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+        if (sent > 0) {
+            bytes.remove_prefix(static_cast<std::size_t>(sent));
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            if (auto waited = wait(POLLOUT, end, "take what it was sent"); !waited) return waited;
+        } else if (errno != EINTR) {
+            return failure(std::string{"the connection broke: "} + std::strerror(errno));
+        }
+    }
+    return {};
+}
+
+TOLLGATE_DECL result<void> connection::flush_tls(steady::time_point end) {
+    BIO* const out = SSL_get_wbio(tls_.get());
+    char bytes[4096];
+    while (BIO_ctrl_pending(out) > 0) {
+        const int size = BIO_read(out, bytes, sizeof bytes);
+        if (size <= 0) break;
+        if (auto sent = send_raw({bytes, static_cast<std::size_t>(size)}, end); !sent) return sent;
+    }
+    return {};
+}
+
+TOLLGATE_DECL result<void> connection::receive(steady::time_point end) {
+    char bytes[4096];
+    for (;;) {
+        std::size_t size = 0;
+        if (tls_ != nullptr) {
+            ERR_clear_error();
+            const int got = SSL_read(tls_.get(), bytes, sizeof bytes);
+            if (got > 0) {
+                size = static_cast<std::size_t>(got);
+            } else if (SSL_get_error(tls_.get(), got) != SSL_ERROR_WANT_READ) {
+                return failure("TLS: " + detail::take_tls_error());
+            }
+        }
+        if (size == 0) {
+            auto got = receive_raw(bytes, sizeof bytes, end);
+            if (!got) return std::move(got).error();
+            if (tls_ != nullptr) {
+                BIO_write(SSL_get_rbio(tls_.get()), bytes, static_cast<int>(*got));
+                continue;
+            }
+            size = *got;
+        }
+        if (redisReaderFeed(reader_.get(), bytes, size) != REDIS_OK)
+            return failure("not the protocol of Redis: " + shown_error(reader_->errstr));
+        return {};
+    }
+}
+
+TOLLGATE_DECL result<std::size_t> connection::receive_raw(char* into, std::size_t size, steady::time_point end) {
+    for (;;) {
+        if (auto waited = wait(POLLIN, end, "answer"); !waited) return std::move(waited).error();
+        const auto got = ::recv(socket_, into, size, 0);
+        if (got > 0) return static_cast<std::size_t>(got);
+        if (got == 0) return failure("the server closed the connection");
+        if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
+            return failure(std::string{"the connection broke: "} + std::strerror(errno));
+    }
+}
+
+TOLLGATE_DECL result<void> connection::wait(short events, steady::time_point end, const char* doing) {
+    for (;;) {
+        const auto left = std::chrono::ceil<milliseconds>(end - steady::now());
+        pollfd polled{socket_, events, 0};
+        const int ready = ::poll(&polled, 1, static_cast<int>((std::max)(left, milliseconds{0}).count()));
+        if (ready > 0) return {};
+        if (ready == 0) return failure(std::string{"did not "} + doing + " in time");
+        if (errno != EINTR) return failure(std::string{"cannot wait: "} + std::strerror(errno));
+    }
+}
+
+}  // namespace tollgate::redis

@@ -1,0 +1,119 @@
+#pragma once
+
+#include <tollgate/base/detail/text.hpp>
+#include <tollgate/base/ip_address.hpp>
+#include <tollgate/limits/detail/redis/server_address.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+
+namespace tollgate::inline v0::redis {
+
+namespace detail {
+
+/// A whole number of at most five digits.
+inline std::optional<std::uint32_t> parse_short_number(std::string_view text) noexcept {
+    if (text.empty() || text.size() > 5 || !std::all_of(text.begin(), text.end(), is_digit)) return std::nullopt;
+    std::uint32_t value = 0;
+    for (char c : text) value = value * 10 + static_cast<std::uint32_t>(c - '0');
+    return value;
+}
+
+inline std::optional<std::string> decode_percent(std::string_view text) {
+    std::string decoded;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] != '%') {
+            decoded += text[i];
+            continue;
+        }
+        const int high = i + 2 < text.size() ? hex_value(text[i + 1]) : -1;
+        const int low = i + 2 < text.size() ? hex_value(text[i + 2]) : -1;
+        if (high < 0 || low < 0) return std::nullopt;
+        decoded += static_cast<char>(high * 16 + low);
+        i += 2;
+    }
+    return decoded;
+}
+
+inline bool is_host_name(std::string_view text) noexcept {
+    return !text.empty() && text.size() <= 253 &&  // RFC 1035 section 2.3.4, as text
+           std::all_of(text.begin(), text.end(), [](char c) {
+               return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '.' ||
+                      c == '_';
+           });
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL std::string server_address::to_text() const {
+    const bool brackets = host.find(':') != std::string::npos;
+    return (brackets ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
+TOLLGATE_DECL result<server_address> parse_url(std::string_view url) {
+    constexpr std::string_view plain = "redis://", secure = "rediss://";
+    server_address read;
+    if (url.starts_with(secure)) {
+        read.tls = true;
+        url.remove_prefix(secure.size());
+    } else if (url.starts_with(plain)) {
+        url.remove_prefix(plain.size());
+    } else {
+        return invalid("A Redis URL begins with redis:// or rediss://.");
+    }
+    if (std::any_of(url.begin(), url.end(), [](char c) { return c <= ' ' || c > '~'; }))
+        return invalid("A Redis URL holds visible ASCII only; anything else is percent-encoded.");
+    if (url.find_first_of("?#") != std::string_view::npos)
+        return invalid("A Redis URL has no query and no fragment here; in a password ? and # are %3F and %23.");
+
+    const std::size_t at = url.rfind('@');
+    if (at != std::string_view::npos) {
+        const std::string_view who = url.substr(0, at);
+        url.remove_prefix(at + 1);
+        const std::size_t colon = who.find(':');
+        if (colon == std::string_view::npos || colon + 1 == who.size())
+            return invalid("A Redis URL with a user names a password as well: user:password@, or :password@.");
+        auto user = detail::decode_percent(who.substr(0, colon));
+        auto password = detail::decode_percent(who.substr(colon + 1));
+        if (!user || !password) return invalid("In a Redis URL's user and password, % begins two hexadecimal digits.");
+        read.user = *std::move(user);
+        read.password = *std::move(password);
+    }
+
+    const std::size_t slash = url.find('/');
+    std::string_view authority = url.substr(0, slash);
+    if (slash != std::string_view::npos && slash + 1 < url.size()) {
+        const auto database = detail::parse_short_number(url.substr(slash + 1));
+        if (!database) return invalid("A Redis URL's path is the number of a database, such as /0.");
+        read.database = *database;
+    }
+
+    std::string_view port;
+    if (authority.starts_with('[')) {
+        const std::size_t end = authority.find(']');
+        const auto address = end == std::string_view::npos ? std::nullopt : ip_address::parse(authority.substr(1, end - 1));
+        if (!address || authority.substr(1, end - 1).find(':') == std::string_view::npos)
+            return invalid("A Redis URL's brackets hold an IPv6 address, such as [::1].");
+        read.host = authority.substr(1, end - 1);
+        authority.remove_prefix(end + 1);
+        if (!authority.empty() && authority.front() != ':')
+            return invalid("Behind the host of a Redis URL there is a port, such as :6379, or nothing.");
+        port = authority;
+    } else {
+        const std::size_t colon = authority.find(':');
+        const std::string_view host = authority.substr(0, colon);
+        if (!detail::is_host_name(host)) return invalid("A Redis URL names a host; an IPv6 address stands in brackets.");
+        read.host = host;
+        if (colon != std::string_view::npos) port = authority.substr(colon);
+    }
+    if (!port.empty()) {
+        const auto number = detail::parse_short_number(port.substr(1));
+        if (!number || *number == 0 || *number > 65535)
+            return invalid("A Redis URL's port is a number from 1 to 65535; an IPv6 address stands in brackets.");
+        read.port = static_cast<std::uint16_t>(*number);
+    }
+    return read;
+}
+
+}  // namespace tollgate::redis

@@ -1,0 +1,145 @@
+#pragma once
+
+#include <tollgate/limits/detail/window_set.hpp>
+#include <tollgate/limits/redis_limiter.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <optional>
+#include <utility>
+
+namespace tollgate::inline v0 {
+
+struct redis_limiter::state {
+    state(redis::server_address server, std::unique_ptr<redis::tls_authorities> authorities,
+          const redis_limiter_settings& settings)
+        : when_down{settings.when_down},
+          here{settings.when_down == without_redis::count_here ? settings.counted_here : key_capacity{1, 1}},
+          asked{std::move(server),
+                std::move(authorities),
+                redis::window_script{settings.prefix},
+                {.connections_max = settings.connections_max,
+                 .connect_wait_max = settings.connect_wait_max,
+                 .answer_wait_max = settings.answer_wait_max,
+                 .on_state = settings.on_state}} {
+        if (settings.lease > 1)
+            leased.emplace(redis::lease_settings{settings.lease, settings.leased_keys_max},
+                           detail::random_siphash_key());
+    }
+
+    static std::int64_t steady_now() noexcept {
+        return std::chrono::duration_cast<milliseconds>(redis::steady::now().time_since_epoch()).count();
+    }
+
+    static verdict judge(const redis::window_question& about, const redis::window_answer& said,
+                         bool admitted) noexcept {
+        return {admitted, about.allowed.requests, said.remaining,
+                from_unix_milliseconds(said.began_at_milliseconds +
+                                       std::int64_t{about.allowed.window_seconds} * 1000)};
+    }
+
+    verdict take(const limit_key& key, const quota& allowed, instant now) noexcept;
+    verdict take_leased(const limit_key& key, const quota& allowed, instant now, std::int64_t at) noexcept;
+    verdict peek(const limit_key& key, const quota& allowed, instant now) noexcept;
+    verdict decide_here(const limit_key& key, const quota& allowed, instant now, bool counts) noexcept;
+
+    const without_redis when_down;
+    window_limiter here;
+    redis::pool asked;
+    std::optional<redis::leases> leased;
+};
+
+inline verdict redis_limiter::state::take(const limit_key& key, const quota& allowed, instant now) noexcept {
+    const detail::bounded_quota bound{allowed};
+    if (leased) {
+        const std::int64_t at = steady_now();
+        if (const auto told = leased->take_at_hand(key, bound, at)) return *told;
+        return take_leased(key, allowed, now, at);
+    }
+    redis::window_answer said{};
+    const redis::window_question one{key, bound, 1};
+    if (asked.ask(nullptr, one, said) != redis::ending::answered) return decide_here(key, allowed, now, true);
+    return judge(one, said, said.granted > 0);
+}
+
+inline verdict redis_limiter::state::take_leased(const limit_key& key, const quota& allowed, instant now,
+                                                 std::int64_t at) noexcept {
+    const detail::bounded_quota bound{allowed};
+    redis::window_answer said{};
+    redis::leases::asking next{{key, bound}};
+    if (const auto told = leased->take(key, bound, at, next)) return *told;
+    const auto back = asked.is_up() ? leased->take_back(at) : std::nullopt;
+    const bool answered = asked.ask(back ? &*back : nullptr, next.question, said) == redis::ending::answered;
+    if (next.is_for_lease) {
+        const verdict told = leased->settle(next, answered ? &said : nullptr, at);
+        if (answered || told.admitted) return told;
+    }
+    return answered ? judge(next.question, said, said.granted > 0) : decide_here(key, allowed, now, true);
+}
+
+inline verdict redis_limiter::state::peek(const limit_key& key, const quota& allowed, instant now) noexcept {
+    const detail::bounded_quota bound{allowed};
+    if (leased)
+        if (const auto told = leased->peek(key, bound, steady_now())) return *told;
+    const redis::window_question look{key, bound};
+    redis::window_answer said{};
+    if (asked.ask(nullptr, look, said) != redis::ending::answered) return decide_here(key, allowed, now, false);
+    return judge(look, said, said.remaining > 0);
+}
+
+inline verdict redis_limiter::state::decide_here(const limit_key& key, const quota& allowed, instant now,
+                                                 bool counts) noexcept {
+    switch (when_down) {
+        case without_redis::count_here: break;
+        // A quota of nothing admits nothing, whoever counts.
+        case without_redis::admit: {
+            const detail::bounded_quota bound{allowed};
+            return bound.judge(bound.requests > 0, 0, to_unix_milliseconds(now));
+        }
+        case without_redis::refuse: return {false, allowed.requests, 0, now + seconds{1}};
+    }
+    return counts ? here.take(key, allowed, now) : here.peek(key, allowed, now);
+}
+
+TOLLGATE_DECL redis_limiter::redis_limiter(std::unique_ptr<state> made) noexcept : state_{std::move(made)} {}
+TOLLGATE_DECL redis_limiter::redis_limiter(redis_limiter&&) noexcept = default;
+TOLLGATE_DECL redis_limiter& redis_limiter::operator=(redis_limiter&&) noexcept = default;
+TOLLGATE_DECL redis_limiter::~redis_limiter() = default;
+
+TOLLGATE_DECL result<redis_limiter> redis_limiter::open(std::string_view url, const redis_limiter_settings& settings) {
+    auto server = redis::parse_url(url);
+    if (!server) return std::move(server).error();
+    std::unique_ptr<redis::tls_authorities> authorities;
+    if (server->tls) {
+        auto loaded = redis::tls_authorities::load(settings.authorities_file);
+        if (!loaded) return std::move(loaded).error();
+        authorities = std::make_unique<redis::tls_authorities>(*std::move(loaded));
+    }
+    try {
+        return redis_limiter{std::make_unique<state>(*std::move(server), std::move(authorities), settings)};
+    } catch (const std::exception& thrown) {
+        return internal_error(std::string{"windows in Redis: "} + thrown.what());
+    }
+}
+
+TOLLGATE_DECL verdict redis_limiter::take(const limit_key& key, const quota& allowed, instant now) noexcept {
+    return state_->take(key, allowed, now);
+}
+
+TOLLGATE_DECL verdict redis_limiter::peek(const limit_key& key, const quota& allowed, instant now) noexcept {
+    return state_->peek(key, allowed, now);
+}
+
+TOLLGATE_DECL bool redis_limiter::answers_at_once(const limit_key& key, const quota& allowed) const noexcept {
+    return state_->leased && state_->leased->has_at_hand(key, detail::bounded_quota{allowed}, state::steady_now());
+}
+
+TOLLGATE_DECL bool redis_limiter::try_now() noexcept {
+    const redis::window_question look{limit_key::of(ip_address{}), detail::bounded_quota{{1, seconds{1}}}};
+    redis::window_answer said{};
+    return state_->asked.ask(nullptr, look, said) != redis::ending::not_reached;
+}
+
+TOLLGATE_DECL bool redis_limiter::is_up() const noexcept { return state_->asked.is_up(); }
+
+}  // namespace tollgate

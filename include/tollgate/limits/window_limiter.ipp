@@ -1,0 +1,119 @@
+#pragma once
+
+#include <tollgate/limits/detail/window_set.hpp>
+#include <tollgate/limits/window_limiter.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+
+namespace tollgate::inline v0 {
+
+class window_limiter::table {
+public:
+    table(std::size_t keys_max, const siphash_key& seed)
+        : seed_{seed},
+          set_count_{
+              std::bit_ceil((std::clamp<std::size_t>(keys_max, 1, keys_bound) - 1) / detail::window_set::ways + 1)},
+          lock_count_{(std::min)(set_count_, lock_count_max)},
+          memory_{std::calloc(set_count_ + 1, sizeof(detail::window_set))},
+          locks_{std::make_unique<padded_lock[]>(lock_count_)} {
+        if (memory_ == nullptr) throw std::bad_alloc{};
+        void* aligned = memory_.get();
+        std::size_t room = memory_bytes();
+        sets_ = static_cast<detail::window_set*>(
+            std::align(alignof(detail::window_set), set_count_ * sizeof(detail::window_set), aligned, room));
+    }
+
+    [[nodiscard]] verdict take(std::uint64_t key, const quota& allowed, instant now) noexcept {
+        const detail::bounded_quota bound{allowed};
+        const std::int64_t at = to_unix_milliseconds(now);
+        const std::size_t index = set_of(key);
+        const std::scoped_lock held{lock_of(index)};
+
+        auto& set = sets_[index];
+        std::size_t place = set.find(key);
+        if (place == detail::window_set::ways || !set.windows[place].is_open(at, bound.window_seconds)) {
+            if (bound.requests == 0) return bound.judge(false, 0, at);
+            if (place == detail::window_set::ways) place = set.least_worth(at);
+            set.keys[place] = key;
+            set.windows[place] = {at, 1, bound.window_seconds};
+            return bound.judge(true, 1, at);
+        }
+        auto& window = set.windows[place];
+        window.began_at_milliseconds = window.began_by(at);
+        window.length_seconds = bound.window_seconds;
+        const bool admitted = window.requests < bound.requests;
+        if (admitted) ++window.requests;
+        return bound.judge(admitted, window.requests, window.began_at_milliseconds);
+    }
+
+    [[nodiscard]] verdict peek(std::uint64_t key, const quota& allowed, instant now) const noexcept {
+        const detail::bounded_quota bound{allowed};
+        const std::int64_t at = to_unix_milliseconds(now);
+        const std::size_t index = set_of(key);
+        const std::scoped_lock held{lock_of(index)};
+
+        const auto& set = sets_[index];
+        const std::size_t place = set.find(key);
+        if (place == detail::window_set::ways || !set.windows[place].is_open(at, bound.window_seconds))
+            return bound.judge(bound.requests > 0, 0, at);
+        const auto& window = set.windows[place];
+        return bound.judge(window.requests < bound.requests, window.requests, window.began_by(at));
+    }
+
+    [[nodiscard]] std::size_t memory_bytes() const noexcept { return (set_count_ + 1) * sizeof(detail::window_set); }
+
+private:
+    static constexpr std::size_t keys_bound = std::size_t{1} << 31;  // 48 GiB: a larger number is a mistake
+    // Two threads meet at one of so many in less than one call of a hundred, on any machine of today.
+    static constexpr std::size_t lock_count_max = 256;
+    struct alignas(64) padded_lock {  // a cache line each, so that neighbours do not slow each other down
+        std::mutex mutex;
+    };
+    struct free_memory {
+        void operator()(void* memory) const noexcept { std::free(memory); }
+    };
+
+    [[nodiscard]] std::size_t set_of(std::uint64_t key) const noexcept {
+        return static_cast<std::size_t>(siphash(seed_, key)) & (set_count_ - 1);
+    }
+    [[nodiscard]] std::mutex& lock_of(std::size_t set) const noexcept { return locks_[set & (lock_count_ - 1)].mutex; }
+
+    siphash_key seed_;
+    std::size_t set_count_;   // powers of two, both
+    std::size_t lock_count_;
+    // From calloc, because the pages of a large block take no memory until they are written to.
+    std::unique_ptr<void, free_memory> memory_;
+    detail::window_set* sets_;  // in memory_, aligned
+    std::unique_ptr<padded_lock[]> locks_;
+};
+
+TOLLGATE_DECL window_limiter::window_limiter() : window_limiter{key_capacity{}} {}
+
+TOLLGATE_DECL window_limiter::window_limiter(const key_capacity& capacity)
+    : window_limiter{capacity, detail::random_siphash_key()} {}
+
+TOLLGATE_DECL window_limiter::window_limiter(const key_capacity& capacity, const siphash_key& seed)
+    : users_{std::make_unique<table>(capacity.users, seed)},
+      addresses_{std::make_unique<table>(capacity.addresses, seed)} {}
+
+TOLLGATE_DECL window_limiter::window_limiter(window_limiter&&) noexcept = default;
+TOLLGATE_DECL window_limiter& window_limiter::operator=(window_limiter&&) noexcept = default;
+TOLLGATE_DECL window_limiter::~window_limiter() = default;
+
+TOLLGATE_DECL verdict window_limiter::take(const limit_key& key, const quota& allowed, instant now) noexcept {
+    return (key.kind() == limit_kind::user ? users_ : addresses_)->take(key.value(), allowed, now);
+}
+
+TOLLGATE_DECL verdict window_limiter::peek(const limit_key& key, const quota& allowed, instant now) const noexcept {
+    return (key.kind() == limit_kind::user ? users_ : addresses_)->peek(key.value(), allowed, now);
+}
+
+TOLLGATE_DECL std::size_t window_limiter::memory_bytes() const noexcept {
+    return users_->memory_bytes() + addresses_->memory_bytes();
+}
+
+}  // namespace tollgate

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <tollgate/pipeline/api_settings.hpp>
+#include <tollgate/pipeline/detail/route_description.hpp>
+#include <tollgate/base/config.hpp>
+#include <tollgate/manual/detail/oauth_pages.hpp>
+#include <tollgate/web/html_writer.hpp>
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tollgate::inline v0::manual {
+
+class page_writer;
+
+/// One page: where it is, what it is called, and how the overview leads to it.
+struct page_entry {
+    std::string_view slug;  ///< `{auth_url}/docs/{slug}/`; empty for the overview
+    std::string_view title;
+    std::string_view summary;
+    void (page_writer::*write)();
+};
+
+/// Renders whole pages. Every text that is no literal is escaped, for settings and tables are the integrator's.
+class page_writer {
+public:
+    page_writer(const api_settings& settings, std::span<const route_description> routes,
+                const std::optional<oauth_facts>& oauth, std::string_view root)
+        : settings_{settings}, routes_{routes}, oauth_{oauth}, root_{root} {}
+
+    /// Whether what the page is about is served.
+    [[nodiscard]] bool has(const page_entry& page) const noexcept {
+        return oauth_.has_value() || page.write != &page_writer::write_oauth;
+    }
+    [[nodiscard]] TOLLGATE_DECL std::string write(const page_entry& page);
+    [[nodiscard]] TOLLGATE_DECL std::string write_error(std::string_view title, std::string_view explanation);
+
+    TOLLGATE_DECL void write_overview();
+    TOLLGATE_DECL void write_requests();
+    TOLLGATE_DECL void write_authentication();
+    TOLLGATE_DECL void write_oauth();
+    TOLLGATE_DECL void write_scopes();
+    TOLLGATE_DECL void write_rate_limits();
+    TOLLGATE_DECL void write_errors();
+    TOLLGATE_DECL void write_webhooks();
+    TOLLGATE_DECL void write_endpoints();
+
+private:
+    TOLLGATE_DECL void begin_page(std::string_view slug, std::string_view title);
+    TOLLGATE_DECL void end_page();
+    TOLLGATE_DECL void write_operation(const route_description& of);
+    TOLLGATE_DECL void write_access(const access_rule& access);
+    TOLLGATE_DECL void write_parameters(const route_description& of);
+    TOLLGATE_DECL void write_curl(const route_description& of);
+    TOLLGATE_DECL void write_example(const json_shape& shape);
+
+    /// The first line of the table that `wanted` is true of; null when there is none.
+    template <class Wanted>
+    [[nodiscard]] const route_description* find_route(Wanted&& wanted) const {
+        for (const auto& each : routes_)
+            if (wanted(each)) return &each;
+        return nullptr;
+    }
+
+    const api_settings& settings_;
+    std::span<const route_description> routes_;
+    const std::optional<oauth_facts>& oauth_;
+    std::string_view root_;
+    std::string out_;
+    http::html_writer html_{out_};
+};
+
+/// All pages in the order of the navigation. The slugs are those of `pipeline::topic`, `oauth`, and a few more.
+inline constexpr std::array page_entries = {
+    page_entry{"", "Overview", "What the API is, and a first request.", &page_writer::write_overview},
+    page_entry{"requests", "Requests", "Addresses, header fields, bodies and formats.", &page_writer::write_requests},
+    page_entry{"authentication", "Authentication", "Personal API tokens and OAuth access tokens.", &page_writer::write_authentication},
+    page_entry{"oauth", "OAuth", "How users let an application in.", &page_writer::write_oauth},
+    page_entry{"scopes", "Scopes", "What a token may do.", &page_writer::write_scopes},
+    page_entry{"rate-limits", "Rate limits", "How much may be asked, and how to keep count.", &page_writer::write_rate_limits},
+    page_entry{"errors", "Errors", "Every status, and what to do about it.", &page_writer::write_errors},
+    page_entry{"webhooks", "Webhooks", "Creating, listing and deleting them.", &page_writer::write_webhooks},
+    page_entry{"endpoints", "Endpoints", "Every path with its parameters and examples.", &page_writer::write_endpoints},
+};
+
+}  // namespace tollgate::manual
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/manual/detail/api_pages.ipp>
+#endif

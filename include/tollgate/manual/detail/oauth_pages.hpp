@@ -1,0 +1,40 @@
+#pragma once
+
+#include <tollgate/pipeline/api_settings.hpp>
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/time.hpp>
+#include <tollgate/web/html_writer.hpp>
+
+#include <string>
+#include <vector>
+
+namespace tollgate::inline v0 {
+
+/// What the documentation says of an authorization server beside the API.
+struct oauth_facts {
+    seconds code_lifetime{};
+    seconds access_token_lifetime{};
+    seconds refresh_token_lifetime{};  ///< from its last use on
+    seconds refresh_token_end{};       ///< from its making on
+    std::vector<std::string> one_page_services = {};
+
+    /// Of an `authorization_server`'s settings.
+    template <class Settings>
+    [[nodiscard]] static oauth_facts of(const Settings& from) {
+        return {from.code_lifetime, from.access_token_lifetime, from.refresh_token_lifetime, from.refresh_token_end,
+                from.one_page_services};
+    }
+};
+
+namespace manual {
+
+/// The page to which every error of the authorization server leads: what an application does from its registration on.
+TOLLGATE_DECL void write_oauth_page(http::html_writer& html, const api_settings& settings, const oauth_facts& facts);
+
+}  // namespace manual
+
+}  // namespace tollgate
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/manual/detail/oauth_pages.ipp>
+#endif

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <tollgate/pipeline/detail/route_description.hpp>
+#include <tollgate/base/detail/text.hpp>
+#include <tollgate/base/time.hpp>
+#include <tollgate/http/request.hpp>
+#include <tollgate/model/quota.hpp>
+#include <tollgate/model/service_catalog.hpp>
+#include <tollgate/web/html_writer.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+namespace tollgate::inline v0::manual {
+
+// It can be scrolled sideways on a narrow screen, and so has to be reached by keyboard.
+inline void begin_table(http::html_writer& html, std::initializer_list<std::string_view> columns) {
+    html.add(R"(<div class="table" tabindex="0"><table>
+<thead><tr>)");
+    for (const auto each : columns) html.add(R"(<th scope="col">{}</th>)", each);
+    html.add("</tr></thead>\n<tbody>\n");
+}
+
+inline void end_table(http::html_writer& html) { html.add("</tbody>\n</table></div>\n"); }
+
+}  // namespace tollgate::manual
+
+/// Values as people read them.
+namespace tollgate::inline v0::manual {
+
+/// `1,000`: as people write it.
+[[nodiscard]] inline std::string with_separators(std::uint64_t number) {
+    auto digits = std::to_string(number);
+    for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
+        digits.insert(static_cast<std::size_t>(at), ",");
+    return digits;
+}
+
+[[nodiscard]] inline std::string describe_window(seconds window) {
+    switch (window.count()) {
+        case 1: return "second";
+        case 60: return "minute";
+        case 60 * 60: return "hour";
+        case 24 * 60 * 60: return "day";
+        default: return with_separators(static_cast<std::uint64_t>(window.count())) + " seconds";
+    }
+}
+
+/// `1 hour`, `30 days`: in the largest unit that leaves no rest.
+[[nodiscard]] inline std::string describe_duration(seconds lasting) {
+    struct unit {
+        std::int64_t length;
+        std::string_view name;
+    };
+    constexpr unit units[] = {{24 * 60 * 60, " day"}, {60 * 60, " hour"}, {60, " minute"}, {1, " second"}};
+    const auto* fits = units;
+    while (fits->length > 1 && (lasting.count() == 0 || lasting.count() % fits->length != 0)) ++fits;
+    const auto count = lasting.count() / fits->length;
+    return with_separators(static_cast<std::uint64_t>(count)).append(fits->name).append(count == 1 ? "" : "s");
+}
+
+[[nodiscard]] inline std::string describe(const quota& of) {
+    return with_separators(of.requests) + (of.requests == 1 ? " request per " : " requests per ") + describe_window(of.window);
+}
+
+/// A path that can be asked for as it stands: real services, and numbers where ids go.
+[[nodiscard]] inline std::string sample_path(const route_description& of, const service_catalog& services) {
+    std::string path{of.path};
+    for (const auto& each : of.parameters) {
+        const auto place = std::string{"{"}.append(each.name).append("}");
+        std::string_view value = "name";
+        if (each.kind == route_description::value_kind::id) value = "1";
+        if (each.kind == route_description::value_kind::service && !services.services().empty())
+            value = services.services().front().name;
+        path.replace(path.find(place), place.size(), value);
+    }
+    return path;
+}
+
+[[nodiscard]] inline std::string lower_case(std::string_view text) {
+    std::string lower{text};
+    for (char& c : lower) c = ascii_lower(c);
+    return lower;
+}
+
+/// What a link to a route names: no two lines of a table have the same method and path.
+[[nodiscard]] inline std::string anchor_of(const route_description& route) {
+    if (!route.notes.operation.empty()) return std::string{route.notes.operation};
+    return lower_case(http::to_text(route.method)).append(route.path);
+}
+
+}  // namespace tollgate::manual

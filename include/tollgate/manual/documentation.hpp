@@ -1,0 +1,69 @@
+#pragma once
+
+#include <tollgate/pipeline/api_settings.hpp>
+#include <tollgate/pipeline/detail/route_description.hpp>
+#include <tollgate/base/config.hpp>
+#include <tollgate/http/handler.hpp>
+#include <tollgate/manual/detail/oauth_pages.hpp>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tollgate::inline v0 {
+
+/// The API's documentation for people, under `{auth_url}/docs/`: a handler of its own, and where every Error object leads.
+///
+///     api_documentation documentation{api.settings(), api.table()};
+///     http::site site{http::mounted(documentation.root(), documentation), http::mounted("", api)};
+///
+/// Beside an authorization server it has a page on OAuth more, to which the errors of that lead:
+///
+///     api_documentation documentation{api.settings(), api.table(), oauth.settings()};
+///
+/// What it says of services, scopes, limits and routes is read from what the API runs with. Pages are rendered once, when
+/// it is made; after that nothing changes, so `handle` may be called from many threads at once. No page has a script.
+class api_documentation {
+public:
+    TOLLGATE_DECL api_documentation(const api_settings& settings, std::span<const route_description> routes,
+                                    const std::optional<oauth_facts>& oauth = {});
+
+    template <class Table>
+    api_documentation(const api_settings& settings, const Table& table)
+        : api_documentation{settings, std::span<const route_description>{describe_routes(table)}} {}
+
+    template <class Table, class OauthSettings>
+    api_documentation(const api_settings& settings, const Table& table, const OauthSettings& oauth)
+        : api_documentation{settings, std::span<const route_description>{describe_routes(table)},
+                            std::optional{oauth_facts::of(oauth)}} {}
+
+    TOLLGATE_DECL void handle(const http::request& asked, http::response& out) const noexcept;
+    TOLLGATE_DECL void handle(const http::refusal& refused, http::response& out) const noexcept;
+
+    /// Where it is mounted: the path of `auth_url`, and `/docs`.
+    [[nodiscard]] const std::string& root() const noexcept { return root_; }
+
+private:
+    struct page {
+        std::string path;
+        std::string_view field_lines;
+        std::string body;
+    };
+
+    TOLLGATE_DECL void answer(const http::request& asked, http::response& out) const;
+
+    std::string root_;
+    std::vector<page> pages_;
+    std::string not_found_;
+    std::string method_not_allowed_;
+};
+
+static_assert(http::handler<api_documentation>);
+
+}  // namespace tollgate
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/manual/documentation.ipp>
+#endif

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <tollgate/manual/detail/api_pages.hpp>
+#include <tollgate/manual/detail/style.hpp>
+#include <tollgate/manual/documentation.hpp>
+
+#include <utility>
+
+namespace tollgate::inline v0 {
+
+namespace manual {
+
+// The pages are the same for everybody, so anyone may keep them for a while; nothing but our own sheet is ever loaded.
+inline constexpr std::string_view page_field_lines =
+    "Content-Type: text/html; charset=utf-8\r\n"
+    "Cache-Control: public, max-age=300\r\n"
+    "Content-Security-Policy: default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n"
+    "X-Content-Type-Options: nosniff\r\n"
+    "X-Frame-Options: DENY\r\n"
+    "Referrer-Policy: no-referrer\r\n";
+
+inline constexpr std::string_view style_field_lines =
+    "Content-Type: text/css; charset=utf-8\r\n"
+    "Cache-Control: public, max-age=300\r\n"
+    "X-Content-Type-Options: nosniff\r\n";
+
+inline constexpr std::string_view plain_field_lines =
+    "Content-Type: text/plain; charset=utf-8\r\n"
+    "Cache-Control: no-store\r\n"
+    "X-Content-Type-Options: nosniff\r\n";
+
+}  // namespace manual
+
+TOLLGATE_DECL api_documentation::api_documentation(const api_settings& settings, std::span<const route_description> routes,
+                                                   const std::optional<oauth_facts>& oauth)
+    : root_{path_of(settings.auth_url) + "/docs"} {
+    manual::page_writer writer{settings, routes, oauth, root_};
+    for (const auto& each : manual::page_entries) {
+        if (!writer.has(each)) continue;
+        auto path = root_ + "/";
+        if (!each.slug.empty()) path.append(each.slug).append("/");
+        pages_.push_back({std::move(path), manual::page_field_lines, writer.write(each)});
+    }
+    pages_.push_back({root_ + "/style.css", manual::style_field_lines, std::string{manual::style_sheet}});
+    not_found_ = writer.write_error("Not found", "There is no such page. The list beside this text leads to those there are.");
+    method_not_allowed_ = writer.write_error("Method not allowed", "These pages can only be read: with GET, or with HEAD.");
+}
+
+TOLLGATE_DECL void api_documentation::handle(const http::request& asked, http::response& out) const noexcept {
+    try {
+        answer(asked, out);
+    } catch (...) {
+        // Only the heap throws here: without it there is a status, and nothing to say it with.
+        out.clear();
+        out.set_status(http::status::internal_server_error);
+    }
+}
+
+TOLLGATE_DECL void api_documentation::handle(const http::refusal& refused, http::response& out) const noexcept {
+    try {
+        out.set_status(refused.status);
+        out.add_prepared_lines(manual::plain_field_lines);
+        out.body().append(refused.reason).append("\n");
+    } catch (...) {
+        out.clear();
+        out.set_status(refused.status);
+    }
+}
+
+TOLLGATE_DECL void api_documentation::answer(const http::request& asked, http::response& out) const {
+    if (asked.method == http::method::options) {
+        out.set_status(http::status::no_content);
+        out.add("Allow", "GET, HEAD, OPTIONS");
+        return;
+    }
+    if (asked.method != http::method::get && asked.method != http::method::head) {
+        out.set_status(http::status::method_not_allowed);
+        out.add("Allow", "GET, HEAD, OPTIONS");
+        out.add_prepared_lines(manual::page_field_lines);
+        out.body() = method_not_allowed_;
+        return;
+    }
+
+    const std::string_view path = asked.target.path;
+    for (const page& each : pages_) {
+        if (each.path == path) {
+            out.add_prepared_lines(each.field_lines);
+            out.body() = each.body;
+            return;
+        }
+        // A page's name without its last slash: only a page that exists is redirected to.
+        if (each.path.ends_with('/') && std::string_view{each.path}.substr(0, each.path.size() - 1) == path) {
+            if (const auto location = http::field_value::from(each.path)) out.add("Location", *location);
+            out.set_status(http::status::found);
+            return;
+        }
+    }
+    out.set_status(http::status::not_found);
+    out.add_prepared_lines(manual::page_field_lines);
+    out.body() = not_found_;
+}
+
+}  // namespace tollgate

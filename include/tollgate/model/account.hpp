@@ -1,0 +1,41 @@
+#pragma once
+
+#include <tollgate/base/decimal.hpp>
+#include <tollgate/base/detail/inline_text.hpp>
+#include <tollgate/base/ids.hpp>
+#include <tollgate/base/limits.hpp>
+
+#include <string>
+
+namespace tollgate::inline v0 {
+
+/// The path segment that names a product, such as `sitesmaker`.
+using service_name = inline_text<limits::service_name_bytes_max>;
+
+/// One user's account at one service.
+struct account {
+    account_id id;
+    std::string name;
+    bool admin = false;
+};
+
+/// An account id means something only together with its service: each may count its own.
+struct account_ref {
+    service_name service;
+    account_id account;
+
+    friend bool operator==(const account_ref&, const account_ref&) noexcept = default;
+    friend auto operator<=>(const account_ref&, const account_ref&) noexcept = default;
+};
+
+/// Three capital letters of ISO 4217.
+using currency_code = inline_text<3>;
+
+/// What a user has, in the currency of their settings.
+struct balance {
+    user_id user;
+    decimal amount;  ///< its digits, never a binary float
+    currency_code currency;
+};
+
+}  // namespace tollgate

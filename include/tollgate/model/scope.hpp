@@ -1,0 +1,88 @@
+#pragma once
+
+#include <tollgate/base/detail/inline_text.hpp>
+#include <tollgate/base/limits.hpp>
+
+#include <optional>
+#include <string_view>
+
+namespace tollgate::inline v0 {
+
+/// scope-token of RFC 6749 section 3.3: visible ASCII without `"` and `\`. Commas separate scopes here, so none holds one.
+[[nodiscard]] constexpr bool is_scope_token(std::string_view text) noexcept {
+    if (text.empty()) return false;
+    for (char c : text)
+        if (c <= ' ' || c > '~' || c == '"' || c == '\\' || c == ',') return false;
+    return true;
+}
+
+/// What a credential may do: scopes in the order they were asked for, each once, kept as one text with single spaces,
+/// which is how it is stored and shown. A value without heap memory.
+class scope_set {
+public:
+    constexpr scope_set() noexcept = default;
+
+    /// From a list separated by commas, spaces or both; duplicates are folded. Empty for a byte that no scope has and for
+    /// more than `limits::scope_text_bytes_max` bytes. An empty list is an empty set.
+    static constexpr std::optional<scope_set> parse(std::string_view list) noexcept;
+
+    /// False, and unchanged, when there is no room. Adding what is there already is true.
+    constexpr bool add(std::string_view scope) noexcept;
+
+    [[nodiscard]] constexpr bool contains(std::string_view scope) const noexcept;
+    /// Each by its name, whatever one covers of another.
+    [[nodiscard]] constexpr bool contains_all(const scope_set& others) const noexcept;
+    [[nodiscard]] constexpr bool empty() const noexcept { return text_.empty(); }
+    /// Separated by single spaces (RFC 6749 section 5.1).
+    [[nodiscard]] constexpr std::string_view text() const noexcept { return text_.view(); }
+
+    /// Calls `visit(scope)` for each until it returns false; false when it did.
+    template <class Visit>
+    constexpr bool for_each(Visit&& visit) const;
+
+    friend constexpr bool operator==(const scope_set&, const scope_set&) noexcept = default;
+
+private:
+    inline_text<limits::scope_text_bytes_max> text_;
+};
+
+template <class Visit>
+constexpr bool scope_set::for_each(Visit&& visit) const {
+    std::string_view left = text_.view();
+    while (!left.empty()) {
+        const auto space = left.find(' ');
+        if (!visit(left.substr(0, space))) return false;
+        left = space == std::string_view::npos ? std::string_view{} : left.substr(space + 1);
+    }
+    return true;
+}
+
+constexpr bool scope_set::contains(std::string_view scope) const noexcept {
+    return !for_each([scope](std::string_view held) { return held != scope; });
+}
+
+constexpr bool scope_set::contains_all(const scope_set& others) const noexcept {
+    return others.for_each([this](std::string_view each) { return contains(each); });
+}
+
+constexpr bool scope_set::add(std::string_view scope) noexcept {
+    if (contains(scope)) return true;
+    auto grown = text_;
+    if (!grown.empty() && !grown.append(" ")) return false;
+    if (!grown.append(scope)) return false;
+    text_ = grown;
+    return true;
+}
+
+constexpr std::optional<scope_set> scope_set::parse(std::string_view list) noexcept {
+    std::optional<scope_set> made{std::in_place};
+    while (!list.empty()) {
+        const auto end = list.find_first_of(", ");
+        const auto scope = list.substr(0, end);
+        if (!scope.empty() && (!is_scope_token(scope) || !made->add(scope))) return std::nullopt;
+        list = end == std::string_view::npos ? std::string_view{} : list.substr(end + 1);
+    }
+    return made;
+}
+
+}  // namespace tollgate

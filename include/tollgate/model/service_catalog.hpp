@@ -1,0 +1,60 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/result.hpp>
+#include <tollgate/model/account.hpp>
+#include <tollgate/model/scope.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tollgate::inline v0 {
+
+/// One product whose accounts the API serves.
+struct service {
+    service_name name;
+    std::string read_scope;           ///< `{name}:read`
+    std::string write_scope;          ///< `{name}`, which covers reading
+    std::vector<std::string> events;  ///< what a hook may ask for
+
+    [[nodiscard]] TOLLGATE_DECL bool has_event(std::string_view event) const noexcept;
+};
+
+/// All services, and with them all scopes. Built once, then read from any thread.
+///
+///     service_catalog services;
+///     services.add("sitesmaker", {"site.created", "site.published"});
+class service_catalog {
+public:
+    /// Refuses (error_kind::invalid) a name that is no path segment of `[a-z0-9-]{1,32}`, one that the API uses itself
+    /// (`user`, `testservice`), a second one of the same name, and an event that is not `[A-Za-z0-9._-]{1,128}`.
+    TOLLGATE_DECL result<void> add(std::string_view name, std::vector<std::string> events);
+
+    /// Null when there is none. The pointer is good until the next `add`.
+    [[nodiscard]] const service* find(std::string_view name) const noexcept {
+        for (const service& each : services_)
+            if (each.name == name) return &each;
+        return nullptr;
+    }
+
+    /// Whether any credential can have this scope: a service's two, or `user:balance`.
+    [[nodiscard]] TOLLGATE_DECL bool has_scope(std::string_view scope) const noexcept;
+
+    /// Every scope, in the order a person would want to see them.
+    [[nodiscard]] TOLLGATE_DECL std::vector<std::string> scopes() const;
+
+    [[nodiscard]] const std::vector<service>& services() const noexcept { return services_; }
+
+private:
+    std::vector<service> services_;
+};
+
+/// The scope of the balance endpoint, which belongs to no service.
+inline constexpr std::string_view balance_scope = "user:balance";
+
+}  // namespace tollgate
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/model/service_catalog.ipp>
+#endif

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <tollgate/base/limits.hpp>
+#include <tollgate/model/service_catalog.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace tollgate::inline v0 {
+
+namespace detail {
+
+inline bool is_service_name(std::string_view name) noexcept {
+    return !name.empty() && name.size() <= limits::service_name_bytes_max &&
+           std::all_of(name.begin(), name.end(), [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; });
+}
+
+inline bool is_event_name(std::string_view event) noexcept {
+    return !event.empty() && event.size() <= limits::event_name_bytes_max &&
+           std::all_of(event.begin(), event.end(), [](char c) {
+               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+           });
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL bool service::has_event(std::string_view event) const noexcept {
+    return std::find(events.begin(), events.end(), event) != events.end();
+}
+
+TOLLGATE_DECL result<void> service_catalog::add(std::string_view name, std::vector<std::string> events) {
+    if (!detail::is_service_name(name))
+        return invalid("The service name '" + std::string{name} + "' is not 1 to 32 of a-z, 0-9 and '-'.");
+    if (name == "user" || name == "testservice")
+        return invalid("The service name '" + std::string{name} + "' is taken by the API itself.");
+    if (find(name) != nullptr) return invalid("The service '" + std::string{name} + "' is there already.");
+    for (const std::string& event : events)
+        if (!detail::is_event_name(event))
+            return invalid("The event name '" + event + "' is not 1 to 128 of A-Z, a-z, 0-9, '.', '_' and '-'.");
+    services_.push_back({*service_name::from(name), std::string{name} + ":read", std::string{name}, std::move(events)});
+    return {};
+}
+
+TOLLGATE_DECL bool service_catalog::has_scope(std::string_view scope) const noexcept {
+    return scope == balance_scope || std::any_of(services_.begin(), services_.end(), [scope](const service& each) {
+               return scope == each.read_scope || scope == each.write_scope;
+           });
+}
+
+TOLLGATE_DECL std::vector<std::string> service_catalog::scopes() const {
+    std::vector<std::string> all{std::string{balance_scope}};
+    for (const service& each : services_) {
+        all.push_back(each.read_scope);
+        all.push_back(each.write_scope);
+    }
+    return all;
+}
+
+}  // namespace tollgate

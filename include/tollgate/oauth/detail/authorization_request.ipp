@@ -1,0 +1,104 @@
+#pragma once
+
+#include <tollgate/base/detail/encoding.hpp>
+#include <tollgate/base/limits.hpp>
+#include <tollgate/oauth/detail/authorization_request.hpp>
+#include <tollgate/oauth/detail/pkce.hpp>
+#include <tollgate/oauth/detail/redirect.hpp>
+
+namespace tollgate::inline v0::oauth {
+
+namespace detail {
+
+inline bool has_control(std::string_view text) noexcept {
+    for (char c : text)
+        if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') return true;
+    return false;
+}
+
+/// As sent, or as a form of ours carried it.
+inline std::optional<std::string> state_of(const parameters& sent) {
+    if (auto state = sent.find("state")) return state;
+    const auto encoded = sent.find("encoded_state");
+    return encoded ? percent_decode(*encoded) : std::nullopt;
+}
+
+inline std::optional<failure> find_fault(const parameters& sent, const std::optional<std::string>& state) {
+    if (auto repeated = sent.repeated()) return repeated;
+    // RFC 6749 (appendix A.5) asks for visible ASCII. A zero ends the text in too many programs to be sent back.
+    if (state && state->find('\0') != std::string::npos)
+        return failure{error_code::invalid_request, "state holds a zero byte."};
+    const auto response_type = sent.find("response_type");
+    if (!response_type) return failure{error_code::invalid_request, "response_type is missing."};
+    if (*response_type != "code") return failure{error_code::unsupported_response_type, "response_type must be code."};
+
+    const auto challenge = sent.find("code_challenge");
+    const auto method = sent.find("code_challenge_method");
+    if (challenge && method != challenge_method)
+        return failure{error_code::invalid_request, "code_challenge_method must be S256."};
+    if (challenge ? !is_code_challenge(*challenge) : method.has_value())
+        return failure{error_code::invalid_request, "code_challenge must be the base64url of a SHA-256."};
+    if (!sent.find("scope")) return failure{error_code::invalid_request, "scope is missing."};
+    return std::nullopt;
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL std::optional<std::string> asking_client(const parameters& sent) {
+    auto client_id = sent.find("client_id");
+    if (!client_id || client_id->size() > limits::client_id_bytes_max || sent.is_repeated("client_id"))
+        return std::nullopt;
+    return client_id;
+}
+
+TOLLGATE_DECL judged_request judge_request_of(application client, const parameters& sent,
+                                              const service_catalog& services) {
+    if (sent.is_repeated("redirect_uri")) return page_failure::wrong_redirect;
+    auto redirect_uri = sent.find("redirect_uri");
+    auto redirect = choose_redirect(client, redirect_uri);
+    if (!redirect) return page_failure::wrong_redirect;
+
+    // Which of two states the application would compare is not known, so it gets none.
+    auto state = sent.is_repeated("state") ? std::nullopt : detail::state_of(sent);
+    if (auto fault = detail::find_fault(sent, state))
+        return redirect_failure{std::move(*redirect), std::move(*fault), std::move(state)};
+
+    const auto scopes = scope_set::parse(*sent.find("scope"));
+    const auto exists = [&](std::string_view scope) { return services.has_scope(scope); };
+    if (!scopes || scopes->empty() || !scopes->for_each(exists))
+        return redirect_failure{
+            std::move(*redirect), {error_code::invalid_scope, "scope names one that there is not."}, std::move(state)};
+    return authorization_request{.client = std::move(client),
+                                 .redirect = std::move(*redirect),
+                                 .redirect_uri = std::move(redirect_uri),
+                                 .scopes = *scopes,
+                                 .state = std::move(state),
+                                 .code_challenge = sent.find("code_challenge")};
+}
+
+TOLLGATE_DECL std::vector<carried_parameter> carried_by(const authorization_request& request) {
+    std::vector<carried_parameter> all{{"response_type", "code"},
+                                       {"client_id", std::string{request.client.client_id.view()}},
+                                       {"scope", std::string{request.scopes.text()}}};
+    if (request.redirect_uri) all.push_back({"redirect_uri", *request.redirect_uri});
+    if (request.state) {
+        if (detail::has_control(*request.state)) all.push_back({"encoded_state", percent_encode(*request.state)});
+        else all.push_back({"state", *request.state});
+    }
+    if (request.code_challenge) {
+        all.push_back({"code_challenge", *request.code_challenge});
+        all.push_back({"code_challenge_method", std::string{challenge_method}});
+    }
+    return all;
+}
+
+TOLLGATE_DECL std::string to_query(const authorization_request& request) {
+    std::string query;
+    for (const auto& [name, value] : carried_by(request)) {
+        if (!query.empty()) query.push_back('&');
+        query.append(name).append("=").append(percent_encode(value));
+    }
+    return query;
+}
+
+}  // namespace tollgate::oauth

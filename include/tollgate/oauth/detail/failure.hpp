@@ -1,0 +1,53 @@
+#pragma once
+
+#include <tollgate/base/result.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tollgate::inline v0::oauth {
+
+/// The error codes of RFC 6749 (sections 4.1.2.1 and 5.2).
+enum class error_code : std::uint8_t {
+    invalid_request,
+    invalid_client,
+    invalid_grant,
+    invalid_scope,
+    unauthorized_client,
+    unsupported_grant_type,
+    unsupported_response_type,
+    access_denied,
+    server_error,
+    temporarily_unavailable,
+};
+
+[[nodiscard]] constexpr std::string_view to_text(error_code code) noexcept {
+    switch (code) {
+        case error_code::invalid_request: return "invalid_request";
+        case error_code::invalid_client: return "invalid_client";
+        case error_code::invalid_grant: return "invalid_grant";
+        case error_code::invalid_scope: return "invalid_scope";
+        case error_code::unauthorized_client: return "unauthorized_client";
+        case error_code::unsupported_grant_type: return "unsupported_grant_type";
+        case error_code::unsupported_response_type: return "unsupported_response_type";
+        case error_code::access_denied: return "access_denied";
+        case error_code::server_error: return "server_error";
+        case error_code::temporarily_unavailable: return "temporarily_unavailable";
+    }
+    return "server_error";
+}
+
+/// Why a step stops: the code for the program, a sentence for the person who writes it. Visible ASCII and spaces
+/// without quote and backslash, which is all that error_description may hold.
+struct failure {
+    error_code code = error_code::server_error;
+    std::string description;
+};
+
+/// What a program is told of a problem of ours.
+[[nodiscard]] inline failure to_failure(const error& why) {
+    return {why.kind == error_kind::unavailable ? error_code::temporarily_unavailable : error_code::server_error, why.message};
+}
+
+}  // namespace tollgate::oauth

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <tollgate/http/json_writer.hpp>
+#include <tollgate/oauth/detail/metadata.hpp>
+#include <tollgate/oauth/detail/paths.hpp>
+#include <tollgate/oauth/detail/pkce.hpp>
+#include <tollgate/oauth/detail/token_response.hpp>
+#include <tollgate/pipeline/detail/answer.hpp>
+
+#include <initializer_list>
+#include <string_view>
+
+namespace tollgate::inline v0::oauth {
+
+TOLLGATE_DECL std::string make_metadata(const oauth_settings& settings) {
+    std::string made;
+    http::json_writer json{made};
+    const auto at = [&](std::string_view path) { return settings.auth_url + std::string{path}; };
+    const auto write_list = [&](http::json_name name, std::initializer_list<std::string_view> values) {
+        json.member(name).begin_array();
+        for (const auto each : values) json.string(each);
+        json.end_array();
+    };
+
+    json.begin_object();
+    json.member("issuer").string(settings.auth_url);
+    json.member("authorization_endpoint").string(at(authorization_path));
+    json.member("token_endpoint").string(at(token_path));
+    json.member("revocation_endpoint").string(at(revocation_path));
+    json.member("scopes_supported").begin_array();
+    for (const auto& scope : settings.services.scopes()) json.string(scope);
+    json.end_array();
+    write_list("response_types_supported", {"code"});
+    write_list("response_modes_supported", {"query"});
+    write_list("grant_types_supported", {"authorization_code", "refresh_token"});
+    write_list("token_endpoint_auth_methods_supported", {"client_secret_basic", "client_secret_post"});
+    write_list("revocation_endpoint_auth_methods_supported", {"client_secret_basic", "client_secret_post"});
+    write_list("code_challenge_methods_supported", {challenge_method});
+    json.member("authorization_response_iss_parameter_supported").boolean(true);
+    json.member("service_documentation").string(at("/docs/"));
+    write_list("ui_locales_supported", {page_locale});
+    json.end_object();
+    return made;
+}
+
+TOLLGATE_DECL void answer_metadata(const http::request& asked, std::string_view metadata, std::string_view docs_url,
+                                   http::response& out) {
+    if (asked.method == http::method::get || asked.method == http::method::head) {
+        out.add_prepared_lines(pipeline::json_field_lines);
+        out.body() = metadata;
+        return;
+    }
+    answer_other_method(asked, out, {.allowed = "GET, HEAD, OPTIONS", .docs_url = docs_url});
+}
+
+}  // namespace tollgate::oauth

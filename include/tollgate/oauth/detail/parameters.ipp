@@ -1,0 +1,73 @@
+#pragma once
+
+#include <tollgate/base/detail/text.hpp>
+#include <tollgate/http/json_body.hpp>
+#include <tollgate/oauth/detail/parameters.hpp>
+
+namespace tollgate::inline v0::oauth {
+
+namespace detail {
+
+/// Whether a parameter's name can be said in an error_description, which holds no quote and nothing strange.
+inline bool is_plain_name(std::string_view name) noexcept {
+    constexpr std::size_t bytes_max = 32;  // the longest of ours has 21
+    if (name.empty() || name.size() > bytes_max) return false;
+    for (char c : name)
+        if (!(c >= 'a' && c <= 'z') && c != '_') return false;
+    return true;
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL std::variant<parameters, failure> parameters::from_form(std::string_view bytes) {
+    const auto form = http::parse_form(bytes);
+    if (!form) return failure{error_code::invalid_request, form.error().message};
+    return parameters{*form};
+}
+
+TOLLGATE_DECL std::variant<parameters, failure> parameters::from_json(std::string_view bytes) {
+    const auto object = http::parse_json_object(bytes);
+    if (!object) return failure{error_code::invalid_request, object.error().message};
+    std::vector<http::form_member> sent;
+    for (const http::json_member& member : *object) {
+        if (member.kind == http::json_kind::null) continue;
+        if (member.kind != http::json_kind::text && member.kind != http::json_kind::integer)
+            return failure{error_code::invalid_request, "The value of a parameter is a string."};
+        sent.push_back({member.name, member.value});
+    }
+    return parameters{std::move(sent)};
+}
+
+TOLLGATE_DECL std::variant<parameters, failure> parameters::from_body(const http::request& asked) {
+    const auto lines = asked.fields.count(http::field_id::content_type);
+    if (lines == 0 && asked.body.empty()) return parameters{std::vector<http::form_member>{}};
+    const auto content_type = asked.fields.find(http::field_id::content_type);
+    const auto media_type = trim_ows(content_type.substr(0, content_type.find(';')));
+    if (lines == 1 && ascii_iequals(media_type, "application/x-www-form-urlencoded")) return from_form(asked.body);
+    if (lines == 1 && ascii_iequals(media_type, "application/json")) return from_json(asked.body);
+    return failure{error_code::invalid_request,
+                   "Send the parameters as application/x-www-form-urlencoded or as application/json."};
+}
+
+TOLLGATE_DECL std::optional<std::string> parameters::find(std::string_view name) const {
+    for (const http::form_member& each : sent_)
+        if (each.name == name && !each.value.empty()) return each.value;
+    return std::nullopt;
+}
+
+TOLLGATE_DECL std::size_t parameters::times(std::string_view name) const noexcept {
+    std::size_t found = 0;
+    for (const http::form_member& each : sent_) found += each.name == name ? 1 : 0;
+    return found;
+}
+
+TOLLGATE_DECL std::optional<failure> parameters::repeated() const {
+    for (const http::form_member& each : sent_) {
+        if (each.name == "resource" || !is_repeated(each.name)) continue;
+        const std::string name = detail::is_plain_name(each.name) ? each.name : "A parameter";
+        return failure{error_code::invalid_request, name + " was sent more than once."};
+    }
+    return std::nullopt;
+}
+
+}  // namespace tollgate::oauth

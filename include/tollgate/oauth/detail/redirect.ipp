@@ -1,0 +1,90 @@
+#pragma once
+
+#include <tollgate/base/detail/encoding.hpp>
+#include <tollgate/http/url.hpp>
+#include <tollgate/oauth/detail/redirect.hpp>
+
+#include <vector>
+
+namespace tollgate::inline v0::oauth {
+
+namespace detail {
+
+/// `text` without the port of its loopback address; none if it has another host. Of `http` alone, and the two addresses
+/// alone: the name `localhost` somebody may make point elsewhere (RFC 8252 section 8.3).
+inline std::optional<std::string> without_loopback_port(std::string_view text) {
+    for (const std::string_view origin : {"http://127.0.0.1", "http://[::1]"}) {
+        if (!text.starts_with(origin)) continue;
+        auto rest = text.substr(origin.size());
+        if (rest.starts_with(':')) {
+            rest.remove_prefix(1);
+            while (!rest.empty() && rest.front() >= '0' && rest.front() <= '9') rest.remove_prefix(1);
+        }
+        // Behind the host and its port comes the path, the query or nothing: `127.0.0.1.example` is a name.
+        if (!rest.empty() && rest.front() != '/' && rest.front() != '?') return std::nullopt;
+        return std::string{origin}.append(rest);
+    }
+    return std::nullopt;
+}
+
+/// What can stand in `Location` with a query behind it: visible ASCII without a fragment (RFC 6749 section 3.1.2).
+inline bool can_be_sent_to(std::string_view url) noexcept {
+    for (char c : url)
+        if (c <= ' ' || c > '~' || c == '#') return false;
+    return !url.empty();
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL bool matches_registered(std::string_view registered, std::string_view redirect_uri) {
+    if (registered == redirect_uri) return true;
+    const auto known = detail::without_loopback_port(registered);
+    return known && known == detail::without_loopback_port(redirect_uri) && http::url::parse(redirect_uri);
+}
+
+TOLLGATE_DECL bool matches_website(std::string_view website, std::string_view redirect_uri) {
+    const auto home = http::url::parse(website);
+    const auto sent = http::url::parse(redirect_uri);
+    return home && sent && home->origin() == sent->origin() && !sent->has_user_info && !sent->has_fragment;
+}
+
+TOLLGATE_DECL std::optional<std::string> choose_redirect(const application& client,
+                                                         const std::optional<std::string>& redirect_uri) {
+    const auto chosen = redirect_uri ? redirect_uri : client.redirect_url;
+    if (!chosen || !detail::can_be_sent_to(*chosen)) return std::nullopt;
+    const bool fits = client.redirect_url ? matches_registered(*client.redirect_url, *chosen)
+                                          : matches_website(client.website, *chosen);
+    return fits ? chosen : std::nullopt;
+}
+
+TOLLGATE_DECL std::string with_parameters(std::string_view url, std::span<const redirect_parameter> parameters) {
+    std::string made{url};
+    const auto mark = made.find('?');
+    bool separated = mark != std::string::npos && (mark + 1 == made.size() || made.back() == '&');
+    for (const auto& [name, value] : parameters) {
+        if (!separated) made.push_back(made.find('?') == std::string::npos ? '?' : '&');
+        separated = false;
+        made.append(percent_encode(name)).append("=").append(percent_encode(value));
+    }
+    return made;
+}
+
+namespace detail {
+
+inline std::string url_with(const return_address& to, std::vector<redirect_parameter> parameters) {
+    if (to.state) parameters.push_back({"state", *to.state});
+    parameters.push_back({"iss", to.issuer});
+    return with_parameters(to.redirect, parameters);
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL std::string code_url(const return_address& to, std::string_view code) {
+    return detail::url_with(to, {{"code", code}});
+}
+
+TOLLGATE_DECL std::string failure_url(const return_address& to, const failure& why) {
+    return detail::url_with(to, {{"error", to_text(why.code)}, {"error_description", why.description}});
+}
+
+}  // namespace tollgate::oauth

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <tollgate/base/secret.hpp>
+#include <tollgate/oauth/detail/pkce.hpp>
+#include <tollgate/oauth/detail/token_endpoint.hpp>
+
+namespace tollgate::inline v0::oauth {
+
+namespace detail {
+
+inline exchange_request read_code_exchange(const parameters& sent) {
+    const auto code = sent.find("code");
+    if (!code) return failure{error_code::invalid_request, "code is missing."};
+    const auto verifier = sent.find("code_verifier");
+    if (verifier && !is_code_verifier(*verifier))
+        return failure{error_code::invalid_grant, "code_verifier is no verifier of RFC 7636."};
+    if (!is_well_formed(secret_kind::authorization_code, *code)) return code_is_not_good();
+    return code_exchange{.code_digest = digest_of(*code),
+                         .redirect_uri = sent.find("redirect_uri"),
+                         .code_challenge = verifier ? std::optional{challenge_of(*verifier)} : std::nullopt};
+}
+
+inline exchange_request read_refresh_exchange(const parameters& sent) {
+    const auto token = sent.find("refresh_token");
+    if (!token) return failure{error_code::invalid_request, "refresh_token is missing."};
+    std::optional<scope_set> narrowed;
+    if (const auto scope = sent.find("scope")) {
+        narrowed = scope_set::parse(*scope);
+        if (!narrowed || narrowed->empty()) return failure{error_code::invalid_scope, "scope names one that there is not."};
+    }
+    if (!is_well_formed(secret_kind::refresh_token, *token)) return refresh_token_is_not_good();
+    return refresh_exchange{digest_of(*token), narrowed};
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL exchange_request read_exchange(const parameters& sent) {
+    const auto grant_type = sent.find("grant_type");
+    if (!grant_type) return failure{error_code::invalid_request, "grant_type is missing."};
+    if (*grant_type == "authorization_code") return detail::read_code_exchange(sent);
+    if (*grant_type == "refresh_token") return detail::read_refresh_exchange(sent);
+    return failure{error_code::unsupported_grant_type, "grant_type must be authorization_code or refresh_token."};
+}
+
+TOLLGATE_DECL failure code_is_not_good() {
+    return {error_code::invalid_grant, "The code is not good, not any more, or not for this."};
+}
+
+TOLLGATE_DECL failure refresh_token_is_not_good() {
+    return {error_code::invalid_grant, "The refresh token is not good, or not any more."};
+}
+
+}  // namespace tollgate::oauth

@@ -1,0 +1,119 @@
+#pragma once
+
+#include <tollgate/account/register_application.hpp>
+#include <tollgate/base/config.hpp>
+#include <tollgate/contract/oauth_store.hpp>
+#include <tollgate/http/detail/form_body.hpp>
+#include <tollgate/pages/detail/page.hpp>
+#include <tollgate/web/detail/form.hpp>
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tollgate::inline v0::pages {
+
+/// What was typed into the form of a new application.
+struct application_form {
+    std::string name = {};
+    std::string website = {};
+    std::string description = {};
+    std::string redirect_url = {};
+
+    [[nodiscard]] static TOLLGATE_DECL application_form read(const http::form_fields& fields);
+    [[nodiscard]] TOLLGATE_DECL application_request wanted_by(user_id owner) const;
+    [[nodiscard]] TOLLGATE_DECL pipeline::form_faults faults(const application_request& wanted,
+                                                             const page_texts& texts) const;
+};
+
+TOLLGATE_DECL void write_applications(http::html_writer& html, const page_view& view,
+                                      std::span<const application> applications, const application_form& typed,
+                                      const pipeline::form_faults& faults);
+
+/// What an application's owner is shown once.
+struct shown_client {
+    std::string title;
+    std::string_view client_id;
+    std::string_view client_secret;
+};
+TOLLGATE_DECL void write_shown_client(http::html_writer& html, const page_view& view, const shown_client& shown);
+
+/// The list, and the form of a new one.
+template <class Call>
+[[nodiscard]] result<void> show_applications(Call& call, const application_form& typed = {},
+                                              const pipeline::form_faults& faults = {}) {
+    const auto applications = call.store().applications_of(call.who().user);
+    if (!applications) return applications.error();
+    call.page(call.texts().applications.title, faults,
+              [&](http::html_writer& html) { write_applications(html, call.view(), *applications, typed, faults); });
+    return {};
+}
+
+template <class Call>
+void show_client(Call& call, const shown_client& shown) {
+    call.page(shown.title, {}, [&](http::html_writer& html) { write_shown_client(html, call.view(), shown); });
+}
+
+template <class Call>
+[[nodiscard]] result<void> create_application(Call& call) {
+    const application_texts& texts = call.texts().applications;
+    const auto typed = application_form::read(call.form());
+    auto wanted = typed.wanted_by(call.who().user);
+    auto faults = typed.faults(wanted, call.texts());
+    if (!faults.empty()) return show_applications(call, typed, faults);
+    const auto made = register_application(call.store(), call.random(), std::move(wanted), call.now(),
+                                           call.settings().applications_per_user_max);
+    if (!made && made.error().kind == error_kind::invalid) {
+        faults.add({}, texts.too_many);
+        return show_applications(call, typed, faults);
+    }
+    if (!made) return made.error();
+    show_client(call, {fill_in(texts.made_title, typed.name), made->client_id, made->client_secret});
+    return {};
+}
+
+/// One of the user's own; any other is a 404, and keeps its secret.
+template <class Call>
+[[nodiscard]] result<void> renew_client_secret(Call& call) {
+    const auto which = application_id::parse(call.form().value_of("application"));
+    if (!which) return not_found();
+    const auto applications = call.store().applications_of(call.who().user);
+    if (!applications) return applications.error();
+    const auto found = std::find_if(applications->begin(), applications->end(),
+                                    [&](const application& each) { return each.id == *which; });
+    if (found == applications->end()) return not_found();
+    const auto secret = new_client_secret(call.random());
+    if (!secret) return internal_error("the random source gave nothing");
+    const auto replaced = call.store().replace_client_secret(call.who().user, *which, digest_of(*secret));
+    if (!replaced) return replaced.error();
+    if (!*replaced) return not_found();
+    show_client(call, {fill_in(call.texts().applications.renewed_title, found->name), found->client_id, *secret});
+    return {};
+}
+
+/// One of the user's own; any other is a 404, and lives on.
+template <class Call>
+[[nodiscard]] result<void> delete_application(Call& call) {
+    const auto which = application_id::parse(call.form().value_of("application"));
+    if (!which) return not_found();
+    const auto deleted = call.store().delete_application(call.who().user, *which);
+    if (!deleted) return deleted.error();
+    if (!*deleted) return not_found();
+    return call.back_to_list();
+}
+
+template <class Call>
+[[nodiscard]] result<void> post_to_applications(Call& call) {
+    const auto action = call.form().value_of(action_name);
+    if (action.empty()) return create_application(call);
+    if (action == "new_secret") return renew_client_secret(call);
+    if (action == "delete") return delete_application(call);
+    return not_found();
+}
+
+}  // namespace tollgate::pages
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/pages/detail/applications_page.ipp>
+#endif

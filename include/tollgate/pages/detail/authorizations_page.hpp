@@ -1,0 +1,41 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/contract/oauth_store.hpp>
+#include <tollgate/http/detail/form_body.hpp>
+#include <tollgate/pages/detail/page.hpp>
+#include <tollgate/web/detail/form.hpp>
+
+#include <span>
+
+namespace tollgate::inline v0::pages {
+
+TOLLGATE_DECL void write_authorizations(http::html_writer& html, const page_view& view, std::span<const grant> grants);
+
+/// Whom the user let in.
+template <class Call>
+[[nodiscard]] result<void> show_authorizations(Call& call) {
+    const auto grants = call.store().grants_of(call.who().user);
+    if (!grants) return grants.error();
+    call.page(call.texts().authorizations.title, {},
+              [&](http::html_writer& html) { write_authorizations(html, call.view(), *grants); });
+    return {};
+}
+
+/// Locks an application out of the user's own account; whatever it may do in other people's stays.
+template <class Call>
+[[nodiscard]] result<void> post_to_authorizations(Call& call) {
+    const auto action = call.form().value_of(action_name);
+    const auto which = application_id::parse(call.form().value_of("application"));
+    if ((!action.empty() && action != "revoke") || !which) return not_found();
+    const auto revoked = call.store().revoke_grant(call.who().user, *which);
+    if (!revoked) return revoked.error();
+    if (!*revoked) return not_found();
+    return call.back_to_list();
+}
+
+}  // namespace tollgate::pages
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/pages/detail/authorizations_page.ipp>
+#endif

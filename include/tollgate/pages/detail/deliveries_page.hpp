@@ -1,0 +1,180 @@
+#pragma once
+
+#include <tollgate/account/issue_hook.hpp>
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/result.hpp>
+#include <tollgate/contract/hook_store.hpp>
+#include <tollgate/contract/outbox.hpp>
+#include <tollgate/contract/user_directory.hpp>
+#include <tollgate/http/detail/form_body.hpp>
+#include <tollgate/model/account.hpp>
+#include <tollgate/model/delivery.hpp>
+#include <tollgate/pages/detail/page.hpp>
+#include <tollgate/web/html_writer.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+/// How forms and addresses say which hook they are about.
+namespace tollgate::inline v0::pages {
+
+inline constexpr std::string_view account_name = "account";
+inline constexpr std::string_view hook_name = "hook";
+
+/// An account as forms name it: `service/id`.
+[[nodiscard]] TOLLGATE_DECL std::string account_text(const account_ref& of);
+[[nodiscard]] TOLLGATE_DECL std::optional<account_ref> parse_account(std::string_view text);
+
+struct named_hook {
+    account_ref account;
+    hook_id hook;
+};
+
+/// `account=sitesmaker%2F1&hook=5`
+[[nodiscard]] TOLLGATE_DECL std::string query_of(const named_hook& of);
+
+/// What the fields name, if the account is one of the user's; anything else is a 404.
+template <class Call>
+[[nodiscard]] result<named_hook> require_hook(Call& call, const http::form_fields& fields) {
+    const auto of = parse_account(fields.value_of(account_name));
+    const auto which = hook_id::parse(fields.value_of(hook_name));
+    if (!of || !which || call.settings().services.find(of->service) == nullptr) return not_found();
+    if (const auto theirs = require_account(call.users(), call.who().user, *of); !theirs) return theirs.error();
+    return named_hook{*of, *which};
+}
+
+}  // namespace tollgate::pages
+
+/// One webhook, what was sent to it, and what came of it: a part of the page of webhooks, where the store is an outbox.
+namespace tollgate::inline v0::pages {
+
+inline constexpr std::size_t deliveries_shown_max = 50;  ///< on one page: more than a person looks through
+inline constexpr std::size_t attempts_shown_max = 12;    ///< of each: 8 of a schedule, and some by hand; 2.4 MB of answers
+
+inline constexpr std::string_view send_again_action = "send_again";
+inline constexpr std::string_view enable_action = "enable";
+inline constexpr std::string_view delivery_name = "delivery";
+inline constexpr std::string_view before_name = "before";  ///< in the address: those that are older than this one
+
+/// What `done` says after them.
+inline constexpr std::string_view sent_again_done = "sent_again";
+inline constexpr std::string_view enabled_done = "enabled";
+
+template <class Call>
+inline constexpr bool keeps_deliveries = outbox<std::remove_reference_t<decltype(std::declval<Call&>().store())>>;
+
+/// A hook and a page of what the store remembers of it, the newest first.
+struct hook_history {
+    hook of;
+    std::vector<delivery> deliveries = {};
+    std::vector<recorded_attempt> attempts = {};  ///< of those deliveries
+    bool has_newer = false, has_older = false;
+};
+
+/// `Active`, `Failing` or `Disabled`.
+TOLLGATE_DECL void write_hook_state(http::html_writer& html, const hook& of, const delivery_texts& texts);
+/// A form of one button; nothing for a hook that is not disabled.
+TOLLGATE_DECL void write_enable(http::html_writer& html, const page_view& view, const hook& of);
+
+/// How an attempt ended, in plain words.
+[[nodiscard]] TOLLGATE_DECL std::string ending_of(const attempt& made, const attempt_texts& texts);
+/// `340 ms`, `2.5 s`
+[[nodiscard]] TOLLGATE_DECL std::string duration_of(const attempt& made, const delivery_texts& texts);
+
+/// `fault`: why what was asked for was not done; empty for nothing.
+TOLLGATE_DECL void write_deliveries(http::html_writer& html, const page_view& view, const hook_history& history,
+                                    std::string_view fault);
+
+template <class Call>
+[[nodiscard]] result<hook_history> read_history(Call& call, const named_hook& named, std::optional<delivery_id> before) {
+    const auto hooks = call.store().hooks_of(named.account);
+    if (!hooks) return hooks.error();
+    const auto found =
+        std::find_if(hooks->begin(), hooks->end(), [&](const hook& each) { return each.id == named.hook; });
+    if (found == hooks->end()) return not_found();
+    auto deliveries = call.store().deliveries_of(named.account, named.hook, deliveries_shown_max + 1, before);
+    if (!deliveries) return std::move(deliveries).error();
+    hook_history read{*found, std::move(*deliveries)};
+    read.has_newer = before.has_value();
+    read.has_older = read.deliveries.size() > deliveries_shown_max;
+    if (read.has_older) read.deliveries.pop_back();
+    for (const delivery& each : read.deliveries) {
+        auto attempts = call.store().attempts_of(named.account, named.hook, attempts_shown_max, each.id);
+        if (!attempts) return std::move(attempts).error();
+        std::move(attempts->begin(), attempts->end(), std::back_inserter(read.attempts));
+    }
+    return read;
+}
+
+template <class Call>
+[[nodiscard]] result<void> show_deliveries(Call& call, const named_hook& named, std::optional<delivery_id> before,
+                                            std::string_view fault) {
+    const auto history = read_history(call, named, before);
+    if (!history) return history.error();
+    const auto title = fill_in(call.texts().deliveries.title, history->of.event);
+    call.page_with_status(title, fault.empty() ? http::status::ok : http::status::conflict,
+                          [&](http::html_writer& html) { write_deliveries(html, call.view(), *history, fault); });
+    return {};
+}
+
+/// The hook that the address names, and from where on.
+template <class Call>
+[[nodiscard]] result<void> show_deliveries(Call& call) {
+    if constexpr (keeps_deliveries<Call>) {
+        const auto named = require_hook(call, call.query());
+        if (!named) return named.error();
+        const auto text = call.query().value_of(before_name);
+        const auto before = delivery_id::parse(text);
+        if (!before && !text.empty()) return not_found();
+        return show_deliveries(call, *named, before, {});
+    } else {
+        return not_found();
+    }
+}
+
+/// A delivery of one of the user's hooks; any other is a 404. It is said plainly where the hook is disabled.
+template <class Call>
+[[nodiscard]] result<void> send_again(Call& call) {
+    if constexpr (keeps_deliveries<Call>) {
+        const auto named = require_hook(call, call.form());
+        if (!named) return named.error();
+        const auto which = delivery_id::parse(call.form().value_of(delivery_name));
+        if (!which) return not_found();
+        const auto sent = call.store().resend(named->account, *which, call.now());
+        if (!sent && sent.error().kind == error_kind::conflict)
+            return show_deliveries(call, *named, std::nullopt, call.texts().deliveries.not_while_disabled);
+        if (!sent) return sent.error();
+        if (!*sent) return not_found();
+        return call.back_to(query_of(*named), sent_again_done);
+    } else {
+        return not_found();
+    }
+}
+
+/// One of the user's hooks; any other is a 404.
+template <class Call>
+[[nodiscard]] result<void> enable_again(Call& call) {
+    if constexpr (keeps_deliveries<Call>) {
+        const auto named = require_hook(call, call.form());
+        if (!named) return named.error();
+        const auto enabled = call.store().enable_hook(named->account, named->hook, call.now());
+        if (!enabled) return enabled.error();
+        if (!*enabled) return not_found();
+        return call.back_to(query_of(*named), enabled_done);
+    } else {
+        return not_found();
+    }
+}
+
+}  // namespace tollgate::pages
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/pages/detail/deliveries_page.ipp>
+#endif

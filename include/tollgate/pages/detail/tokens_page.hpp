@@ -1,0 +1,91 @@
+#pragma once
+
+#include <tollgate/account/issue_personal_token.hpp>
+#include <tollgate/base/config.hpp>
+#include <tollgate/contract/token_store.hpp>
+#include <tollgate/http/detail/form_body.hpp>
+#include <tollgate/model/personal_token.hpp>
+#include <tollgate/pages/detail/page.hpp>
+#include <tollgate/web/detail/form.hpp>
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tollgate::inline v0::pages {
+
+/// What was typed into the form of a new token.
+struct token_form {
+    std::string description = {};
+    std::vector<std::string> scopes = {};
+
+    [[nodiscard]] static TOLLGATE_DECL token_form read(const http::form_fields& fields);
+    [[nodiscard]] TOLLGATE_DECL pipeline::form_faults faults(const service_catalog& services,
+                                                             const page_texts& texts) const;
+    /// Precondition: no faults.
+    [[nodiscard]] TOLLGATE_DECL scope_set chosen() const;
+};
+
+TOLLGATE_DECL void write_tokens(http::html_writer& html, const page_view& view, std::span<const personal_token> tokens,
+                                const token_form& typed, const pipeline::form_faults& faults);
+
+TOLLGATE_DECL void write_issued_token(http::html_writer& html, const page_view& view,
+                                      const issued_personal_token& issued);
+
+/// The list, and the form of a new one.
+template <class Call>
+[[nodiscard]] result<void> show_tokens(Call& call, const token_form& typed = {},
+                                        const pipeline::form_faults& faults = {}) {
+    const auto tokens = call.store().personal_tokens_of(call.who().user);
+    if (!tokens) return tokens.error();
+    call.page(call.texts().tokens.title, faults,
+              [&](http::html_writer& html) { write_tokens(html, call.view(), *tokens, typed, faults); });
+    return {};
+}
+
+template <class Call>
+[[nodiscard]] result<void> create_token(Call& call) {
+    const auto typed = token_form::read(call.form());
+    auto faults = typed.faults(call.settings().services, call.texts());
+    if (!faults.empty()) return show_tokens(call, typed, faults);
+    const auto issued =
+        issue_personal_token(call.store(), call.random(), {call.who().user, typed.description, typed.chosen()},
+                             call.now(), call.settings().tokens_per_user_max);
+    if (!issued && issued.error().kind == error_kind::invalid) {
+        faults.add({}, call.texts().tokens.too_many);
+        return show_tokens(call, typed, faults);
+    }
+    if (!issued) return issued.error();
+    call.page(call.texts().tokens.made_title, {},
+              [&](http::html_writer& html) { write_issued_token(html, call.view(), *issued); });
+    return {};
+}
+
+/// One of the user's own; any other is a 404, and lives on.
+template <class Call>
+[[nodiscard]] result<void> revoke_token(Call& call) {
+    const auto which = token_id::parse(call.form().value_of("token"));
+    if (!which) return not_found();
+    const auto tokens = call.store().personal_tokens_of(call.who().user);
+    if (!tokens) return tokens.error();
+    if (std::none_of(tokens->begin(), tokens->end(), [&](const personal_token& each) { return each.id == *which; }))
+        return not_found();
+    const auto revoked = call.store().revoke_personal_token(*which);
+    if (!revoked) return revoked.error();
+    return call.back_to_list();
+}
+
+template <class Call>
+[[nodiscard]] result<void> post_to_tokens(Call& call) {
+    const auto action = call.form().value_of(action_name);
+    if (action.empty()) return create_token(call);
+    if (action == "revoke") return revoke_token(call);
+    return not_found();
+}
+
+}  // namespace tollgate::pages
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/pages/detail/tokens_page.ipp>
+#endif

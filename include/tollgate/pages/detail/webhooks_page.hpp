@@ -1,0 +1,187 @@
+#pragma once
+
+#include <tollgate/account/issue_hook.hpp>
+#include <tollgate/base/config.hpp>
+#include <tollgate/contract/hook_store.hpp>
+#include <tollgate/contract/user_directory.hpp>
+#include <tollgate/http/detail/form_body.hpp>
+#include <tollgate/pages/detail/deliveries_page.hpp>
+#include <tollgate/pages/detail/page.hpp>
+#include <tollgate/web/detail/form.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tollgate::inline v0::pages {
+
+/// One of the user's accounts, and its hooks if they are shown.
+struct account_hooks {
+    account_ref of;
+    std::string name;
+    std::vector<hook> hooks = {};
+};
+
+/// How many accounts one page lists: each costs the store a question.
+inline constexpr std::size_t accounts_shown_max = 100;
+
+/// All accounts of the user, some of them with their hooks.
+struct hook_list {
+    std::vector<account_hooks> accounts = {};
+    std::optional<account_ref> chosen = std::nullopt;  ///< the only one whose hooks are listed; none: as many as fit
+    bool has_deliveries = false;                       ///< the store knows what became of what was sent
+
+    [[nodiscard]] TOLLGATE_DECL const account_hooks* find(const account_ref& of) const noexcept;
+    /// The account that `text` means: `service/id`, or the id alone if only one of the user's accounts has it.
+    [[nodiscard]] TOLLGATE_DECL std::optional<account_ref> named(std::string_view text) const;
+};
+
+/// What was typed into the form of a new hook.
+struct hook_form {
+    std::string account = {};
+    std::string event = {};
+    std::string target_url = {};
+
+    [[nodiscard]] static TOLLGATE_DECL hook_form read(const http::form_fields& fields);
+    /// But for whether hooks may go there, which is the target rule's to say.
+    [[nodiscard]] TOLLGATE_DECL pipeline::form_faults faults(const hook_list& list, const service_catalog& services,
+                                                             const page_texts& texts) const;
+};
+
+/// A rule's message about `target_url`, in the words of the form.
+[[nodiscard]] TOLLGATE_DECL std::string target_fault(std::string_view message, const webhook_texts& texts);
+
+TOLLGATE_DECL void write_hooks(http::html_writer& html, const page_view& view, const hook_list& list,
+                               const service_catalog& services, const hook_form& typed,
+                               const pipeline::form_faults& faults);
+
+/// A hook's secret, shown once.
+struct shown_hook_secret {
+    std::string_view title;
+    std::string about;
+    std::string_view secret;
+};
+TOLLGATE_DECL void write_shown_hook_secret(http::html_writer& html, const page_view& view,
+                                           const shown_hook_secret& shown);
+
+/// The user's accounts of all services, without their hooks.
+template <class Call>
+[[nodiscard]] result<hook_list> list_accounts(Call& call) {
+    hook_list made{.has_deliveries = keeps_deliveries<Call>};
+    for (const service& at : call.settings().services.services()) {
+        auto accounts = call.users().accounts_of(call.who().user, at.name.view());
+        if (!accounts) return std::move(accounts).error();
+        for (account& each : *accounts) made.accounts.push_back({{at.name, each.id}, std::move(each.name)});
+    }
+    return made;
+}
+
+/// Adds the hooks of the account that the address names, or of as many as fit.
+template <class Call>
+[[nodiscard]] result<void> add_hooks(Call& call, hook_list& list) {
+    list.chosen = list.named(call.query().value_of("account"));
+    std::size_t shown = 0;
+    for (account_hooks& each : list.accounts) {
+        if (list.chosen && each.of != *list.chosen) continue;
+        if (shown++ == accounts_shown_max) break;
+        auto hooks = call.store().hooks_of(each.of);
+        if (!hooks) return std::move(hooks).error();
+        each.hooks = std::move(*hooks);
+    }
+    return {};
+}
+
+template <class Call>
+[[nodiscard]] result<void> show_hooks(Call& call, hook_list list, const hook_form& typed = {},
+                                       const pipeline::form_faults& faults = {}) {
+    if (auto added = add_hooks(call, list); !added) return added;
+    call.page(call.texts().webhooks.title, faults, [&](http::html_writer& html) {
+        write_hooks(html, call.view(), list, call.settings().services, typed, faults);
+    });
+    return {};
+}
+
+/// The list, and the form of a new one; or the one whose deliveries are asked for.
+template <class Call>
+[[nodiscard]] result<void> show_hooks(Call& call) {
+    if (call.query().find(hook_name) != nullptr) return show_deliveries(call);
+    auto list = list_accounts(call);
+    if (!list) return std::move(list).error();
+    return show_hooks(call, std::move(*list));
+}
+
+template <class Call>
+[[nodiscard]] result<void> create_hook(Call& call) {
+    const webhook_texts& texts = call.texts().webhooks;
+    auto typed = hook_form::read(call.form());
+    auto list = list_accounts(call);
+    if (!list) return std::move(list).error();
+    if (const auto of = list->named(typed.account)) typed.account = account_text(*of);
+    auto faults = typed.faults(*list, call.settings().services, call.texts());
+    if (faults.find("target_url") == nullptr)
+        if (const auto allowed = check_hook_target(call.target_rule(), typed.target_url); !allowed)
+            faults.add("target_url", target_fault(allowed.error().message, texts));
+    if (!faults.empty()) return show_hooks(call, std::move(*list), typed, faults);
+
+    const auto made = issue_hook(call.store(), call.random(),
+                                 {.account = *parse_account(typed.account),
+                                  .event = typed.event,
+                                  .target_url = typed.target_url,
+                                  .source = hook_source::manual},
+                                 call.now(), call.settings().hooks_per_event_max);
+    if (!made && made.error().kind == error_kind::invalid) {
+        faults.add({}, texts.too_many);
+        return show_hooks(call, std::move(*list), typed, faults);
+    }
+    if (!made) return made.error();
+    const shown_hook_secret shown{texts.made_title, fill_in(texts.made_about, typed.target_url), made->secret};
+    call.page(texts.made_title, {},
+              [&](http::html_writer& html) { write_shown_hook_secret(html, call.view(), shown); });
+    return {};
+}
+
+template <class Call>
+[[nodiscard]] result<void> delete_hook(Call& call) {
+    const auto named = require_hook(call, call.form());
+    if (!named) return named.error();
+    const auto deleted = call.store().delete_hook(named->account, named->hook);
+    if (!deleted) return deleted.error();
+    if (!*deleted) return not_found();
+    return call.back_to_list();
+}
+
+template <class Call>
+[[nodiscard]] result<void> renew_secret_of_hook(Call& call) {
+    const webhook_texts& texts = call.texts().webhooks;
+    const auto named = require_hook(call, call.form());
+    if (!named) return named.error();
+    const auto secret = renew_hook_secret(call.store(), call.random(), named->account, named->hook, call.now());
+    if (!secret) return secret.error();
+    if (!*secret) return not_found();
+    const shown_hook_secret shown{texts.renewed_title, std::string{texts.renewed_about}, **secret};
+    call.page(texts.renewed_title, {},
+              [&](http::html_writer& html) { write_shown_hook_secret(html, call.view(), shown); });
+    return {};
+}
+
+template <class Call>
+[[nodiscard]] result<void> post_to_hooks(Call& call) {
+    const auto action = call.form().value_of(action_name);
+    if (action.empty()) return create_hook(call);
+    if (action == "new_secret") return renew_secret_of_hook(call);
+    if (action == "delete") return delete_hook(call);
+    if (action == send_again_action) return send_again(call);
+    if (action == enable_action) return enable_again(call);
+    return not_found();
+}
+
+}  // namespace tollgate::pages
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/pages/detail/webhooks_page.ipp>
+#endif

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <tollgate/base/ip_address.hpp>
+#include <tollgate/base/limits.hpp>
+#include <tollgate/model/quota.hpp>
+#include <tollgate/model/service_catalog.hpp>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tollgate::inline v0 {
+
+/// What an account API has to be told.
+struct api_settings {
+    /// The API's root as its clients write it, its path ending in the version: `https://api.example.com/v1`.
+    std::string base_url = {};
+    /// Where people go, without a slash at its end: `https://example.com`; documentation is below it.
+    std::string auth_url = {};
+    /// The products, their events and so their scopes.
+    service_catalog services = {};
+
+    quota anonymous_quota{60, std::chrono::hours{1}};  ///< for one client address
+    quota user_quota{1000, std::chrono::hours{24}};    ///< for one user, unless the directory knows of another
+
+    /// Peers whose X-Forwarded-For and Forwarded fields are believed; from all others they are ignored.
+    std::vector<ip_network> trusted_proxies = {};
+
+    std::size_t hooks_per_event_max = limits::hooks_per_event_max;
+};
+
+/// The path of a URL such as `https://api.example.com/v1`, without a slash at its end.
+[[nodiscard]] inline std::string path_of(std::string_view url) {
+    const auto authority = url.find("://");
+    const auto path = authority == std::string_view::npos ? authority : url.find('/', authority + 3);
+    if (path == std::string_view::npos) return {};
+    url.remove_prefix(path);
+    while (url.ends_with('/')) url.remove_suffix(1);
+    return std::string{url};
+}
+
+}  // namespace tollgate

@@ -1,0 +1,146 @@
+#pragma once
+
+#include <tollgate/contract/agent_rule.hpp>
+#include <tollgate/contract/authenticator.hpp>
+#include <tollgate/contract/observer.hpp>
+#include <tollgate/contract/payload_format.hpp>
+#include <tollgate/contract/random_source.hpp>
+#include <tollgate/contract/rate_limiter.hpp>
+#include <tollgate/contract/router.hpp>
+#include <tollgate/contract/scope_checker.hpp>
+#include <tollgate/contract/target_rule.hpp>
+#include <tollgate/contract/time_source.hpp>
+
+#include <functional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace tollgate::inline v0 {
+
+// A slot a policy: a class of its own each, so that a set of policies can be put together by naming one and keeping the rest.
+template <class T> struct router_slot { T router; };
+template <class T> struct authenticators_slot { T authenticators; };
+template <class T> struct scope_checker_slot { T scope_checker; };
+template <class T> struct limiter_slot { T limiter; };
+template <class T> struct agent_rule_slot { T agent_rule; };
+template <class T> struct target_rule_slot { T target_rule; };
+template <class T> struct clock_slot { T clock; };
+template <class T> struct random_slot { T random; };
+template <class T> struct observer_slot { T observer; };
+template <class T> struct format_slot { T format; };
+
+/// A policy as it is used: a set holds it by value, or behind `std::ref` where several handlers share one.
+template <class T>
+[[nodiscard]] constexpr T& policy(T& held) noexcept { return held; }
+template <class T>
+[[nodiscard]] constexpr const T& policy(const T& held) noexcept { return held; }
+template <class T>
+[[nodiscard]] constexpr T& policy(std::reference_wrapper<T>& held) noexcept { return held.get(); }
+template <class T>
+[[nodiscard]] constexpr T& policy(const std::reference_wrapper<T>& held) noexcept { return held.get(); }
+
+template <class T>
+using policy_type = std::remove_cvref_t<std::unwrap_reference_t<T>>;
+
+/// One policy in each slot. `default_policies()` makes the first; each `with_x` moves it into a set that has another x:
+///
+///     auto policies = tollgate::default_policies().with_limiter(night_limiter{}).with_observer(std::ref(log));
+///
+/// A policy that does not keep its slot's contract stops the compiler at one message, which names the header to read.
+template <class... Slots>
+class policy_set : public Slots... {
+public:
+    constexpr explicit policy_set(Slots... slots) : Slots(std::move(slots))... {}
+
+    template <class T>
+    constexpr auto with_router(T replacement) && {
+        constexpr bool fits = tollgate::router<policy_type<T>>;
+        static_assert(fits, "tollgate: this is no router; read tollgate/contract/router.hpp");
+        return std::move(*this).template replace<router_slot, fits>(std::move(replacement));
+    }
+
+    /// All schemes that the API knows, one authenticator each. Which store they need is checked where the API is made.
+    template <class... Ts>
+    constexpr auto with_authenticators(Ts... replacements) && {
+        return std::move(*this).template replace<authenticators_slot, true>(std::tuple<Ts...>{std::move(replacements)...});
+    }
+
+    template <class T>
+    constexpr auto with_scope_checker(T replacement) && {
+        constexpr bool fits = tollgate::scope_checker<policy_type<T>>;
+        static_assert(fits, "tollgate: this is no scope_checker; read tollgate/contract/scope_checker.hpp");
+        return std::move(*this).template replace<scope_checker_slot, fits>(std::move(replacement));
+    }
+
+    template <class T>
+    constexpr auto with_limiter(T replacement) && {
+        constexpr bool fits = tollgate::rate_limiter<policy_type<T>>;
+        static_assert(fits, "tollgate: this is no rate_limiter; read tollgate/contract/rate_limiter.hpp");
+        return std::move(*this).template replace<limiter_slot, fits>(std::move(replacement));
+    }
+
+    template <class T>
+    constexpr auto with_agent_rule(T replacement) && {
+        constexpr bool fits = tollgate::agent_rule<policy_type<T>>;
+        static_assert(fits, "tollgate: this is no agent_rule; read tollgate/contract/agent_rule.hpp");
+        return std::move(*this).template replace<agent_rule_slot, fits>(std::move(replacement));
+    }
+
+    template <class T>
+    constexpr auto with_target_rule(T replacement) && {
+        constexpr bool fits = tollgate::target_rule<policy_type<T>>;
+        static_assert(fits, "tollgate: this is no target_rule; read tollgate/contract/target_rule.hpp");
+        return std::move(*this).template replace<target_rule_slot, fits>(std::move(replacement));
+    }
+
+    template <class T>
+    constexpr auto with_clock(T replacement) && {
+        constexpr bool fits = tollgate::time_source<policy_type<T>>;
+        static_assert(fits, "tollgate: this is no time_source; read tollgate/contract/time_source.hpp");
+        return std::move(*this).template replace<clock_slot, fits>(std::move(replacement));
+    }
+
+    template <class T>
+    constexpr auto with_random(T replacement) && {
+        constexpr bool fits = tollgate::random_source<policy_type<T>>;
+        static_assert(fits, "tollgate: this is no random_source; read tollgate/contract/random_source.hpp");
+        return std::move(*this).template replace<random_slot, fits>(std::move(replacement));
+    }
+
+    template <class T>
+    constexpr auto with_observer(T replacement) && {
+        constexpr bool fits = tollgate::observer<policy_type<T>>;
+        static_assert(fits, "tollgate: this is no observer; read tollgate/contract/observer.hpp");
+        return std::move(*this).template replace<observer_slot, fits>(std::move(replacement));
+    }
+
+    template <class T>
+    constexpr auto with_format(T replacement) && {
+        constexpr bool fits = tollgate::payload_format<policy_type<T>>;
+        static_assert(fits, "tollgate: this is no payload_format; read tollgate/contract/payload_format.hpp");
+        return std::move(*this).template replace<format_slot, fits>(std::move(replacement));
+    }
+
+private:
+    template <template <class> class Slot, class Held>
+    struct is_slot : std::false_type {};
+    template <template <class> class Slot, class T>
+    struct is_slot<Slot, Slot<T>> : std::true_type {};
+
+    // A misfit was reported already: leaving the slot as it was keeps the compiler from reporting its consequences too.
+    template <template <class> class Slot, bool Fits, class T>
+    constexpr auto replace([[maybe_unused]] T replacement) && {
+        if constexpr (!Fits) {
+            return std::move(*this);
+        } else {
+            const auto choose = [&]<class Held>(Held& held) {
+                if constexpr (is_slot<Slot, Held>::value) return Slot<T>{std::move(replacement)};
+                else return std::move(held);
+            };
+            return policy_set<decltype(choose(static_cast<Slots&>(*this)))...>(choose(static_cast<Slots&>(*this))...);
+        }
+    }
+};
+
+}  // namespace tollgate

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace tollgate::inline v0::server_detail {
+
+/// Deadlines of many connections on one timer: a wheel of slots, one a tick.
+///
+/// Nearly every deadline is moved before it is due, so moving one to a later tick is one store: the entry stays where it
+/// is, and the wheel puts it in its place when it comes past. Only an earlier deadline is linked anew.
+class deadline_wheel {
+public:
+    class entry {
+    public:
+        entry() noexcept = default;
+        entry(const entry&) = delete;
+        entry& operator=(const entry&) = delete;
+
+        /// Called by `advance` when the deadline is over. The entry is no longer armed and may arm itself again.
+        virtual void on_deadline() noexcept = 0;
+
+    protected:
+        ~entry() = default;
+
+    private:
+        friend deadline_wheel;
+        entry* previous_ = nullptr;
+        entry* next_ = nullptr;
+        std::uint64_t due_ = 0;   // the tick of the deadline
+        std::uint64_t seen_ = 0;  // the tick at which the wheel looks at the entry; never later than due_
+    };
+
+    deadline_wheel() noexcept {
+        for (slot& head : slots_) head.previous_ = head.next_ = &head;
+    }
+    deadline_wheel(const deadline_wheel&) = delete;
+    deadline_wheel& operator=(const deadline_wheel&) = delete;
+
+    /// Due `ticks` ticks from now, at the least one, whatever was said before.
+    void arm(entry& one, std::uint64_t ticks) noexcept {
+        one.due_ = now_ + (ticks == 0 ? 1 : ticks);
+        if (one.next_ == nullptr || one.due_ < one.seen_) place(one);
+    }
+
+    /// The same, unless it is due earlier anyway.
+    void arm_no_later(entry& one, std::uint64_t ticks) noexcept {
+        if (one.next_ == nullptr || now_ + ticks < one.due_) arm(one, ticks);
+    }
+
+    void disarm(entry& one) noexcept {
+        if (one.next_ == nullptr) return;
+        unlink(one);
+        --armed_;
+    }
+
+    /// One tick goes by: calls `on_deadline` of every entry that is due.
+    void advance() noexcept;
+
+    [[nodiscard]] bool empty() const noexcept { return armed_ == 0; }
+
+private:
+    struct slot final : entry {
+        void on_deadline() noexcept override {}
+    };
+    static constexpr std::size_t slot_count = 256;  // at 250 ms a tick more than the longest default, 60 s
+
+    void place(entry& one) noexcept;
+    static void unlink(entry& one) noexcept {
+        one.previous_->next_ = one.next_;
+        one.next_->previous_ = one.previous_;
+        one.previous_ = one.next_ = nullptr;
+    }
+
+    std::uint64_t now_ = 0;
+    std::size_t armed_ = 0;
+    std::array<slot, slot_count> slots_;
+};
+
+inline void deadline_wheel::place(entry& one) noexcept {
+    if (one.next_ != nullptr) unlink(one);
+    else ++armed_;
+    const std::uint64_t horizon = now_ + slot_count - 1;
+    one.seen_ = one.due_ < horizon ? one.due_ : horizon;
+    slot& head = slots_[one.seen_ % slot_count];
+    one.previous_ = head.previous_;
+    one.next_ = &head;
+    head.previous_->next_ = &one;
+    head.previous_ = &one;
+}
+
+inline void deadline_wheel::advance() noexcept {
+    ++now_;
+    slot& head = slots_[now_ % slot_count];
+    // What is placed meanwhile goes to other slots, so this ends; an entry may take others out of the list as it is called.
+    while (head.next_ != &head) {
+        entry& one = *head.next_;
+        if (one.due_ > now_) {
+            place(one);
+            continue;
+        }
+        unlink(one);
+        --armed_;
+        one.on_deadline();
+    }
+}
+
+}  // namespace tollgate::server_detail

@@ -1,0 +1,304 @@
+#pragma once
+
+#include <tollgate/server/detail/connection.hpp>
+#include <tollgate/server/detail/lane.hpp>
+#include <tollgate/server/detail/socket_calls.hpp>
+
+#include <asio/basic_stream_socket.hpp>
+#include <asio/basic_waitable_timer.hpp>
+#include <asio/generic/stream_protocol.hpp>
+#include <asio/post.hpp>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+/// The lanes of a server that is a guest on an Asio executor, and all that it asks of Asio: when a socket is ready, when a
+/// tick is over, and to run something later.
+namespace tollgate::inline v0::server_detail {
+
+/// Memory of one wait, inside what waits: waiting for the next request allocates nothing.
+class wait_memory {
+public:
+    [[nodiscard]] void* take(std::size_t bytes) {
+        if (taken_ || bytes > sizeof bytes_) return ::operator new(bytes);
+        taken_ = true;
+        return bytes_;
+    }
+    void give(void* data) noexcept {
+        if (data == bytes_) taken_ = false;
+        else ::operator delete(data);
+    }
+
+private:
+    alignas(std::max_align_t) std::byte bytes_[128];
+    bool taken_ = false;
+};
+
+template <class T>
+struct wait_allocator {
+    using value_type = T;
+
+    explicit wait_allocator(wait_memory& from) noexcept : memory{&from} {}
+    template <class U>
+    wait_allocator(const wait_allocator<U>& other) noexcept : memory{other.memory} {}
+
+    [[nodiscard]] T* allocate(std::size_t count) { return static_cast<T*>(memory->take(count * sizeof(T))); }
+    void deallocate(T* data, std::size_t) noexcept { memory->give(data); }
+
+    template <class U>
+    bool operator==(const wait_allocator<U>& other) const noexcept {
+        return memory == other.memory;
+    }
+
+    wait_memory* memory;
+};
+
+template <class Executor>
+class guest_lane;
+
+template <class Executor>
+using guest_socket = asio::basic_stream_socket<asio::generic::stream_protocol, Executor>;
+
+/// A connection on an Asio socket. The wait that is pending owns it.
+template <class Executor>
+class guest_connection final : public connection {
+public:
+    guest_connection(std::shared_ptr<guest_lane<Executor>> home, guest_socket<Executor> socket, const ip_address& peer,
+                    admission::verdict given) noexcept
+        : connection{*home, socket.native_handle(), peer, given}, home_{std::move(home)}, socket_{std::move(socket)} {}
+
+private:
+    struct on_wait_over {
+        using allocator_type = wait_allocator<std::byte>;
+
+        explicit on_wait_over(guest_connection& of) noexcept : waiting{&of} {}
+        on_wait_over(on_wait_over&& other) noexcept : waiting{std::exchange(other.waiting, nullptr)} {}
+        ~on_wait_over() {
+            if (waiting != nullptr) waiting->abandon();
+        }
+
+        [[nodiscard]] allocator_type get_allocator() const noexcept { return allocator_type{waiting->memory_}; }
+        void operator()(const std::error_code&) { std::exchange(waiting, nullptr)->wait_over(); }
+
+        guest_connection* waiting;
+    };
+
+    void wait_readable() noexcept override { socket_.async_wait(asio::socket_base::wait_read, on_wait_over{*this}); }
+    void wait_writable() noexcept override { socket_.async_wait(asio::socket_base::wait_write, on_wait_over{*this}); }
+    void cancel() noexcept override {
+        std::error_code ignored;
+        socket_.cancel(ignored);
+    }
+
+    void wait_over() noexcept {
+        const auto inside = home_->enter();
+        on_ready();
+    }
+
+    /// The executor is gone, and with it the wait: nobody will call again.
+    void abandon() noexcept {
+        const auto inside = home_->enter();
+        delete this;
+    }
+
+    const std::shared_ptr<guest_lane<Executor>> home_;  // a guest's executor may end its waits after the server is gone
+    guest_socket<Executor> socket_;
+    wait_memory memory_;
+};
+
+/// Accepts connections at one address and deals them out to lanes in turn. Belongs to its lane's thread.
+template <class Executor>
+class guest_listener final : private deadline_wheel::entry {
+public:
+    using lanes = std::vector<std::shared_ptr<guest_lane<Executor>>>;
+
+    guest_listener(guest_lane<Executor>& home, const lanes& all, const listening_socket& from)
+        : home_{home}, lanes_{all.begin(), all.end()}, socket_{home.executor()} {
+        socket_.assign(asio::generic::stream_protocol{from.ipv6 ? AF_INET6 : AF_INET, 0}, from.socket);
+    }
+    ~guest_listener() { home_.disarm(*this); }
+
+    void wait() {
+        socket_.async_wait(asio::socket_base::wait_read, [this, home = home_.shared_from_this()](const std::error_code& failed) {
+            const auto inside = home->enter();
+            if (!failed && socket_.is_open()) accept();
+        });
+    }
+
+    /// The port is free when this returns.
+    void close() noexcept {
+        std::error_code ignored;
+        socket_.close(ignored);
+        home_.disarm(*this);
+    }
+
+private:
+    static constexpr int batch_max = 64;                       // then the connections that are here have their turn
+    static constexpr milliseconds pause_when_exhausted{100};   // long enough not to spin, short enough not to be noticed
+
+    void accept();
+    void deal(const accept_result& got);
+    void on_deadline() noexcept override {
+        if (socket_.is_open()) wait();
+    }
+
+    guest_lane<Executor>& home_;
+    std::vector<std::weak_ptr<guest_lane<Executor>>> lanes_;  // weak: one of them owns this
+    guest_socket<Executor> socket_;
+    std::size_t next_lane_ = 0;
+};
+
+/// A lane on an executor that somebody else runs, perhaps on several threads: so it has a mutex. Unlike a strand that lets
+/// a destructor shut the lane at once, whether or not the executor is still running.
+template <class Executor>
+class guest_lane final : public lane, public std::enable_shared_from_this<guest_lane<Executor>> {
+public:
+    /// `on_drained` is called once, on the lane's thread, when the lane is draining and its last connection is gone.
+    guest_lane(std::shared_ptr<host> of, const Executor& executor, std::function<void()> on_drained)
+        : lane{std::move(of)}, executor_{executor}, timer_{executor}, on_drained_{std::move(on_drained)} {}
+
+    [[nodiscard]] const Executor& executor() const noexcept { return executor_; }
+
+    /// Being on the lane's thread, for as long as this lives.
+    class [[nodiscard]] presence {
+    public:
+        explicit presence(guest_lane& one) : home_{one.shared_from_this()}, hold_{one.mutex_}, mark_{one.shared()} {}
+
+    private:
+        const std::shared_ptr<guest_lane> home_;  // what happens meanwhile may end its last connection
+        const std::unique_lock<std::recursive_mutex> hold_;
+        const serving_scope mark_;
+    };
+    presence enter() { return presence{*this}; }
+    using lane::enter;
+
+    void listen(const typename guest_listener<Executor>::lanes& all, const listening_socket& from) {
+        listeners_.push_back(std::make_unique<guest_listener<Executor>>(*this, all, from));
+        listeners_.back()->wait();
+    }
+    void close_listeners() noexcept {
+        for (const auto& one : listeners_) one->close();
+    }
+
+    /// Runs `task` on the lane's thread.
+    template <class Task>
+    void post(Task task) {
+        asio::post(executor_, [self = this->shared_from_this(), task = std::move(task)] {
+            const auto inside = self->enter();
+            task(*self);
+        });
+    }
+
+    /// Runs `task` now if the lane is free, otherwise later: who comes from within one lane must not wait for another one,
+    /// whose thread may be waiting for his.
+    template <class Task>
+    void run_or_post(Task task) {
+        const std::unique_lock free{mutex_, std::try_to_lock};
+        if (!free) return post(std::move(task));
+        const auto inside = enter();
+        task(*this);
+    }
+
+    /// Ends everything now, from any thread, even if the executor never runs again. The handler is not called any more,
+    /// but for calls that workers have under way; `reclaim` takes back what these had, after they have ended.
+    void shut() noexcept {
+        const auto inside = enter();
+        close_listeners();
+        this->drain(milliseconds{0});
+        this->cut_off();
+        shut_ = true;
+        timer_.cancel();
+    }
+    void reclaim() noexcept {
+        const auto inside = enter();
+        this->fetch();
+    }
+
+private:
+    friend guest_listener<Executor>;
+
+    void post_fetch() noexcept override {
+        post([](guest_lane& self) { self.fetch(); });
+    }
+
+    void start_ticking() noexcept override {
+        next_tick_ = clock::now() + this->tick_length();
+        wait_for_tick();
+    }
+
+    void wait_for_tick() {
+        timer_.expires_at(next_tick_);
+        timer_.async_wait([self = this->shared_from_this()](const std::error_code& cancelled) {
+            const auto inside = self->enter();
+            if (cancelled || self->shut_) return;
+            std::uint64_t ticks = 0;
+            for (const auto now = clock::now(); self->next_tick_ <= now; ++ticks) self->next_tick_ += self->tick_length();
+            if (self->tick(ticks)) self->wait_for_tick();
+        });
+    }
+
+    void adopt(socket_handle socket, const ip_address& peer, admission::verdict given) noexcept override;
+    void on_drained() noexcept override {
+        timer_.cancel();  // or a stop would take as long as a tick
+        on_drained_();
+    }
+
+    using clock = std::chrono::steady_clock;
+
+    const Executor executor_;
+    asio::basic_waitable_timer<clock, asio::wait_traits<clock>, Executor> timer_;
+    clock::time_point next_tick_{};
+    std::vector<std::unique_ptr<guest_listener<Executor>>> listeners_;
+    std::recursive_mutex mutex_;  // recursive: a handler may stop its own server
+    bool shut_ = false;
+    const std::function<void()> on_drained_;
+};
+
+template <class Executor>
+void guest_listener<Executor>::accept() {
+    for (int i = 0; i < batch_max; ++i) {
+        const accept_result got = accept_one(socket_.native_handle());
+        if (got.state == accept_state::exhausted) return home_.arm(*this, pause_when_exhausted);
+        if (got.state == accept_state::none) break;
+        deal(got);
+    }
+    wait();
+}
+
+template <class Executor>
+void guest_listener<Executor>::deal(const accept_result& got) {
+    admission& doors = home_.shared().doors;
+    const auto given = doors.enter(got.peer);
+    if (given == admission::verdict::dropped) return close_socket(got.socket);
+    next_lane_ = (next_lane_ + 1) % lanes_.size();
+    const auto to = lanes_[next_lane_].lock();
+    if (to.get() == &home_) return home_.adopt(got.socket, got.peer, given);
+    if (to && to->hand_over(got.socket, got.peer, given)) return;
+    close_socket(got.socket);
+    doors.leave(got.peer, given);
+}
+
+template <class Executor>
+void guest_lane<Executor>::adopt(socket_handle socket, const ip_address& peer, admission::verdict given) noexcept {
+    connection* made = nullptr;
+    guest_socket<Executor> own{executor_};
+    std::error_code failed;
+    own.assign(asio::generic::stream_protocol{peer.is_v4() ? AF_INET : AF_INET6, 0}, socket, failed);
+    if (failed) close_socket(socket);
+    else made = new (std::nothrow) guest_connection<Executor>{this->shared_from_this(), std::move(own), peer, given};
+    if (made != nullptr) made->begin();
+    else this->shared().doors.leave(peer, given);
+}
+
+}  // namespace tollgate::server_detail

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <tollgate/base/time.hpp>
+#include <tollgate/server/detail/socket_calls.hpp>
+
+#include <condition_variable>
+#include <cstddef>
+#include <mutex>
+#include <vector>
+
+namespace tollgate::inline v0::server_detail {
+
+/// Lets threads wait until every lane of a server has drained. Lives as long as the last of them.
+class drain_count {
+public:
+    explicit drain_count(std::size_t lanes) noexcept : left_{lanes} {}
+
+    void one_drained() {
+        const std::lock_guard hold{mutex_};
+        if (--left_ == 0) all_drained_.notify_all();
+    }
+    void wait() {
+        std::unique_lock hold{mutex_};
+        all_drained_.wait(hold, [this] { return left_ == 0; });
+    }
+    void wait_at_most(milliseconds time) {
+        std::unique_lock hold{mutex_};
+        all_drained_.wait_for(hold, time, [this] { return left_ == 0; });
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable all_drained_;
+    std::size_t left_;
+};
+
+/// All lanes of a server, whatever they run on.
+class lane_group {
+public:
+    virtual ~lane_group() = default;
+
+    /// Begins to accept. Throws `std::system_error`; the sockets belong to the group from here on.
+    virtual void listen(const std::vector<listening_socket>& from) = 0;
+    /// Begins to drain every lane.
+    virtual void drain(milliseconds deadline) = 0;
+    /// Waits until they have.
+    virtual void wait() = 0;
+    /// The same, but no longer than can be expected after `drain(deadline)`.
+    virtual void wait(milliseconds deadline) = 0;
+    /// Whether the calling thread is one that has to go on for `wait` to end.
+    [[nodiscard]] virtual bool needs_this_thread() const noexcept = 0;
+    /// Ends everything now. No lane calls the handler after it.
+    virtual void close() noexcept = 0;
+};
+
+}  // namespace tollgate::server_detail

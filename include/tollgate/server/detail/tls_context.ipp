@@ -1,0 +1,175 @@
+#pragma once
+
+#include <tollgate/server/detail/tls_context.hpp>
+#include <tollgate/server/detail/tls_stream.hpp>
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+namespace tollgate::inline v0::server_detail {
+
+namespace detail {
+
+/// A BIO over a `tls_wire`, which whoever calls OpenSSL sets as its data for as long as the call takes.
+struct wire_bio {
+    static int read(BIO* bio, char* to, int bytes_max) noexcept {
+        BIO_clear_retry_flags(bio);
+        auto& wire = *static_cast<tls_wire*>(BIO_get_data(bio));
+        const std::size_t bytes = (std::min)(static_cast<std::size_t>(bytes_max), wire.end - wire.begin);
+        if (bytes == 0) {
+            BIO_set_retry_read(bio);
+            return -1;
+        }
+        std::memcpy(to, wire.input.data() + wire.begin, bytes);
+        wire.begin += bytes;
+        return static_cast<int>(bytes);
+    }
+
+    static int write(BIO* bio, const char* from, int bytes) noexcept {
+        BIO_clear_retry_flags(bio);
+        auto& wire = *static_cast<tls_wire*>(BIO_get_data(bio));
+        try {
+            wire.output.append(from, static_cast<std::size_t>(bytes));
+        } catch (const std::bad_alloc&) {
+            return -1;  // without a wish to retry: OpenSSL takes it for a broken connection, and so do we
+        }
+        return bytes;
+    }
+
+    static long control(BIO*, int command, long, void*) noexcept { return command == BIO_CTRL_FLUSH ? 1 : 0; }
+
+    static int create(BIO* bio) noexcept {
+        BIO_set_init(bio, 1);
+        return 1;
+    }
+};
+
+/// RFC 7301 section 3.2: a client that names protocols, and not ours, is told so instead of being misunderstood.
+inline int select_http_1_1(SSL*, const unsigned char** out, unsigned char* out_bytes, const unsigned char* offered,
+                           unsigned offered_bytes, void*) noexcept {
+    constexpr std::string_view ours = "http/1.1";
+    for (unsigned at = 0; at < offered_bytes; at += 1U + offered[at]) {
+        const std::string_view name{reinterpret_cast<const char*>(offered) + at + 1, offered[at]};
+        if (name != ours) continue;
+        *out = offered + at + 1;
+        *out_bytes = offered[at];
+        return SSL_TLSEXT_ERR_OK;
+    }
+    return SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
+/// OpenSSL's own words for what went wrong first; leaves its queue empty.
+inline std::string take_openssl_error() {
+    const unsigned long code = ERR_get_error();
+    ERR_clear_error();
+    if (ERR_GET_LIB(code) == ERR_LIB_SYS) return std::generic_category().message(ERR_GET_REASON(code));
+    const char* const reason = code == 0 ? nullptr : ERR_reason_error_string(code);
+    return reason == nullptr ? "unknown error" : reason;
+}
+
+struct pem_source {
+    explicit pem_source(std::string_view text) : bio{BIO_new_mem_buf(text.data(), static_cast<int>(text.size()))} {}
+    explicit pem_source(const std::string& file) : bio{BIO_new_file(file.c_str(), "r")} {}
+    pem_source(const pem_source&) = delete;
+    pem_source& operator=(const pem_source&) = delete;
+    ~pem_source() { BIO_free(bio); }
+    BIO* bio;
+};
+
+/// A pass phrase cannot be asked for here; the empty one fails with a clear error instead of a prompt on a terminal.
+inline int no_pass_phrase(char*, int, int, void*) noexcept { return 0; }
+
+/// The first certificate is the leaf; those behind it lead to an authority.
+inline bool use_chain(SSL_CTX* context, BIO* from) {
+    X509* const leaf = PEM_read_bio_X509_AUX(from, nullptr, &no_pass_phrase, nullptr);
+    if (leaf == nullptr) return false;
+    const bool used = SSL_CTX_use_certificate(context, leaf) == 1;
+    X509_free(leaf);
+    if (!used) return false;
+    while (X509* const issuer = PEM_read_bio_X509(from, nullptr, &no_pass_phrase, nullptr)) {
+        if (SSL_CTX_add0_chain_cert(context, issuer) == 1) continue;
+        X509_free(issuer);
+        return false;
+    }
+    const bool at_end = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
+    if (at_end) ERR_clear_error();
+    return at_end;
+}
+
+inline bool use_key(SSL_CTX* context, BIO* from) {
+    EVP_PKEY* const key = PEM_read_bio_PrivateKey(from, nullptr, &no_pass_phrase, nullptr);
+    if (key == nullptr) return false;
+    const bool used = SSL_CTX_use_PrivateKey(context, key) == 1;
+    EVP_PKEY_free(key);
+    return used;
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL tls_context::tls_context() : context_{SSL_CTX_new(TLS_server_method())} {
+    transport_ = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "tollgate wire");
+    if (context_ == nullptr || transport_ == nullptr) throw std::bad_alloc{};
+    BIO_meth_set_read(transport_, &detail::wire_bio::read);
+    BIO_meth_set_write(transport_, &detail::wire_bio::write);
+    BIO_meth_set_ctrl(transport_, &detail::wire_bio::control);
+    BIO_meth_set_create(transport_, &detail::wire_bio::create);
+
+    SSL_CTX_set_min_proto_version(context_, TLS1_2_VERSION);
+    SSL_CTX_set_options(context_, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE |
+                                      SSL_OP_PRIORITIZE_CHACHA);
+    // Idle connections are many: record buffers (33 KiB) live only as long as a record. The write buffer may move, since
+    // a batch is encrypted to its end before anybody else writes.
+    SSL_CTX_set_mode(context_, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
+                                   SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    // Sessions are resumed by tickets, which the clients keep; a cache of ours would grow with their number. One ticket
+    // is enough, for a client opens few connections at once.
+    SSL_CTX_set_session_cache_mode(context_, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_num_tickets(context_, 1);
+    SSL_CTX_set_timeout(context_, 2 * 60 * 60);  // seconds that a ticket is good for
+    SSL_CTX_set_dh_auto(context_, 1);
+    SSL_CTX_set_alpn_select_cb(context_, &detail::select_http_1_1, nullptr);
+}
+
+TOLLGATE_DECL tls_context::~tls_context() {
+    SSL_CTX_free(context_);
+    BIO_meth_free(transport_);
+}
+
+TOLLGATE_DECL result<std::shared_ptr<const tls_context>> tls_context::make(const tls_settings& settings) {
+    const auto wrong = [](std::string_view what, const std::string& file) {
+        const std::string place = file.empty() ? "given as text" : file;
+        return invalid("The TLS " + std::string{what} + " (" + place + ") cannot be used: " + detail::take_openssl_error() + ".");
+    };
+    try {
+        ERR_clear_error();
+        auto made = std::make_shared<tls_context>();
+        {
+            const detail::pem_source source = settings.certificate_file.empty()
+                                                  ? detail::pem_source{std::string_view{settings.certificate_pem}}
+                                                  : detail::pem_source{settings.certificate_file};
+            if (source.bio == nullptr || !detail::use_chain(made->context_, source.bio))
+                return wrong("certificate", settings.certificate_file);
+        }
+        {
+            const detail::pem_source source = settings.key_file.empty()
+                                                  ? detail::pem_source{std::string_view{settings.key_pem}}
+                                                  : detail::pem_source{settings.key_file};
+            if (source.bio == nullptr || !detail::use_key(made->context_, source.bio)) return wrong("key", settings.key_file);
+        }
+        if (SSL_CTX_check_private_key(made->context_) != 1) return wrong("key", settings.key_file);
+        return std::shared_ptr<const tls_context>{std::move(made)};
+    } catch (const std::bad_alloc&) {
+        return internal_error("no memory for a TLS context");
+    }
+}
+
+}  // namespace tollgate::server_detail

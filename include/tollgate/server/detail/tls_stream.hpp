@@ -1,0 +1,88 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/server/detail/page_block.hpp>
+#include <tollgate/server/detail/tls_context.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+struct ssl_st;
+
+namespace tollgate::inline v0::server_detail {
+
+/// Ciphertext on its way between a socket and a `tls_stream`. Needed only while something is on its way.
+struct tls_wire {
+    static constexpr std::size_t input_bytes = 20 * 1024;  // more than one record of 16 KiB with all its overhead
+
+    /// Where ciphertext from the socket goes. Precondition: all that came before has been read.
+    [[nodiscard]] std::span<char> room() {
+        if (input.data() == nullptr) input = page_block{input_bytes};
+        begin = end = 0;
+        return {input.data(), input.size()};
+    }
+    [[nodiscard]] bool blank() const noexcept { return begin == end && output.empty(); }
+
+    page_block input;
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    std::string output;
+    std::size_t sent = 0;
+};
+
+enum class tls_step : std::uint8_t {
+    done,
+    wants_bytes,  ///< of ciphertext from the other side
+    closed,       ///< the other side said goodbye
+    failed,       ///< a broken rule of TLS; the alert that says so is in the output
+    plain_http,   ///< the other side speaks HTTP without TLS
+};
+
+/// The TLS side of one connection: OpenSSL over bytes in memory, never over a socket. Used by one thread at a time.
+class tls_stream {
+public:
+    /// Throws `std::bad_alloc`.
+    TOLLGATE_DECL explicit tls_stream(std::shared_ptr<const tls_context> context);
+    tls_stream(const tls_stream&) = delete;
+    tls_stream& operator=(const tls_stream&) = delete;
+    TOLLGATE_DECL ~tls_stream();
+
+    [[nodiscard]] bool shaken_hands() const noexcept { return shaken_hands_; }
+    TOLLGATE_DECL tls_step shake_hands(tls_wire& wire);
+
+    struct reading {
+        tls_step step = tls_step::wants_bytes;
+        std::size_t bytes = 0;
+    };
+    /// Decrypts into `into` as much as fits. `done` means that it is full or that a record ended.
+    TOLLGATE_DECL reading read(tls_wire& wire, std::span<char> into);
+    /// Whether `read` has more to give without more bytes from the socket.
+    [[nodiscard]] TOLLGATE_DECL bool holds(const tls_wire& wire) const noexcept;
+
+    /// Whether the other side has said goodbye: it may still wait for answers, but nothing more comes from it.
+    [[nodiscard]] bool ended() const noexcept { return ended_; }
+
+    /// Encrypts all of `plain` into the wire's output. False if the connection is broken.
+    TOLLGATE_DECL bool write(tls_wire& wire, std::string_view plain);
+    /// Appends the goodbye.
+    TOLLGATE_DECL void say_goodbye(tls_wire& wire) noexcept;
+
+private:
+    TOLLGATE_DECL tls_step failure(int returned) noexcept;
+
+    std::shared_ptr<const tls_context> context_;
+    ssl_st* ssl_ = nullptr;
+    bool shaken_hands_ = false;
+    bool ended_ = false;
+    bool broken_ = false;
+};
+
+}  // namespace tollgate::server_detail
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/server/detail/tls_stream.ipp>
+#endif

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <tollgate/base/time.hpp>
+#include <tollgate/server/detail/exchange.hpp>
+#include <tollgate/server/detail/page_block.hpp>
+#include <tollgate/server/detail/tls_stream.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace tollgate::inline v0::server_detail {
+
+/// What a connection needs while a message or its answer is under way: a few pages. An idle connection has none, so that
+/// thousands of them cost little, and a busy thread uses the same few again and again, still warm in its cache.
+struct workspace {
+    explicit workspace(const http::parser_settings& settings) : talk{settings} {}
+
+    exchange talk;
+    tls_wire wire;
+    http_date_text date;  ///< taken along to a worker, which may not look at the lane's
+
+    [[nodiscard]] bool blank() const noexcept { return talk.blank() && wire.blank(); }
+
+    static void* operator new(std::size_t bytes) { return page_block::take(bytes); }
+    static void operator delete(void* data, std::size_t bytes) noexcept { page_block::give(data, bytes); }
+};
+
+/// The workspaces of one lane that nobody uses. Used by one thread at a time.
+class workspace_pool {
+public:
+    explicit workspace_pool(const http::parser_settings& settings) : settings_{settings} {}
+
+    /// Throws `std::bad_alloc`.
+    [[nodiscard]] std::unique_ptr<workspace> take() {
+        if (kept_ == 0) return std::make_unique<workspace>(settings_);
+        auto one = std::move(spare_[--kept_]);
+        fewest_ = (std::min)(fewest_, kept_);
+        return one;
+    }
+
+    /// Gives back an eighth of what nobody has needed since the last call: a burst is forgotten within seconds, and a
+    /// steady load loses nothing.
+    void trim() noexcept {
+        for (std::size_t i = (fewest_ + 7) / 8; i > 0; --i) spare_[--kept_].reset();
+        fewest_ = kept_;
+    }
+
+    void give(std::unique_ptr<workspace> one) noexcept {
+        if (kept_ == spare_.size()) return;  // beyond what is kept, pages go back to the system
+        one->talk.shrink();
+        if (one->wire.output.capacity() > output_bytes_kept_max) std::string{}.swap(one->wire.output);
+        one->wire.output.clear();
+        one->wire.begin = one->wire.end = one->wire.sent = 0;
+        spare_[kept_++] = std::move(one);
+    }
+
+private:
+    static constexpr std::size_t kept_max = 256;  // as many as a busy lane has at workers; some 4 MiB
+    static constexpr std::size_t output_bytes_kept_max = 64 * 1024;
+
+    http::parser_settings settings_;
+    std::array<std::unique_ptr<workspace>, kept_max> spare_;
+    std::size_t kept_ = 0;
+    std::size_t fewest_ = 0;  // that were spare at any time since the last trim
+};
+
+}  // namespace tollgate::server_detail

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/digest.hpp>
+#include <tollgate/base/ids.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <random>
+#include <string_view>
+
+namespace tollgate::inline v0 {
+
+/// A hash whose values nobody outside can foresee, because each table draws its own key: names that a client chooses
+/// cannot be made to share one bucket. The construction is wyhash's: multiply 64 by 64 bits, fold the halves.
+class keyed_hash {
+public:
+    /// Draws a key from the system; throws what std::random_device does when there is no randomness.
+    TOLLGATE_DECL keyed_hash();
+
+    [[nodiscard]] std::size_t operator()(std::string_view text) const noexcept {
+        std::uint64_t state = keys_[0];
+        const char* next = text.data();
+        std::size_t left = text.size();
+        for (; left > block_bytes; next += block_bytes, left -= block_bytes) state = absorb(state, next);
+        char last[block_bytes]{};
+        if (left != 0) std::memcpy(last, next, left);
+        return finish(absorb(state, last), text.size());
+    }
+
+    template <class Tag>
+    [[nodiscard]] std::size_t operator()(id<Tag> named) const noexcept {
+        const auto value = static_cast<std::uint64_t>(named.value());
+        return finish(fold(value ^ keys_[1], keys_[0]), sizeof value);
+    }
+
+    /// Nobody chooses the bits of a SHA-256.
+    [[nodiscard]] std::size_t operator()(const digest& of) const noexcept { return std::hash<digest>{}(of); }
+
+private:
+    static constexpr std::size_t block_bytes = 16;
+
+    [[nodiscard]] std::uint64_t absorb(std::uint64_t state, const char* block) const noexcept {
+        std::uint64_t texts[2];
+        std::memcpy(texts, block, sizeof texts);
+        return fold(texts[0] ^ keys_[1], texts[1] ^ state);
+    }
+
+    /// The size comes in here, out of reach of the text: zeros that fill up a block are not zeros of the text.
+    [[nodiscard]] std::size_t finish(std::uint64_t state, std::size_t size_bytes) const noexcept {
+        return static_cast<std::size_t>(fold(state ^ keys_[2], keys_[1] ^ size_bytes));
+    }
+
+    [[nodiscard]] static std::uint64_t fold(std::uint64_t a, std::uint64_t b) noexcept {
+#if defined(__SIZEOF_INT128__)
+        __extension__ using wide = unsigned __int128;
+        const wide product = static_cast<wide>(a) * b;
+        return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+#else
+        constexpr std::uint64_t low_half = 0xffff'ffff;
+        const std::uint64_t low = (a & low_half) * (b & low_half), high = (a >> 32) * (b >> 32);
+        const std::uint64_t cross = (a >> 32) * (b & low_half), other = (a & low_half) * (b >> 32);
+        const std::uint64_t middle = (low >> 32) + (cross & low_half) + (other & low_half);
+        return ((low & low_half) | (middle << 32)) ^ (high + (cross >> 32) + (other >> 32) + (middle >> 32));
+#endif
+    }
+
+    std::uint64_t keys_[3];
+};
+
+inline keyed_hash::keyed_hash() {
+    std::random_device system;
+    for (std::uint64_t& key : keys_) key = std::uint64_t{system()} << 32 | system();
+}
+
+}  // namespace tollgate

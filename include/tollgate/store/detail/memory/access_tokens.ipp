@@ -1,0 +1,112 @@
+#pragma once
+
+#include <tollgate/base/limits.hpp>
+#include <tollgate/store/detail/memory/access_tokens.hpp>
+#include <tollgate/store/detail/memory/undo.hpp>
+
+#include <string>
+
+namespace tollgate::inline v0::memory {
+
+TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& made,
+                                                  std::optional<refresh_token_id> made_with) {
+    if (parties_of(made.token_digest)) return error{error_kind::conflict, "This access token exists already.", {}};
+    if (by_end_.size() >= tokens_max_ && sweep_expired(made.created_at, 1) == 0)
+        return unavailable("The memory store holds " + std::to_string(tokens_max_) +
+                           " access tokens, as many as it may (memory_settings::access_tokens_max).");
+
+    // The row comes last: without memory on the way, nobody ever sees the token.
+    const grant_parties parties{made.application, made.user};
+    const dated_digest token{made.expires_at, made.token_digest};
+    by_end_.insert(token);
+    undo_unless_kept ended{[&]() noexcept { by_end_.erase(token); }};
+    const auto siblings = between_.try_emplace(parties).first;
+    undo_unless_kept placed{[&]() noexcept {
+        siblings->second.erase(token);
+        if (siblings->second.empty()) between_.erase(siblings);
+    }};
+    siblings->second.insert(token);
+    by_digest_.insert(made.token_digest,
+                      {{made.user, made.token_digest, made.scopes, made.expires_at, made.application}, made_with});
+    ended.keep();
+    placed.keep();
+
+    if (siblings->second.size() > limits::access_tokens_per_grant_max) {
+        auto oldest = siblings->second.begin();
+        if (oldest->of == made.token_digest) ++oldest;  // not the one that is about to be handed out
+        remove(parties, *oldest);
+    }
+    return {};
+}
+
+TOLLGATE_DECL std::optional<grant_parties> access_tokens::parties_of(const digest& token) const noexcept {
+    return by_digest_.with(token, [](const row* kept) {
+        return kept == nullptr ? std::nullopt
+                               : std::optional{grant_parties{*kept->credential.application, kept->credential.user}};
+    });
+}
+
+TOLLGATE_DECL bool access_tokens::revoke(const digest& token) noexcept {
+    const auto parties = parties_of(token);
+    if (!parties) return false;
+    remove(*parties, {by_digest_.with(token, [](const row* kept) { return *kept->credential.expires_at; }), token});
+    return true;
+}
+
+TOLLGATE_DECL void access_tokens::revoke_made_with(refresh_token_id refresh_token,
+                                                   const grant_parties& parties) noexcept {
+    const auto found = between_.find(parties);
+    if (found == between_.end()) return;
+    auto& siblings = found->second;
+    for (auto each = siblings.begin(); each != siblings.end();) {
+        if (by_digest_.with(each->of, [&](const row* kept) { return kept->made_with == refresh_token; })) {
+            by_digest_.erase(each->of);
+            by_end_.erase(*each);
+            each = siblings.erase(each);
+        } else {
+            ++each;
+        }
+    }
+    if (siblings.empty()) between_.erase(found);
+}
+
+TOLLGATE_DECL void access_tokens::revoke_between(const grant_parties& parties) noexcept {
+    const auto found = between_.find(parties);
+    if (found == between_.end()) return;
+    for (const dated_digest& each : found->second) {
+        by_digest_.erase(each.of);
+        by_end_.erase(each);
+    }
+    between_.erase(found);
+}
+
+TOLLGATE_DECL void access_tokens::revoke_all_of(application_id application) noexcept {
+    for (;;) {
+        const auto next = between_.lower_bound({application, user_id{1}});
+        if (next == between_.end() || next->first.application != application) return;
+        revoke_between(grant_parties{next->first});  // a copy: what it names goes
+    }
+}
+
+TOLLGATE_DECL std::optional<grant_parties> access_tokens::record_use(const digest& token, instant now) noexcept {
+    by_digest_.change(token, [now](row& kept) { kept.credential.last_used_at = now; });
+    return parties_of(token);
+}
+
+TOLLGATE_DECL std::size_t access_tokens::sweep_expired(instant now, std::size_t rows_max) noexcept {
+    std::size_t swept = 0;
+    for (; swept < rows_max && !by_end_.empty() && by_end_.begin()->at <= now; ++swept)
+        remove(*parties_of(by_end_.begin()->of), *by_end_.begin());
+    return swept;
+}
+
+/// By value: references into the rows that go would not do.
+TOLLGATE_DECL void access_tokens::remove(grant_parties parties, dated_digest token) noexcept {
+    by_digest_.erase(token.of);
+    by_end_.erase(token);
+    const auto found = between_.find(parties);
+    found->second.erase(token);
+    if (found->second.empty()) between_.erase(found);
+}
+
+}  // namespace tollgate::memory

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/result.hpp>
+#include <tollgate/model/application.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tollgate::inline v0::memory {
+
+/// The verbs of `application_store`, in memory, but for what goes with an application.
+///
+/// Thread rule: whoever calls holds the lock of the store's OAuth part.
+class applications {
+public:
+    explicit applications(std::size_t applications_max) : applications_max_{applications_max} {}
+
+    TOLLGATE_DECL result<application_id> create(const new_application& made, std::size_t applications_per_user_max);
+    [[nodiscard]] TOLLGATE_DECL std::optional<application> find(std::string_view client_id) const;
+    /// Null when there is none.
+    [[nodiscard]] TOLLGATE_DECL const application* find(application_id id) const noexcept;
+    [[nodiscard]] TOLLGATE_DECL std::vector<application> of(user_id owner) const;
+    TOLLGATE_DECL bool replace_secret(user_id owner, application_id id, const digest& secret) noexcept;
+    TOLLGATE_DECL bool remove(user_id owner, application_id id) noexcept;
+
+private:
+    /// Ordered, not hashed: clients choose what is looked up here.
+    struct by_text {
+        using is_transparent = void;
+        bool operator()(std::string_view a, std::string_view b) const noexcept { return a < b; }
+    };
+
+    const std::size_t applications_max_;
+    std::int64_t last_id_ = 0;
+    std::map<application_id, application> rows_;
+    std::map<client_id_text, application_id, by_text> by_client_id_;
+    std::set<std::pair<user_id, application_id>> of_owner_;
+};
+
+}  // namespace tollgate::memory
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/store/detail/memory/applications.ipp>
+#endif

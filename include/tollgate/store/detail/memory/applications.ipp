@@ -1,0 +1,70 @@
+#pragma once
+
+#include <tollgate/store/detail/memory/applications.hpp>
+#include <tollgate/store/detail/memory/undo.hpp>
+#include <tollgate/store/detail/refusals.hpp>
+
+#include <iterator>
+#include <string>
+
+namespace tollgate::inline v0::memory {
+
+TOLLGATE_DECL result<application_id> applications::create(const new_application& made,
+                                                           std::size_t applications_per_user_max) {
+    if (by_client_id_.contains(made.client_id.view()))
+        return error{error_kind::conflict, "An application of this client_id exists already.", {}};
+    const auto first = of_owner_.lower_bound({made.owner, application_id{1}});
+    std::size_t there = 0;
+    for (auto each = first; each != of_owner_.end() && each->first == made.owner; ++each) ++there;
+    if (there >= applications_per_user_max) return too_many_applications(applications_per_user_max);
+    if (rows_.size() >= applications_max_)
+        return unavailable("The memory store holds " + std::to_string(applications_max_) +
+                           " applications, as many as it may (memory_settings::applications_max).");
+
+    const application_id id{++last_id_};
+    rows_.emplace(id, application{id, made.owner, made.client_id, made.secret_digest, made.name, made.website,
+                                  made.description, made.redirect_url, made.created_at});
+    undo_unless_kept kept{[&]() noexcept { rows_.erase(id); }};
+    by_client_id_.emplace(made.client_id, id);
+    undo_unless_kept named{[&]() noexcept { by_client_id_.erase(by_client_id_.find(made.client_id.view())); }};
+    of_owner_.emplace(made.owner, id);
+    kept.keep();
+    named.keep();
+    return id;
+}
+
+TOLLGATE_DECL std::optional<application> applications::find(std::string_view client_id) const {
+    const auto named = by_client_id_.find(client_id);
+    return named == by_client_id_.end() ? std::nullopt : std::optional{rows_.at(named->second)};
+}
+
+TOLLGATE_DECL const application* applications::find(application_id id) const noexcept {
+    const auto found = rows_.find(id);
+    return found == rows_.end() ? nullptr : &found->second;
+}
+
+TOLLGATE_DECL std::vector<application> applications::of(user_id owner) const {
+    std::vector<application> found;
+    for (auto each = of_owner_.lower_bound({owner, application_id{1}}); each != of_owner_.end() && each->first == owner;
+         ++each)
+        found.push_back(rows_.at(each->second));
+    return found;
+}
+
+TOLLGATE_DECL bool applications::replace_secret(user_id owner, application_id id, const digest& secret) noexcept {
+    const auto found = rows_.find(id);
+    if (found == rows_.end() || found->second.owner != owner) return false;
+    found->second.secret_digest = secret;
+    return true;
+}
+
+TOLLGATE_DECL bool applications::remove(user_id owner, application_id id) noexcept {
+    const auto found = rows_.find(id);
+    if (found == rows_.end() || found->second.owner != owner) return false;
+    by_client_id_.erase(by_client_id_.find(found->second.client_id.view()));
+    of_owner_.erase({owner, id});
+    rows_.erase(found);
+    return true;
+}
+
+}  // namespace tollgate::memory

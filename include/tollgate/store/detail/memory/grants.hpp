@@ -1,0 +1,102 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/result.hpp>
+#include <tollgate/model/grant.hpp>
+#include <tollgate/store/detail/memory/access_tokens.hpp>
+#include <tollgate/store/detail/memory/applications.hpp>
+#include <tollgate/store/detail/memory/dated_digest.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace tollgate::inline v0::memory {
+
+struct grants_settings {
+    std::size_t grants_max;
+    std::size_t codes_max;
+    std::size_t refresh_tokens_max;
+};
+
+/// The verbs of `grant_store`, in memory.
+///
+/// Thread rule: whoever calls holds the lock of the store's OAuth part.
+class grants {
+public:
+    grants(const grants_settings& settings, const applications& known, access_tokens& access)
+        : settings_{settings}, applications_{known}, access_{access} {}
+
+    [[nodiscard]] TOLLGATE_DECL std::optional<scope_set> granted(const grant_parties& parties) const;
+    TOLLGATE_DECL result<code_result> create_code(const new_authorization_code& made);
+    TOLLGATE_DECL result<redeemed_code> redeem(const code_redemption& shown);
+    TOLLGATE_DECL result<refreshed_token> refresh(const token_refresh& shown);
+    TOLLGATE_DECL void revoke_token(application_id application, const digest& token) noexcept;
+    [[nodiscard]] TOLLGATE_DECL std::vector<grant> of(user_id user) const;
+    TOLLGATE_DECL bool revoke(const grant_parties& parties) noexcept;
+    TOLLGATE_DECL void revoke_all_of(application_id application) noexcept;
+    TOLLGATE_DECL void record_use(const grant_parties& parties, instant now) noexcept;
+    TOLLGATE_DECL std::size_t sweep_expired(instant now, std::size_t rows_max) noexcept;
+
+private:
+    struct row {
+        grant_id id;
+        scope_set scopes;
+        instant created_at;
+        std::optional<instant> last_used_at;
+        std::vector<digest> codes;           // oldest first
+        std::vector<digest> refresh_tokens;  // oldest first
+    };
+    struct code_row {
+        grant_parties parties;
+        scope_set scopes;
+        std::string redirect;
+        std::optional<std::string> code_challenge;
+        instant expires_at;
+        instant forget_at;                          // later than it expires, once it was redeemed
+        std::optional<refresh_token_id> made = {};  // of it; set when it is redeemed
+    };
+    struct refresh_row {
+        refresh_token_id id;
+        grant_parties parties;
+        scope_set scopes;
+        instant expires_at;
+        instant ends_at;
+    };
+    using refresh_rows = std::unordered_map<digest, refresh_row>;
+
+    TOLLGATE_DECL result<void> create_tokens(const grant_parties& parties, const scope_set& scopes,
+                                              const issued_tokens& made, instant now, refresh_token_id id);
+    TOLLGATE_DECL void forget_code(const digest& code) noexcept;
+    TOLLGATE_DECL void forget_refresh_token(const digest& token) noexcept;
+    TOLLGATE_DECL void revoke_what_came_of(const code_row& code) noexcept;
+    /// Of one grant that has too many.
+    TOLLGATE_DECL void forget_least_used_refresh_token(const row& of, const digest& but_not) noexcept;
+    TOLLGATE_DECL std::size_t sweep_codes(instant now, std::size_t rows_max) noexcept;
+    TOLLGATE_DECL std::size_t sweep_refresh_tokens(instant now, std::size_t rows_max) noexcept;
+
+    const grants_settings settings_;
+    const applications& applications_;
+    access_tokens& access_;
+
+    std::int64_t last_grant_id_ = 0;
+    std::int64_t last_refresh_token_id_ = 0;
+    std::map<grant_parties, row> rows_;
+    std::set<std::pair<user_id, application_id>> of_user_;
+    std::unordered_map<digest, code_row> codes_;
+    digests_by_time codes_by_end_;
+    refresh_rows refresh_tokens_;
+    digests_by_time refresh_tokens_by_end_;
+};
+
+}  // namespace tollgate::memory
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/store/detail/memory/grants.ipp>
+#endif

@@ -1,0 +1,257 @@
+#pragma once
+
+#include <tollgate/base/limits.hpp>
+#include <tollgate/store/detail/memory/grants.hpp>
+#include <tollgate/store/detail/memory/undo.hpp>
+#include <tollgate/store/detail/refusals.hpp>
+
+#include <algorithm>
+#include <string>
+
+namespace tollgate::inline v0::memory {
+
+namespace detail {
+
+/// Room for one more, so that putting it there does not fail.
+inline void make_room(std::vector<digest>& in) {
+    if (in.size() == in.capacity()) in.reserve((std::max)(in.size() * 2, std::size_t{2}));
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL std::optional<scope_set> grants::granted(const grant_parties& parties) const {
+    const auto found = rows_.find(parties);
+    return found == rows_.end() ? std::nullopt : std::optional{found->second.scopes};
+}
+
+TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_code& made) {
+    if (const auto there = codes_.find(made.code_digest); there != codes_.end())
+        return there->second.made ? code_result::spent : code_result::waiting;
+    if (applications_.find(made.application) == nullptr) return not_found();
+
+    const grant_parties parties{made.application, made.user};
+    auto kept = rows_.find(parties);
+    const bool is_new = kept == rows_.end();
+    scope_set scopes = is_new ? scope_set{} : kept->second.scopes;
+    if (made.only_if_granted && (is_new || !scopes.contains_all(made.scopes))) return code_result::not_granted;
+    if (!made.scopes.for_each([&](std::string_view each) { return scopes.add(each); })) return too_many_scopes();
+    if (is_new && rows_.size() >= settings_.grants_max)
+        return unavailable("The memory store holds " + std::to_string(settings_.grants_max) +
+                           " grants, as many as it may (memory_settings::grants_max).");
+    if (codes_.size() >= settings_.codes_max && sweep_codes(made.created_at, 1) == 0)
+        return unavailable("The memory store holds " + std::to_string(settings_.codes_max) +
+                           " codes, as many as it may (memory_settings::codes_max).");
+
+    // What exists is changed after all that may throw.
+    if (is_new) {
+        kept = rows_.emplace(parties, row{grant_id{last_grant_id_ + 1}, {}, made.created_at, {}, {}, {}}).first;
+    }
+    undo_unless_kept granted{[&]() noexcept {
+        if (is_new) rows_.erase(kept);
+    }};
+    if (is_new) of_user_.emplace(made.user, made.application);
+    undo_unless_kept listed{[&]() noexcept {
+        if (is_new) of_user_.erase({made.user, made.application});
+    }};
+    row& changed = kept->second;
+    detail::make_room(changed.codes);
+    const dated_digest end{made.expires_at, made.code_digest};
+    codes_by_end_.insert(end);
+    undo_unless_kept dated{[&]() noexcept { codes_by_end_.erase(end); }};
+    codes_.emplace(
+        made.code_digest,
+        code_row{parties, made.scopes, made.redirect, made.code_challenge, made.expires_at, made.expires_at, {}});
+    granted.keep();
+    listed.keep();
+    dated.keep();
+    if (is_new) ++last_grant_id_;
+    changed.scopes = scopes;
+    changed.codes.push_back(made.code_digest);
+    if (changed.codes.size() > limits::codes_per_grant_max) forget_code(digest{changed.codes.front()});
+    return code_result::created;
+}
+
+TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown) {
+    const auto found = codes_.find(shown.code_digest);
+    if (found == codes_.end() || found->second.parties.application != shown.application) return redeemed_code{};
+    code_row& code = found->second;
+    if (code.made) {
+        revoke_what_came_of(code);
+        return redeemed_code{redemption_result::reused, {}, {}};
+    }
+    if (code.expires_at <= shown.now) return redeemed_code{};
+    if ((shown.redirect_uri && *shown.redirect_uri != code.redirect) || shown.code_challenge != code.code_challenge)
+        return redeemed_code{redemption_result::mismatch, {}, {}};
+
+    const refresh_token_id id{last_refresh_token_id_ + 1};
+    if (auto done = create_tokens(code.parties, code.scopes, shown.tokens, shown.now, id); !done)
+        return std::move(done).error();
+    ++last_refresh_token_id_;
+    code.made = id;
+    const instant forget_at = code.expires_at + seconds{limits::spent_code_seconds};
+    move_in_time(codes_by_end_, {code.forget_at, shown.code_digest}, forget_at);
+    code.forget_at = forget_at;
+    return redeemed_code{redemption_result::redeemed, code.parties.user, code.scopes};
+}
+
+/// Both or none.
+TOLLGATE_DECL result<void> grants::create_tokens(const grant_parties& parties, const scope_set& scopes,
+                                                  const issued_tokens& made, instant now, refresh_token_id id) {
+    if (refresh_tokens_.contains(made.refresh_digest))
+        return error{error_kind::conflict, "This refresh token exists already.", {}};
+    row& of = rows_.find(parties)->second;
+    const bool full = of.refresh_tokens.size() >= limits::refresh_tokens_per_grant_max;
+    if (!full && refresh_tokens_.size() >= settings_.refresh_tokens_max && sweep_refresh_tokens(now, 1) == 0)
+        return unavailable("The memory store holds " + std::to_string(settings_.refresh_tokens_max) +
+                           " refresh tokens, as many as it may (memory_settings::refresh_tokens_max).");
+
+    detail::make_room(of.refresh_tokens);
+    const instant expires_at = (std::min)(made.refresh_expires_at, made.refresh_ends_at);
+    const dated_digest end{expires_at, made.refresh_digest};
+    refresh_tokens_by_end_.insert(end);
+    undo_unless_kept dated{[&]() noexcept { refresh_tokens_by_end_.erase(end); }};
+    refresh_tokens_.emplace(made.refresh_digest, refresh_row{id, parties, scopes, expires_at, made.refresh_ends_at});
+    undo_unless_kept kept{[&]() noexcept { refresh_tokens_.erase(made.refresh_digest); }};
+    if (auto done = access_.create(
+            {parties.user, parties.application, made.access_digest, scopes, now, made.access_expires_at}, id);
+        !done)
+        return done;
+    dated.keep();
+    kept.keep();
+    of.refresh_tokens.push_back(made.refresh_digest);
+    if (full) forget_least_used_refresh_token(of, made.refresh_digest);
+    return {};
+}
+
+TOLLGATE_DECL result<refreshed_token> grants::refresh(const token_refresh& shown) {
+    const auto found = refresh_tokens_.find(shown.refresh_digest);
+    if (found == refresh_tokens_.end() || found->second.parties.application != shown.application ||
+        found->second.expires_at <= shown.now)
+        return refreshed_token{};
+    refresh_row& token = found->second;
+    if (shown.narrowed && !shown.narrowed->for_each([&](std::string_view each) { return token.scopes.contains(each); }))
+        return refreshed_token{refresh_result::too_wide, {}};
+
+    const scope_set& scopes = shown.narrowed ? *shown.narrowed : token.scopes;
+    if (auto done = access_.create({token.parties.user, token.parties.application, shown.access_digest, scopes,
+                                    shown.now, shown.access_expires_at},
+                                   token.id);
+        !done)
+        return std::move(done).error();
+    const instant expires_at = (std::min)(shown.now + shown.refresh_lifetime, token.ends_at);
+    move_in_time(refresh_tokens_by_end_, {token.expires_at, shown.refresh_digest}, expires_at);
+    token.expires_at = expires_at;
+    return refreshed_token{refresh_result::refreshed, scopes};
+}
+
+TOLLGATE_DECL void grants::revoke_token(application_id application, const digest& token) noexcept {
+    if (const auto found = refresh_tokens_.find(token); found != refresh_tokens_.end()) {
+        if (found->second.parties.application != application) return;
+        access_.revoke_made_with(found->second.id, found->second.parties);
+        forget_refresh_token(token);
+        return;
+    }
+    const auto parties = access_.parties_of(token);
+    if (parties && parties->application == application) access_.revoke(token);
+}
+
+TOLLGATE_DECL std::vector<grant> grants::of(user_id user) const {
+    std::vector<grant> found;
+    for (auto each = of_user_.lower_bound({user, application_id{1}}); each != of_user_.end() && each->first == user;
+         ++each) {
+        const row& kept = rows_.at({each->second, user});
+        const application& named = *applications_.find(each->second);
+        found.push_back(
+            {kept.id, user, each->second, named.name, named.website, kept.scopes, kept.created_at, kept.last_used_at});
+    }
+    std::sort(found.begin(), found.end(), [](const grant& a, const grant& b) { return a.id < b.id; });
+    return found;
+}
+
+TOLLGATE_DECL bool grants::revoke(const grant_parties& parties) noexcept {
+    access_.revoke_between(parties);
+    const auto found = rows_.find(parties);
+    if (found == rows_.end()) return false;
+    for (const digest& each : found->second.codes) {
+        const auto code = codes_.find(each);
+        codes_by_end_.erase({code->second.forget_at, each});
+        codes_.erase(code);
+    }
+    for (const digest& each : found->second.refresh_tokens) {
+        const auto token = refresh_tokens_.find(each);
+        refresh_tokens_by_end_.erase({token->second.expires_at, each});
+        refresh_tokens_.erase(token);
+    }
+    of_user_.erase({parties.user, parties.application});
+    rows_.erase(found);
+    return true;
+}
+
+TOLLGATE_DECL void grants::revoke_all_of(application_id application) noexcept {
+    access_.revoke_all_of(application);  // also those of no grant
+    for (;;) {
+        const auto next = rows_.lower_bound({application, user_id{1}});
+        if (next == rows_.end() || next->first.application != application) return;
+        revoke(grant_parties{next->first});  // a copy: what it names goes
+    }
+}
+
+TOLLGATE_DECL void grants::record_use(const grant_parties& parties, instant now) noexcept {
+    if (const auto found = rows_.find(parties); found != rows_.end()) found->second.last_used_at = now;
+}
+
+TOLLGATE_DECL std::size_t grants::sweep_expired(instant now, std::size_t rows_max) noexcept {
+    std::size_t swept = sweep_codes(now, rows_max);
+    swept += access_.sweep_expired(now, rows_max - swept);
+    return swept + sweep_refresh_tokens(now, rows_max - swept);
+}
+
+TOLLGATE_DECL std::size_t grants::sweep_codes(instant now, std::size_t rows_max) noexcept {
+    std::size_t swept = 0;
+    for (; swept < rows_max && !codes_by_end_.empty() && codes_by_end_.begin()->at <= now; ++swept)
+        forget_code(digest{codes_by_end_.begin()->of});
+    return swept;
+}
+
+TOLLGATE_DECL std::size_t grants::sweep_refresh_tokens(instant now, std::size_t rows_max) noexcept {
+    std::size_t swept = 0;
+    for (; swept < rows_max && !refresh_tokens_by_end_.empty() && refresh_tokens_by_end_.begin()->at <= now; ++swept)
+        forget_refresh_token(digest{refresh_tokens_by_end_.begin()->of});
+    return swept;
+}
+
+/// Precondition: it is there, and `code` is no part of it.
+TOLLGATE_DECL void grants::forget_code(const digest& code) noexcept {
+    const auto found = codes_.find(code);
+    codes_by_end_.erase({found->second.forget_at, code});
+    std::erase(rows_.find(found->second.parties)->second.codes, code);
+    codes_.erase(found);
+}
+
+/// Precondition: it is there, and `token` is no part of it.
+TOLLGATE_DECL void grants::forget_refresh_token(const digest& token) noexcept {
+    const auto found = refresh_tokens_.find(token);
+    refresh_tokens_by_end_.erase({found->second.expires_at, token});
+    std::erase(rows_.find(found->second.parties)->second.refresh_tokens, token);
+    refresh_tokens_.erase(found);
+}
+
+TOLLGATE_DECL void grants::revoke_what_came_of(const code_row& code) noexcept {
+    access_.revoke_made_with(*code.made, code.parties);
+    for (const digest& each : rows_.find(code.parties)->second.refresh_tokens)
+        if (refresh_tokens_.find(each)->second.id == *code.made) return forget_refresh_token(digest{each});
+}
+
+TOLLGATE_DECL void grants::forget_least_used_refresh_token(const row& of, const digest& but_not) noexcept {
+    const digest* chosen = nullptr;
+    instant chosen_expires_at{};
+    for (const digest& each : of.refresh_tokens) {
+        const instant expires_at = refresh_tokens_.find(each)->second.expires_at;
+        if (each == but_not || (chosen != nullptr && chosen_expires_at <= expires_at)) continue;
+        chosen = &each;
+        chosen_expires_at = expires_at;
+    }
+    if (chosen != nullptr) forget_refresh_token(digest{*chosen});
+}
+
+}  // namespace tollgate::memory

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/result.hpp>
+#include <tollgate/model/hook.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace tollgate::inline v0::memory {
+
+/// A hook with what nobody lists.
+struct kept_hook {
+    new_hook made;
+    struct old_secret {
+        std::string secret;
+        instant valid_until;
+    };
+    std::vector<old_secret> previous_secrets{};  // the last to be replaced first
+    std::optional<hook_disablement> disabled{};
+    std::optional<instant> failing_since{};
+    instant last_failure_at{};  // looked at while it is failing alone
+    std::size_t unsent_bytes = 0;  // of its deliveries that have not ended
+};
+
+/// The verbs of `hook_store`, in memory. Locked by the store, because deliveries are its hooks'.
+class hooks {
+public:
+    explicit hooks(std::size_t hooks_max) : hooks_max_{hooks_max} {}
+
+    TOLLGATE_DECL result<hook_id> create(const new_hook& made, std::size_t hooks_per_event_max);
+    [[nodiscard]] TOLLGATE_DECL std::vector<hook> of(const account_ref& account) const;
+    [[nodiscard]] TOLLGATE_DECL std::optional<account_ref> account_of(const service_name& service, hook_id id) const;
+    TOLLGATE_DECL bool replace_secret(const account_ref& account, hook_id id, const std::string& secret,
+                                      instant old_valid_until);
+    TOLLGATE_DECL bool remove(const account_ref& account, hook_id id);
+
+    /// Null when the account has no such hook.
+    [[nodiscard]] TOLLGATE_DECL kept_hook* find(const account_ref& account, hook_id id) noexcept;
+    /// Null when there is none.
+    [[nodiscard]] TOLLGATE_DECL kept_hook* find(hook_id id) noexcept;
+    /// Of all of the account's hooks.
+    [[nodiscard]] TOLLGATE_DECL std::size_t unsent_bytes_of(const account_ref& account) const;
+    /// Those that an event goes to.
+    [[nodiscard]] TOLLGATE_DECL std::vector<hook_id> listening_to(const account_ref& account, std::string_view event) const;
+
+private:
+    const std::size_t hooks_max_;
+
+    std::int64_t last_id_ = 0;
+    std::unordered_map<hook_id, kept_hook> hooks_;
+    std::map<account_ref, std::vector<hook_id>> of_account_;  // oldest first
+};
+
+}  // namespace tollgate::memory
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/store/detail/memory/hooks.ipp>
+#endif

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <tollgate/base/limits.hpp>
+#include <tollgate/store/detail/memory/hooks.hpp>
+#include <tollgate/store/detail/refusals.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace tollgate::inline v0::memory {
+
+TOLLGATE_DECL result<hook_id> hooks::create(const new_hook& made, std::size_t hooks_per_event_max) {
+    if (hooks_.size() >= hooks_max_)
+        return unavailable("The memory store holds " + std::to_string(hooks_max_) +
+                           " hooks, as many as it may (memory_settings::hooks_max).");
+    auto& siblings = of_account_[made.account];
+    const auto same_event = std::count_if(siblings.begin(), siblings.end(),
+                                          [&](hook_id each) { return hooks_.at(each).made.event == made.event; });
+    if (static_cast<std::size_t>(same_event) >= hooks_per_event_max) return too_many_hooks(hooks_per_event_max);
+
+    // The hook comes after all that may throw.
+    if (siblings.size() == siblings.capacity()) siblings.reserve((std::max)(siblings.size() * 2, std::size_t{4}));
+    const hook_id id{++last_id_};
+    hooks_.emplace(id, kept_hook{made});
+    siblings.push_back(id);
+    return id;
+}
+
+TOLLGATE_DECL std::vector<hook> hooks::of(const account_ref& account) const {
+    std::vector<hook> found;
+    const auto owned = of_account_.find(account);
+    if (owned == of_account_.end()) return found;
+    found.reserve(owned->second.size());
+    for (const hook_id id : owned->second) {
+        const kept_hook& kept = hooks_.at(id);
+        const new_hook& made = kept.made;
+        found.push_back({id, made.account, made.event, made.source, made.type, made.target_url, made.created_at,
+                         kept.disabled, kept.failing_since});
+    }
+    return found;
+}
+
+TOLLGATE_DECL std::optional<account_ref> hooks::account_of(const service_name& service, hook_id id) const {
+    const auto kept = hooks_.find(id);
+    if (kept == hooks_.end() || kept->second.made.account.service != service) return std::nullopt;
+    return kept->second.made.account;
+}
+
+TOLLGATE_DECL bool hooks::replace_secret(const account_ref& account, hook_id id, const std::string& secret,
+                                         instant old_valid_until) {
+    kept_hook* const changed = find(account, id);
+    if (changed == nullptr) return false;
+    std::string added = secret;  // before anything is changed
+    auto& previous = changed->previous_secrets;
+    previous.reserve(limits::previous_secrets_max + 1);
+    previous.insert(previous.begin(), {std::exchange(changed->made.secret, std::move(added)), old_valid_until});
+    if (previous.size() > limits::previous_secrets_max) previous.pop_back();
+    return true;
+}
+
+TOLLGATE_DECL bool hooks::remove(const account_ref& account, hook_id id) {
+    const auto kept = hooks_.find(id);
+    if (kept == hooks_.end() || kept->second.made.account != account) return false;
+    hooks_.erase(kept);
+    const auto owned = of_account_.find(account);
+    std::erase(owned->second, id);
+    if (owned->second.empty()) of_account_.erase(owned);
+    return true;
+}
+
+TOLLGATE_DECL kept_hook* hooks::find(const account_ref& account, hook_id id) noexcept {
+    kept_hook* const found = find(id);
+    return found != nullptr && found->made.account == account ? found : nullptr;
+}
+
+TOLLGATE_DECL kept_hook* hooks::find(hook_id id) noexcept {
+    const auto found = hooks_.find(id);
+    return found == hooks_.end() ? nullptr : &found->second;
+}
+
+TOLLGATE_DECL std::size_t hooks::unsent_bytes_of(const account_ref& account) const {
+    std::size_t sum = 0;
+    if (const auto owned = of_account_.find(account); owned != of_account_.end())
+        for (const hook_id id : owned->second) sum += hooks_.at(id).unsent_bytes;
+    return sum;
+}
+
+TOLLGATE_DECL std::vector<hook_id> hooks::listening_to(const account_ref& account, std::string_view event) const {
+    std::vector<hook_id> found;
+    const auto owned = of_account_.find(account);
+    if (owned == of_account_.end()) return found;
+    for (const hook_id id : owned->second)
+        if (const kept_hook& each = hooks_.at(id); each.made.event == event && !each.disabled) found.push_back(id);
+    return found;
+}
+
+}  // namespace tollgate::memory

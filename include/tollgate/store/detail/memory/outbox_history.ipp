@@ -1,0 +1,101 @@
+#pragma once
+
+#include <tollgate/store/detail/memory/outbox.hpp>
+#include <tollgate/store/detail/refusals.hpp>
+
+#include <algorithm>
+#include <iterator>
+
+namespace tollgate::inline v0::memory {
+
+TOLLGATE_DECL std::vector<delivery> outbox::deliveries_of(const account_ref& account, hook_id of,
+                                                          std::size_t rows_max,
+                                                          std::optional<delivery_id> before) const {
+    std::vector<delivery> found;
+    const auto history = histories_.find(of);
+    if (history == histories_.end() || hooks_.find(account, of) == nullptr) return found;
+    const auto& ids = history->second.deliveries;
+    found.reserve((std::min)(rows_max, ids.size()));
+    const auto end = before ? ids.lower_bound(before->value()) : ids.end();
+    for (auto each = std::make_reverse_iterator(end); each != ids.rend() && found.size() < rows_max; ++each) {
+        const row& one = rows_.find(*each)->second;
+        const bool waits = one.state == delivery_state::waiting;
+        found.push_back({.id = delivery_id{*each},
+                         .hook = of,
+                         .event = one.of->what.name,
+                         .message_id = one.message_id,
+                         .created_at = one.created_at,
+                         .state = one.state,
+                         .attempts_made = one.attempts_made,
+                         .next_attempt_at = waits ? std::optional{one.at} : std::nullopt});
+    }
+    return found;
+}
+
+TOLLGATE_DECL std::vector<recorded_attempt> outbox::attempts_of(const account_ref& account, hook_id of,
+                                                                std::size_t rows_max,
+                                                                std::optional<delivery_id> made_for) const {
+    std::vector<recorded_attempt> found;
+    const auto history = histories_.find(of);
+    if (history == histories_.end() || hooks_.find(account, of) == nullptr) return found;
+    const auto& attempts = history->second.attempts;
+    const auto add = [&](const attempt_row& listed) {
+        const row& one = rows_.find(listed.delivery)->second;
+        found.push_back({delivery_id{listed.delivery}, one.of->what.name, one.message_id, listed.made});
+    };
+    if (made_for) {
+        const auto which = rows_.find(made_for->value());
+        if (which == rows_.end() || which->second.hook != of) return found;
+        const auto& numbers = which->second.attempts;
+        for (auto each = numbers.rbegin(); each != numbers.rend() && found.size() < rows_max; ++each)
+            add(attempts.find(*each)->second);
+        return found;
+    }
+    found.reserve((std::min)(rows_max, attempts.size()));
+    for (auto each = attempts.rbegin(); each != attempts.rend() && found.size() < rows_max; ++each)
+        add(each->second);
+    return found;
+}
+
+TOLLGATE_DECL result<bool> outbox::resend(const account_ref& account, delivery_id id, instant now) {
+    const auto found = rows_.find(id.value());
+    if (found == rows_.end()) return false;
+    row& which = found->second;
+    const kept_hook* const to = hooks_.find(account, which.hook);
+    if (to == nullptr) return false;
+    if (to->disabled) return hook_is_disabled();
+    const bool being_sent = which.kept_in == &which.to->leased && which.at > now;
+    if (being_sent) {
+        which.resend_asked = true;
+        which.attempts_made = 0;
+    } else {
+        make_due(id.value(), which, now);
+    }
+    return true;
+}
+
+TOLLGATE_DECL bool outbox::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
+    kept_hook* const which = hooks_.find(account, id);
+    if (which == nullptr) return false;
+    const bool was_disabled = which->disabled.has_value();
+    which->disabled.reset();
+    which->failing_since.reset();
+    const auto history = histories_.find(id);
+    if (history == histories_.end()) return true;
+    for (const std::int64_t each : history->second.deliveries) {
+        row& one = rows_.find(each)->second;
+        // Held, too, though nobody has claimed since: what was being sent by a worker that died.
+        const bool lease_over = was_disabled && one.kept_in == &one.to->leased && one.at <= now;
+        if (one.state == delivery_state::held || lease_over) make_due(each, one, now);
+    }
+    return true;
+}
+
+TOLLGATE_DECL std::size_t outbox::sweep(instant ended_before, std::size_t rows_max) noexcept {
+    std::size_t swept = forget_deleted(rows_max);
+    for (timed_deliveries* each : {&ended_, &held_})
+        for (; swept < rows_max && !each->empty() && each->begin()->at < ended_before; ++swept) remove(each->begin()->id);
+    return swept;
+}
+
+}  // namespace tollgate::memory

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/result.hpp>
+#include <tollgate/model/personal_token.hpp>
+#include <tollgate/store/detail/memory/sharded_table.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace tollgate::inline v0::memory {
+
+/// The personal-token verbs of `token_store`, in memory.
+class personal_tokens {
+public:
+    explicit personal_tokens(std::size_t tokens_max) : tokens_max_{tokens_max} {}
+
+    [[nodiscard]] result<std::optional<token_credential>> find(std::string_view username) const {
+        using found = result<std::optional<token_credential>>;
+        return by_username_.with(username, [](const row* kept) -> found {
+            return kept == nullptr ? std::nullopt : std::optional{kept->credential};
+        });
+    }
+    TOLLGATE_DECL result<token_id> create(const new_personal_token& made, std::size_t tokens_per_user_max);
+    [[nodiscard]] TOLLGATE_DECL result<std::vector<personal_token>> of(user_id user) const;
+    TOLLGATE_DECL result<bool> revoke(token_id id);
+    result<void> record_use(std::string_view username, instant now) {
+        by_username_.change(username, [now](row& kept) { kept.credential.last_used_at = now; });
+        return {};
+    }
+
+private:
+    /// The credential as it is given out: a copy touches its used bytes, putting one together touches all.
+    struct row {
+        token_id id;
+        token_credential credential;
+        std::string description;
+        instant created_at;
+    };
+
+    const std::size_t tokens_max_;
+
+    sharded_table<token_username, row> by_username_;  // the tokens; those below only say where to find them
+
+    mutable std::mutex mutex_;  // whoever changes or lists; taken before a shard's
+    std::int64_t last_id_ = 0;
+    std::unordered_map<token_id, token_username> usernames_;
+    std::unordered_map<user_id, std::vector<token_id>> of_user_;  // oldest first
+};
+
+}  // namespace tollgate::memory
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/store/detail/memory/personal_tokens.ipp>
+#endif

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <tollgate/store/detail/memory/personal_tokens.hpp>
+#include <tollgate/store/detail/refusals.hpp>
+
+#include <algorithm>
+#include <string>
+
+namespace tollgate::inline v0::memory {
+
+TOLLGATE_DECL result<token_id> personal_tokens::create(const new_personal_token& made,
+                                                        std::size_t tokens_per_user_max) {
+    const std::scoped_lock lock{mutex_};
+    if (by_username_.with(made.username, [](const row* kept) { return kept != nullptr; }))
+        return error{error_kind::conflict, "A personal token of this username exists already.", {}};
+    if (usernames_.size() >= tokens_max_)
+        return unavailable("The memory store holds " + std::to_string(tokens_max_) +
+                           " personal tokens, as many as it may (memory_settings::personal_tokens_max).");
+
+    const auto owned = of_user_.find(made.user);
+    if ((owned == of_user_.end() ? 0 : owned->second.size()) >= tokens_per_user_max)
+        return too_many_personal_tokens(tokens_per_user_max);
+
+    // The row comes last: without memory on the way, nobody ever sees the token. Nothing after it throws.
+    const token_id id{++last_id_};
+    auto& siblings = of_user_[made.user];
+    if (siblings.size() == siblings.capacity()) siblings.reserve((std::max)(siblings.size() * 2, std::size_t{4}));
+    usernames_.emplace(id, made.username);
+    try {
+        by_username_.insert(made.username, row{id,
+                                               {made.user, made.secret_digest, made.scopes, std::nullopt, std::nullopt},
+                                               made.description,
+                                               made.created_at});
+    } catch (...) {
+        usernames_.erase(id);
+        throw;
+    }
+    siblings.push_back(id);
+    return id;
+}
+
+TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens::of(user_id user) const {
+    const std::scoped_lock lock{mutex_};
+    std::vector<personal_token> found;
+    const auto owned = of_user_.find(user);
+    if (owned == of_user_.end()) return found;
+    found.reserve(owned->second.size());
+    for (const token_id id : owned->second) {
+        const token_username& username = usernames_.at(id);
+        by_username_.with(username, [&](const row* kept) {
+            found.push_back(
+                {id, user, username, kept->description, kept->credential.scopes, kept->created_at,
+                 kept->credential.last_used_at});
+        });
+    }
+    return found;
+}
+
+TOLLGATE_DECL result<bool> personal_tokens::revoke(token_id id) {
+    const std::scoped_lock lock{mutex_};
+    const auto named = usernames_.find(id);
+    if (named == usernames_.end()) return false;
+    const user_id owner = by_username_.with(named->second, [](const row* kept) { return kept->credential.user; });
+    by_username_.erase(named->second);
+    usernames_.erase(named);
+    const auto owned = of_user_.find(owner);
+    std::erase(owned->second, id);
+    if (owned->second.empty()) of_user_.erase(owned);
+    return true;
+}
+
+}  // namespace tollgate::memory

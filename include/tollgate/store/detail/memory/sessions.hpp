@@ -1,0 +1,43 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/result.hpp>
+#include <tollgate/model/session.hpp>
+#include <tollgate/store/detail/memory/dated_digest.hpp>
+
+#include <cstddef>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+
+namespace tollgate::inline v0::memory {
+
+/// The verbs of `session_store`, in memory.
+class sessions {
+public:
+    explicit sessions(std::size_t sessions_max) : sessions_max_{sessions_max} {}
+
+    TOLLGATE_DECL result<void> create(const stored_session& made);
+    [[nodiscard]] TOLLGATE_DECL result<std::optional<stored_session>> find(const digest& cookie) const;
+    TOLLGATE_DECL result<void> touch(const digest& cookie, instant now);
+    TOLLGATE_DECL result<bool> end(const digest& cookie);
+    TOLLGATE_DECL result<void> end_all_of(user_id user);
+    TOLLGATE_DECL result<std::size_t> sweep(instant created_before, instant seen_before, std::size_t rows_max);
+
+private:
+    TOLLGATE_DECL void remove(const digest& cookie) noexcept;
+
+    const std::size_t sessions_max_;
+
+    mutable std::mutex mutex_;
+    std::unordered_map<digest, stored_session> rows_;
+    digests_by_time by_creation_;
+    digests_by_time by_last_sight_;
+    std::unordered_map<user_id, digests_by_time> of_user_;  // by when they were last seen
+};
+
+}  // namespace tollgate::memory
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/store/detail/memory/sessions.ipp>
+#endif

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <tollgate/base/limits.hpp>
+#include <tollgate/store/detail/memory/sessions.hpp>
+#include <tollgate/store/detail/memory/undo.hpp>
+
+#include <string>
+#include <utility>
+
+namespace tollgate::inline v0::memory {
+
+TOLLGATE_DECL result<void> sessions::create(const stored_session& made) {
+    const std::scoped_lock lock{mutex_};
+    if (rows_.contains(made.cookie_digest)) return error{error_kind::conflict, "This session exists already.", {}};
+    const auto owned = of_user_.try_emplace(made.user).first;
+    undo_unless_kept listed{[&]() noexcept {
+        if (owned->second.empty()) of_user_.erase(owned);
+    }};
+    const bool full = owned->second.size() >= limits::sessions_per_user_max;
+    if (!full && rows_.size() >= sessions_max_)
+        return unavailable("The memory store holds " + std::to_string(sessions_max_) +
+                           " sessions, as many as it may (memory_settings::sessions_max).");
+
+    const dated_digest created{made.created_at, made.cookie_digest}, seen{made.last_seen_at, made.cookie_digest};
+    by_creation_.insert(created);
+    undo_unless_kept dated{[&]() noexcept { by_creation_.erase(created); }};
+    by_last_sight_.insert(seen);
+    undo_unless_kept sighted{[&]() noexcept { by_last_sight_.erase(seen); }};
+    rows_.emplace(made.cookie_digest, made);
+    undo_unless_kept kept{[&]() noexcept { rows_.erase(made.cookie_digest); }};
+    owned->second.insert(seen);
+    listed.keep();
+    dated.keep();
+    sighted.keep();
+    kept.keep();
+
+    if (full) {
+        auto longest_unused = owned->second.begin();
+        if (longest_unused->of == made.cookie_digest) ++longest_unused;
+        remove(digest{longest_unused->of});
+    }
+    return {};
+}
+
+TOLLGATE_DECL result<std::optional<stored_session>> sessions::find(const digest& cookie) const {
+    const std::scoped_lock lock{mutex_};
+    const auto found = rows_.find(cookie);
+    if (found == rows_.end()) return std::optional<stored_session>{};
+    return std::optional{found->second};
+}
+
+TOLLGATE_DECL result<void> sessions::touch(const digest& cookie, instant now) {
+    const std::scoped_lock lock{mutex_};
+    const auto found = rows_.find(cookie);
+    if (found == rows_.end()) return {};
+    stored_session& seen = found->second;
+    move_in_time(by_last_sight_, {seen.last_seen_at, cookie}, now);
+    move_in_time(of_user_.find(seen.user)->second, {seen.last_seen_at, cookie}, now);
+    seen.last_seen_at = now;
+    return {};
+}
+
+TOLLGATE_DECL result<bool> sessions::end(const digest& cookie) {
+    const std::scoped_lock lock{mutex_};
+    if (!rows_.contains(cookie)) return false;
+    remove(cookie);
+    return true;
+}
+
+TOLLGATE_DECL result<void> sessions::end_all_of(user_id user) {
+    const std::scoped_lock lock{mutex_};
+    const auto owned = of_user_.find(user);
+    if (owned == of_user_.end()) return {};
+    for (const dated_digest& each : owned->second) {
+        const auto row = rows_.find(each.of);
+        by_creation_.erase({row->second.created_at, each.of});
+        by_last_sight_.erase(each);
+        rows_.erase(row);
+    }
+    of_user_.erase(owned);
+    return {};
+}
+
+TOLLGATE_DECL result<std::size_t> sessions::sweep(instant created_before, instant seen_before, std::size_t rows_max) {
+    const std::scoped_lock lock{mutex_};
+    std::size_t swept = 0;
+    for (; swept < rows_max && !by_creation_.empty() && by_creation_.begin()->at < created_before; ++swept)
+        remove(digest{by_creation_.begin()->of});
+    for (; swept < rows_max && !by_last_sight_.empty() && by_last_sight_.begin()->at < seen_before; ++swept)
+        remove(digest{by_last_sight_.begin()->of});
+    return swept;
+}
+
+/// Precondition: it is there, and `cookie` is no part of it.
+TOLLGATE_DECL void sessions::remove(const digest& cookie) noexcept {
+    const auto row = rows_.find(cookie);
+    const dated_digest seen{row->second.last_seen_at, cookie};
+    by_creation_.erase({row->second.created_at, cookie});
+    by_last_sight_.erase(seen);
+    const auto owned = of_user_.find(row->second.user);
+    owned->second.erase(seen);
+    if (owned->second.empty()) of_user_.erase(owned);
+    rows_.erase(row);
+}
+
+}  // namespace tollgate::memory

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/result.hpp>
+#include <tollgate/base/time.hpp>
+#include <tollgate/model/delivery.hpp>
+#include <tollgate/store/detail/postgres/batch.hpp>
+
+#include <cstddef>
+
+namespace tollgate::inline v0::postgres {
+
+/// What listeners hear of: deliveries that are due now.
+inline constexpr sql ring_at_other_nodes{
+    "SELECT pg_notify('tollgate_deliveries', '') WHERE EXISTS (SELECT FROM tollgate_bells)"};
+
+/// What `append_event` of `event_sink` does, as one statement, and how many deliveries it answers there were.
+TOLLGATE_DECL void append_event(batch& to, const event& happened, const message_seed& seed, instant now);
+[[nodiscard]] TOLLGATE_DECL result<std::size_t> appended_count(rows& answered);
+
+}  // namespace tollgate::postgres
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/store/detail/postgres/append_event.ipp>
+#endif

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <tollgate/store/detail/postgres/append_event.hpp>
+#include <tollgate/store/detail/postgres/delivery_columns.hpp>
+
+#include <cstdint>
+
+namespace tollgate::inline v0::postgres {
+
+TOLLGATE_DECL void append_event(batch& to, const event& happened, const message_seed& seed, instant now) {
+    to.add(
+        "WITH listening AS (SELECT id, host_id FROM tollgate_hooks "
+        "WHERE service = $1 AND account_id = $2 AND event = $3 AND disabled_at IS NULL ORDER BY id FOR KEY SHARE), "
+        "made AS (INSERT INTO tollgate_events (service, account_id, name, data, happened_at, seed) "
+        "SELECT $1, $2, $3, $4, $5, $6 WHERE EXISTS (SELECT FROM listening) RETURNING id), "
+        "sent AS (INSERT INTO tollgate_deliveries (event_id, hook_id, host_id, created_at, at) "
+        "SELECT made.id, listening.id, host_id, $7, $7 FROM made, listening ORDER BY listening.id RETURNING host_id), "
+        "rung AS (INSERT INTO tollgate_bells (host_id, due_at) SELECT DISTINCT host_id, $7 FROM sent) "
+        "SELECT count(*) FROM sent",
+        happened.account.service, happened.account.account, happened.name, happened.data, happened.at, seed, now);
+}
+
+TOLLGATE_DECL result<std::size_t> appended_count(rows& answered) {
+    const auto row = answered.only<std::int64_t>();
+    if (!row) return row.error();
+    return static_cast<std::size_t>(std::get<0>(*row));
+}
+
+}  // namespace tollgate::postgres

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <tollgate/store/detail/postgres/batch.hpp>
+#include <tollgate/store/detail/postgres/libpq.hpp>
+
+#include <charconv>
+#include <cstring>
+
+namespace tollgate::inline v0::postgres {
+
+TOLLGATE_DECL void batch::begin(sql text, std::size_t value_count) {
+    values_.reserve(values_.size() + value_count);
+    statements_.push_back({text, values_.size(), value_count});
+}
+
+TOLLGATE_DECL void batch::take_up_to(milliseconds answer_wait_max) {
+    answer_wait_max_ = answer_wait_max;
+    // So that the server says so before nobody listens any more.
+    add("SELECT set_config('statement_timeout', $1, true)", std::to_string(answer_wait_max.count() * 3 / 4));
+}
+
+TOLLGATE_DECL void batch::keep(wire_type type, std::size_t begun_at, bool is_null) {
+    values_.push_back({type.number, begun_at, bytes_.size() - begun_at, is_null});
+}
+
+TOLLGATE_DECL void rows::clearer::operator()(pg_result* result) const noexcept { PQclear(result); }
+
+TOLLGATE_DECL std::size_t rows::count() const noexcept { return static_cast<std::size_t>(PQntuples(result_.get())); }
+
+TOLLGATE_DECL std::int64_t rows::touched() const noexcept {
+    const char* const digits = PQcmdTuples(result_.get());
+    std::int64_t number = 0;
+    std::from_chars(digits, digits + std::strlen(digits), number);
+    return number;
+}
+
+TOLLGATE_DECL error rows::misread(std::size_t column) const {
+    return internal_error("PostgreSQL: column " + std::to_string(column) +
+                          " does not hold what it should: " + std::string{of_.text()});
+}
+
+TOLLGATE_DECL error rows::no_row() const {
+    return internal_error("PostgreSQL: no row where there is always one: " + std::string{of_.text()});
+}
+
+}  // namespace tollgate::postgres

@@ -1,0 +1,323 @@
+#pragma once
+
+#include <tollgate/store/detail/postgres/connection.hpp>
+#include <tollgate/store/detail/postgres/libpq.hpp>
+#include <tollgate/store/detail/postgres/wire_values.hpp>
+
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <string>
+#include <utility>
+
+namespace tollgate::inline v0::postgres {
+
+namespace detail {
+
+inline constexpr sql ask_the_time{"SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"};
+
+/// Oldest release that is tested for and still maintained when this was written.
+inline constexpr std::int64_t server_version_min = 13'00'00;
+
+inline void ignore_notice(void*, const pg_result*) noexcept {}
+
+}  // namespace detail
+
+TOLLGATE_DECL void connection::closer::operator()(pg_conn* open) const noexcept { PQfinish(open); }
+
+TOLLGATE_DECL result<connection> connection::open(const server_parameters& server, const connection_settings& settings,
+                                                   server_clock& clock) {
+    connection made;
+    made.settings_ = settings;
+    made.clock_ = &clock;
+    if (auto done = made.connect(server); !done) return std::move(done).error();
+    if (auto done = made.set_up(); !done) return std::move(done).error();
+    return made;
+}
+
+TOLLGATE_DECL result<void> connection::connect(const server_parameters& server) {
+    std::vector<const char*> keywords, values;
+    for (const auto& [keyword, value] : server) {
+        keywords.push_back(keyword.c_str());
+        values.push_back(value.c_str());
+    }
+    keywords.push_back(nullptr);
+    values.push_back(nullptr);
+    const auto end = steady::now() + settings_.connect_wait_max;
+    handle_.reset(PQconnectStartParams(keywords.data(), values.data(), 0));
+    if (handle_ == nullptr) return unavailable("PostgreSQL: no memory for a connection");
+    PQsetNoticeReceiver(handle_.get(), detail::ignore_notice, nullptr);  // by default they go to stderr
+
+    auto state = PQstatus(handle_.get()) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING;
+    while (state != PGRES_POLLING_OK) {
+        if (state == PGRES_POLLING_FAILED) return connection_failure(handle_.get(), {}).why;
+        switch (wait(state == PGRES_POLLING_WRITING, end)) {
+            case waited::ready: break;
+            case waited::timed_out:
+                return unavailable("PostgreSQL: no connection within " +
+                                   std::to_string(settings_.connect_wait_max.count()) + " ms to " +
+                                   std::string{PQhost(handle_.get())} + ":" + PQport(handle_.get()));
+            case waited::failed: return unavailable("PostgreSQL: the connection's socket cannot be waited for");
+        }
+        state = PQconnectPoll(handle_.get());
+    }
+    if (PQsetnonblocking(handle_.get(), 1) != 0 || PQenterPipelineMode(handle_.get()) != 1)
+        return connection_failure(handle_.get(), {}).why;
+    return {};
+}
+
+TOLLGATE_DECL result<void> connection::set_up() {
+    batch asked{milliseconds{0}};
+    // READ COMMITTED: a statement behind a lock has to see what was committed while it was waited for. JIT costs more
+    // than statements of a few rows do. The last four: a node that vanished lets go of its locks within half a minute.
+    asked.add(
+        "SELECT current_setting('server_encoding'), current_setting('server_version_num')::bigint, "
+        "(extract(epoch FROM clock_timestamp()) * 1000)::bigint, "
+        "set_config('statement_timeout', $1, false), "
+        "set_config('idle_in_transaction_session_timeout', $2, false), "
+        "set_config('default_transaction_isolation', 'read committed', false), "
+        "set_config('jit', 'off', false), "
+        "CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', false) END, "
+        "set_config('tcp_keepalives_idle', '15', false), set_config('tcp_keepalives_interval', '5', false), "
+        "set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '15000', false)",
+        std::to_string(settings_.answer_wait_max.count() * 3 / 4), std::to_string(settings_.answer_wait_max.count()));
+    const auto before = steady::now();
+    auto answered = run(asked);
+    const auto after = steady::now();
+    if (answered.failed) return std::move(answered.failed->why);
+    auto row = answered.given[0].only<std::string, std::int64_t, instant>();
+    if (!row) return std::move(row).error();
+    const auto& [encoding, version, now] = *row;
+    if (version < detail::server_version_min)
+        return internal_error("PostgreSQL: the server is older than version 13 (" + std::to_string(version) + ")");
+    if (encoding != "UTF8")
+        return internal_error("PostgreSQL: the database's encoding is " + encoding +
+                              ", and must be UTF8: not every "
+                              "text could be kept");
+    clock_->observe({before, after, now});
+    return {};
+}
+
+TOLLGATE_DECL connection::waited connection::wait(bool to_write, steady::time_point end, int wake_descriptor) noexcept {
+    const int descriptor = PQsocket(handle_.get());
+    if (descriptor < 0) return waited::failed;
+    for (;;) {
+        const auto left = std::chrono::ceil<milliseconds>(end - steady::now()).count();
+        if (left <= 0) return waited::timed_out;
+        std::array<pollfd, 2> polled{pollfd{descriptor, static_cast<short>(to_write ? POLLIN | POLLOUT : POLLIN), 0},
+                                     pollfd{wake_descriptor, POLLIN, 0}};
+        // While it connects libpq says which of the two it waits for; a socket that connects is readable when it fails.
+        const int ready = ::poll(polled.data(), wake_descriptor < 0 ? 1 : 2,
+                                 static_cast<int>((std::min)(left, decltype(left){60'000})));
+        if (ready > 0) return waited::ready;
+        if (ready < 0 && errno != EINTR) return waited::failed;
+    }
+}
+
+TOLLGATE_DECL trouble connection::lose(std::string_view doing, waited why) {
+    trouble made = why == waited::timed_out
+                       ? trouble{unavailable("PostgreSQL: no answer within " +
+                                             std::to_string(settings_.answer_wait_max.count()) + " ms"),
+                                 aftermath::lost, true}
+                       : connection_failure(handle_.get(), doing);
+    handle_.reset();
+    return made;
+}
+
+/// What has come so far of the answers to one batch.
+struct connection::reception {
+    const batch& asked;
+    const std::vector<command>& commands;
+    steady::time_point began_at;
+    std::size_t at = 0;         // in commands
+    bool has_result = false;    // of that command
+    bool is_committed = false;  // or rolled back, as was said before; an afterthought may still be on its way
+    run_result made{};
+
+    [[nodiscard]] const command& current() const noexcept { return commands[(std::min)(at, commands.size() - 1)]; }
+};
+
+TOLLGATE_DECL run_result connection::lose(reception& into, waited why) {
+    auto lost = lose(into.current().text.text(), why);
+    // What the server has said to be committed is.
+    if (into.is_committed) return std::move(into.made);
+    return {{}, std::move(lost)};
+}
+
+TOLLGATE_DECL run_result connection::run(const batch& asked) {
+    if (asked.statements().empty()) return {};
+    if (handle_ == nullptr) return {{}, trouble{unavailable("PostgreSQL: the connection is closed"), aftermath::lost}};
+    try {
+        return converse(asked);
+    } catch (...) {
+        handle_.reset();  // an answer may be on its way, and the next to ask would take it for theirs
+        throw;
+    }
+}
+
+TOLLGATE_DECL run_result connection::converse(const batch& asked) {
+    const auto began_at = steady::now();
+    const auto end = began_at + asked.answer_wait_max().value_or(settings_.answer_wait_max);
+    std::vector<command> commands;
+    commands.reserve(2 * asked.statements().size() + 3);
+    if (!send(asked, commands)) return {{}, lose(asked.statements().front().text.text(), waited::failed)};
+
+    reception into{asked, commands, began_at};
+    into.made.given.reserve(asked.transaction_size());
+    for (;;) {
+        const int unsent = PQflush(handle_.get());
+        if (unsent < 0) return lose(into, waited::failed);
+        while (PQisBusy(handle_.get()) == 0)
+            if (take_result(into)) return std::move(into.made);
+        const auto ended = wait(unsent == 1, end);
+        if (ended != waited::ready) return lose(into, ended);
+        if (PQconsumeInput(handle_.get()) != 1) return lose(into, waited::failed);
+    }
+}
+
+TOLLGATE_DECL bool connection::send(const batch& asked, std::vector<command>& commands) {
+    if (clock_->wants_observation()) {
+        if (PQsendQueryParams(handle_.get(), detail::ask_the_time.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 1) !=
+            1)
+            return false;
+        commands.push_back({command_kind::asks_the_time, detail::ask_the_time});
+    }
+    const std::size_t count = asked.statements().size();
+    for (std::size_t i = 0; i < count; ++i) {
+        if (!send_statement(asked, i, commands)) return false;
+        if (i + 1 != asked.transaction_size() && i + 1 != count) continue;
+        if (PQpipelineSync(handle_.get()) != 1) return false;
+        commands.push_back({command_kind::ends_transaction, asked.statements()[i].text});
+    }
+    return true;
+}
+
+TOLLGATE_DECL bool connection::send_statement(const batch& asked, std::size_t index, std::vector<command>& commands) {
+    const auto& statement = asked.statements()[index];
+    const wire_values with{asked, statement};
+    const auto known = std::find_if(prepared_.begin(), prepared_.end(),
+                                    [&](const prepared_statement& each) { return each.text == statement.text.text(); });
+    const bool is_new = known == prepared_.end();
+    const std::string name = "tollgate_" + std::to_string(is_new ? ++last_number_ : known->number);
+    if (is_new) {
+        prepared_.push_back({statement.text.text(), last_number_});
+        if (PQsendPrepare(handle_.get(), name.c_str(), statement.text.c_str(), with.count(), with.types.data()) != 1)
+            return false;
+        commands.push_back({command_kind::prepares, statement.text});
+    }
+    if (PQsendQueryPrepared(handle_.get(), name.c_str(), with.count(), with.values.data(), with.sizes.data(),
+                            with.formats.data(), 1) != 1)
+        return false;
+    commands.push_back({command_kind::executes, statement.text});
+    return true;
+}
+
+TOLLGATE_DECL bool connection::take_result(reception& into) {
+    const command now = into.current();
+    pg_result* const result = PQgetResult(handle_.get());
+    if (result == nullptr) return take_end_of_command(into);
+    rows owned{result, into.asked.shift(), now.text};
+    into.has_result = true;
+    switch (PQresultStatus(result)) {
+        case PGRES_PIPELINE_SYNC:
+            if (into.made.failed) into.made.given.clear();  // of what did not succeed nothing is shown
+            into.is_committed = true;
+            into.has_result = false;
+            return ++into.at == into.commands.size();
+        case PGRES_COMMAND_OK:
+        case PGRES_TUPLES_OK:
+            if (now.kind == command_kind::executes && !into.is_committed) into.made.given.push_back(std::move(owned));
+            if (now.kind == command_kind::asks_the_time)
+                if (const auto told = owned.only<std::int64_t>())
+                    clock_->observe({into.began_at, steady::now(), from_unix_milliseconds(std::get<0>(*told))});
+            return false;
+        case PGRES_PIPELINE_ABORTED:
+            if (now.kind == command_kind::prepares) forget_prepared(now.text.text());
+            return false;
+        default: take_error(into, result); return handle_ == nullptr;
+    }
+}
+
+/// There is one behind the results of each command.
+TOLLGATE_DECL bool connection::take_end_of_command(reception& into) {
+    if (PQstatus(handle_.get()) == CONNECTION_BAD || !into.has_result) {
+        into.made = lose(into, waited::failed);
+        return true;
+    }
+    into.has_result = false;
+    // Where it is the end of the transaction that failed, that is still to come.
+    if (into.current().kind != command_kind::ends_transaction) ++into.at;
+    return false;
+}
+
+TOLLGATE_DECL void connection::take_error(reception& into, const pg_result* result) {
+    const command now = into.current();
+    auto why = failure(result, now.text.text());
+    if (now.kind == command_kind::prepares) forget_prepared(now.text.text());
+    const bool lost = PQstatus(handle_.get()) == CONNECTION_BAD || why.after == aftermath::lost;
+    if (lost) handle_.reset();
+    if (into.is_committed) return;
+    if (lost) into.made = {{}, trouble{std::move(why.why), aftermath::lost}};
+    else if (!into.made.failed) into.made.failed = std::move(why);
+}
+
+TOLLGATE_DECL void connection::forget_prepared(std::string_view text) {
+    std::erase_if(prepared_, [&](const prepared_statement& each) { return each.text == text; });
+}
+
+TOLLGATE_DECL result<void> connection::run_script(std::string_view text) {
+    const std::string script{text};
+    if (handle_ == nullptr) return unavailable("PostgreSQL: the connection is closed");
+    const auto end = steady::now() + settings_.answer_wait_max;
+    if (PQexitPipelineMode(handle_.get()) != 1 || PQsendQuery(handle_.get(), script.c_str()) != 1)
+        return lose(text, waited::failed).why;
+    std::optional<error> why;
+    for (bool done = false; !done;) {
+        const int unsent = PQflush(handle_.get());
+        if (unsent < 0) return lose(text, waited::failed).why;
+        while (!done && PQisBusy(handle_.get()) == 0) {
+            pg_result* const result = PQgetResult(handle_.get());
+            done = result == nullptr;
+            const auto status = PQresultStatus(result);
+            if (!done && !why && status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
+                why = failure(result, text).why;
+            PQclear(result);
+        }
+        if (done) break;
+        const auto ended = wait(unsent == 1, end);
+        if (ended != waited::ready) return lose(text, ended).why;
+        if (PQconsumeInput(handle_.get()) != 1) return lose(text, waited::failed).why;
+    }
+    if (PQstatus(handle_.get()) == CONNECTION_BAD || PQenterPipelineMode(handle_.get()) != 1) {
+        if (!why) why = connection_failure(handle_.get(), text).why;
+        handle_.reset();
+    }
+    if (why) return *std::move(why);
+    return {};
+}
+
+TOLLGATE_DECL bool connection::is_sound() noexcept {
+    if (handle_ == nullptr || PQstatus(handle_.get()) != CONNECTION_OK) return false;
+    // Between batches a server says nothing but that it is about to go, or that somebody changed its configuration.
+    pollfd polled{PQsocket(handle_.get()), POLLIN, 0};
+    return ::poll(&polled, 1, 0) == 0;
+}
+
+TOLLGATE_DECL bool connection::wait_for_notice(milliseconds wait_max, int wake_descriptor) {
+    if (handle_ == nullptr) return false;
+    const auto ended = wait(false, steady::now() + wait_max, wake_descriptor);
+    return ended == waited::timed_out || (ended == waited::ready && PQconsumeInput(handle_.get()) == 1);
+}
+
+TOLLGATE_DECL std::optional<notice> connection::take_notice() {
+    struct freer {
+        void operator()(pgNotify* came) const noexcept { PQfreemem(came); }
+    };
+    const std::unique_ptr<pgNotify, freer> came{handle_ == nullptr ? nullptr : PQnotifies(handle_.get())};
+    if (came == nullptr) return std::nullopt;
+    return notice{came->relname, came->extra};
+}
+
+}  // namespace tollgate::postgres

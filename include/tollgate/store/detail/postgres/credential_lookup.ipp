@@ -1,0 +1,58 @@
+#pragma once
+
+#include <tollgate/store/detail/postgres/credential_lookup.hpp>
+
+#include <chrono>
+#include <limits>
+#include <string_view>
+
+namespace tollgate::inline v0::postgres {
+
+namespace detail {
+
+struct lookup_parts {
+    std::string_view columns;
+    std::string_view table;
+    std::string_view key;
+};
+
+inline std::string compose_lookup(const lookup_parts& parts, std::string_view owner_quota_query) {
+    std::string text{"SELECT "};
+    text.append(parts.columns);
+    if (owner_quota_query.empty()) {
+        text.append(", false, NULL::bigint, NULL::bigint FROM ").append(parts.table).append(" AS tokens");
+    } else {
+        // A line of its own, for the query may end with a comment.
+        text.append(", own.is_told IS NOT NULL, own.requests::bigint, own.window_seconds::bigint FROM ")
+            .append(parts.table)
+            .append(" AS tokens CROSS JOIN LATERAL (SELECT tokens.user_id AS id) AS owner "
+                    "LEFT JOIN LATERAL (SELECT true AS is_told, asked.requests, asked.window_seconds FROM (\n")
+            .append(owner_quota_query)
+            .append("\n) AS asked (requests, window_seconds)) AS own ON true");
+    }
+    return text.append(" WHERE tokens.").append(parts.key).append(" = $1");
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL credential_lookup::credential_lookup(const std::string& owner_quota_query)
+    : personal_{detail::compose_lookup({"tokens.user_id, tokens.secret_digest, tokens.scopes, tokens.last_used_at",
+                                        "tollgate_personal_tokens", "username"},
+                                       owner_quota_query)},
+      access_{detail::compose_lookup(
+          {"tokens.user_id, tokens.application_id, tokens.scopes, tokens.expires_at, tokens.last_used_at",
+           "tollgate_access_tokens", "token_digest"},
+          owner_quota_query)} {}
+
+TOLLGATE_DECL result<quota_told> credential_lookup::to_quota(const quota_columns& read) {
+    if (!read.is_told) return quota_told{};
+    if (!read.requests) return quota_told{true, std::nullopt};
+    constexpr std::int64_t requests_max = (std::numeric_limits<std::uint32_t>::max)();
+    constexpr std::int64_t window_seconds_max = std::int64_t{366} * 24 * 60 * 60;  // longer ones are a mistake in units
+    if (*read.requests < 0 || *read.requests > requests_max || !read.window_seconds ||
+        *read.window_seconds < 1 || *read.window_seconds > window_seconds_max)
+        return internal_error("PostgreSQL: owner_quota_query gave numbers that are no quota");
+    return quota_told{true, quota{static_cast<std::uint32_t>(*read.requests), seconds{*read.window_seconds}}};
+}
+
+}  // namespace tollgate::postgres

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <tollgate/store/detail/postgres/failure.hpp>
+#include <tollgate/store/detail/postgres/libpq.hpp>
+#include <tollgate/store/detail/sql/statement_line.hpp>
+
+#include <string>
+#include <utility>
+
+namespace tollgate::inline v0::postgres {
+
+namespace detail {
+
+/// Of SQLSTATEs (PostgreSQL's appendix A), the first two characters name the class.
+inline error problem_of(std::string_view state, std::string cause) {
+    const auto of_class = state.substr(0, 2);
+    // Connection, resources, somebody's intervention (a time-out, a shutdown), the machine; a standby.
+    for (const std::string_view passing : {"08", "53", "57", "58", "40"})
+        if (of_class == passing) return unavailable(std::move(cause));
+    for (const std::string_view passing : {"55P03", "25006", "25P03", "55006"})
+        if (state == passing) return unavailable(std::move(cause));
+    if (state == "23503") return {error_kind::not_found, not_found().message, std::move(cause)};  // what it refers to
+    if (of_class == "23") return {error_kind::conflict, "That is there already, or in use.", std::move(cause)};
+    if (state == "22021" || state == "22P05")
+        return {error_kind::invalid, "A text holds characters that cannot be kept.", std::move(cause)};
+    return internal_error(std::move(cause));
+}
+
+/// libpq's messages end with line breaks, and may have some inside.
+inline std::string in_one_line(std::string_view message) {
+    std::string line;
+    for (const char each : message) {
+        if (each != '\n' && each != '\t') line += each;
+        else if (!line.empty() && line.back() != ' ') line += ' ';
+    }
+    while (!line.empty() && line.back() == ' ') line.pop_back();
+    return line;
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL trouble failure(const pg_result* result, std::string_view doing) {
+    const char* const message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+    const char* const code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const std::string_view state = code == nullptr ? std::string_view{} : std::string_view{code};
+    std::string cause = "PostgreSQL: ";
+    cause += detail::in_one_line(message != nullptr ? message : PQresultErrorMessage(result));
+    if (!state.empty()) (cause += " (SQLSTATE ") += std::string{state} + ")";
+    cause += ": " + tollgate::detail::to_statement_line(doing);
+    // Without a state it was libpq that failed, and with it the connection.
+    if (state.empty()) return {unavailable(std::move(cause)), aftermath::lost};
+    const bool because_of_others = state == "40001" || state == "40P01";
+    return {detail::problem_of(state, std::move(cause)), because_of_others ? aftermath::try_again : aftermath::refused};
+}
+
+TOLLGATE_DECL trouble connection_failure(const pg_conn* connection, std::string_view doing) {
+    std::string cause = "PostgreSQL: " + detail::in_one_line(PQerrorMessage(connection));
+    if (!doing.empty()) cause += ": " + tollgate::detail::to_statement_line(doing);
+    return {unavailable(std::move(cause)), aftermath::lost};
+}
+
+}  // namespace tollgate::postgres

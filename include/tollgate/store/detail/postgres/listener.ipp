@@ -1,0 +1,132 @@
+#pragma once
+
+#include <tollgate/store/detail/postgres/listener.hpp>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <system_error>
+#include <utility>
+
+namespace tollgate::inline v0::postgres {
+
+TOLLGATE_DECL listener::~listener() {
+    if (thread_.joinable()) {
+        stops_ = true;
+        const char wake = 0;
+        [[maybe_unused]] const auto written = ::write(wake_writing_, &wake, 1);
+        thread_.join();
+    }
+    for (const int each : {wake_reading_, wake_writing_})
+        if (each >= 0) ::close(each);
+}
+
+TOLLGATE_DECL void listener::tell(std::shared_ptr<cache_invalidation_feed> changes) noexcept {
+    changes_ = std::move(changes);
+    static_cast<void>(changes_seen());
+}
+
+TOLLGATE_DECL std::optional<std::uint64_t> listener::changes_seen() noexcept {
+    try {
+        std::call_once(started_, [this] { start(); });
+    } catch (...) {  // no thread: nothing is heard
+    }
+    if (!listens_.load(std::memory_order_acquire)) return std::nullopt;
+    return heard_.load(std::memory_order_relaxed);
+}
+
+TOLLGATE_DECL void listener::start() noexcept {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) return;
+    wake_reading_ = ends[0];
+    wake_writing_ = ends[1];
+    try {
+        thread_ = std::thread{[this] { listen_until_stopped(); }};
+    } catch (...) {  // no thread, or no memory for one: nothing is heard
+    }
+}
+
+TOLLGATE_DECL void listener::listen_until_stopped() noexcept {
+    constexpr milliseconds first_pause{100}, last_pause{2000};
+    milliseconds length = first_pause;
+    while (!stops_) {
+        const std::uint64_t before = heard_;
+        try {
+            listen_while_connected();
+        } catch (...) {  // memory is short: tried again, as all else
+        }
+        listens_ = false;
+        if (changes_ != nullptr) changes_->trust_no_more();
+        length = heard_ != before ? first_pause : (std::min)(2 * length, last_pause);
+        if (pause(length)) return;
+    }
+}
+
+TOLLGATE_DECL void listener::listen_while_connected() {
+    auto opened = connections_.open_another();
+    if (!opened) return;
+    batch listens{milliseconds{0}}, lives{milliseconds{0}};
+    listens.add("LISTEN tollgate_deliveries");
+    listens.add("LISTEN tollgate_changes");
+    lives.add("SELECT 1");
+    if (opened->run(listens).failed) return;
+    ++heard_;  // what came before is not heard any more
+    if (changes_ != nullptr) changes_->forget_all();
+    listens_.store(true, std::memory_order_release);
+    // A connection that says nothing may be one that cannot: it is asked for a sign of life. One that gives none for
+    // longer than it is trusted is given up, but where nothing is remembered there is no hurry.
+    const milliseconds every = changes_ != nullptr ? asked_every : seconds{15};
+    if (changes_ != nullptr) opened->set_answer_wait_max(trusted_for);
+    while (!stops_) {
+        const auto asked_at = steady::now();
+        if (opened->run(lives).failed) return;
+        take_notices(*opened);
+        if (changes_ != nullptr) changes_->trust_until(asked_at + trusted_for);
+        for (;;) {
+            const auto left = std::chrono::ceil<milliseconds>(asked_at + every - steady::now());
+            if (left <= milliseconds{0} || stops_) break;
+            if (!opened->wait_for_notice(left, wake_reading_)) return;
+            take_notices(*opened);
+        }
+    }
+}
+
+TOLLGATE_DECL void listener::take_notices(connection& from) {
+    bool any_due = false;
+    while (const auto each = from.take_notice()) {
+        if (each->channel == "tollgate_changes") take_changes(each->payload);
+        else any_due = true;
+    }
+    if (any_due) ++heard_;
+}
+
+TOLLGATE_DECL void listener::take_changes(std::string_view told) noexcept {
+    if (changes_ == nullptr) return;
+    constexpr std::string_view of_users = "users";
+    const char* next = told.data();
+    const char* const end = told.data() + told.size();
+    bool is_understood = told.starts_with(of_users);
+    if (is_understood) next += of_users.size();
+    while (is_understood && next != end) {
+        std::int64_t user = 0;
+        is_understood = *next++ == ' ';
+        const auto [stop, failed] = std::from_chars(next, end, user);
+        is_understood = is_understood && failed == std::errc{};
+        next = stop;
+        if (is_understood) changes_->forget(user_id{user});
+    }
+    // `all`; or whatever a later release, or somebody else, means by it.
+    if (!is_understood) changes_->forget_all();
+}
+
+TOLLGATE_DECL bool listener::pause(milliseconds length) noexcept {
+    pollfd polled{wake_reading_, POLLIN, 0};
+    ::poll(&polled, 1, static_cast<int>(length.count()));
+    return stops_;
+}
+
+}  // namespace tollgate::postgres

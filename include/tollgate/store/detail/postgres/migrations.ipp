@@ -1,0 +1,105 @@
+#pragma once
+
+#include <tollgate/store/detail/postgres/migrations.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+namespace tollgate::inline v0::postgres {
+
+namespace detail {
+
+struct schema_state {
+    std::int64_t version = 0;
+    std::int64_t works_with = 0;  ///< of releases' versions, the lowest that can work with these tables
+};
+
+inline result<rows> run_one(connection& on, const batch& asked) {
+    auto answered = on.run(asked);
+    if (answered.failed) return std::move(answered.failed->why);
+    return std::move(answered.given.front());
+}
+
+template <class... Values>
+result<rows> ask(connection& on, sql text, const Values&... values) {
+    batch asked{milliseconds{0}};
+    asked.add(text, values...);
+    return run_one(on, asked);
+}
+
+/// None of a component, or a database, that has seen no step.
+inline result<schema_state> read_schema_state(connection& of, std::string_view component) {
+    auto asked = ask(of, "SELECT to_regclass('tollgate_schema') IS NOT NULL");
+    if (!asked) return std::move(asked).error();
+    const auto is_there = asked->only<bool>();
+    if (!is_there) return is_there.error();
+    if (!std::get<0>(*is_there)) return schema_state{};
+    asked = ask(of, "SELECT version, works_with FROM tollgate_schema WHERE component = $1", component);
+    if (!asked) return std::move(asked).error();
+    const auto row = asked->next<std::int64_t, std::int64_t>();
+    if (!row) return row.error();
+    if (!*row) return schema_state{};
+    return schema_state{std::get<0>(**row), std::get<1>(**row)};
+}
+
+inline result<void> run_steps(connection& on, std::string_view component, std::span<const schema_step> steps,
+                               schema_state from) {
+    auto done = on.run_script(
+        "CREATE TABLE IF NOT EXISTS tollgate_schema ("
+        "component text PRIMARY KEY, version bigint NOT NULL, works_with bigint NOT NULL);"
+        // Behind somebody's long transaction a lock on a table would hold up everybody else's short ones, too.
+        "SET LOCAL lock_timeout = '5s'");
+    if (!done) return done;
+    for (std::size_t i = static_cast<std::size_t>(from.version); i < steps.size(); ++i) {
+        if (done = on.run_script(steps[i].script.text()); !done) return done;
+        if (steps[i].breaks_older) from.works_with = static_cast<std::int64_t>(i) + 1;
+    }
+    auto kept = ask(on,
+                    "INSERT INTO tollgate_schema (component, version, works_with) VALUES ($1, $2, $3) "
+                    "ON CONFLICT (component) DO UPDATE SET version = $2, works_with = $3",
+                    component, static_cast<std::int64_t>(steps.size()), from.works_with);
+    if (!kept) return std::move(kept).error();
+    return on.run_script("COMMIT");
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL result<void> migrate(pool& on, std::string_view component, std::span<const schema_step> steps,
+                                    milliseconds wait_max) {
+    const auto newest = static_cast<std::int64_t>(steps.size());
+    const auto judge = [&](const detail::schema_state& found) -> result<void> {
+        if (found.works_with > newest)
+            return internal_error("PostgreSQL: the tables of \"" + std::string{component} + "\" are of version " +
+                                  std::to_string(found.version) + ", made by a later release, and can be used from " +
+                                  std::to_string(found.works_with) + " on; this release knows them up to version " +
+                                  std::to_string(newest));
+        on.require(component, newest);
+        return {};
+    };
+
+    auto opened = on.open_another();
+    if (!opened) return std::move(opened).error();
+    connection& with = *opened;
+    // Without the lock first: nearly every start finds everything done.
+    auto found = detail::read_schema_state(with, component);
+    if (!found) return std::move(found).error();
+    if (found->version >= newest) return judge(*found);
+
+    with.set_answer_wait_max(wait_max);
+    // Locked before the transaction begins: one that had begun would not know of tables that came while it waited.
+    // Given up, or left early, all of it ends with the connection.
+    auto done = with.run_script(
+        "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = '1min';"
+        "SELECT pg_advisory_lock(hashtextextended('tollgate_schema', 0))");
+    if (!done) return done;
+    if (done = with.run_script("BEGIN"); !done) return done;
+    found = detail::read_schema_state(with, component);
+    if (!found) return std::move(found).error();
+    if (found->version >= newest) return judge(*found);  // another node was quicker
+    if (done = detail::run_steps(with, component, steps, *found); !done) return done;
+    on.require(component, newest);
+    return {};
+}
+
+}  // namespace tollgate::postgres

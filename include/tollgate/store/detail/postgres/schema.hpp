@@ -1,0 +1,285 @@
+#pragma once
+
+#include <tollgate/store/detail/postgres/migrations.hpp>
+
+#include <array>
+#include <string_view>
+
+namespace tollgate::inline v0::postgres {
+
+/// The name of the store's tables among the components of a database.
+inline constexpr std::string_view store_component = "store";
+
+/// The store's tables, step by step. Times are milliseconds since 1970 by the server's clock. Identities come from
+/// sequences, which never give a number twice. What is looked up by text is compared by its bytes (COLLATE "C"): an
+/// index in a language's order is wrong from the day on which the system's idea of that order changes.
+inline constexpr std::array store_steps{
+    // 1: tokens, hooks, applications, grants, codes, sessions.
+    //
+    // A host is where hooks' targets are: their scheme, name and port. Its row is the lock on all that is sent there.
+    // It is written with each claim and settlement, so there is room beside it, and what is dead is cleaned up soon.
+    //
+    // A hook that was deleted is nobody's (account 0) until its deliveries are gone, too. `has_backlog` says that there
+    // are more deliveries to remove, hold or release than one statement should: claims and sweeps do the rest, a
+    // thousand at a time.
+    //
+    // Access tokens may name an application that has no row: an integrator's own. So no foreign key leads from them.
+    // `refresh_token_id` in a code is set when it is redeemed, and says from then on what was made of it; that token
+    // may be gone by then, so it is no foreign key either.
+    schema_step{R"(
+        CREATE TABLE tollgate_personal_tokens (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            user_id bigint NOT NULL CHECK (user_id > 0),
+            username text COLLATE "C" NOT NULL UNIQUE,
+            secret_digest bytea NOT NULL CHECK (octet_length(secret_digest) = 32),
+            description text NOT NULL,
+            scopes text NOT NULL,
+            created_at bigint NOT NULL,
+            last_used_at bigint
+        );
+        CREATE INDEX tollgate_personal_tokens_by_user ON tollgate_personal_tokens (user_id);
+
+        CREATE TABLE tollgate_access_tokens (
+            token_digest bytea PRIMARY KEY CHECK (octet_length(token_digest) = 32),
+            user_id bigint NOT NULL CHECK (user_id > 0),
+            application_id bigint NOT NULL CHECK (application_id > 0),
+            scopes text NOT NULL,
+            created_at bigint NOT NULL,
+            expires_at bigint NOT NULL,
+            refresh_token_id bigint,
+            last_used_at bigint
+        );
+        CREATE INDEX tollgate_access_tokens_by_grant
+            ON tollgate_access_tokens (application_id, user_id, expires_at);
+        CREATE INDEX tollgate_access_tokens_by_refresh_token ON tollgate_access_tokens (refresh_token_id);
+        CREATE INDEX tollgate_access_tokens_by_end ON tollgate_access_tokens (expires_at);
+
+        CREATE SEQUENCE tollgate_turns;
+        CREATE TABLE tollgate_hosts (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            name text COLLATE "C" NOT NULL UNIQUE,
+            has_answered boolean NOT NULL DEFAULT false,
+            is_slow boolean NOT NULL DEFAULT false,
+            ready_at bigint,
+            turn bigint NOT NULL DEFAULT nextval('tollgate_turns')
+        ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+        CREATE INDEX tollgate_hosts_in_line ON tollgate_hosts (is_slow, ready_at, turn) WHERE ready_at IS NOT NULL;
+
+        CREATE TABLE tollgate_hooks (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            service text COLLATE "C" NOT NULL,
+            account_id bigint NOT NULL CHECK (account_id >= 0),
+            event text COLLATE "C" NOT NULL,
+            source text NOT NULL CHECK (source IN ('api', 'manual')),
+            type text NOT NULL,
+            target_url text NOT NULL,
+            host_id bigint NOT NULL REFERENCES tollgate_hosts,
+            secret text NOT NULL,
+            created_at bigint NOT NULL,
+            disabled_at bigint,
+            disable_reason text CHECK (disable_reason IN ('gone', 'failing')),
+            failing_since bigint,
+            last_failure_at bigint,
+            has_backlog boolean NOT NULL DEFAULT false,
+            CHECK ((disabled_at IS NULL) = (disable_reason IS NULL))
+        );
+        CREATE INDEX tollgate_hooks_by_account ON tollgate_hooks (service, account_id, event);
+        CREATE INDEX tollgate_hooks_by_host ON tollgate_hooks (host_id);
+        CREATE INDEX tollgate_hooks_with_backlog ON tollgate_hooks (id) WHERE has_backlog;
+
+        CREATE TABLE tollgate_hook_secrets (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            hook_id bigint NOT NULL REFERENCES tollgate_hooks ON DELETE CASCADE,
+            secret text NOT NULL,
+            valid_until bigint NOT NULL
+        );
+        CREATE INDEX tollgate_hook_secrets_by_hook ON tollgate_hook_secrets (hook_id, id);
+
+        CREATE TABLE tollgate_applications (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            owner_id bigint NOT NULL CHECK (owner_id > 0),
+            client_id text COLLATE "C" NOT NULL UNIQUE,
+            secret_digest bytea NOT NULL CHECK (octet_length(secret_digest) = 32),
+            name text NOT NULL,
+            website text NOT NULL,
+            description text NOT NULL,
+            redirect_url text,
+            created_at bigint NOT NULL
+        );
+        CREATE INDEX tollgate_applications_by_owner ON tollgate_applications (owner_id);
+
+        CREATE TABLE tollgate_grants (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            user_id bigint NOT NULL CHECK (user_id > 0),
+            application_id bigint NOT NULL REFERENCES tollgate_applications ON DELETE CASCADE,
+            scopes text NOT NULL,
+            created_at bigint NOT NULL,
+            last_used_at bigint,
+            UNIQUE (user_id, application_id)
+        );
+        CREATE INDEX tollgate_grants_by_application ON tollgate_grants (application_id);
+
+        CREATE TABLE tollgate_codes (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            code_digest bytea NOT NULL UNIQUE CHECK (octet_length(code_digest) = 32),
+            grant_id bigint NOT NULL REFERENCES tollgate_grants ON DELETE CASCADE,
+            scopes text NOT NULL,
+            redirect text NOT NULL,
+            code_challenge text,
+            expires_at bigint NOT NULL,
+            forget_at bigint NOT NULL,
+            refresh_token_id bigint
+        );
+        CREATE INDEX tollgate_codes_by_grant ON tollgate_codes (grant_id, id);
+        CREATE INDEX tollgate_codes_by_end ON tollgate_codes (forget_at);
+
+        CREATE TABLE tollgate_refresh_tokens (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            token_digest bytea NOT NULL UNIQUE CHECK (octet_length(token_digest) = 32),
+            grant_id bigint NOT NULL REFERENCES tollgate_grants ON DELETE CASCADE,
+            scopes text NOT NULL,
+            expires_at bigint NOT NULL,
+            ends_at bigint NOT NULL
+        );
+        CREATE INDEX tollgate_refresh_tokens_by_grant ON tollgate_refresh_tokens (grant_id, expires_at);
+        CREATE INDEX tollgate_refresh_tokens_by_end ON tollgate_refresh_tokens (expires_at);
+
+        CREATE TABLE tollgate_sessions (
+            cookie_digest bytea PRIMARY KEY CHECK (octet_length(cookie_digest) = 32),
+            user_id bigint NOT NULL CHECK (user_id > 0),
+            login text NOT NULL,
+            created_at bigint NOT NULL,
+            last_seen_at bigint NOT NULL
+        );
+        CREATE INDEX tollgate_sessions_by_user ON tollgate_sessions (user_id, last_seen_at);
+        CREATE INDEX tollgate_sessions_by_creation ON tollgate_sessions (created_at);
+        CREATE INDEX tollgate_sessions_by_last_sight ON tollgate_sessions (last_seen_at);
+    )"},
+    // 2: events, deliveries, attempts.
+    //
+    // `at` says until when a delivery waits (state 0), or is leased, or since when it has been delivered (1), given up
+    // (2) or held (3). A lease that is over is open until somebody else claims the delivery.
+    //
+    // Whoever has deliveries become due rings the host's bell: a row that the next claim finds, whatever it saw before.
+    // Writing to the host's row instead would have every event of a host wait for the one before to be on disk.
+    schema_step{R"(
+        CREATE TABLE tollgate_events (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            service text COLLATE "C" NOT NULL,
+            account_id bigint NOT NULL CHECK (account_id > 0),
+            name text COLLATE "C" NOT NULL,
+            data text NOT NULL,
+            happened_at bigint NOT NULL,
+            seed bytea NOT NULL CHECK (octet_length(seed) = 16)
+        );
+
+        CREATE TABLE tollgate_deliveries (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            event_id bigint NOT NULL REFERENCES tollgate_events ON DELETE CASCADE,
+            hook_id bigint NOT NULL REFERENCES tollgate_hooks ON DELETE CASCADE,
+            host_id bigint NOT NULL,
+            created_at bigint NOT NULL,
+            state bigint NOT NULL DEFAULT 0 CHECK (state BETWEEN 0 AND 3),
+            at bigint NOT NULL,
+            is_leased boolean NOT NULL DEFAULT false,
+            lease_is_open boolean NOT NULL DEFAULT false,
+            lease_number bigint NOT NULL DEFAULT 0,
+            attempts_made bigint NOT NULL DEFAULT 0,
+            resend_asked boolean NOT NULL DEFAULT false
+        );
+        CREATE INDEX tollgate_deliveries_by_event ON tollgate_deliveries (event_id);
+        CREATE INDEX tollgate_deliveries_by_hook ON tollgate_deliveries (hook_id, id);
+        CREATE INDEX tollgate_deliveries_of_hook_that_wait ON tollgate_deliveries (hook_id) WHERE state = 0;
+        CREATE INDEX tollgate_deliveries_of_hook_that_ended ON tollgate_deliveries (hook_id, id) WHERE state IN (1, 2);
+        CREATE INDEX tollgate_deliveries_of_hook_that_are_held ON tollgate_deliveries (hook_id) WHERE state = 3;
+        CREATE INDEX tollgate_deliveries_that_wait ON tollgate_deliveries (host_id, at, id) WHERE state = 0;
+        CREATE INDEX tollgate_deliveries_that_are_leased ON tollgate_deliveries (host_id, at)
+            WHERE state = 0 AND is_leased;
+        CREATE INDEX tollgate_deliveries_that_ended ON tollgate_deliveries (at) WHERE state <> 0;
+
+        CREATE TABLE tollgate_attempts (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            delivery_id bigint NOT NULL REFERENCES tollgate_deliveries ON DELETE CASCADE,
+            hook_id bigint NOT NULL,
+            at bigint NOT NULL,
+            duration bigint NOT NULL,
+            ended bigint NOT NULL,
+            status bigint NOT NULL,
+            answer bytea NOT NULL
+        );
+        CREATE INDEX tollgate_attempts_by_delivery ON tollgate_attempts (delivery_id, id);
+        CREATE INDEX tollgate_attempts_by_hook ON tollgate_attempts (hook_id, id);
+
+        CREATE TABLE tollgate_bells (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            host_id bigint NOT NULL,
+            due_at bigint NOT NULL
+        ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+    )"},
+    // 3: whoever remembers tokens is told when one does not let in any more, see `listener`.
+    //
+    // One notice for a statement, and none where it took nothing away but what had expired, which everybody knows:
+    // whoever tells others anything waits for all who do the same at that moment. Nothing is told of new tokens.
+    // The functions call no function of ours: whoever changes a row by hand may have another search_path.
+    schema_step{R"(
+        CREATE FUNCTION tollgate_tell_of_access_tokens() RETURNS trigger LANGUAGE plpgsql AS $body$
+        DECLARE
+            now_milliseconds CONSTANT bigint := extract(epoch FROM clock_timestamp()) * 1000;
+            users bigint[];
+        BEGIN
+            IF TG_OP = 'DELETE' THEN
+                users := ARRAY(SELECT DISTINCT user_id FROM before WHERE expires_at > now_milliseconds LIMIT 101);
+            ELSE
+                users := ARRAY(SELECT DISTINCT user_id FROM (
+                    SELECT token_digest, user_id, application_id, scopes, expires_at FROM before EXCEPT
+                    SELECT token_digest, user_id, application_id, scopes, expires_at FROM after) AS changed LIMIT 101);
+            END IF;
+            IF cardinality(users) > 100 THEN
+                PERFORM pg_notify('tollgate_changes', 'all');
+            ELSIF cardinality(users) > 0 THEN
+                PERFORM pg_notify('tollgate_changes', 'users ' || array_to_string(users, ' '));
+            END IF;
+            RETURN NULL;
+        END $body$;
+        CREATE FUNCTION tollgate_tell_of_personal_tokens() RETURNS trigger LANGUAGE plpgsql AS $body$
+        DECLARE
+            users bigint[];
+        BEGIN
+            IF TG_OP = 'DELETE' THEN
+                users := ARRAY(SELECT DISTINCT user_id FROM before LIMIT 101);
+            ELSE
+                users := ARRAY(SELECT DISTINCT user_id FROM (
+                    SELECT username, user_id, secret_digest, scopes FROM before EXCEPT
+                    SELECT username, user_id, secret_digest, scopes FROM after) AS changed LIMIT 101);
+            END IF;
+            IF cardinality(users) > 100 THEN
+                PERFORM pg_notify('tollgate_changes', 'all');
+            ELSIF cardinality(users) > 0 THEN
+                PERFORM pg_notify('tollgate_changes', 'users ' || array_to_string(users, ' '));
+            END IF;
+            RETURN NULL;
+        END $body$;
+        CREATE FUNCTION tollgate_tell_of_all() RETURNS trigger LANGUAGE plpgsql AS $body$
+        BEGIN
+            PERFORM pg_notify('tollgate_changes', 'all');
+            RETURN NULL;
+        END $body$;
+
+        CREATE TRIGGER tollgate_tell_of_deletion AFTER DELETE ON tollgate_access_tokens
+            REFERENCING OLD TABLE AS before FOR EACH STATEMENT EXECUTE FUNCTION tollgate_tell_of_access_tokens();
+        CREATE TRIGGER tollgate_tell_of_change AFTER UPDATE ON tollgate_access_tokens
+            REFERENCING OLD TABLE AS before NEW TABLE AS after
+            FOR EACH STATEMENT EXECUTE FUNCTION tollgate_tell_of_access_tokens();
+        CREATE TRIGGER tollgate_tell_of_truncation AFTER TRUNCATE ON tollgate_access_tokens
+            FOR EACH STATEMENT EXECUTE FUNCTION tollgate_tell_of_all();
+        CREATE TRIGGER tollgate_tell_of_deletion AFTER DELETE ON tollgate_personal_tokens
+            REFERENCING OLD TABLE AS before FOR EACH STATEMENT EXECUTE FUNCTION tollgate_tell_of_personal_tokens();
+        CREATE TRIGGER tollgate_tell_of_change AFTER UPDATE ON tollgate_personal_tokens
+            REFERENCING OLD TABLE AS before NEW TABLE AS after
+            FOR EACH STATEMENT EXECUTE FUNCTION tollgate_tell_of_personal_tokens();
+        CREATE TRIGGER tollgate_tell_of_truncation AFTER TRUNCATE ON tollgate_personal_tokens
+            FOR EACH STATEMENT EXECUTE FUNCTION tollgate_tell_of_all();
+    )"},
+};
+
+}  // namespace tollgate::postgres

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <tollgate/store/detail/postgres/libpq.hpp>
+#include <tollgate/store/detail/postgres/server_list.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <string_view>
+
+namespace tollgate::inline v0::postgres {
+
+namespace detail {
+
+inline std::vector<std::string> split_at_commas(std::string_view list) {
+    std::vector<std::string> parts;
+    for (;;) {
+        const auto comma = list.find(',');
+        parts.emplace_back(list.substr(0, comma));
+        if (comma == std::string_view::npos) return parts;
+        list.remove_prefix(comma + 1);
+    }
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL result<std::vector<server_parameters>> servers_of(const std::string& connection_string) {
+    struct freer {
+        void operator()(PQconninfoOption* options) const noexcept { PQconninfoFree(options); }
+    };
+    char* error = nullptr;
+    const std::unique_ptr<PQconninfoOption, freer> options{PQconninfoParse(connection_string.c_str(), &error)};
+    PQfreemem(error);
+    if (options == nullptr || connection_string.find('\0') != std::string::npos)
+        return invalid(
+            "A PostgreSQL connection string is `key=value` pairs or a URI "
+            "(https://www.postgresql.org/docs/current/libpq-connect.html), and this is neither.");
+
+    server_parameters common;
+    std::vector<std::string> hosts, addresses, ports;
+    for (const PQconninfoOption* each = options.get(); each->keyword != nullptr; ++each) {
+        if (each->val == nullptr) continue;
+        const std::string_view keyword = each->keyword;
+        if (keyword == "host") hosts = detail::split_at_commas(each->val);
+        else if (keyword == "hostaddr") addresses = detail::split_at_commas(each->val);
+        else if (keyword == "port") ports = detail::split_at_commas(each->val);
+        else if (keyword != "client_encoding") common.emplace_back(each->keyword, each->val);
+    }
+    const auto add_unless_given = [&](const char* keyword, const char* value, const char* variable = nullptr) {
+        const auto is_it = [&](const auto& given) { return given.first == keyword; };
+        if (variable != nullptr && std::getenv(variable) != nullptr) return;
+        if (std::none_of(common.begin(), common.end(), is_it)) common.emplace_back(keyword, value);
+    };
+    common.emplace_back("client_encoding", "UTF8");
+    add_unless_given("target_session_attrs", "read-write", "PGTARGETSESSIONATTRS");
+    add_unless_given("fallback_application_name", "tollgate");
+    // A peer that vanished is noticed within half a minute, also by a listener that has nothing to say to it.
+    add_unless_given("keepalives_idle", "15");
+    add_unless_given("keepalives_interval", "5");
+    add_unless_given("keepalives_count", "3");
+    add_unless_given("tcp_user_timeout", "15000");
+
+    const std::size_t count = (std::max)({hosts.size(), addresses.size(), std::size_t{1}});
+    if ((!hosts.empty() && hosts.size() != count) || (!addresses.empty() && addresses.size() != count) ||
+        (ports.size() > 1 && ports.size() != count))
+        return invalid("A PostgreSQL connection string names as many hosts as addresses, and one port or as many.");
+    std::vector<server_parameters> servers(count, common);
+    for (std::size_t i = 0; i < count; ++i) {
+        if (!hosts.empty()) servers[i].emplace_back("host", hosts[i]);
+        if (!addresses.empty()) servers[i].emplace_back("hostaddr", addresses[i]);
+        if (!ports.empty()) servers[i].emplace_back("port", ports.size() == 1 ? ports[0] : ports[i]);
+    }
+    return servers;
+}
+
+}  // namespace tollgate::postgres

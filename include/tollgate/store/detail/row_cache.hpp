@@ -1,0 +1,224 @@
+#pragma once
+
+#include <tollgate/base/result.hpp>
+#include <tollgate/store/detail/keyed_hash.hpp>
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <shared_mutex>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace tollgate::inline v0 {
+
+namespace detail {
+
+/// Many read, or one writes, and nobody waits for anybody: who does not get in does without.
+/// A writer keeps new readers out while those that were there leave, so that none of them keeps it out for ever.
+class row_guard {
+public:
+    [[nodiscard]] bool try_lock_shared() noexcept {
+        if ((state_.fetch_add(1, std::memory_order_acquire) & writer) == 0) [[likely]]
+            return true;
+        state_.fetch_sub(1, std::memory_order_relaxed);
+        return false;
+    }
+    void unlock_shared() noexcept { state_.fetch_sub(1, std::memory_order_release); }
+
+    [[nodiscard]] bool try_lock() noexcept {
+        if ((state_.fetch_or(writer, std::memory_order_acquire) & writer) != 0) return false;
+        for (int looks = 0; looks < looks_max; ++looks)
+            if (state_.load(std::memory_order_acquire) == writer) return true;
+        unlock();
+        return false;
+    }
+    void unlock() noexcept { state_.fetch_and(~writer, std::memory_order_release); }
+
+private:
+    static constexpr std::uint32_t writer = 1U << 31;
+    static constexpr int looks_max = 2000;  // microseconds: readers copy a kilobyte, and the rest were interrupted
+
+    std::atomic<std::uint32_t> state_ = 0;  // who reads, and whether somebody writes
+};
+
+}  // namespace detail
+
+/// Remembers rows that were read, and gives each out again for as long as `Changes` says that it is still right. It
+/// also remembers that there was no row.
+///
+/// Bounded: `entries_max` in all, in sets of four, and memory for an entry is taken at its first use. Only one of a
+/// set's four may say "no row", so that keys somebody made up never push out a row that is there. Of the other three
+/// the one that goes is the first that is not right any more, or else that nobody asked for since it was last looked at
+/// (second chance).
+///
+/// A row that is found costs no memory and no lock that keeps out another reader. A call that meets one that is just
+/// writing to its set queries instead of waiting, and leaves the answer to be remembered by another.
+///
+/// `Key`: anything `keyed_hash` takes, with `==`. `Value`: copies without throwing. `Changes`:
+///
+///     using mark = ...;                                     // when something was read; copies without throwing
+///     std::optional<mark> read() const noexcept;            // now; none: what is remembered cannot be relied on now
+///     bool holds(const mark& kept, const mark& now, std::size_t hash, const Key&, const std::optional<Value>&) const;
+///                                                           // whether what was read at `kept` is right at `now`
+///
+/// One whose marks grow old by themselves may also have `read_ahead`, which is `read` a moment later: for those who look
+/// first, and come back for the row.
+///
+/// A mark is taken BEFORE the query, so that a change in between makes a good answer look old, never an old one good.
+/// Models: `sqlite::change_stamp`, `cache_invalidation_feed`. Thread rule: any thread.
+template <class Key, class Value, class Changes>
+class row_cache {
+    using mark = typename Changes::mark;
+    static_assert(std::is_nothrow_copy_constructible_v<Key> && std::is_nothrow_copy_assignable_v<Key>);
+    static_assert(std::is_nothrow_copy_constructible_v<Value> && std::is_nothrow_copy_assignable_v<Value>);
+    static_assert(std::is_nothrow_copy_constructible_v<mark> && std::is_nothrow_copy_assignable_v<mark>);
+
+public:
+    using answer = result<std::optional<Value>>;
+
+    /// `entries_max` is rounded up to four times a power of two; 0: every call queries.
+    row_cache(const Changes& changes, std::size_t entries_max)
+        : changes_{&changes},
+          sets_(entries_max == 0 ? 0 : std::bit_ceil((entries_max + slots_per_set - 1) / slots_per_set)) {}
+
+    /// What `query()` (an `answer`) says, or said and would say again. Problems are not remembered.
+    template <class Query>
+    [[nodiscard]] answer find(const Key& key, Query&& query);
+    /// What `find` would say now without a query, and in a moment; none where it would make one.
+    [[nodiscard]] std::optional<std::optional<Value>> recall(const Key& key) const noexcept;
+
+    /// How `Changes` is told of this key.
+    [[nodiscard]] std::size_t hash_of(const Key& key) const noexcept { return hash_(key); }
+
+private:
+    static constexpr std::size_t slots_per_set = 4;
+    static constexpr std::size_t none_slot = slots_per_set - 1;
+    static constexpr std::size_t guard_count = 64;  // a power of two, more than there are cores to meet in one
+
+    struct entry {
+        entry(const mark& read_at, const Key& of, const std::optional<Value>& row) noexcept
+            : kept{read_at}, key{of}, value{row} {}
+
+        mark kept;
+        Key key;
+        std::optional<Value> value;
+        std::atomic<bool> was_asked_for = false;
+    };
+    struct slot {
+        std::size_t hash = 0;
+        std::unique_ptr<entry> held;
+    };
+    struct set {
+        std::array<slot, slots_per_set> slots;  // one cache line: a miss touches nothing else
+    };
+    /// Guards every 64th set.
+    struct alignas(64) guard {
+        detail::row_guard lock;
+        std::size_t evictions = 0;  // says with whom the search for one to go begins
+    };
+
+    [[nodiscard]] set& set_of(std::size_t hash) noexcept { return sets_[hash & (sets_.size() - 1)]; }
+    [[nodiscard]] const set& set_of(std::size_t hash) const noexcept { return sets_[hash & (sets_.size() - 1)]; }
+    [[nodiscard]] guard& guard_of(std::size_t hash) const noexcept {
+        return guards_[hash & (sets_.size() - 1) & (guard_count - 1)];
+    }
+    [[nodiscard]] bool holds(const slot& each, const mark& now) const noexcept {
+        return changes_->holds(each.held->kept, now, each.hash, each.held->key, each.held->value);
+    }
+
+    [[nodiscard]] std::optional<std::optional<Value>> recall(std::size_t hash, const mark& now,
+                                                             const Key& key) const noexcept;
+    void keep(std::size_t hash, const mark& read_at, const Key& key, const std::optional<Value>& value) noexcept;
+    /// Where to keep it. Precondition: the set is locked.
+    [[nodiscard]] slot& slot_for(std::size_t hash, const mark& now, const Key& key, bool is_row) noexcept;
+
+    const Changes* changes_;
+    keyed_hash hash_;
+    std::vector<set> sets_;  // a power of two of them, or none
+    mutable std::array<guard, guard_count> guards_;
+};
+
+template <class Key, class Value, class Changes>
+template <class Query>
+auto row_cache<Key, Value, Changes>::find(const Key& key, Query&& query) -> answer {
+    if (sets_.empty()) return query();
+    const auto now = changes_->read();
+    if (!now) return query();
+
+    const std::size_t hash = hash_(key);
+    if (const auto known = recall(hash, *now, key)) return *known;
+    answer asked = query();
+    if (asked) keep(hash, *now, key, *asked);
+    return asked;
+}
+
+template <class Key, class Value, class Changes>
+std::optional<std::optional<Value>> row_cache<Key, Value, Changes>::recall(const Key& key) const noexcept {
+    if (sets_.empty()) return std::nullopt;
+    const auto soon = [this] {
+        if constexpr (requires { changes_->read_ahead(); }) return changes_->read_ahead();
+        else return changes_->read();
+    }();
+    if (!soon) return std::nullopt;
+    return recall(hash_(key), *soon, key);
+}
+
+template <class Key, class Value, class Changes>
+std::optional<std::optional<Value>> row_cache<Key, Value, Changes>::recall(std::size_t hash, const mark& now,
+                                                                           const Key& key) const noexcept {
+    const std::shared_lock lock{guard_of(hash).lock, std::try_to_lock};
+    if (!lock.owns_lock()) return std::nullopt;
+    for (const slot& each : set_of(hash).slots) {
+        if (each.held == nullptr || each.hash != hash || !(each.held->key == key) || !holds(each, now)) continue;
+        // Looked at first: a line that nobody writes to stays with all cores.
+        if (!each.held->was_asked_for.load(std::memory_order_relaxed))
+            each.held->was_asked_for.store(true, std::memory_order_relaxed);
+        return each.held->value;
+    }
+    return std::nullopt;
+}
+
+template <class Key, class Value, class Changes>
+void row_cache<Key, Value, Changes>::keep(std::size_t hash, const mark& read_at, const Key& key,
+                                          const std::optional<Value>& value) noexcept {
+    const std::unique_lock lock{guard_of(hash).lock, std::try_to_lock};
+    if (!lock.owns_lock()) return;
+    slot& chosen = slot_for(hash, read_at, key, value.has_value());
+    if (chosen.held != nullptr) {
+        chosen.held->kept = read_at;
+        chosen.held->key = key;
+        chosen.held->value = value;
+        chosen.held->was_asked_for.store(false, std::memory_order_relaxed);
+    } else {
+        chosen.held.reset(new (std::nothrow) entry{read_at, key, value});  // without memory: asked again next time
+    }
+    chosen.hash = hash;
+}
+
+template <class Key, class Value, class Changes>
+auto row_cache<Key, Value, Changes>::slot_for(std::size_t hash, const mark& now, const Key& key, bool is_row) noexcept
+    -> slot& {
+    auto& slots = set_of(hash).slots;
+    if (!is_row) return slots[none_slot];
+    // They fill from the left, so that a slot of this key is met before an empty one.
+    for (std::size_t i = 0; i < none_slot; ++i)
+        if (slots[i].held == nullptr || (slots[i].hash == hash && slots[i].held->key == key)) return slots[i];
+    for (std::size_t i = 0; i < none_slot; ++i)
+        if (!holds(slots[i], now)) return slots[i];
+    auto& evictions = guard_of(hash).evictions;
+    for (std::size_t i = 0; i < none_slot; ++i) {
+        slot& each = slots[evictions++ % none_slot];
+        if (!each.held->was_asked_for.exchange(false, std::memory_order_relaxed)) return each;
+    }
+    return slots[evictions++ % none_slot];
+}
+
+}  // namespace tollgate

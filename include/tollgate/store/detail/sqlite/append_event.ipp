@@ -1,0 +1,62 @@
+#pragma once
+
+#include <tollgate/store/detail/delivery_host.hpp>
+#include <tollgate/store/detail/sqlite/append_event.hpp>
+#include <tollgate/store/detail/sqlite/columns.hpp>
+#include <tollgate/store/detail/sqlite/delivery_hosts.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tollgate::inline v0::sqlite {
+
+TOLLGATE_DECL result<bool> has_listeners(database& on, const event& happened) {
+    auto row = on.prepare(
+                     "SELECT EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
+                     "AND disabled_at IS NULL)",
+                     happened.account.service, happened.account.account, happened.name)
+                   .next<bool>();
+    if (!row) return std::move(row).error();
+    return std::get<0>(row->value());
+}
+
+TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& happened, const message_seed& seed,
+                                                instant now) {
+    struct listener {
+        hook_id hook;
+        std::string host;
+    };
+    std::vector<listener> listening;
+    {
+        auto rows = on.prepare(
+            "SELECT id, target_url FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
+            "AND disabled_at IS NULL ORDER BY id",
+            happened.account.service, happened.account.account, happened.name);
+        for (;;) {
+            auto row = rows.next<hook_id, std::string>();
+            if (!row) return std::move(row).error();
+            if (!*row) break;
+            listening.push_back({std::get<0>(**row), delivery_host(std::get<1>(**row))});
+        }
+    }
+    if (listening.empty()) return std::size_t{0};
+
+    if (auto done =
+            on.run("INSERT INTO tollgate_events (service, account, name, data, happened_at) VALUES (?, ?, ?, ?, ?)",
+                   happened.account.service, happened.account.account, happened.name, happened.data, happened.at);
+        !done)
+        return std::move(done).error();
+    const std::int64_t stored = on.last_insert_id();
+    for (const listener& each : listening) {
+        if (auto done = delivery_hosts{on}.expect_delivery(each.host, now); !done) return std::move(done).error();
+        if (auto done = on.run("INSERT INTO tollgate_deliveries (hook, event, host, message_id, created_at, due_at) "
+                               "VALUES (?1, ?2, ?3, ?4, ?5, ?5)",
+                               each.hook, stored, each.host, message_id_of(seed, each.hook), now);
+            !done)
+            return std::move(done).error();
+    }
+    return listening.size();
+}
+
+}  // namespace tollgate::sqlite

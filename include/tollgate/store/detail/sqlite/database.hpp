@@ -1,0 +1,134 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/result.hpp>
+#include <tollgate/base/time.hpp>
+#include <tollgate/store/detail/sqlite/statement.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+struct sqlite3;
+
+namespace tollgate::inline v0::sqlite {
+
+struct database_settings {
+    /// How long a call waits for another connection or process that writes, before it is a problem (unavailable).
+    milliseconds busy_wait_max{5000};
+    /// Refuses to change anything.
+    bool read_only = false;
+    /// The virtual file system to use; empty for the system's own.
+    std::string vfs{};
+};
+
+/// One connection to a database file: write-ahead log, a commit is on disk when it returns (synchronous=FULL), foreign
+/// keys are enforced, and every statement is prepared once.
+///
+/// Thread rule: one thread at a time. Blocking. Errors: unavailable for what may pass (busy beyond the bound, disk
+/// full, no permission), conflict for a broken constraint, internal for a damaged file or a wrong statement.
+class database {
+public:
+    /// Makes the file, readable and writable by its owner alone, when there is none. In-memory databases are refused:
+    /// each connection would have its own.
+    static TOLLGATE_DECL result<database> open(const std::string& path, const database_settings& settings = {});
+    /// Somebody else's connection as it is set up, which stays theirs and has to live longer.
+    [[nodiscard]] static TOLLGATE_DECL database borrow(sqlite3* open) noexcept;
+
+    /// Binds `values` to the `?`s from left to right.
+    template <class... Values>
+    [[nodiscard]] statement prepare(sql text, const Values&... values) {
+        statement made = prepare_unbound(text);
+        made.bind(values...);
+        return made;
+    }
+
+    /// Prepares, binds and runs to the end.
+    template <class... Values>
+    result<void> run(sql text, const Values&... values) {
+        return prepare(text, values...).finish();
+    }
+
+    /// Several statements, separated by semicolons, without parameters: for schemas.
+    TOLLGATE_DECL result<void> run_script(sql text);
+
+    /// Of the last row that this connection inserted.
+    [[nodiscard]] TOLLGATE_DECL std::int64_t last_insert_id() const noexcept;
+    /// How many rows the last INSERT, UPDATE or DELETE touched.
+    [[nodiscard]] TOLLGATE_DECL std::int64_t changes() const noexcept;
+
+    /// How long calls wait from now on.
+    void set_busy_wait_max(milliseconds wait_max) noexcept { patience_->wait_max = wait_max; }
+
+    [[nodiscard]] sqlite3* handle() const noexcept { return handle_.get(); }
+
+private:
+    struct closer {
+        // No default argument: it would not be known before the end of the class, where a unique_ptr asks for it.
+        closer() noexcept : is_owner{true} {}
+        explicit closer(bool owns) noexcept : is_owner{owns} {}
+        bool is_owner;
+        TOLLGATE_DECL void operator()(sqlite3* open) const noexcept;
+    };
+    struct finaliser {
+        TOLLGATE_DECL void operator()(sqlite3_stmt* prepared) const noexcept;
+    };
+    /// On the heap by itself, because `lent` is pointed at by the statement that has it.
+    struct kept_statement {
+        std::string_view text;
+        std::unique_ptr<sqlite3_stmt, finaliser> prepared;
+        bool lent = false;
+    };
+
+    /// What SQLite's busy handler works with; it keeps its address when the database moves.
+    struct patience {
+        milliseconds wait_max{};
+        std::chrono::steady_clock::time_point since{};
+
+        static TOLLGATE_DECL int wait(void* self, int waits_before) noexcept;
+    };
+
+    database() = default;
+    TOLLGATE_DECL result<void> connect(const std::string& path, const database_settings& settings);
+    TOLLGATE_DECL result<void> use_write_ahead_log(const std::string& path);
+    TOLLGATE_DECL statement prepare_unbound(sql text);
+
+    // In this order: statements are finalised first, and the handler's state outlives the connection that calls it.
+    std::unique_ptr<patience> patience_ = std::make_unique<patience>();
+    std::unique_ptr<sqlite3, closer> handle_;
+    std::vector<std::unique_ptr<kept_statement>> kept_;  // as many as the program has literals
+};
+
+/// Takes the write lock at once (BEGIN IMMEDIATE), so that what is read inside cannot have changed by the time it is
+/// written upon, and rolls back unless `commit` succeeded.
+///
+///     auto change = transaction::begin(database);
+///     if (!change) return std::move(change).error();
+///     ...
+///     return change->commit();
+class transaction {
+public:
+    static TOLLGATE_DECL result<transaction> begin(database& on);
+
+    transaction(transaction&& other) noexcept : on_{std::exchange(other.on_, nullptr)} {}
+    transaction& operator=(transaction&&) = delete;
+    TOLLGATE_DECL ~transaction();
+
+    /// Durable when it returns without a problem; with one, nothing of the transaction happened.
+    TOLLGATE_DECL result<void> commit();
+
+private:
+    explicit transaction(database& on) noexcept : on_{&on} {}
+
+    database* on_;  // null when there is nothing left to roll back
+};
+
+}  // namespace tollgate::sqlite
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/store/detail/sqlite/database.ipp>
+#endif

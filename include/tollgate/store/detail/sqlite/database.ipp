@@ -1,0 +1,168 @@
+#pragma once
+
+#include <tollgate/store/detail/sqlite/database.hpp>
+#include <tollgate/store/detail/sqlite/failure.hpp>
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+#if !defined(_WIN32)
+#include <stdlib.h>
+#include <unistd.h>
+#endif
+
+namespace tollgate::inline v0::sqlite {
+
+namespace detail {
+
+/// An empty file is an empty database. SQLite would make one that everybody may read (0644), so it is made here, under
+/// another name first: it must not be open in our hands once SQLite may have it, because closing it would drop SQLite's
+/// locks (https://www.sqlite.org/howtocorrupt.html section 2.2). Where this fails, SQLite will say why.
+inline void make_private_file([[maybe_unused]] const std::string& path) {
+#if !defined(_WIN32)
+    if (::access(path.c_str(), F_OK) == 0) return;
+    std::string unfinished = path + ".new-XXXXXX";
+    const int descriptor = ::mkstemp(unfinished.data());  // 0600
+    if (descriptor < 0) return;
+    ::close(descriptor);
+    // Fails when another process was quicker, and then its file is the one. A file system without hard links has none
+    // of our permissions to keep either.
+    [[maybe_unused]] const int linked = ::link(unfinished.c_str(), path.c_str());
+    ::unlink(unfinished.c_str());
+#endif
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL void database::closer::operator()(sqlite3* open) const noexcept {
+    if (is_owner) sqlite3_close_v2(open);
+}
+
+TOLLGATE_DECL void database::finaliser::operator()(sqlite3_stmt* prepared) const noexcept {
+    sqlite3_finalize(prepared);
+}
+
+TOLLGATE_DECL int database::patience::wait(void* self, int waits_before) noexcept {
+    auto& patience = *static_cast<database::patience*>(self);
+    const auto now = std::chrono::steady_clock::now();
+    if (waits_before == 0) patience.since = now;
+    if (now - patience.since >= patience.wait_max) return 0;
+    // A commit takes the time of one fsync, about a millisecond: quick at first, then out of the way of others.
+    std::this_thread::sleep_for(std::chrono::microseconds{200} * (std::min)(1 << (std::min)(waits_before, 6), 50));
+    return 1;
+}
+
+TOLLGATE_DECL result<database> database::open(const std::string& path, const database_settings& settings) {
+    if (path.empty() || path == ":memory:" || path.starts_with("file:") || path.find('\0') != std::string::npos)
+        return invalid("A database is named by the path of a file, not by \"" + path + "\".");
+    if (sqlite3_threadsafe() == 0) return internal_error("SQLite was built for one thread only.");
+    if (!settings.read_only) detail::make_private_file(path);
+    database made;
+    if (auto done = made.connect(path, settings); !done) return std::move(done).error();
+    return made;
+}
+
+TOLLGATE_DECL database database::borrow(sqlite3* open) noexcept {
+    database made;
+    made.handle_ = {open, closer{false}};
+    return made;
+}
+
+TOLLGATE_DECL result<void> database::connect(const std::string& path, const database_settings& settings) {
+    sqlite3* opened = nullptr;
+    // No mutex: one thread at a time is the rule here, and pool keeps it.
+    const int flags = SQLITE_OPEN_READWRITE | (settings.read_only ? 0 : SQLITE_OPEN_CREATE) | SQLITE_OPEN_NOMUTEX |
+                      SQLITE_OPEN_EXRESCODE;
+    const int code =
+        sqlite3_open_v2(path.c_str(), &opened, flags, settings.vfs.empty() ? nullptr : settings.vfs.c_str());
+    handle_.reset(opened);  // even when it failed: it holds the reason
+    if (code != SQLITE_OK) return failure(opened, code, path);
+
+    patience_->wait_max = settings.busy_wait_max;
+    sqlite3_busy_handler(opened, &patience::wait, patience_.get());
+
+    // The file's content is data: it calls no function with side effects, corrupts nothing by writing to SQLite's own
+    // tables, and "text" in double quotes is never taken for a string.
+    for (const auto& [option, on] : {std::pair{SQLITE_DBCONFIG_DEFENSIVE, 1}, {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+                                    {SQLITE_DBCONFIG_DQS_DML, 0}, {SQLITE_DBCONFIG_DQS_DDL, 0}})
+        sqlite3_db_config(opened, option, on, static_cast<int*>(nullptr));
+
+    if (auto done = use_write_ahead_log(path); !done) return done;
+    // FULL syncs the log at each commit: what was acknowledged survives a loss of power. The log shrinks to 64 MiB
+    // after a burst.
+    if (auto done =
+            run_script("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 67108864;");
+        !done)
+        return done;
+    if (settings.read_only) return run_script("PRAGMA query_only = ON;");
+    return {};
+}
+
+TOLLGATE_DECL result<void> database::use_write_ahead_log(const std::string& path) {
+    // SQLite does not call the busy handler where waiting could be a deadlock, as in this change of a new file's mode
+    // when several processes open it at once.
+    for (int waits = 0;; ++waits) {
+        auto mode = [this] {
+            auto rows = prepare("PRAGMA journal_mode = WAL");
+            return rows.next<std::string>();
+        }();
+        if (mode && *mode && std::get<0>(**mode) == "wal") return {};
+        if (mode)
+            return unavailable("SQLite: no write-ahead log is possible here, as on a network file system: " + path);
+        const bool busy = (sqlite3_errcode(handle_.get()) & 0xff) == SQLITE_BUSY;
+        if (!busy || patience::wait(patience_.get(), waits) == 0) {
+            mode.error().cause += ": " + path;
+            return std::move(mode).error();
+        }
+    }
+}
+
+TOLLGATE_DECL statement database::prepare_unbound(sql text) {
+    for (const auto& each : kept_) {
+        if (each->lent || each->text != text.text()) continue;
+        each->lent = true;
+        return statement{each->prepared.get(), &each->lent};
+    }
+    sqlite3_stmt* prepared = nullptr;
+    const int code = sqlite3_prepare_v3(handle_.get(), text.text().data(), static_cast<int>(text.text().size()),
+                                        SQLITE_PREPARE_PERSISTENT, &prepared, nullptr);
+    if (code != SQLITE_OK) return statement{failure(handle_.get(), code, text.text())};
+    std::unique_ptr<sqlite3_stmt, finaliser> owned{prepared};
+    auto kept = std::make_unique<kept_statement>(kept_statement{text.text(), std::move(owned), true});
+    kept_.push_back(std::move(kept));
+    return statement{prepared, &kept_.back()->lent};
+}
+
+TOLLGATE_DECL result<void> database::run_script(sql text) {
+    const int code = sqlite3_exec(handle_.get(), text.text().data(), nullptr, nullptr, nullptr);
+    if (code != SQLITE_OK) return failure(handle_.get(), code, text.text());
+    return {};
+}
+
+TOLLGATE_DECL std::int64_t database::last_insert_id() const noexcept {
+    return sqlite3_last_insert_rowid(handle_.get());
+}
+
+TOLLGATE_DECL std::int64_t database::changes() const noexcept { return sqlite3_changes64(handle_.get()); }
+
+TOLLGATE_DECL result<transaction> transaction::begin(database& on) {
+    if (auto begun = on.run("BEGIN IMMEDIATE"); !begun) return std::move(begun).error();
+    return transaction{on};
+}
+
+TOLLGATE_DECL transaction::~transaction() {
+    // A failure that matters, such as a full disk, has rolled back already, and then there is nothing to do.
+    if (on_ != nullptr && sqlite3_get_autocommit(on_->handle()) == 0)
+        sqlite3_exec(on_->handle(), "ROLLBACK", nullptr, nullptr, nullptr);
+}
+
+TOLLGATE_DECL result<void> transaction::commit() {
+    auto done = on_->run("COMMIT");
+    if (done) on_ = nullptr;
+    return done;
+}
+
+}  // namespace tollgate::sqlite

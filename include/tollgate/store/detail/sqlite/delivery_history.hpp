@@ -1,0 +1,36 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/result.hpp>
+#include <tollgate/model/delivery.hpp>
+#include <tollgate/store/detail/sqlite/pool.hpp>
+
+#include <cstddef>
+#include <vector>
+
+namespace tollgate::inline v0::sqlite {
+
+/// The verbs of `outbox` that a hook's owner looks at deliveries with, and puts them right; and what is forgotten.
+class delivery_history {
+public:
+    explicit delivery_history(pool& connections) : connections_{connections} {}
+
+    TOLLGATE_DECL result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of,
+                                                               std::size_t rows_max,
+                                                               std::optional<delivery_id> before);
+    TOLLGATE_DECL result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id of,
+                                                                     std::size_t rows_max,
+                                                                     std::optional<delivery_id> made_for);
+    TOLLGATE_DECL result<bool> resend(const account_ref& account, delivery_id id, instant now);
+    TOLLGATE_DECL result<bool> enable_hook(const account_ref& account, hook_id id, instant now);
+    TOLLGATE_DECL result<std::size_t> sweep(instant ended_before, std::size_t rows_max);
+
+private:
+    pool& connections_;
+};
+
+}  // namespace tollgate::sqlite
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/store/detail/sqlite/delivery_history.ipp>
+#endif

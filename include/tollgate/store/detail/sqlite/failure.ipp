@@ -1,0 +1,44 @@
+#pragma once
+
+#include <tollgate/store/detail/sql/statement_line.hpp>
+#include <tollgate/store/detail/sqlite/failure.hpp>
+
+#include <sqlite3.h>
+
+#include <string>
+#include <system_error>
+
+namespace tollgate::inline v0::sqlite {
+
+TOLLGATE_DECL error failure(sqlite3* connection, int code, std::string_view doing) {
+    std::string cause = "SQLite: ";
+    const bool has_text = connection != nullptr && sqlite3_extended_errcode(connection) == code;
+    cause += has_text ? sqlite3_errmsg(connection) : sqlite3_errstr(code);
+    cause += " (result code " + std::to_string(code);
+    const int system_code = connection != nullptr ? sqlite3_system_errno(connection) : 0;
+    const int primary = code & 0xff;
+    if (system_code != 0 && (primary == SQLITE_CANTOPEN || primary == SQLITE_IOERR || primary == SQLITE_FULL))
+        cause += ", " + std::generic_category().message(system_code);
+    cause += "): ";
+    cause += tollgate::detail::to_statement_line(doing);
+
+    switch (primary) {
+        case SQLITE_BUSY:
+        case SQLITE_LOCKED:
+        case SQLITE_FULL:
+        case SQLITE_IOERR:
+        case SQLITE_NOMEM:
+        case SQLITE_CANTOPEN:
+        case SQLITE_READONLY:
+        case SQLITE_PERM:
+        case SQLITE_PROTOCOL:
+        case SQLITE_INTERRUPT:
+            return unavailable(std::move(cause));
+        case SQLITE_CONSTRAINT:
+            return {error_kind::conflict, "That is there already, or in use.", std::move(cause)};
+        default:
+            return internal_error(std::move(cause));
+    }
+}
+
+}  // namespace tollgate::sqlite

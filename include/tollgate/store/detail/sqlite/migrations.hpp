@@ -1,0 +1,30 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/result.hpp>
+#include <tollgate/store/detail/sqlite/database.hpp>
+
+#include <span>
+#include <string_view>
+
+namespace tollgate::inline v0::sqlite {
+
+/// Brings the tables of one `component` up to date: runs those of `steps` that its file has not seen yet, in order, all
+/// or none. A file is at version n when n steps were done; a released step is never changed, only followed.
+///
+/// Safe when several processes open one file at once: one does the work, the others wait and find it done. A file of a
+/// later version than `steps` know is a problem (internal) that says so, and is left alone.
+///
+/// Versions are kept in a table and by component, not in PRAGMA user_version: the file may be an integrator's own, with
+/// tables and a version of theirs, so that their rows and ours commit together.
+TOLLGATE_DECL result<void> migrate(database& on, std::string_view component, std::span<const sql> steps);
+
+/// Whether the tables are exactly at the version of `steps`; a problem (internal) that says so when they are not, or are
+/// not there.
+TOLLGATE_DECL result<void> expect_migrated(database& on, std::string_view component, std::span<const sql> steps);
+
+}  // namespace tollgate::sqlite
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/store/detail/sqlite/migrations.ipp>
+#endif

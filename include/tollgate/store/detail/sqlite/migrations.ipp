@@ -1,0 +1,69 @@
+#pragma once
+
+#include <tollgate/store/detail/sqlite/migrations.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace tollgate::inline v0::sqlite {
+
+namespace detail {
+
+/// How many steps were done; none for a component, or a file, that has seen no step.
+inline result<std::int64_t> schema_version(database& of, std::string_view component) {
+    using number = std::int64_t;
+    auto table = of.prepare("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'tollgate_schema'")
+                     .next<number>();
+    if (!table) return std::move(table).error();
+    if (std::get<0>(table->value()) == 0) return number{0};
+    auto version = of.prepare("SELECT version FROM tollgate_schema WHERE component = ?", component).next<number>();
+    if (!version) return std::move(version).error();
+    return *version ? std::get<0>(**version) : number{0};
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL result<void> migrate(database& on, std::string_view component, std::span<const sql> steps) {
+    const auto newest = static_cast<std::int64_t>(steps.size());
+    const auto judge = [&](std::int64_t version) -> result<void> {
+        if (version <= newest) return {};
+        return internal_error(
+            "The tables of \"" + std::string{component} + "\" are of version " + std::to_string(version) +
+            ", made by a later release; this one knows them up to version " + std::to_string(newest) + ".");
+    };
+
+    // Without the write lock first: nearly every start finds everything done.
+    auto before = detail::schema_version(on, component);
+    if (!before) return std::move(before).error();
+    if (*before >= newest) return judge(*before);
+
+    auto change = transaction::begin(on);
+    if (!change) return std::move(change).error();
+    auto version = detail::schema_version(on, component);
+    if (!version) return std::move(version).error();
+    if (*version >= newest) return judge(*version);  // another process was quicker
+
+    if (auto done = on.run_script("CREATE TABLE IF NOT EXISTS tollgate_schema ("
+                                  "component TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT, WITHOUT ROWID");
+        !done)
+        return done;
+    for (const sql& step : steps.subspan(static_cast<std::size_t>(*version)))
+        if (auto done = on.run_script(step); !done) return done;
+    if (auto done = on.run("INSERT INTO tollgate_schema VALUES (?1, ?2) "
+                           "ON CONFLICT (component) DO UPDATE SET version = ?2",
+                           component, newest);
+        !done)
+        return done;
+    return change->commit();
+}
+
+TOLLGATE_DECL result<void> expect_migrated(database& on, std::string_view component, std::span<const sql> steps) {
+    const auto version = detail::schema_version(on, component);
+    if (!version) return version.error();
+    if (*version == static_cast<std::int64_t>(steps.size())) return {};
+    return internal_error("The tables of \"" + std::string{component} + "\" are of version " + std::to_string(*version) +
+                          ", and this release needs version " + std::to_string(steps.size()) + ".");
+}
+
+}  // namespace tollgate::sqlite

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <tollgate/store/detail/sqlite/columns.hpp>
+#include <tollgate/store/detail/sqlite/remove_deliveries.hpp>
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace tollgate::inline v0::sqlite {
+
+namespace detail {
+
+/// The deliveries that `rows` name, by id and event; how many there were.
+inline result<std::size_t> remove_listed(database& on, statement rows) {
+    std::vector<std::pair<delivery_id, std::int64_t>> listed;
+    {
+        auto reading = std::move(rows);  // at its end before anything is removed
+        for (;;) {
+            auto row = reading.next<delivery_id, std::int64_t>();
+            if (!row) return std::move(row).error();
+            if (!*row) break;
+            listed.emplace_back(std::get<0>(**row), std::get<1>(**row));
+        }
+    }
+    for (const auto& [id, event] : listed)
+        if (auto done = remove_delivery(on, id, event); !done) return std::move(done).error();
+    return listed.size();
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL result<void> remove_delivery(database& on, delivery_id id, std::int64_t event) {
+    if (auto done = on.run("DELETE FROM tollgate_deliveries WHERE id = ?", id); !done) return done;
+    return on.run(
+        "DELETE FROM tollgate_events WHERE id = ?1 "
+        "AND NOT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE event = ?1)",
+        event);
+}
+
+TOLLGATE_DECL result<void> remove_leased_deliveries(database& on, hook_id deleted, const std::string& host) {
+    // By the host, which has few leases; the hook may have any number of deliveries.
+    auto removed = detail::remove_listed(
+        on, on.prepare("SELECT id, event FROM tollgate_deliveries INDEXED BY tollgate_deliveries_leased "
+                       "WHERE host = ? AND leased_until IS NOT NULL AND hook = ?",
+                       host, deleted));
+    if (!removed) return std::move(removed).error();
+    return {};
+}
+
+TOLLGATE_DECL result<std::size_t> remove_deliveries_of_deleted(database& on, std::size_t rows_max) {
+    std::size_t removed = 0;
+    while (removed < rows_max) {
+        std::optional<hook_id> hook;
+        {
+            auto row = on.prepare("SELECT id FROM tollgate_hooks WHERE service = '' LIMIT 1").next<hook_id>();
+            if (!row) return std::move(row).error();
+            if (!*row) break;
+            hook = std::get<0>(**row);
+        }
+        const std::size_t asked = rows_max - removed;
+        auto some = detail::remove_listed(
+            on, on.prepare("SELECT id, event FROM tollgate_deliveries WHERE hook = ? LIMIT ?", *hook, asked));
+        if (!some) return some;
+        removed += *some;
+        if (*some == asked) break;
+        if (auto done = on.run("DELETE FROM tollgate_hooks WHERE id = ?", *hook); !done) return std::move(done).error();
+    }
+    return removed;
+}
+
+TOLLGATE_DECL result<std::size_t> remove_ended_before(database& on, instant then, std::size_t rows_max) {
+    return detail::remove_listed(
+        on, on.prepare("SELECT id, event FROM tollgate_deliveries WHERE ended_at < ? ORDER BY ended_at LIMIT ?", then,
+                       rows_max));
+}
+
+TOLLGATE_DECL result<void> remove_ended_beyond(database& on, hook_id of, std::size_t kept, std::size_t rows_max) {
+    auto removed = detail::remove_listed(
+        on, on.prepare("SELECT id, event FROM tollgate_deliveries INDEXED BY tollgate_deliveries_of_hook_ended "
+                       "WHERE hook = ? AND ended_at IS NOT NULL AND state <> 'held' ORDER BY id DESC LIMIT ? OFFSET ?",
+                       of, rows_max, kept));
+    if (!removed) return std::move(removed).error();
+    return {};
+}
+
+}  // namespace tollgate::sqlite

@@ -1,0 +1,229 @@
+#pragma once
+
+#include <tollgate/store/detail/sqlite/statement.hpp>
+
+#include <array>
+#include <string_view>
+
+namespace tollgate::inline v0::sqlite {
+
+/// The name of the store's tables among the components of a file.
+inline constexpr std::string_view store_component = "store";
+
+/// The store's tables, step by step. Times are milliseconds since 1970. AUTOINCREMENT: an id is never used again.
+inline constexpr std::array store_steps{
+    // 1: personal tokens, access tokens, hooks.
+    sql{R"(
+        CREATE TABLE tollgate_personal_tokens (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            user INTEGER NOT NULL CHECK (user > 0),
+            username TEXT NOT NULL UNIQUE,
+            secret_digest BLOB NOT NULL CHECK (length(secret_digest) = 32),
+            description TEXT NOT NULL,
+            scopes TEXT NOT NULL,
+            created_at INTEGER NOT NULL,
+            last_used_at INTEGER
+        ) STRICT;
+        CREATE INDEX tollgate_personal_tokens_by_user ON tollgate_personal_tokens (user);
+
+        CREATE TABLE tollgate_access_tokens (
+            token_digest BLOB PRIMARY KEY CHECK (length(token_digest) = 32),
+            user INTEGER NOT NULL CHECK (user > 0),
+            application INTEGER NOT NULL CHECK (application > 0),
+            scopes TEXT NOT NULL,
+            created_at INTEGER NOT NULL,
+            expires_at INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE tollgate_hooks (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            service TEXT NOT NULL,
+            account INTEGER NOT NULL CHECK (account > 0),
+            event TEXT NOT NULL,
+            source TEXT NOT NULL CHECK (source IN ('api', 'manual')),
+            type TEXT NOT NULL,
+            target_url TEXT NOT NULL,
+            secret TEXT NOT NULL,
+            created_at INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX tollgate_hooks_by_account ON tollgate_hooks (service, account, event);
+    )"},
+    // 2: applications, grants, codes, refresh tokens, sessions; a hook's secret before its last; access tokens' use.
+    //
+    // Access tokens may name an application that has no row: an integrator's own, and those of step 1. So no foreign
+    // key leads from them, and ids of applications begin above theirs (unless one is so large that none would be left).
+    // `refresh_token` in a code is set when it is redeemed, and says from then on what was made of it.
+    sql{R"(
+        CREATE TABLE tollgate_applications (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            owner INTEGER NOT NULL CHECK (owner > 0),
+            client_id TEXT NOT NULL UNIQUE,
+            secret_digest BLOB NOT NULL CHECK (length(secret_digest) = 32),
+            name TEXT NOT NULL,
+            website TEXT NOT NULL,
+            description TEXT NOT NULL,
+            redirect_url TEXT,
+            created_at INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX tollgate_applications_by_owner ON tollgate_applications (owner);
+        INSERT INTO sqlite_sequence (name, seq)
+            SELECT 'tollgate_applications', coalesce(max(application), 0) FROM tollgate_access_tokens
+            WHERE application < 4611686018427387904;
+
+        CREATE TABLE tollgate_grants (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            user INTEGER NOT NULL CHECK (user > 0),
+            application INTEGER NOT NULL REFERENCES tollgate_applications (id) ON DELETE CASCADE,
+            scopes TEXT NOT NULL,
+            created_at INTEGER NOT NULL,
+            last_used_at INTEGER,
+            UNIQUE (user, application)
+        ) STRICT;
+        CREATE INDEX tollgate_grants_by_application ON tollgate_grants (application);
+
+        CREATE TABLE tollgate_codes (
+            id INTEGER PRIMARY KEY,
+            code_digest BLOB NOT NULL UNIQUE CHECK (length(code_digest) = 32),
+            access_grant INTEGER NOT NULL REFERENCES tollgate_grants (id) ON DELETE CASCADE,
+            scopes TEXT NOT NULL,
+            redirect TEXT NOT NULL,
+            code_challenge TEXT,
+            expires_at INTEGER NOT NULL,
+            forget_at INTEGER NOT NULL,
+            refresh_token INTEGER
+        ) STRICT;
+        CREATE INDEX tollgate_codes_by_grant ON tollgate_codes (access_grant);
+        CREATE INDEX tollgate_codes_by_end ON tollgate_codes (forget_at);
+
+        CREATE TABLE tollgate_refresh_tokens (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            token_digest BLOB NOT NULL UNIQUE CHECK (length(token_digest) = 32),
+            access_grant INTEGER NOT NULL REFERENCES tollgate_grants (id) ON DELETE CASCADE,
+            scopes TEXT NOT NULL,
+            expires_at INTEGER NOT NULL,
+            ends_at INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX tollgate_refresh_tokens_by_grant ON tollgate_refresh_tokens (access_grant, expires_at);
+        CREATE INDEX tollgate_refresh_tokens_by_end ON tollgate_refresh_tokens (expires_at);
+
+        ALTER TABLE tollgate_access_tokens ADD COLUMN refresh_token INTEGER;
+        ALTER TABLE tollgate_access_tokens ADD COLUMN last_used_at INTEGER;
+        CREATE INDEX tollgate_access_tokens_by_grant ON tollgate_access_tokens (application, user, expires_at);
+        CREATE INDEX tollgate_access_tokens_by_refresh_token ON tollgate_access_tokens (refresh_token);
+        CREATE INDEX tollgate_access_tokens_by_end ON tollgate_access_tokens (expires_at);
+
+        ALTER TABLE tollgate_hooks ADD COLUMN previous_secret TEXT;
+        ALTER TABLE tollgate_hooks ADD COLUMN previous_secret_until INTEGER;
+
+        CREATE TABLE tollgate_sessions (
+            cookie_digest BLOB PRIMARY KEY CHECK (length(cookie_digest) = 32),
+            user INTEGER NOT NULL CHECK (user > 0),
+            login TEXT NOT NULL,
+            created_at INTEGER NOT NULL,
+            last_seen_at INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX tollgate_sessions_by_user ON tollgate_sessions (user, last_seen_at);
+        CREATE INDEX tollgate_sessions_by_creation ON tollgate_sessions (created_at);
+        CREATE INDEX tollgate_sessions_by_last_sight ON tollgate_sessions (last_seen_at);
+    )"},
+    // 3: the outbox.
+    //
+    // Of due_at (it waits), leased_until (it is being sent) and ended_at (it was delivered, given up or held) a
+    // delivery has exactly one, and each has an index of those rows alone: what is due costs the same, however much
+    // history is kept. A delivery's host is its hook's, and kept by name with each, so that a host's row is free to be
+    // forgotten.
+    //
+    // Hosts stand in one of two lines, the slow ones and all others, by when there may be something to claim of them;
+    // `turn` orders those of one moment. One that has nothing waiting or leased stands in none, and is idle.
+    sql{R"(
+        ALTER TABLE tollgate_hooks ADD COLUMN disabled_at INTEGER;
+        ALTER TABLE tollgate_hooks ADD COLUMN disable_reason TEXT CHECK (disable_reason IN ('gone', 'failing'));
+        ALTER TABLE tollgate_hooks ADD COLUMN failing_since INTEGER;
+
+        CREATE TABLE tollgate_events (
+            id INTEGER PRIMARY KEY,
+            service TEXT NOT NULL,
+            account INTEGER NOT NULL CHECK (account > 0),
+            name TEXT NOT NULL,
+            data TEXT NOT NULL,
+            happened_at INTEGER NOT NULL
+        ) STRICT;
+
+        CREATE TABLE tollgate_deliveries (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            hook INTEGER NOT NULL REFERENCES tollgate_hooks (id) ON DELETE CASCADE,
+            event INTEGER NOT NULL REFERENCES tollgate_events (id) ON DELETE CASCADE,
+            host TEXT NOT NULL,
+            message_id TEXT NOT NULL,
+            created_at INTEGER NOT NULL,
+            state TEXT NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'delivered', 'given_up', 'held')),
+            due_at INTEGER,
+            leased_until INTEGER,
+            ended_at INTEGER,
+            lease_open INTEGER NOT NULL DEFAULT 0,
+            lease_number INTEGER NOT NULL DEFAULT 0,
+            attempts_made INTEGER NOT NULL DEFAULT 0,
+            CHECK ((due_at IS NOT NULL) + (leased_until IS NOT NULL) + (ended_at IS NOT NULL) = 1),
+            CHECK ((state = 'waiting') = (ended_at IS NULL))
+        ) STRICT;
+        CREATE INDEX tollgate_deliveries_by_hook ON tollgate_deliveries (hook);
+        CREATE INDEX tollgate_deliveries_by_event ON tollgate_deliveries (event);
+        CREATE INDEX tollgate_deliveries_due ON tollgate_deliveries (host, due_at) WHERE due_at IS NOT NULL;
+        CREATE INDEX tollgate_deliveries_leased ON tollgate_deliveries (host, leased_until)
+            WHERE leased_until IS NOT NULL;
+        CREATE INDEX tollgate_deliveries_ended ON tollgate_deliveries (ended_at) WHERE ended_at IS NOT NULL;
+
+        CREATE TABLE tollgate_attempts (
+            id INTEGER PRIMARY KEY,
+            delivery INTEGER NOT NULL REFERENCES tollgate_deliveries (id) ON DELETE CASCADE,
+            hook INTEGER NOT NULL,
+            began_at INTEGER NOT NULL,
+            duration INTEGER NOT NULL,
+            result TEXT NOT NULL,
+            status INTEGER NOT NULL,
+            answer BLOB NOT NULL
+        ) STRICT;
+        CREATE INDEX tollgate_attempts_by_delivery ON tollgate_attempts (delivery);
+        CREATE INDEX tollgate_attempts_by_hook ON tollgate_attempts (hook);
+
+        CREATE TABLE tollgate_delivery_hosts (
+            name TEXT PRIMARY KEY,
+            slow INTEGER NOT NULL DEFAULT 0,
+            answered_once INTEGER NOT NULL DEFAULT 0,
+            ready_at INTEGER,
+            turn INTEGER NOT NULL DEFAULT 0,
+            idle_since INTEGER,
+            CHECK ((ready_at IS NULL) <> (idle_since IS NULL))
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX tollgate_delivery_hosts_in_line ON tollgate_delivery_hosts (slow, ready_at, turn)
+            WHERE ready_at IS NOT NULL;
+        CREATE INDEX tollgate_delivery_hosts_idle ON tollgate_delivery_hosts (idle_since) WHERE idle_since IS NOT NULL;
+    )"},
+    // 4: each secret that was replaced has a row of its own; when a hook that is failing failed last; that somebody asked
+    // for a delivery to be sent again while it was being sent; an index of a hook's deliveries that have ended.
+    sql{R"(
+        CREATE TABLE tollgate_hook_secrets (
+            id INTEGER PRIMARY KEY,
+            hook INTEGER NOT NULL REFERENCES tollgate_hooks (id) ON DELETE CASCADE,
+            secret TEXT NOT NULL,
+            valid_until INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX tollgate_hook_secrets_by_hook ON tollgate_hook_secrets (hook);
+        INSERT INTO tollgate_hook_secrets (hook, secret, valid_until)
+            SELECT id, previous_secret, previous_secret_until FROM tollgate_hooks
+            WHERE previous_secret IS NOT NULL AND previous_secret_until IS NOT NULL;
+        ALTER TABLE tollgate_hooks DROP COLUMN previous_secret;
+        ALTER TABLE tollgate_hooks DROP COLUMN previous_secret_until;
+
+        ALTER TABLE tollgate_hooks ADD COLUMN last_failure_at INTEGER;
+        UPDATE tollgate_hooks SET last_failure_at = coalesce(
+            (SELECT max(began_at) FROM tollgate_attempts WHERE hook = tollgate_hooks.id), failing_since)
+            WHERE failing_since IS NOT NULL;
+
+        ALTER TABLE tollgate_deliveries ADD COLUMN resend_asked INTEGER NOT NULL DEFAULT 0;
+        CREATE INDEX tollgate_deliveries_of_hook_ended ON tollgate_deliveries (hook)
+            WHERE ended_at IS NOT NULL AND state <> 'held';
+    )"},
+};
+
+}  // namespace tollgate::sqlite

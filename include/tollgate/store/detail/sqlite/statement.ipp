@@ -1,0 +1,91 @@
+#pragma once
+
+#include <tollgate/store/detail/sqlite/failure.hpp>
+#include <tollgate/store/detail/sqlite/statement.hpp>
+
+#include <sqlite3.h>
+
+namespace tollgate::inline v0::sqlite {
+
+TOLLGATE_DECL bool cell::is_null() const noexcept { return sqlite3_column_type(row_, column_) == SQLITE_NULL; }
+
+TOLLGATE_DECL std::optional<std::int64_t> cell::integer() const noexcept {
+    if (sqlite3_column_type(row_, column_) != SQLITE_INTEGER) return std::nullopt;
+    return sqlite3_column_int64(row_, column_);
+}
+
+TOLLGATE_DECL std::optional<std::string_view> cell::text() const noexcept {
+    if (sqlite3_column_type(row_, column_) != SQLITE_TEXT) return std::nullopt;
+    const unsigned char* characters = sqlite3_column_text(row_, column_);
+    if (characters == nullptr) return std::nullopt;  // out of memory
+    return std::string_view{reinterpret_cast<const char*>(characters),
+                            static_cast<std::size_t>(sqlite3_column_bytes(row_, column_))};
+}
+
+TOLLGATE_DECL std::optional<std::span<const std::byte>> cell::blob() const noexcept {
+    if (sqlite3_column_type(row_, column_) != SQLITE_BLOB) return std::nullopt;
+    const void* bytes = sqlite3_column_blob(row_, column_);  // null for an empty one
+    const int size = sqlite3_column_bytes(row_, column_);
+    if (bytes == nullptr && size != 0) return std::nullopt;
+    return std::span{static_cast<const std::byte*>(bytes), static_cast<std::size_t>(size)};
+}
+
+TOLLGATE_DECL void parameter::note(int code) noexcept {
+    if (code_ == SQLITE_OK) code_ = code;
+}
+
+TOLLGATE_DECL void parameter::null() noexcept { note(sqlite3_bind_null(statement_, index_)); }
+
+TOLLGATE_DECL void parameter::integer(std::int64_t value) noexcept {
+    note(sqlite3_bind_int64(statement_, index_, value));
+}
+
+TOLLGATE_DECL void parameter::text(std::string_view value) noexcept {
+    // A null pointer would bind NULL, and an empty view may hold one.
+    const char* characters = value.empty() ? "" : value.data();
+    note(sqlite3_bind_text64(statement_, index_, characters, value.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
+}
+
+TOLLGATE_DECL void parameter::blob(std::span<const std::byte> value) noexcept {
+    const void* bytes = value.empty() ? "" : static_cast<const void*>(value.data());
+    note(sqlite3_bind_blob64(statement_, index_, bytes, value.size(), SQLITE_TRANSIENT));
+}
+
+TOLLGATE_DECL result<bool> statement::step() {
+    if (trouble_) return *trouble_;
+    const char* text = sqlite3_sql(prepared_);
+    sqlite3* connection = sqlite3_db_handle(prepared_);
+    if (bind_code_ != SQLITE_OK) return failure(connection, bind_code_, text);
+    const int code = sqlite3_step(prepared_);
+    if (code == SQLITE_ROW) return true;
+    if (code == SQLITE_DONE) return false;
+    auto why = failure(connection, code, text);
+    sqlite3_reset(prepared_);  // lets go of the locks now, not when the statement goes out of scope
+    return why;
+}
+
+TOLLGATE_DECL result<void> statement::finish() {
+    for (;;) {
+        auto stepped = step();
+        if (!stepped) return std::move(stepped).error();
+        if (!*stepped) return {};
+    }
+}
+
+TOLLGATE_DECL error statement::misread(std::size_t column) const {
+    return internal_error("SQLite: column " + std::to_string(column) + " does not hold what it should: " +
+                          sqlite3_sql(prepared_));
+}
+
+TOLLGATE_DECL void statement::give_back() noexcept {
+    if (prepared_ == nullptr) return;
+    if (lent_ == nullptr) {
+        sqlite3_finalize(prepared_);
+        return;
+    }
+    sqlite3_reset(prepared_);
+    sqlite3_clear_bindings(prepared_);
+    *lent_ = false;
+}
+
+}  // namespace tollgate::sqlite

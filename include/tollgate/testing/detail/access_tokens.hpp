@@ -1,0 +1,170 @@
+#pragma once
+
+#include <tollgate/testing/detail/samples.hpp>
+#include <tollgate/testing/detail/test_case.hpp>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <source_location>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tollgate::inline v0::testing {
+
+namespace detail {
+
+template <class Store>
+void expect_token_found(Store& store, const new_access_token& made,
+                        const std::source_location& at = std::source_location::current()) {
+    const auto found = value_of(store.find_access_token(made.token_digest), at);
+    expect(found.has_value(), "an access token that was created is found", at);
+    expect(found->user == made.user, "a found token has its user", at);
+    expect(found->secret_digest == made.token_digest, "a found token has its digest", at);
+    expect(found->scopes == made.scopes, "a found token has its scopes, in their order", at);
+    expect(found->expires_at == made.expires_at, "a found token has its expiry, to the millisecond", at);
+    expect(found->application == made.application, "a found token has its application", at);
+}
+
+template <class Store>
+void expect_token_unknown(Store& store, const digest& token,
+                          const std::source_location& at = std::source_location::current()) {
+    expect(!value_of(store.find_access_token(token), at).has_value(), "no access token is found", at);
+}
+
+}  // namespace detail
+
+/// The rules for access tokens.
+template <class Given>
+void add_access_token_cases(std::vector<test_case>& to, const std::shared_ptr<const store_source<Given>>& source) {
+    using namespace detail;
+    const auto add = adder_of_cases(to, source);
+
+    add("access token: what was created is found", [](auto& store) {
+        const auto made = sample_access_token(1);
+        expect_token_unknown(store, made.token_digest);
+        value_of(store.create_access_token(made));
+        expect_token_found(store, made);
+        expect_token_found(store, made);
+    });
+
+    add("access token: a digest is compared in all its bytes", [](auto& store) {
+        const auto made = sample_access_token(1);
+        value_of(store.create_access_token(made));
+        for (const std::size_t position : {std::size_t{0}, std::size_t{8}, std::size_t{31}}) {
+            auto bytes = made.token_digest.bytes();
+            bytes[position] ^= 1;
+            expect_token_unknown(store, digest::from_bytes(bytes));
+        }
+        expect_token_unknown(store, digest{});
+        expect_token_found(store, made);
+    });
+
+    add("access token: any digest, any scopes, any time", [](auto& store) {
+        std::uint64_t seed = 0;
+        for (const instant at : difficult_times()) {
+            auto made = sample_access_token(seed, user_id{static_cast<std::int64_t>(seed) + 1});
+            if (seed == 0) made.token_digest = digest{};
+            made.scopes = seed % 2 == 0 ? scope_set{} : sample_scopes("b a c");
+            made.expires_at = at;
+            ++seed;
+            value_of(store.create_access_token(made));
+            expect_token_found(store, made);
+        }
+    });
+
+    add("access token: one that is over is still found, with its expiry", [](auto& store) {
+        auto made = sample_access_token(1);
+        made.created_at = from_unix_seconds(1);
+        made.expires_at = from_unix_seconds(2);
+        value_of(store.create_access_token(made));
+        expect_token_found(store, made);
+    });
+
+    add("access token: a second one of the same digest is a conflict", [](auto& store) {
+        const auto first = sample_access_token(1);
+        value_of(store.create_access_token(first));
+        auto second = first;
+        second.user = user_id{8};
+        second.scopes = sample_scopes("itemplatform");
+        expect_error(store.create_access_token(second), error_kind::conflict);
+        expect_token_found(store, first);
+    });
+
+    add("access token: revoked, it lets nobody in", [](auto& store) {
+        const auto kept = sample_access_token(1), lost = sample_access_token(2);
+        expect(!value_of(store.revoke_access_token(lost.token_digest)), "there was no such token");
+        value_of(store.create_access_token(kept));
+        value_of(store.create_access_token(lost));
+        expect_token_found(store, lost);
+        expect(value_of(store.revoke_access_token(lost.token_digest)), "revoking a token says that there was one");
+        expect_token_unknown(store, lost.token_digest);
+        expect_token_found(store, kept);
+        expect(!value_of(store.revoke_access_token(lost.token_digest)), "a token is revoked once");
+    });
+
+    if constexpr (use_recorder<store_given_as<Given>>)
+        add("access token: when it was used is kept", [](auto& store) {
+            const auto used = sample_access_token(1), idle = sample_access_token(2);
+            value_of(store.create_access_token(used));
+            value_of(store.create_access_token(idle));
+            value_of(store.record_access_token_use(sample_digest(3), noon));
+            expect_token_unknown(store, sample_digest(3));
+            expect(!found_of(store.find_access_token(used.token_digest)).last_used_at, "a token nobody used says so");
+            for (const instant at : {noon + seconds{5}, noon + seconds{9}, noon}) {
+                value_of(store.record_access_token_use(used.token_digest, at));
+                expect(found_of(store.find_access_token(used.token_digest)).last_used_at == at,
+                       "a found token says when, to the millisecond");
+                expect(!found_of(store.find_access_token(idle.token_digest)).last_used_at, "another does not");
+            }
+            expect_token_found(store, used);
+        });
+
+    add("access token: of parallel creations with one digest exactly one wins", [](auto& store) {
+        for (std::uint64_t round = 0; round < 5; ++round) {
+            std::atomic<std::size_t> won{0}, winner{0};
+            in_parallel([&](std::size_t i) {
+                const auto done =
+                    store.create_access_token(sample_access_token(round, user_id{static_cast<std::int64_t>(i) + 1}));
+                if (!done) return expect_error(done, error_kind::conflict);
+                ++won;
+                winner = i;
+            });
+            expect(won == 1, "exactly one creation wins");
+            expect_token_found(store,
+                               sample_access_token(round, user_id{static_cast<std::int64_t>(winner.load()) + 1}));
+        }
+    });
+
+    add("access token: of parallel revocations exactly one was in time", [](auto& store) {
+        for (std::uint64_t round = 0; round < 5; ++round) {
+            const auto made = sample_access_token(round);
+            value_of(store.create_access_token(made));
+            std::atomic<std::size_t> was_there{0};
+            in_parallel([&](std::size_t) {
+                if (value_of(store.revoke_access_token(made.token_digest))) ++was_there;
+                expect_token_unknown(store, made.token_digest);
+            });
+            expect(was_there == 1, "exactly one revocation met the token");
+        }
+    });
+
+    if (source->reopen)
+        to.emplace_back("access token: all outlives the store", [source] {
+            const auto kept = sample_access_token(1), lost = sample_access_token(2);
+            {
+                auto made = source->make();
+                auto& store = store_of(made);
+                value_of(store.create_access_token(kept));
+                value_of(store.create_access_token(lost));
+                value_of(store.revoke_access_token(lost.token_digest));
+            }
+            auto again = source->reopen();
+            auto& store = store_of(again);
+            expect_token_found(store, kept);
+            expect_token_unknown(store, lost.token_digest);
+        });
+}
+
+}  // namespace tollgate::testing

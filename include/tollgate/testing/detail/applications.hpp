@@ -1,0 +1,258 @@
+#pragma once
+
+#include <tollgate/testing/detail/samples.hpp>
+#include <tollgate/testing/detail/test_case.hpp>
+
+#include <atomic>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <source_location>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tollgate::inline v0::testing {
+
+namespace detail {
+
+inline constexpr std::size_t applications_max = limits::applications_per_user_max;
+
+inline void expect_application(const application& given, application_id id, const new_application& made,
+                               const std::source_location& at = std::source_location::current()) {
+    expect(given.id == id, "an application has the id that create gave", at);
+    expect(given.owner == made.owner, "an application has its owner", at);
+    expect(given.client_id == made.client_id, "an application has its client_id", at);
+    expect(given.secret_digest == made.secret_digest, "an application has its secret's digest", at);
+    expect(given.name == made.name, "an application has its name, byte for byte", at);
+    expect(given.website == made.website, "an application has its website, byte for byte", at);
+    expect(given.description == made.description, "an application has its description, byte for byte", at);
+    expect(given.redirect_url == made.redirect_url, "an application has its redirect URL, byte for byte, or none", at);
+    expect(given.created_at == made.created_at, "an application has its time, to the millisecond", at);
+}
+
+template <class Store>
+void expect_application_found(Store& store, application_id id, const new_application& made,
+                              const std::source_location& at = std::source_location::current()) {
+    const auto found = value_of(store.find_application(made.client_id.view()), at);
+    expect(found.has_value(), "an application that was created is found", at);
+    expect_application(*found, id, made, at);
+}
+
+template <class Store>
+void expect_application_unknown(Store& store, std::string_view client_id,
+                                const std::source_location& at = std::source_location::current()) {
+    expect(!value_of(store.find_application(client_id), at).has_value(), "no application is found", at);
+}
+
+}  // namespace detail
+
+/// The rules for OAuth applications. What goes with one that is deleted is among those for grants.
+template <class Given>
+void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<const store_source<Given>>& source) {
+    using namespace detail;
+    const auto add = adder_of_cases(to, source);
+
+    add("application: what was created is found, and listed", [](auto& store) {
+        expect_application_unknown(store, "tgi_a");
+        auto made = sample_application("tgi_a");
+        const auto id = value_of(store.create_application(made, applications_max));
+        expect_application_found(store, id, made);
+        const auto listed = value_of(store.applications_of(made.owner));
+        expect(listed.size() == 1, "an owner's application is listed");
+        expect_application(listed[0], id, made);
+    });
+
+    add("application: a client_id is compared byte for byte", [](auto& store) {
+        value_of(store.create_application(sample_application("tgi_Abc"), applications_max));
+        for (const std::string_view other :
+             {std::string_view{""}, std::string_view{"tgi_abc"}, std::string_view{"tgi_Ab"},
+              std::string_view{"tgi_Abcd"}, std::string_view{"tgi_Abc "}, std::string_view{" tgi_Abc"},
+              std::string_view{"tgi_Abc\0", 8}, std::string_view{"%"}, std::string_view{"tgi____"}})
+            expect_application_unknown(store, other);
+        expect_application_unknown(store, std::string(10'000, 'x'));
+        const auto odd = store.find_application("\xff\xfe");
+        expect(!odd || !odd->has_value(), "bytes that are no UTF-8 name no application");
+
+        const auto longest = sample_application(std::string(client_id_text::bytes_max, 'c'));
+        const auto id = value_of(store.create_application(longest, applications_max));
+        expect_application_found(store, id, longest);
+        expect_application_unknown(store, std::string(client_id_text::bytes_max - 1, 'c'));
+        expect_application_unknown(store, std::string(client_id_text::bytes_max + 1, 'c'));
+    });
+
+    add("application: a second one of the same client_id is a conflict", [](auto& store) {
+        const auto first = sample_application("tgi_a");
+        const auto id = value_of(store.create_application(first, applications_max));
+        auto second = sample_application("tgi_a", user_id{4});
+        second.name = "Another";
+        expect_error(store.create_application(second, applications_max), error_kind::conflict);
+        expect_error(store.create_application(first, applications_max), error_kind::conflict);
+        expect_application_found(store, id, first);
+        expect(value_of(store.applications_of(second.owner)).empty(), "a refused application is not listed");
+        expect(value_of(store.applications_of(first.owner)).size() == 1, "the first application is listed once");
+    });
+
+    add("application: text comes back byte for byte, none is not empty", [](auto& store) {
+        std::int64_t count = 0;
+        const auto next = [&](const std::string& text) {
+            ++count;
+            auto made = sample_application("tgi_" + std::to_string(count), user_id{count});
+            made.name = made.website = made.description = text;
+            made.redirect_url = text;
+            return made;
+        };
+        for (const std::string& text : difficult_texts()) {
+            const auto made = next(text);
+            const auto id = value_of(store.create_application(made, applications_max));
+            expect_application_found(store, id, made);
+            expect_application(value_of(store.applications_of(made.owner)).at(0), id, made);
+        }
+        auto none = next("x");
+        none.redirect_url.reset();
+        expect_application_found(store, value_of(store.create_application(none, applications_max)), none);
+        for (const std::string& text : refusable_texts()) {
+            const auto made = next(text);
+            const auto id = store.create_application(made, applications_max);
+            if (id) expect_application_found(store, *id, made);
+            else expect_application_unknown(store, made.client_id);
+        }
+    });
+
+    add("application: times to the millisecond, the largest owner, any digest", [](auto& store) {
+        std::int64_t count = 0;
+        for (const instant at : difficult_times()) {
+            auto made = sample_application("tgi_" + std::to_string(count),
+                                           user_id{(std::numeric_limits<std::int64_t>::max)() - count});
+            made.created_at = at;
+            made.secret_digest = count == 0 ? digest{} : sample_digest(static_cast<std::uint64_t>(count));
+            ++count;
+            const auto id = value_of(store.create_application(made, applications_max));
+            expect_application_found(store, id, made);
+        }
+    });
+
+    add("application: listed by owner, oldest first", [](auto& store) {
+        std::vector<new_application> made;
+        std::vector<application_id> ids;
+        for (const char* name : {"tgi_z", "tgi_a", "tgi_m", "tgi_b"}) {
+            made.push_back(sample_application(name));
+            // Later ones say they are older: the order is that of creation.
+            made.back().created_at = noon - seconds{static_cast<std::int64_t>(made.size())};
+            ids.push_back(value_of(store.create_application(made.back(), applications_max)));
+            value_of(store.create_application(sample_application(std::string{name} + "_other", user_id{8}),
+                                              applications_max));
+        }
+        const auto listed = value_of(store.applications_of(made[0].owner));
+        expect(listed.size() == made.size(), "an owner's applications are listed, all of them and no other");
+        for (std::size_t i = 0; i < listed.size(); ++i) expect_application(listed[i], ids[i], made[i]);
+        expect(value_of(store.applications_of(user_id{9})).empty(), "an owner without applications has an empty list");
+    });
+
+    add("application: not more than the bound for one owner", [](auto& store) {
+        const auto create = [&](std::string_view client_id, user_id owner, std::size_t max) {
+            return store.create_application(sample_application(client_id, owner), max);
+        };
+        expect_error(create("tgi_0", user_id{3}, 0), error_kind::invalid);
+        const auto first = value_of(create("tgi_1", user_id{3}, 2));
+        value_of(create("tgi_2", user_id{3}, 2));
+        expect_error(create("tgi_3", user_id{3}, 2), error_kind::invalid);
+        expect_application_unknown(store, "tgi_3");
+        value_of(create("tgi_4", user_id{4}, 1));
+        value_of(store.delete_application(user_id{3}, first));
+        value_of(create("tgi_5", user_id{3}, 2));
+        value_of(create("tgi_6", user_id{3}, (std::numeric_limits<std::size_t>::max)()));
+        expect(value_of(store.applications_of(user_id{3})).size() == 3, "as many are there as were created");
+    });
+
+    add("application: its owner replaces its secret, and nobody else", [](auto& store) {
+        auto made = sample_application("tgi_a");
+        const auto other = sample_application("tgi_b");
+        const auto id = value_of(store.create_application(made, applications_max));
+        const auto other_id = value_of(store.create_application(other, applications_max));
+        expect(!value_of(store.replace_client_secret(user_id{4}, id, sample_digest(50))), "it is another owner's");
+        expect(
+            !value_of(store.replace_client_secret(made.owner, application_id{other_id.value() + 1}, sample_digest(50))),
+            "there is no such application");
+        expect_application_found(store, id, made);
+        made.secret_digest = sample_digest(51);
+        expect(value_of(store.replace_client_secret(made.owner, id, made.secret_digest)), "it is the owner's");
+        expect_application_found(store, id, made);
+        expect_application_found(store, other_id, other);
+    });
+
+    add("application: its owner deletes it, and nobody else", [](auto& store) {
+        const auto kept = sample_application("tgi_kept"), lost = sample_application("tgi_lost");
+        const auto kept_id = value_of(store.create_application(kept, applications_max));
+        const auto lost_id = value_of(store.create_application(lost, applications_max));
+        expect(!value_of(store.delete_application(user_id{4}, lost_id)), "it is another owner's");
+        expect_application_found(store, lost_id, lost);
+        expect(value_of(store.delete_application(lost.owner, lost_id)), "it is the owner's");
+        expect_application_unknown(store, lost.client_id);
+        expect(!value_of(store.delete_application(lost.owner, lost_id)), "it is deleted once");
+        expect(!value_of(store.replace_client_secret(lost.owner, lost_id, sample_digest(50))), "it has no secret");
+        expect_application_found(store, kept_id, kept);
+        expect(value_of(store.applications_of(kept.owner)).size() == 1, "a deleted application is not listed");
+
+        const auto again = value_of(store.create_application(lost, applications_max));
+        expect(again != lost_id && again != kept_id, "the id of a deleted application is not used again");
+        expect_application_found(store, again, lost);
+    });
+
+    add("application: of parallel creations with one client_id exactly one wins", [](auto& store) {
+        for (int round = 0; round < 5; ++round) {
+            const std::string client_id = "tgi_" + std::to_string(round);
+            std::atomic<std::size_t> won{0};
+            std::atomic<std::int64_t> winner{0};
+            in_parallel([&](std::size_t i) {
+                const user_id owner{static_cast<std::int64_t>(i) + 1};
+                const auto id = store.create_application(sample_application(client_id, owner), applications_max);
+                if (!id) return expect_error(id, error_kind::conflict);
+                ++won;
+                winner = owner.value();
+            });
+            expect(won == 1, "exactly one creation wins");
+            const auto found = value_of(store.find_application(client_id));
+            expect(found && found->owner == user_id{winner.load()}, "the application is the winner's");
+        }
+    });
+
+    add("application: parallel creations do not pass the bound", [](auto& store) {
+        constexpr std::size_t bound = thread_count * 2, each_tries = 4;
+        std::atomic<std::size_t> won{0};
+        in_parallel([&](std::size_t i) {
+            for (std::size_t n = 0; n < each_tries; ++n) {
+                const auto name = "tgi_" + std::to_string(i) + "_" + std::to_string(n);
+                const auto id = store.create_application(sample_application(name), bound);
+                if (id) ++won;
+                else expect_error(id, error_kind::invalid);
+            }
+        });
+        expect(won == bound, "as many are created as the bound lets, no more and no fewer");
+        expect(value_of(store.applications_of(user_id{3})).size() == bound, "as many are there as were created");
+    });
+
+    if (source->reopen)
+        to.emplace_back("application: all outlives the store", [source] {
+            auto kept = sample_application("tgi_kept");
+            const auto lost = sample_application("tgi_lost");
+            std::optional<application_id> kept_id, lost_id;
+            {
+                auto made = source->make();
+                auto& store = store_of(made);
+                kept_id = value_of(store.create_application(kept, applications_max));
+                lost_id = value_of(store.create_application(lost, applications_max));
+                kept.secret_digest = sample_digest(50);
+                value_of(store.replace_client_secret(kept.owner, *kept_id, kept.secret_digest));
+                value_of(store.delete_application(lost.owner, *lost_id));
+            }
+            auto again = source->reopen();
+            auto& store = store_of(again);
+            expect_application_found(store, *kept_id, kept);
+            expect_application_unknown(store, lost.client_id);
+            const auto next = value_of(store.create_application(lost, applications_max));
+            expect(next != *kept_id && next != *lost_id, "ids are never used again, not even by the next process");
+        });
+}
+
+}  // namespace tollgate::testing

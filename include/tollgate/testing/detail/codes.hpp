@@ -1,0 +1,237 @@
+#pragma once
+
+#include <tollgate/testing/detail/granting.hpp>
+#include <tollgate/testing/detail/samples.hpp>
+#include <tollgate/testing/detail/test_case.hpp>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace tollgate::inline v0::testing {
+
+/// The rules for authorization codes: made, redeemed, shown again.
+template <class Given>
+void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const store_source<Given>>& source) {
+    using namespace detail;
+    using enum redemption_result;
+    const auto add = adder_of_cases(to, source);
+
+    add("code: none is made for an application that is not there", [](auto& store) {
+        const auto application = create_sample_application(store);
+        const application_id other{application.value() + 1};
+        expect_error(store.create_code(sample_code(1, other)), error_kind::not_found);
+        expect(!value_of(store.granted_scopes(user_id{7}, other)), "nothing is granted to nobody");
+        expect(value_of(store.grants_of(user_id{7})).empty(), "nothing is granted to nobody");
+        expect_redemption(store, sample_redemption(1, other), unknown);
+    });
+
+    add("code: made twice, it is the same one", [](auto& store) {
+        const auto application = create_sample_application(store);
+        const auto made = sample_code(1, application);
+        expect_code(store, made, code_result::created);
+        auto again = made;
+        again.scopes = sample_scopes("itemplatform");
+        again.redirect = "https://app.example/elsewhere";
+        again.expires_at = noon + seconds{600};
+        expect_code(store, again, code_result::waiting);
+        expect_code(store, made, code_result::waiting);
+        expect(value_of(store.granted_scopes(user_id{7}, application)) == made.scopes,
+               "nothing was granted by the second");
+        auto shown = sample_redemption(1, application);
+        shown.redirect_uri = again.redirect;
+        expect_redemption(store, shown, mismatch);
+        expect_redemption(store, sample_redemption(1, application), redeemed);
+        expect_code(store, made, code_result::spent);
+        expect_code(store, again, code_result::spent);
+        expect_access(store, 1);
+    });
+
+    add("code: redeemed, it is a pair of tokens", [](auto& store) {
+        const auto application = create_sample_application(store);
+        auto made = sample_code(1, application, user_id{8});
+        made.scopes = sample_scopes("b a c");
+        expect_code(store, made, code_result::created);
+        expect_no_access(store, 1);
+        const auto given = value_of(store.redeem_code(sample_redemption(1, application)));
+        expect(given.result == redeemed, "a good code is redeemed");
+        expect(given.user == user_id{8}, "a redeemed code says whose it was");
+        expect(given.scopes == made.scopes, "a redeemed code says what was granted, in its order");
+        if constexpr (credential_source<std::remove_reference_t<decltype(store)>>) {
+            const auto found = value_of(store.find_access_token(sample_access_digest(1)));
+            expect(found.has_value(), "the access token lets its holder in");
+            expect(found->user == user_id{8}, "the access token has its user");
+            expect(found->scopes == made.scopes, "the access token has its scopes, in their order");
+            expect(found->application == application, "the access token has its application");
+            expect(found->expires_at == sample_tokens(1).access_expires_at, "the access token has its expiry");
+        }
+        expect(is_refreshable(store, 1, application), "the refresh token is good");
+    });
+
+    add("code: unknown, or another application's", [](auto& store) {
+        const auto application = create_sample_application(store);
+        const auto other = create_sample_application(store, "tgi_b");
+        expect_code(store, sample_code(1, application), code_result::created);
+        expect_redemption(store, sample_redemption(2, application), unknown);
+        expect_redemption(store, sample_redemption(1, other), unknown);
+        expect_no_access(store, 1);
+        expect(!is_refreshable(store, 1, application) && !is_refreshable(store, 1, other), "there is no refresh token");
+        expect_redemption(store, sample_redemption(1, application), redeemed);
+        expect_redemption(store, sample_redemption(1, other), unknown);
+        expect_access(store, 1);
+    });
+
+    add("code: not good at the moment it expires at, good before", [](auto& store) {
+        const auto application = create_sample_application(store);
+        for (std::uint64_t seed = 1; seed <= 2; ++seed)
+            expect_code(store, sample_code(seed, application), code_result::created);
+        auto late = sample_redemption(1, application), in_time = sample_redemption(2, application);
+        late.now = noon + seconds{60};
+        in_time.now = late.now - milliseconds{1};
+        expect_redemption(store, late, unknown);
+        expect_no_access(store, 1);
+        expect_redemption(store, in_time, redeemed);
+        expect_access(store, 2);
+    });
+
+    add("code: a redirect_uri that is shown is the one it was made for, byte for byte", [](auto& store) {
+        const auto application = create_sample_application(store);
+        std::uint64_t seed = 0;
+        for (const std::string& text : difficult_texts()) {
+            auto made = sample_code(++seed, application);
+            made.redirect = "https://app.example/" + text;
+            expect_code(store, made, code_result::created);
+            auto shown = sample_redemption(seed, application);
+            for (const std::string& other : {made.redirect + "/", made.redirect + " ", std::string{},
+                                             std::string{"https://App.example/"} + text, made.redirect.substr(1)}) {
+                shown.redirect_uri = other;
+                expect_redemption(store, shown, mismatch);
+                expect_no_access(store, seed);
+            }
+            shown.redirect_uri = made.redirect;
+            expect_redemption(store, shown, redeemed);
+        }
+        expect_code(store, sample_code(++seed, application), code_result::created);
+        expect_redemption(store, sample_redemption(seed, application), redeemed);  // none shown is fine, too
+    });
+
+    add("code: a verifier is there exactly if a challenge was, and fits it", [](auto& store) {
+        const auto application = create_sample_application(store);
+        const std::string one(43, 'a'), other = std::string(42, 'a') + "A";
+        struct row {
+            std::optional<std::string> challenge, shown;
+            redemption_result wanted;
+        };
+        std::uint64_t seed = 0;
+        for (const row& each : {row{{}, {}, redeemed}, row{{}, one, mismatch}, row{one, {}, mismatch},
+                                row{one, other, mismatch}, row{one, "", mismatch}, row{one, one, redeemed}}) {
+            auto made = sample_code(++seed, application);
+            made.code_challenge = each.challenge;
+            expect_code(store, made, code_result::created);
+            auto shown = sample_redemption(seed, application);
+            shown.code_challenge = each.shown;
+            expect_redemption(store, shown, each.wanted);
+            if (each.wanted == redeemed) continue;
+            expect_no_access(store, seed);
+            shown.code_challenge = each.challenge;
+            expect_redemption(store, shown, redeemed);  // it was still good
+        }
+    });
+
+    add("code: shown again, what was made of it is revoked, and nothing else", [](auto& store) {
+        const auto application = create_sample_application(store);
+        let_in(store, 1, application);
+        let_in(store, 2, application);
+        expect_refresh(store, sample_refresh(1, 11, application), refresh_result::refreshed);
+        expect_refresh(store, sample_refresh(2, 12, application), refresh_result::refreshed);
+        auto shown = sample_redemption(1, application);
+        shown.tokens = sample_tokens(3);
+        for (int round = 0; round < 2; ++round) {
+            expect_redemption(store, shown, reused);
+            for (const std::uint64_t gone : {1U, 11U, 3U}) expect_no_access(store, gone);
+            expect(!is_refreshable(store, 1, application), "the refresh token made of the code is revoked");
+            expect(!is_refreshable(store, 3, application), "no token is made of a code that is spent");
+        }
+        for (const std::uint64_t kept : {2U, 12U}) expect_access(store, kept);
+        expect(is_refreshable(store, 2, application), "another code's tokens live on");
+        expect(value_of(store.granted_scopes(user_id{7}, application)).has_value(), "the grant lives on");
+        expect_code(store, sample_code(1, application), code_result::spent);
+    });
+
+    add("code: reuse is reuse whatever else is wrong, and is seen long after it expired", [](auto& store) {
+        const auto application = create_sample_application(store);
+        const auto other = create_sample_application(store, "tgi_b");
+        const instant last = noon + seconds{60} + seconds{limits::spent_code_seconds} - milliseconds{1};
+        let_in(store, 1, application);
+        expect_redemption(store, sample_redemption(1, other), unknown);  // whoever that is, it is not theirs to revoke
+        expect_access(store, 1);
+        value_of(store.sweep_expired(last, 100));
+        expect_code(store, sample_code(1, application), code_result::spent);
+        auto shown = sample_redemption(1, application);
+        shown.now = last;
+        shown.redirect_uri = "https://elsewhere.example/";
+        shown.code_challenge = std::string(43, 'a');
+        expect_redemption(store, shown, reused);
+        expect(!is_refreshable(store, 1, application), "the refresh token made of the code is revoked");
+    });
+
+    add("code: where a new digest is there already nothing happened", [](auto& store) {
+        const auto application = create_sample_application(store);
+        let_in(store, 1, application);
+        expect_code(store, sample_code(2, application), code_result::created);
+        auto shown = sample_redemption(2, application);
+        shown.tokens.access_digest = sample_access_digest(1);
+        expect_error(store.redeem_code(shown), error_kind::conflict);
+        expect(!is_refreshable(store, 2, application), "both tokens are made, or none");
+        shown = sample_redemption(2, application);
+        shown.tokens.refresh_digest = sample_refresh_digest(1);
+        expect_error(store.redeem_code(shown), error_kind::conflict);
+        expect_no_access(store, 2);
+        expect_code(store, sample_code(2, application), code_result::waiting);
+        expect_redemption(store, sample_redemption(2, application), redeemed);
+        expect_access(store, 1);
+        expect_access(store, 2);
+    });
+
+    add("code: of parallel redemptions exactly one wins, and the others revoke what it won", [](auto& store) {
+        const auto application = create_sample_application(store);
+        for (std::uint64_t round = 0; round < 5; ++round) {
+            expect_code(store, sample_code(round, application), code_result::created);
+            std::atomic<std::size_t> won{0};
+            in_parallel([&](std::size_t i) {
+                auto shown = sample_redemption(round, application);
+                shown.tokens = sample_tokens(round * thread_count + i);
+                const auto given = value_of(store.redeem_code(shown));
+                expect(given.result == redeemed || given.result == reused, "a code is redeemed, or it was before");
+                if (given.result == redeemed) ++won;
+            });
+            expect(won == 1, "exactly one redemption wins");
+            for (std::uint64_t i = 0; i < thread_count; ++i) {
+                expect_no_access(store, round * thread_count + i);
+                expect(!is_refreshable(store, round * thread_count + i, application),
+                       "reuse revokes, in parallel, too");
+            }
+        }
+    });
+
+    add("code: a form that is sent twice makes one code, in parallel, too", [](auto& store) {
+        const auto application = create_sample_application(store);
+        for (std::uint64_t round = 0; round < 5; ++round) {
+            std::atomic<std::size_t> created{0};
+            in_parallel([&](std::size_t) {
+                const auto given = value_of(store.create_code(sample_code(round, application)));
+                expect(given == code_result::created || given == code_result::waiting, "a code is new, or waits");
+                if (given == code_result::created) ++created;
+            });
+            expect(created == 1, "exactly one creation makes the code");
+            expect_redemption(store, sample_redemption(round, application), redeemed);
+        }
+        expect(value_of(store.grants_of(user_id{7})).size() == 1, "one user and one application have one grant");
+    });
+}
+
+}  // namespace tollgate::testing

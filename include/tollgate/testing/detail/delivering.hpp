@@ -1,0 +1,164 @@
+#pragma once
+
+#include <tollgate/contract/outbox.hpp>
+#include <tollgate/model/delivery.hpp>
+#include <tollgate/testing/detail/expect.hpp>
+#include <tollgate/testing/detail/samples.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <source_location>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// What the rules for outboxes are written with.
+namespace tollgate::inline v0::testing::detail {
+
+[[nodiscard]] inline message_seed sample_seed(std::uint64_t number) {
+    const digest mixed = sample_digest(5'000'000 + number);
+    message_seed seed{};
+    for (std::size_t i = 0; i < seed.size(); ++i) seed[i] = std::byte{mixed.bytes()[i]};
+    return seed;
+}
+
+[[nodiscard]] inline event sample_event(const account_ref& account, std::string_view name = "site.published") {
+    return {.account = account, .name = std::string{name}, .data = R"({"version": 7})", .at = noon};
+}
+
+/// Far more than a case needs, so that each names the one bound that it is about.
+[[nodiscard]] inline claim_terms sample_terms(instant now) {
+    return {.now = now,
+            .lease_until = now + seconds{30},
+            .deliveries_max = 1000,
+            .slow_deliveries_max = 1000,
+            .per_host_max = 1000,
+            .per_slow_host_max = 1000};
+}
+
+/// A settlement of what was claimed, by an attempt that took 20 ms.
+[[nodiscard]] inline settlement settled(const due_delivery& sent, delivery_verdict verdict, instant at = noon) {
+    settlement made{.lease = sent.lease, .made = {.at = at, .duration = milliseconds{20}}, .verdict = verdict};
+    made.made.status = verdict == delivery_verdict::delivered ? 204 : verdict == delivery_verdict::gone ? 410 : 503;
+    made.made.answer = verdict == delivery_verdict::delivered ? "" : "not now";
+    made.again_at = at + seconds{60};
+    return made;
+}
+
+/// A hook of the account's; its host alone is of interest.
+template <class Store>
+hook_id listen_at(Store& store, const account_ref& account, std::string_view target_url,
+                  const std::source_location& at = std::source_location::current()) {
+    auto made = sample_hook(account);
+    made.target_url = target_url;
+    return value_of(store.create_hook(made, 1000), at);
+}
+template <class Store>
+hook_id listen(Store& store, const account_ref& account,
+               const std::source_location& at = std::source_location::current()) {
+    return listen_at(store, account, "https://example.com/hook", at);
+}
+
+/// Appends so many events, each with a seed of its own.
+template <class Store>
+void report(Store& store, const account_ref& account, std::size_t count = 1, instant now = noon,
+            const std::source_location& at = std::source_location::current()) {
+    static std::atomic<std::uint64_t> last{0};
+    for (std::size_t i = 0; i < count; ++i)
+        value_of(store.append_event(sample_event(account), sample_seed(++last), now), at);
+}
+
+template <class Store>
+std::vector<due_delivery> claim(Store& store, const claim_terms& terms,
+                                const std::source_location& at = std::source_location::current()) {
+    return value_of(store.claim_due(terms), at).deliveries;
+}
+/// All that is due.
+template <class Store>
+std::vector<due_delivery> claim_at(Store& store, instant now,
+                                   const std::source_location& at = std::source_location::current()) {
+    return claim(store, sample_terms(now), at);
+}
+/// The one delivery that is due.
+template <class Store>
+due_delivery claim_one(Store& store, instant now, const std::source_location& at = std::source_location::current()) {
+    auto claimed = claim_at(store, now, at);
+    expect(claimed.size() == 1, "one delivery is due", at);
+    return claimed[0];
+}
+template <class Store>
+void expect_none_due(Store& store, instant now, const std::source_location& at = std::source_location::current()) {
+    expect(claim_at(store, now, at).empty(), "nothing is due, or what is due is claimed", at);
+}
+
+template <class Store>
+settle_result settle_one(Store& store, const settlement& ended, instant now = noon,
+                         const std::source_location& at = std::source_location::current()) {
+    const auto results = value_of(store.settle({&ended, 1}, now), at);
+    expect(results.size() == 1, "each settlement has a result", at);
+    return results[0];
+}
+template <class Store>
+void expect_settled(Store& store, const settlement& ended, settle_result result, instant now = noon,
+                    const std::source_location& at = std::source_location::current()) {
+    const settle_result given = settle_one(store, ended, now, at);
+    if (given == result) return;
+    fail(result == settle_result::done            ? "the settlement was in time, and disabled nothing"
+         : result == settle_result::hook_disabled ? "the settlement disabled the hook"
+                                                  : "the settlement was too late",
+         at);
+}
+
+/// Sends all that is due to a host as quickly, or slowly, as that, so that the host is known for it.
+template <class Store>
+void serve(Store& store, instant now, milliseconds duration,
+           const std::source_location& at = std::source_location::current()) {
+    std::vector<settlement> ended;
+    for (const due_delivery& each : claim_at(store, now, at)) {
+        ended.push_back(settled(each, delivery_verdict::delivered, now));
+        ended.back().made.duration = duration;
+    }
+    value_of(store.settle(ended, now), at);
+}
+
+/// The hook's deliveries, newest first.
+template <class Store>
+std::vector<delivery> deliveries(Store& store, const account_ref& account, hook_id of,
+                                 const std::source_location& at = std::source_location::current()) {
+    return value_of(store.deliveries_of(account, of, 10'000, std::nullopt), at);
+}
+/// Of these, the one with that id.
+[[nodiscard]] inline delivery only_of(const std::vector<delivery>& listed, delivery_id id,
+                                      const std::source_location& at = std::source_location::current()) {
+    for (const delivery& each : listed)
+        if (each.id == id) return each;
+    fail("it is listed", at);
+}
+/// The hook's only one.
+template <class Store>
+delivery only_delivery(Store& store, const account_ref& account, hook_id of,
+                       const std::source_location& at = std::source_location::current()) {
+    auto listed = deliveries(store, account, of, at);
+    expect(listed.size() == 1, "the hook has one delivery", at);
+    return listed[0];
+}
+template <class Store>
+void expect_state(Store& store, const account_ref& account, hook_id of, delivery_state state,
+                  const std::source_location& at = std::source_location::current()) {
+    const auto listed = only_delivery(store, account, of, at);
+    expect(listed.state == state, "the delivery is in the state that it should be in", at);
+    expect(listed.next_attempt_at.has_value() == (state == delivery_state::waiting),
+           "a delivery that waits says for when, and no other does", at);
+}
+
+template <class Store>
+hook listed_hook(Store& store, const account_ref& account, hook_id id,
+                 const std::source_location& at = std::source_location::current()) {
+    for (hook& each : value_of(store.hooks_of(account), at))
+        if (each.id == id) return std::move(each);
+    fail("the account has such a hook", at);
+}
+
+}  // namespace tollgate::testing::detail

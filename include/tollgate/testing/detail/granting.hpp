@@ -1,0 +1,78 @@
+#pragma once
+
+#include <tollgate/testing/detail/samples.hpp>
+#include <tollgate/testing/detail/test_case.hpp>
+
+#include <cstdint>
+#include <source_location>
+#include <string_view>
+
+namespace tollgate::inline v0::testing::detail {
+
+template <class Store>
+application_id create_sample_application(Store& store, std::string_view client_id = "tgi_a",
+                                         user_id owner = user_id{3}) {
+    return value_of(store.create_application(sample_application(client_id, owner), limits::applications_per_user_max));
+}
+
+/// Whether an access token lets its holder in. Where the store lets nobody in, because another one does, that cannot be
+/// seen, and this says what is expected.
+template <class Store>
+bool has_access(Store& store, std::uint64_t seed, bool expected,
+                const std::source_location& at = std::source_location::current()) {
+    if constexpr (credential_source<Store>)
+        return value_of(store.find_access_token(sample_access_digest(seed)), at).has_value();
+    else return expected;
+}
+template <class Store>
+void expect_access(Store& store, std::uint64_t seed, const std::source_location& at = std::source_location::current()) {
+    expect(has_access(store, seed, true, at), "the access token lets its holder in", at);
+}
+template <class Store>
+void expect_no_access(Store& store, std::uint64_t seed,
+                      const std::source_location& at = std::source_location::current()) {
+    expect(!has_access(store, seed, false, at), "the access token lets nobody in", at);
+}
+
+/// Whether the refresh token is good, found out without making an access token of it.
+template <class Store>
+bool is_refreshable(Store& store, std::uint64_t seed, application_id application, instant now = noon + seconds{2},
+                    const std::source_location& at = std::source_location::current()) {
+    auto shown = sample_refresh(seed, 999'999, application);
+    shown.narrowed = sample_scopes("nobody:granted:this");
+    shown.now = now;
+    return value_of(store.refresh_access_token(shown), at).result == refresh_result::too_wide;
+}
+
+template <class Store>
+void expect_code(Store& store, const new_authorization_code& made, code_result wanted,
+                 const std::source_location& at = std::source_location::current()) {
+    expect(value_of(store.create_code(made), at) == wanted,
+           "create_code says whether the code is new, waits, or is spent", at);
+}
+
+template <class Store>
+void expect_redemption(Store& store, const code_redemption& shown, redemption_result wanted,
+                       const std::source_location& at = std::source_location::current()) {
+    const auto given = value_of(store.redeem_code(shown), at);
+    expect(given.result == wanted, "redeem_code says what came of it", at);
+    expect(given.user.has_value() == (wanted == redemption_result::redeemed),
+           "there is a user exactly if it is redeemed", at);
+}
+
+template <class Store>
+void expect_refresh(Store& store, const token_refresh& shown, refresh_result wanted,
+                    const std::source_location& at = std::source_location::current()) {
+    expect(value_of(store.refresh_access_token(shown), at).result == wanted,
+           "refresh_access_token says what came of it", at);
+}
+
+/// A code and the tokens made of it, all of one seed.
+template <class Store>
+void let_in(Store& store, std::uint64_t seed, application_id application, user_id user = user_id{7},
+            const std::source_location& at = std::source_location::current()) {
+    expect_code(store, sample_code(seed, application, user), code_result::created, at);
+    expect_redemption(store, sample_redemption(seed, application), redemption_result::redeemed, at);
+}
+
+}  // namespace tollgate::testing::detail

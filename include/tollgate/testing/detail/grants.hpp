@@ -1,0 +1,361 @@
+#pragma once
+
+#include <tollgate/testing/detail/codes.hpp>
+#include <tollgate/testing/detail/granting.hpp>
+#include <tollgate/testing/detail/refresh_tokens.hpp>
+#include <tollgate/testing/detail/samples.hpp>
+#include <tollgate/testing/detail/test_case.hpp>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tollgate::inline v0::testing {
+
+/// The rules for what users let applications do, for the codes and tokens made of it, and for what becomes of all that.
+template <class Given>
+void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const store_source<Given>>& source) {
+    using namespace detail;
+    add_code_cases(to, source);
+    add_refresh_token_cases(to, source);
+    const auto add = adder_of_cases(to, source);
+
+    add("grant: what a code is made for is granted, and listed", [](auto& store) {
+        const auto application = create_sample_application(store);
+        const auto made = sample_code(1, application);
+        expect(!value_of(store.granted_scopes(made.user, application)), "nothing was granted before");
+        expect(value_of(store.grants_of(made.user)).empty(), "a user who granted nothing has an empty list");
+        expect_code(store, made, code_result::created);
+        expect(value_of(store.granted_scopes(made.user, application)) == made.scopes,
+               "what the code is for is granted");
+        const auto listed = value_of(store.grants_of(made.user));
+        expect(listed.size() == 1, "a grant is listed once");
+        expect(listed[0].user == made.user, "a listed grant has its user");
+        expect(listed[0].application == application, "a listed grant has its application");
+        expect(listed[0].application_name == "Backup for sites", "a listed grant has its application's name");
+        expect(listed[0].application_website == "https://app.example", "a listed grant has its application's website");
+        expect(listed[0].scopes == made.scopes, "a listed grant has its scopes, in their order");
+        expect(listed[0].created_at == made.created_at, "a listed grant has its time, to the millisecond");
+        expect(!listed[0].last_used_at, "a grant that was not used says so");
+        expect(!value_of(store.granted_scopes(user_id{8}, application)), "another user granted nothing");
+        expect(value_of(store.grants_of(user_id{8})).empty(), "another user granted nothing");
+    });
+
+    add("grant: scopes are added to those that were granted", [](auto& store) {
+        const auto application = create_sample_application(store);
+        auto made = sample_code(1, application);
+        made.scopes = sample_scopes("b a");
+        expect_code(store, made, code_result::created);
+        const auto first = value_of(store.grants_of(made.user)).at(0);
+        made = sample_code(2, application);
+        made.scopes = sample_scopes("c a");
+        made.created_at = noon + seconds{9};
+        expect_code(store, made, code_result::created);
+        expect(value_of(store.granted_scopes(made.user, application)) == sample_scopes("b a c"),
+               "each scope once, in the order in which they came");
+        const auto listed = value_of(store.grants_of(made.user));
+        expect(listed.size() == 1, "one user and one application have one grant");
+        expect(listed[0].id == first.id && listed[0].created_at == noon, "the grant is the one it was");
+        const auto given = value_of(store.redeem_code(sample_redemption(2, application)));
+        expect(given.scopes == made.scopes, "a code is for its own scopes, not for all that are granted");
+    });
+
+    add("grant: where nobody was asked, a code is made of what is granted, and of no more", [](auto& store) {
+        const auto application = create_sample_application(store);
+        const auto unasked = [&](std::uint64_t seed, const char* scopes) {
+            auto made = sample_code(seed, application);
+            made.scopes = sample_scopes(scopes);
+            made.only_if_granted = true;
+            return made;
+        };
+        expect_code(store, unasked(1, "a"), code_result::not_granted);
+        expect(!value_of(store.granted_scopes(user_id{7}, application)), "nothing is granted by it");
+        expect(value_of(store.grants_of(user_id{7})).empty(), "and nothing is listed");
+        expect_redemption(store, sample_redemption(1, application), redemption_result::unknown);
+
+        auto asked = sample_code(2, application);
+        asked.scopes = sample_scopes("b a");
+        expect_code(store, asked, code_result::created);
+        expect_code(store, unasked(3, "c a"), code_result::not_granted);
+        expect_code(store, unasked(3, "a"), code_result::created);
+        expect_code(store, unasked(3, "a"), code_result::waiting);
+        expect_code(store, unasked(4, "a b"), code_result::created);
+        expect(value_of(store.granted_scopes(user_id{7}, application)) == asked.scopes, "what is granted stays so");
+        const auto given = value_of(store.redeem_code(sample_redemption(3, application)));
+        expect(given.scopes == sample_scopes("a"), "the code is for its own scopes");
+
+        expect(value_of(store.revoke_grant(user_id{7}, application)), "there was such a grant");
+        expect_code(store, unasked(5, "a"), code_result::not_granted);
+        expect(value_of(store.grants_of(user_id{7})).empty(), "a revocation is not undone");
+    });
+
+    add("grant: more scopes than can be kept are refused, and nothing changes", [](auto& store) {
+        const auto application = create_sample_application(store);
+        auto made = sample_code(1, application);
+        made.scopes = sample_scopes(std::string(limits::scope_text_bytes_max - 2, 'x'));
+        expect_code(store, made, code_result::created);
+        auto more = sample_code(2, application);
+        more.scopes = sample_scopes("y z");
+        expect_error(store.create_code(more), error_kind::invalid);
+        expect(value_of(store.granted_scopes(made.user, application)) == made.scopes, "nothing was granted");
+        expect_redemption(store, sample_redemption(2, application), redemption_result::unknown);
+        more.scopes = sample_scopes("y");
+        expect_code(store, more, code_result::created);
+        expect(found_of(store.granted_scopes(made.user, application)).contains("y"), "as many as fit are granted");
+    });
+
+    add("grant: listed by user, oldest first", [](auto& store) {
+        std::vector<application_id> applications;
+        for (const char* name : {"tgi_a", "tgi_b", "tgi_c", "tgi_d"})
+            applications.push_back(create_sample_application(store, name));
+        std::uint64_t seed = 0;
+        for (const std::size_t each : {2U, 0U, 3U, 1U}) {
+            auto made = sample_code(++seed, applications[each]);
+            made.created_at = noon - seconds{static_cast<std::int64_t>(seed)};
+            expect_code(store, made, code_result::created);
+            expect_code(store, sample_code(10 + seed, applications[each], user_id{8}), code_result::created);
+        }
+        const auto first = value_of(store.grants_of(user_id{7}));
+        expect(value_of(store.revoke_grant(user_id{7}, applications[0])), "there was such a grant");
+        expect_code(store, sample_code(20, applications[0]), code_result::created);
+        const auto listed = value_of(store.grants_of(user_id{7}));
+        std::size_t at = 0;
+        expect(listed.size() == 4, "a user's grants are listed, all of them and no other");
+        for (const std::size_t each : {2U, 3U, 1U, 0U})
+            expect(listed[at++].application == applications[each], "grants are listed in the order of their making");
+        for (const grant& each : first) expect(each.id != listed[3].id, "the id of a revoked grant is not used again");
+    });
+
+    add("grant: revoked, nothing is left of it, and others' are as they were", [](auto& store) {
+        const auto application = create_sample_application(store);
+        const auto other = create_sample_application(store, "tgi_b");
+        expect(!value_of(store.revoke_grant(user_id{7}, application)), "there was no such grant");
+        let_in(store, 1, application);
+        let_in(store, 2, other);
+        let_in(store, 3, application, user_id{8});
+        expect_refresh(store, sample_refresh(1, 11, application), refresh_result::refreshed);
+        expect_code(store, sample_code(4, application), code_result::created);
+
+        expect(value_of(store.revoke_grant(user_id{7}, application)), "revoking a grant says that there was one");
+        for (const std::uint64_t gone : {1U, 11U}) expect_no_access(store, gone);
+        expect_refresh(store, sample_refresh(1, 12, application), refresh_result::unknown);
+        expect_redemption(store, sample_redemption(4, application), redemption_result::unknown);
+        expect_redemption(store, sample_redemption(1, application), redemption_result::unknown);
+        for (const std::uint64_t gone : {12U, 4U}) expect_no_access(store, gone);
+        expect(!value_of(store.granted_scopes(user_id{7}, application)), "nothing is granted any more");
+        expect(value_of(store.grants_of(user_id{7})).size() == 1, "a revoked grant is not listed");
+        expect(!value_of(store.revoke_grant(user_id{7}, application)), "a grant is revoked once");
+
+        for (const std::uint64_t kept : {2U, 3U}) expect_access(store, kept);
+        expect(is_refreshable(store, 2, other) && is_refreshable(store, 3, application), "others' tokens are good");
+        expect(value_of(store.granted_scopes(user_id{7}, other)).has_value(), "what was granted to others is granted");
+
+        auto anew = sample_code(1, application);
+        anew.scopes = sample_scopes("itemplatform");
+        expect_code(store, anew, code_result::created);
+        expect(value_of(store.granted_scopes(user_id{7}, application)) == anew.scopes,
+               "a new grant has its own scopes");
+    });
+
+    add("grant: goes with its application, and so do codes and tokens", [](auto& store) {
+        const auto application = create_sample_application(store);
+        const auto other = create_sample_application(store, "tgi_b");
+        let_in(store, 1, application);
+        let_in(store, 2, other);
+        let_in(store, 3, application, user_id{8});
+        expect_code(store, sample_code(4, application), code_result::created);
+        expect(!value_of(store.delete_application(user_id{4}, application)), "it is another owner's");
+        for (const std::uint64_t kept : {1U, 2U, 3U}) expect_access(store, kept);
+
+        expect(value_of(store.delete_application(user_id{3}, application)), "it is the owner's");
+        for (const std::uint64_t gone : {1U, 3U}) {
+            expect_no_access(store, gone);
+            expect_refresh(store, sample_refresh(gone, 10 + gone, application), refresh_result::unknown);
+            expect_no_access(store, 10 + gone);
+        }
+        for (const std::uint64_t code : {1U, 3U, 4U})
+            expect_redemption(store, sample_redemption(code, application), redemption_result::unknown);
+        expect(!value_of(store.granted_scopes(user_id{7}, application)), "nothing is granted to nobody");
+        expect(value_of(store.grants_of(user_id{8})).empty(), "nothing is granted to nobody");
+        expect_error(store.create_code(sample_code(5, application)), error_kind::not_found);
+        expect_access(store, 2);
+        expect(value_of(store.grants_of(user_id{7})).size() == 1, "what was granted to others is granted");
+
+        const auto again = create_sample_application(store);
+        expect(!value_of(store.granted_scopes(user_id{7}, again)), "an application of the same name inherits nothing");
+    });
+
+    if constexpr (token_store<store_given_as<Given>>)
+        add("grant: access tokens that came without a code go with it and with its application", [](auto& store) {
+            const auto application = create_sample_application(store);
+            let_in(store, 1, application);
+            const auto create = [&](std::uint64_t seed, user_id user) {
+                auto made = sample_access_token(seed, user);
+                made.application = application;
+                made.token_digest = sample_access_digest(seed);
+                value_of(store.create_access_token(made));
+            };
+            create(21, user_id{7});
+            create(22, user_id{8});
+            create(23, user_id{8});
+            expect_redemption(store, sample_redemption(1, application), redemption_result::reused);
+            expect_no_access(store, 1);
+            expect_access(store, 21);
+            value_of(store.revoke_oauth_token(application, sample_access_digest(22)));
+            expect_no_access(store, 22);
+            value_of(store.revoke_grant(user_id{7}, application));
+            expect_no_access(store, 21);
+            expect_access(store, 23);
+            value_of(store.delete_application(user_id{3}, application));
+            expect_no_access(store, 23);
+        });
+
+    if constexpr (use_recorder<store_given_as<Given>>)
+        add("grant: the use of an access token is a use of its grant", [](auto& store) {
+            const auto application = create_sample_application(store);
+            const auto other = create_sample_application(store, "tgi_b");
+            let_in(store, 1, application);
+            let_in(store, 2, other);
+            let_in(store, 3, application, user_id{8});
+            for (const instant at : {noon + seconds{5}, noon + seconds{9}}) {
+                value_of(store.record_access_token_use(sample_access_digest(1), at));
+                const auto listed = value_of(store.grants_of(user_id{7}));
+                expect(listed.at(0).last_used_at == at, "the grant says when, to the millisecond");
+                expect(!listed.at(1).last_used_at, "another application's grant says nothing of it");
+                expect(!value_of(store.grants_of(user_id{8})).at(0).last_used_at, "another user's says nothing of it");
+            }
+        });
+
+    add("grant: revoked while its tokens are refreshed, it leaves none", [](auto& store) {
+        for (std::uint64_t round = 0; round < 3; ++round) {
+            const auto application = create_sample_application(store, "tgi_" + std::to_string(round));
+            const std::uint64_t first = round * 1000;
+            let_in(store, first, application);
+            in_parallel([&](std::size_t i) {
+                if (i == 0) {
+                    expect(value_of(store.revoke_grant(user_id{7}, application)), "there was such a grant");
+                    return;
+                }
+                for (std::uint64_t n = 0; n < 4; ++n)
+                    value_of(store.refresh_access_token(sample_refresh(first, first + i * 10 + n, application)));
+            });
+            for (std::uint64_t n = 0; n < thread_count * 10; ++n) expect_no_access(store, first + n);
+            expect(!is_refreshable(store, first, application), "the refresh token is gone");
+        }
+    });
+
+    add("grant: an application deleted while codes are made for it leaves none", [](auto& store) {
+        for (std::uint64_t round = 0; round < 3; ++round) {
+            const auto application = create_sample_application(store, "tgi_" + std::to_string(round));
+            const std::uint64_t first = round * 1000;
+            in_parallel([&](std::size_t i) {
+                if (i == 0) {
+                    expect(value_of(store.delete_application(user_id{3}, application)),
+                           "there was such an application");
+                    return;
+                }
+                for (std::uint64_t n = 0; n < 3; ++n) {
+                    const std::uint64_t seed = first + i * 10 + n;
+                    const auto made = store.create_code(sample_code(seed, application));
+                    if (!made) {
+                        expect_error(made, error_kind::not_found);
+                        continue;
+                    }
+                    value_of(store.redeem_code(sample_redemption(seed, application)));
+                }
+            });
+            expect(value_of(store.grants_of(user_id{7})).empty(), "nothing is granted to nobody");
+            for (std::uint64_t n = 0; n < thread_count * 10; ++n) expect_no_access(store, first + n);
+        }
+    });
+
+    add("sweep: what is over is forgotten, at its moment, and a few at a time", [](auto& store) {
+        const auto application = create_sample_application(store);
+        const auto sweep = [&](instant now, std::size_t max) { return value_of(store.sweep_expired(now, max)); };
+        constexpr milliseconds moment{1};
+        // Two codes, one of them redeemed; and so two tokens.
+        expect_code(store, sample_code(1, application), code_result::created);
+        expect_code(store, sample_code(2, application), code_result::created);
+        auto shown = sample_redemption(2, application);
+        shown.tokens.access_expires_at = noon + seconds{100};
+        shown.tokens.refresh_expires_at = noon + seconds{200};
+        shown.tokens.refresh_ends_at = noon + seconds{300};
+        expect_redemption(store, shown, redemption_result::redeemed);
+
+        const auto good = [&](std::uint64_t code) {
+            return value_of(store.create_code(sample_code(code, application)));
+        };
+        expect(sweep(noon + seconds{60} - moment, 100) == 0, "nothing is over");
+        expect(sweep(noon + seconds{60}, 0) == 0, "nothing is swept where nothing may be");
+        expect(good(1) == code_result::waiting, "the code was not swept");
+        expect(sweep(noon + seconds{60}, 100) == 1, "the code that nobody redeemed is over");
+        expect(good(2) == code_result::spent, "a spent code is remembered");
+        expect(sweep(noon + seconds{100} - moment, 100) == 0, "the access token is good");
+        expect_access(store, 2);
+        expect(sweep(noon + seconds{100}, 100) == 1, "the access token is over");
+        expect_no_access(store, 2);
+        expect(sweep(noon + seconds{200} - moment, 100) == 0, "the refresh token is good");
+        expect(is_refreshable(store, 2, application, noon + seconds{200} - moment), "the refresh token is good");
+        expect(sweep(noon + seconds{200}, 100) == 1, "the refresh token is over");
+        const instant forgotten = noon + seconds{60} + seconds{limits::spent_code_seconds};
+        expect(sweep(forgotten - moment, 100) == 0, "a spent code is remembered for an hour");
+        expect(sweep(forgotten, 100) == 1, "a spent code is forgotten then");
+        expect(value_of(store.granted_scopes(user_id{7}, application)).has_value(), "a grant is never over");
+
+        for (std::uint64_t seed = 10; seed < 15; ++seed) let_in(store, seed, application);
+        const instant after = noon + seconds{366 * 86'400};
+        std::size_t swept = 0;
+        for (const std::size_t max : {4U, 1U, 4U, 4U}) {
+            const std::size_t some = sweep(after, max);
+            expect(some <= max, "not more rows are swept than may be");
+            expect(some > 0, "a sweep gets on");
+            swept += some;
+        }
+        while (const std::size_t some = sweep(after, 4)) swept += some;
+        expect(swept == 15, "in the end all is swept: five codes, access tokens and refresh tokens");
+        for (std::uint64_t seed = 10; seed < 15; ++seed) {
+            expect_no_access(store, seed);
+            expect_redemption(store, sample_redemption(seed, application), redemption_result::unknown);
+        }
+    });
+
+    if (source->reopen)
+        to.emplace_back("grant: all outlives the store", [source] {
+            std::optional<application_id> application;
+            std::optional<grant_id> kept, lost;
+            {
+                auto made = source->make();
+                auto& store = store_of(made);
+                application = create_sample_application(store);
+                let_in(store, 1, *application);
+                let_in(store, 2, *application);
+                let_in(store, 3, *application, user_id{8});
+                expect_code(store, sample_code(4, *application), code_result::created);
+                value_of(store.revoke_oauth_token(*application, sample_refresh_digest(2)));
+                kept = value_of(store.grants_of(user_id{7})).at(0).id;
+                lost = value_of(store.grants_of(user_id{8})).at(0).id;
+                value_of(store.revoke_grant(user_id{8}, *application));
+            }
+            auto again = source->reopen();
+            auto& store = store_of(again);
+            const auto listed = value_of(store.grants_of(user_id{7}));
+            expect(listed.size() == 1 && listed[0].id == *kept, "a grant is there");
+            expect(listed[0].scopes == sample_code(1, *application).scopes, "a grant has its scopes");
+            expect(value_of(store.grants_of(user_id{8})).empty(), "a revoked grant is not there");
+            expect_access(store, 1);
+            for (const std::uint64_t gone : {2U, 3U}) expect_no_access(store, gone);
+            expect(is_refreshable(store, 1, *application), "a refresh token is there");
+            expect(!is_refreshable(store, 2, *application), "a revoked one is not");
+            expect_redemption(store, sample_redemption(4, *application), redemption_result::redeemed);
+            expect_redemption(store, sample_redemption(1, *application), redemption_result::reused);
+            expect_no_access(store, 1);
+            expect_code(store, sample_code(5, *application, user_id{8}), code_result::created);
+            const auto next = value_of(store.grants_of(user_id{8})).at(0).id;
+            expect(next != *kept && next != *lost, "ids are never used again, not even by the next process");
+        });
+}
+
+}  // namespace tollgate::testing

@@ -1,0 +1,269 @@
+#pragma once
+
+#include <tollgate/testing/detail/samples.hpp>
+#include <tollgate/testing/detail/test_case.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <source_location>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tollgate::inline v0::testing {
+
+namespace detail {
+
+inline constexpr std::size_t hooks_max = limits::hooks_per_event_max;
+
+inline void expect_hook_listed(const hook& listed, hook_id id, const new_hook& made,
+                               const std::source_location& at = std::source_location::current()) {
+    expect(listed.id == id, "a listed hook has the id that create gave", at);
+    expect(listed.account == made.account, "a listed hook has its account", at);
+    expect(listed.event == made.event, "a listed hook has its event, byte for byte", at);
+    expect(listed.source == made.source, "a listed hook has its source", at);
+    expect(listed.type == made.type, "a listed hook has its type, byte for byte", at);
+    expect(listed.target_url == made.target_url, "a listed hook has its target, byte for byte", at);
+    expect(listed.created_at == made.created_at, "a listed hook has its time, to the millisecond", at);
+}
+
+}  // namespace detail
+
+/// The rules for hooks.
+template <class Given>
+void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const store_source<Given>>& source) {
+    using namespace detail;
+    const auto add = adder_of_cases(to, source);
+
+    add("hook: listed by account, oldest first", [](auto& store) {
+        const auto account = sample_account();
+        expect(value_of(store.hooks_of(account)).empty(), "an account without hooks has an empty list");
+        std::vector<new_hook> made;
+        std::vector<hook_id> ids;
+        for (const char* event : {"site.published", "site.created", "site.published", "site.deleted"}) {
+            made.push_back(sample_hook(account, event));
+            made.back().target_url += "?" + std::to_string(made.size());
+            made.back().source = made.size() % 2 == 0 ? hook_source::manual : hook_source::api;
+            // Later ones say they are older: the order is that of creation.
+            made.back().created_at = noon - seconds{static_cast<std::int64_t>(made.size())};
+            ids.push_back(value_of(store.create_hook(made.back(), hooks_max)));
+        }
+        const auto listed = value_of(store.hooks_of(account));
+        expect(listed.size() == made.size(), "an account's hooks are listed, all of them");
+        for (std::size_t i = 0; i < listed.size(); ++i) expect_hook_listed(listed[i], ids[i], made[i]);
+    });
+
+    add("hook: the same event and target may be there twice", [](auto& store) {
+        const auto made = sample_hook(sample_account());
+        const auto first = value_of(store.create_hook(made, hooks_max));
+        const auto second = value_of(store.create_hook(made, hooks_max));
+        expect(first != second, "each has an id of its own");
+        expect(value_of(store.hooks_of(made.account)).size() == 2, "both are listed");
+    });
+
+    add("hook: an account is its number and its service", [](auto& store) {
+        const auto one = sample_account("sitesmaker", 42), other = sample_account("itemplatform", 42),
+                   third = sample_account("sitesmaker", 43);
+        const auto id = value_of(store.create_hook(sample_hook(one), hooks_max));
+        expect(value_of(store.hooks_of(other)).empty(), "the same number at another service is another account");
+        expect(value_of(store.hooks_of(third)).empty(), "another number is another account");
+        expect(!value_of(store.delete_hook(other, id)), "another account's hook is not there");
+        expect(!value_of(store.delete_hook(third, id)), "another account's hook is not there");
+        expect_hook_listed(value_of(store.hooks_of(one)).at(0), id, sample_hook(one));
+    });
+
+    add("hook: whose it is, at its own service only", [](auto& store) {
+        const auto account = sample_account("sitesmaker", 42);
+        const auto id = value_of(store.create_hook(sample_hook(account), hooks_max));
+        const auto found = value_of(store.account_of_hook(account.service, id));
+        expect(found && *found == account, "a hook belongs to the account it was made for");
+        const auto elsewhere = sample_account("itemplatform").service;
+        expect(!value_of(store.account_of_hook(elsewhere, id)), "another service has no such hook");
+        expect(!value_of(store.account_of_hook(account.service, hook_id{id.value() + 1})), "there is no such hook");
+        expect(!value_of(store.account_of_hook(account.service, hook_id{(std::numeric_limits<std::int64_t>::max)()})),
+               "there is no such hook");
+        expect(value_of(store.delete_hook(account, id)), "there was such a hook");
+        expect(!value_of(store.account_of_hook(account.service, id)), "a deleted hook belongs to nobody");
+    });
+
+    add("hook: deleted once, and the others live on", [](auto& store) {
+        const auto made = sample_hook(sample_account());
+        const auto first = value_of(store.create_hook(made, hooks_max));
+        const auto second = value_of(store.create_hook(made, hooks_max));
+        expect(value_of(store.delete_hook(made.account, first)), "deleting a hook says that there was one");
+        expect(!value_of(store.delete_hook(made.account, first)), "a hook is deleted once");
+        const auto listed = value_of(store.hooks_of(made.account));
+        expect(listed.size() == 1, "the other hook is still there");
+        expect_hook_listed(listed[0], second, made);
+    });
+
+    add("hook: ids are never used again", [](auto& store) {
+        const auto made = sample_hook(sample_account());
+        std::vector<std::int64_t> seen;
+        for (int i = 0; i < 5; ++i) {
+            const auto id = value_of(store.create_hook(made, hooks_max));
+            expect(std::find(seen.begin(), seen.end(), id.value()) == seen.end(),
+                   "the id of a deleted hook is not used again");
+            seen.push_back(id.value());
+            value_of(store.delete_hook(made.account, id));
+        }
+    });
+
+    add("hook: not more than the bound for one account and event", [](auto& store) {
+        const auto made = sample_hook(sample_account());
+        std::optional<hook_id> last;
+        for (std::size_t i = 0; i < hooks_max; ++i) last = value_of(store.create_hook(made, hooks_max));
+        expect_error(store.create_hook(made, hooks_max), error_kind::invalid);
+        expect(value_of(store.hooks_of(made.account)).size() == hooks_max, "a refused hook is not there");
+        value_of(store.create_hook(sample_hook(made.account, "site.created"), hooks_max));
+        value_of(store.create_hook(sample_hook(sample_account("sitesmaker", 43)), hooks_max));
+        value_of(store.create_hook(sample_hook(sample_account("itemplatform", 42)), hooks_max));
+        expect_error(store.create_hook(made, hooks_max), error_kind::invalid);
+        value_of(store.create_hook(made, hooks_max + 1));
+        value_of(store.delete_hook(made.account, *last));
+        expect_error(store.create_hook(made, hooks_max), error_kind::invalid);
+        expect_error(store.create_hook(sample_hook(sample_account("sitesmaker", 44)), 0), error_kind::invalid);
+        value_of(store.create_hook(made, (std::numeric_limits<std::size_t>::max)()));
+    });
+
+    add("hook: a deleted one makes room", [](auto& store) {
+        const auto made = sample_hook(sample_account());
+        const auto first = value_of(store.create_hook(made, 2));
+        value_of(store.create_hook(made, 2));
+        expect_error(store.create_hook(made, 2), error_kind::invalid);
+        value_of(store.delete_hook(made.account, first));
+        value_of(store.create_hook(made, 2));
+        expect_error(store.create_hook(made, 2), error_kind::invalid);
+    });
+
+    add("hook: text comes back byte for byte", [](auto& store) {
+        std::int64_t count = 0;
+        const auto next = [&](const std::string& text) {
+            auto made = sample_hook(sample_account("sitesmaker", ++count), text);
+            made.type = text;
+            made.target_url = "https://example.com/" + text;
+            made.secret = text;
+            return made;
+        };
+        for (const std::string& text : difficult_texts()) {
+            const auto made = next(text);
+            const auto id = value_of(store.create_hook(made, hooks_max));
+            expect_hook_listed(value_of(store.hooks_of(made.account)).at(0), id, made);
+        }
+        auto longest = next("site.published");
+        longest.target_url.resize(limits::target_url_bytes_max, 'u');
+        const auto longest_id = value_of(store.create_hook(longest, hooks_max));
+        expect_hook_listed(value_of(store.hooks_of(longest.account)).at(0), longest_id, longest);
+        for (const std::string& text : refusable_texts()) {
+            const auto made = next(text);
+            const auto id = store.create_hook(made, hooks_max);
+            const auto listed = value_of(store.hooks_of(made.account));
+            if (id)
+                expect_hook_listed(listed.at(0), *id, made);
+            else
+                expect(listed.empty(), "a refused hook is not there");
+        }
+    });
+
+    add("hook: a secret is replaced at its own account only, and nothing else is", [](auto& store) {
+        const auto made = sample_hook(sample_account());
+        const auto id = value_of(store.create_hook(made, hooks_max));
+        const auto replace = [&](const account_ref& account, hook_id of) {
+            return value_of(store.replace_hook_secret(account, of, "whsec_bmV3", noon + seconds{86'400}));
+        };
+        expect(replace(made.account, id), "there is such a hook");
+        expect(replace(made.account, id), "a secret is replaced as often as one likes");
+        expect(!replace(made.account, hook_id{id.value() + 1}), "there is no such hook");
+        expect(!replace(sample_account("sitesmaker", 43), id), "the hook is another account's");
+        expect(!replace(sample_account("itemplatform"), id), "the hook is another service's");
+        const auto listed = value_of(store.hooks_of(made.account));
+        expect(listed.size() == 1, "a hook with a new secret is the same one");
+        expect_hook_listed(listed[0], id, made);
+        value_of(store.delete_hook(made.account, id));
+        expect(!replace(made.account, id), "a hook that was deleted has no secret");
+    });
+
+    add("hook: times to the millisecond, the largest account, the longest service name", [](auto& store) {
+        std::int64_t largest = (std::numeric_limits<std::int64_t>::max)();
+        for (const instant at : difficult_times()) {
+            auto made = sample_hook(sample_account(std::string(limits::service_name_bytes_max, 's'), largest--));
+            made.created_at = at;
+            const auto id = value_of(store.create_hook(made, hooks_max));
+            expect_hook_listed(value_of(store.hooks_of(made.account)).at(0), id, made);
+            expect(value_of(store.account_of_hook(made.account.service, id)) == made.account,
+                   "a hook belongs to its account");
+        }
+    });
+
+    add("hook: parallel creations do not pass the bound", [](auto& store) {
+        for (std::int64_t round = 1; round <= 3; ++round) {
+            const auto made = sample_hook(sample_account("sitesmaker", round));
+            std::atomic<std::size_t> won{0};
+            in_parallel([&](std::size_t) {
+                for (std::size_t i = 0; i < hooks_max / 2; ++i) {
+                    const auto id = store.create_hook(made, hooks_max);
+                    if (id)
+                        ++won;
+                    else
+                        expect_error(id, error_kind::invalid);
+                }
+            });
+            expect(won == hooks_max, "as many are created as the bound lets, no more and no fewer");
+            expect(value_of(store.hooks_of(made.account)).size() == hooks_max, "as many are there as were created");
+        }
+    });
+
+    add("hook: of parallel deletions exactly one was in time", [](auto& store) {
+        for (int round = 0; round < 5; ++round) {
+            const auto made = sample_hook(sample_account());
+            const auto id = value_of(store.create_hook(made, hooks_max));
+            std::atomic<std::size_t> was_there{0};
+            in_parallel([&](std::size_t) {
+                if (value_of(store.delete_hook(made.account, id))) ++was_there;
+            });
+            expect(was_there == 1, "exactly one deletion met the hook");
+        }
+    });
+
+    add("hook: parallel creations have ids of their own", [](auto& store) {
+        constexpr std::size_t each_max = 15;
+        std::vector<std::vector<std::int64_t>> ids(thread_count);
+        in_parallel([&](std::size_t i) {
+            const auto account = sample_account("sitesmaker", static_cast<std::int64_t>(i) + 1);
+            for (std::size_t n = 0; n < each_max; ++n) {
+                ids[i].push_back(value_of(store.create_hook(sample_hook(account), hooks_max)).value());
+                expect(value_of(store.hooks_of(account)).size() == n + 1, "whoever created a hook sees it");
+            }
+        });
+        std::vector<std::int64_t> all;
+        for (const auto& each : ids) all.insert(all.end(), each.begin(), each.end());
+        std::sort(all.begin(), all.end());
+        expect(std::adjacent_find(all.begin(), all.end()) == all.end(), "no two hooks have one id");
+    });
+
+    if (source->reopen)
+        to.emplace_back("hook: all outlives the store", [source] {
+            const auto made = sample_hook(sample_account());
+            std::optional<hook_id> kept, lost;
+            {
+                auto given = source->make();
+                auto& store = store_of(given);
+                kept = value_of(store.create_hook(made, 2));
+                lost = value_of(store.create_hook(made, 2));
+                value_of(store.delete_hook(made.account, *lost));
+            }
+            auto again = source->reopen();
+            auto& store = store_of(again);
+            const auto listed = value_of(store.hooks_of(made.account));
+            expect(listed.size() == 1, "what was created is there, what was deleted is not");
+            expect_hook_listed(listed[0], *kept, made);
+            const auto next = value_of(store.create_hook(made, 2));
+            expect(next != *kept && next != *lost, "ids are never used again, not even by the next process");
+            expect_error(store.create_hook(made, 2), error_kind::invalid);
+        });
+}
+
+}  // namespace tollgate::testing

@@ -1,0 +1,392 @@
+#pragma once
+
+#include <tollgate/testing/detail/delivering.hpp>
+#include <tollgate/testing/detail/outbox_disabling.hpp>
+#include <tollgate/testing/detail/outbox_history.hpp>
+#include <tollgate/testing/detail/outbox_hosts.hpp>
+#include <tollgate/testing/detail/test_case.hpp>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tollgate::inline v0::testing {
+
+/// The rules for events and for leases.
+template <class Given>
+void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const store_source<Given>>& source) {
+    using namespace detail;
+    using enum delivery_verdict;
+    const auto add = adder_of_cases(to, source);
+
+    add("event: goes to each hook of its account and name, once", [](auto& store) {
+        const auto account = sample_account();
+        expect(value_of(store.append_event(sample_event(account), sample_seed(0), noon)) == 0, "nobody listens");
+        auto made = sample_hook(account);
+        made.type = "xml";
+        made.target_url += "?one";
+        const auto one = value_of(store.create_hook(made, 20));
+        const auto other = listen(store, account);
+        value_of(store.create_hook(sample_hook(account, "site.Published"), 20));
+        value_of(store.create_hook(sample_hook(account, "site.publishe"), 20));
+        listen(store, sample_account("sitesmaker", 43));
+        listen(store, sample_account("itemplatform", 42));
+        expect_none_due(store, noon);
+
+        const auto happened = sample_event(account);
+        const auto seed = sample_seed(1);
+        expect(value_of(store.append_event(happened, seed, noon)) == 2, "two hooks listen");
+        const auto due = claim_at(store, noon);
+        expect(due.size() == 2, "one delivery for each hook is due at once");
+        std::set<hook_id> hooks;
+        for (const due_delivery& each : due) {
+            hooks.insert(each.hook);
+            expect(each.what != nullptr, "a delivery has its event");
+            expect(each.what->account == account && each.what->name == happened.name, "it is that event");
+            expect(each.what->data == happened.data && each.what->at == happened.at, "with its data and time");
+            expect(each.message_id == message_id_of(seed, each.hook), "its id is made of the seed and the hook");
+            expect(each.type == (each.hook == one ? "xml" : "webhook"), "with the hook's type");
+            expect(each.target_url == (each.hook == one ? made.target_url : sample_hook(account).target_url),
+                   "to the hook's target, byte for byte");
+            expect(each.secret == made.secret && each.previous_secrets.empty(), "with the hook's secret");
+            expect(each.attempts_made == 0, "none was made before");
+        }
+        expect(hooks == std::set<hook_id>{one, other}, "each of the two has one");
+        expect(due[0].lease.delivery != due[1].lease.delivery, "each delivery has an id of its own");
+        expect_none_due(store, noon);
+    });
+
+    add("event: is due from the moment it was reported at, and tells its own time", [](auto& store) {
+        const auto account = sample_account();
+        listen(store, account);
+        auto happened = sample_event(account);
+        happened.at = noon - seconds{86'400};
+        value_of(store.append_event(happened, sample_seed(1), noon));
+        expect_none_due(store, noon - milliseconds{1});
+        expect(claim_one(store, noon).what->at == happened.at, "the event's time is not that of the report");
+    });
+
+    add("event: text and times come back as they were", [](auto& store) {
+        std::int64_t number = 0;
+        const auto next = [&](const std::string& text) {
+            auto happened = sample_event(sample_account("sitesmaker", ++number));
+            happened.data = text;
+            listen(store, happened.account);
+            return happened;
+        };
+        const auto expect_kept = [&](const event& happened) {
+            value_of(store.append_event(happened, sample_seed(static_cast<std::uint64_t>(number)), noon));
+            const auto due = claim_one(store, noon);
+            expect(due.what->account == happened.account, "an event has its account");
+            expect(due.what->data == happened.data, "an event has its data, byte for byte");
+            expect(due.what->at == happened.at, "an event has its time, to the millisecond");
+        };
+        for (const std::string& text : difficult_texts()) expect_kept(next(text));
+        expect_kept(next(std::string(limits::event_data_bytes_max, '7')));
+        for (const instant at : difficult_times()) {
+            auto happened = next("null");
+            happened.at = at;
+            expect_kept(happened);
+        }
+        for (const std::string& text : refusable_texts()) {
+            const auto happened = next(text);
+            const auto refused = store.append_event(happened, sample_seed(1), noon);
+            const auto due = claim_at(store, noon);
+            expect(due.size() == (refused ? 1 : 0), "a refused event is not there");
+            if (refused) expect(due[0].what->data == text, "an event has its data, byte for byte");
+        }
+    });
+
+    add("lease: lasts until its end, and not beyond", [](auto& store) {
+        const auto account = sample_account();
+        listen(store, account);
+        report(store, account);
+        auto terms = sample_terms(noon);
+        terms.lease_until = noon + seconds{10};
+        const auto claimed = claim(store, terms);
+        expect(claimed.size() == 1, "one delivery is due");
+        expect_none_due(store, noon);
+        expect_none_due(store, noon + seconds{10} - milliseconds{1});
+
+        const auto again = claim_one(store, noon + seconds{10});
+        expect(again.lease.delivery == claimed[0].lease.delivery, "it is the same delivery");
+        expect(again.lease != claimed[0].lease, "each claim has a number of its own");
+        expect(again.message_id == claimed[0].message_id, "a delivery keeps its message's id");
+        expect(again.attempts_made == 0, "a lease that nobody settled is no attempt");
+        expect_settled(store, settled(claimed[0], delivered), settle_result::too_late);
+        expect_none_due(store, noon + seconds{39});
+        expect_settled(store, settled(again, delivered), settle_result::done);
+        expect_none_due(store, noon + seconds{86'400});
+    });
+
+    add("lease: whoever comes late, but before anybody else, is in time", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen(store, account);
+        report(store, account);
+        const auto claimed = claim_one(store, noon);
+        expect_settled(store, settled(claimed, delivered), settle_result::done, noon + seconds{86'400});
+        expect_state(store, account, hook, delivery_state::delivered);
+    });
+
+    add("lease: settled once", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen(store, account);
+        report(store, account);
+        const auto claimed = claim_one(store, noon);
+        auto unknown = settled(claimed, delivered);
+        unknown.lease.delivery = delivery_id{claimed.lease.delivery.value() + 1};
+        expect_settled(store, unknown, settle_result::too_late);
+        auto never = settled(claimed, delivered);
+        ++never.lease.number;
+        expect_settled(store, never, settle_result::too_late);
+        expect_state(store, account, hook, delivery_state::waiting);
+        expect_settled(store, settled(claimed, delivered), settle_result::done);
+        for (const delivery_verdict late : {delivered, again, given_up, gone}) {
+            expect_settled(store, settled(claimed, late), settle_result::too_late);
+            expect_state(store, account, hook, delivery_state::delivered);
+        }
+        expect(!listed_hook(store, account, hook).disabled, "who is too late disables nothing");
+        expect_none_due(store, noon + seconds{86'400});
+    });
+
+    add("settle: delivered and given up are the end, again is due when it says", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen(store, account);
+        report(store, account, 3);
+        const auto claimed = claim_at(store, noon);
+        expect(claimed.size() == 3, "three deliveries are due");
+        std::array ended{settled(claimed[0], delivered), settled(claimed[1], again), settled(claimed[2], given_up)};
+        ended[1].again_at = noon + seconds{5};
+        const auto results = value_of(store.settle(ended, noon + seconds{1}));
+        expect(results == std::vector(3, settle_result::done), "each was in time");
+        for (const delivery& each : deliveries(store, account, hook)) {
+            const bool waits = each.id == claimed[1].lease.delivery;
+            expect(each.attempts_made == 1, "each was sent once");
+            expect(each.next_attempt_at == (waits ? std::optional{noon + seconds{5}} : std::nullopt),
+                   "what waits says until when");
+            expect(each.state == (waits                                  ? delivery_state::waiting
+                                  : each.id == claimed[0].lease.delivery ? delivery_state::delivered
+                                                                         : delivery_state::given_up),
+                   "each is what became of it");
+        }
+        expect_none_due(store, noon + seconds{5} - milliseconds{1});
+        auto once_more = claim_one(store, noon + seconds{5});
+        expect(once_more.lease.delivery == claimed[1].lease.delivery && once_more.attempts_made == 1,
+               "the second attempt of the one that is to be sent again");
+        expect(once_more.message_id == claimed[1].message_id, "a delivery keeps its message's id");
+        expect_settled(store, settled(once_more, again, noon + seconds{6}), settle_result::done);
+        once_more = claim_one(store, noon + seconds{66});
+        expect(once_more.attempts_made == 2, "attempts are counted");
+        expect_settled(store, settled(once_more, delivered), settle_result::done);
+        expect_none_due(store, noon + seconds{86'400});
+    });
+
+    add("settle: unsent is due again when it says, and was nothing", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen(store, account);
+        report(store, account, 2);
+        auto terms = sample_terms(noon);
+        terms.per_slow_host_max = 1;
+        terms.deliveries_max = 1;
+        const auto claimed = claim(store, terms);
+        expect(claimed.size() == 1, "one of a host that nobody knows");
+        expect(claim(store, terms).empty(), "and no second one");
+        auto back = settled(claimed[0], unsent);
+        back.made.duration = slow_attempt;
+        back.again_at = noon + seconds{5};
+        back.disable_if_failing_since = noon;
+        expect_settled(store, back, settle_result::done);
+        expect(value_of(store.attempts_of(account, hook, 10, std::nullopt)).empty(), "it is not on record");
+        expect(!listed_hook(store, account, hook).disabled, "nor a failure of the hook's");
+        expect_settled(store, back, settle_result::too_late);
+
+        const auto other = claim(store, terms);
+        expect(other.size() == 1 && other[0].lease.delivery != claimed[0].lease.delivery, "its host has room again");
+        expect_settled(store, settled(other[0], unsent, noon + seconds{600}), settle_result::done);
+        terms.now = noon + seconds{5} - milliseconds{1};
+        expect(claim(store, terms).empty(), "nothing is due before its time");
+        terms.now = noon + seconds{5};
+        terms.deliveries_max = 2;
+        const auto returned = claim(store, terms);
+        expect(returned.size() == 1 && returned[0].lease.delivery == claimed[0].lease.delivery, "and then it is");
+        expect(returned[0].attempts_made == 0 && !returned[0].slow, "as if it had never been claimed");
+    });
+
+    add("settle: unsent of a hook that was disabled is held", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen(store, account);
+        report(store, account, 2);
+        const auto claimed = claim_at(store, noon);
+        expect_settled(store, settled(claimed.at(0), gone), settle_result::hook_disabled);
+        expect_settled(store, settled(claimed.at(1), unsent), settle_result::done);
+        expect_none_due(store, noon + seconds{86'400});
+        expect(value_of(store.enable_hook(account, hook, noon)), "there is such a hook");
+        expect(claim_one(store, noon).lease.delivery == claimed[1].lease.delivery, "and nothing of it is lost");
+    });
+
+    add("settle: results are in order, whatever else is among them", [](auto& store) {
+        const auto account = sample_account();
+        listen(store, account);
+        expect(value_of(store.settle({}, noon)).empty(), "of nothing nothing comes");
+        report(store, account, 2);
+        const auto claimed = claim_at(store, noon);
+        auto unknown = settled(claimed.at(0), delivered);
+        unknown.lease.delivery = delivery_id{(std::numeric_limits<std::int64_t>::max)()};
+        const std::array ended{unknown, settled(claimed.at(1), delivered), settled(claimed.at(1), delivered),
+                               unknown, settled(claimed.at(0), gone),      settled(claimed.at(0), delivered)};
+        using enum settle_result;
+        expect(value_of(store.settle(ended, noon)) ==
+                   std::vector{too_late, done, too_late, too_late, hook_disabled, too_late},
+               "each has its own result, in its place");
+    });
+
+    add("secret: each signs until its own time is over", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen(store, account);
+        report(store, account);
+        const auto secrets_at = [&](instant now) {
+            auto terms = sample_terms(now);
+            terms.lease_until = now + milliseconds{1};
+            const auto claimed = claim(store, terms);
+            expect(claimed.size() == 1, "one delivery is due");
+            auto all = claimed[0].previous_secrets;
+            all.insert(all.begin(), claimed[0].secret);
+            return all;
+        };
+        const std::string first = sample_hook(account).secret, second = "whsec_c2Vjb25k", third = "whsec_dGhpcmQ=";
+        using all = std::vector<std::string>;
+        value_of(store.replace_hook_secret(account, hook, second, noon + seconds{60}));
+        expect(secrets_at(noon) == all{second, first}, "the old one signs, too");
+        expect(secrets_at(noon + seconds{60} - milliseconds{1}) == all{second, first}, "to the last moment");
+        expect(secrets_at(noon + seconds{60}) == all{second}, "and no longer");
+        value_of(store.replace_hook_secret(account, hook, third, noon + seconds{180}));
+        expect(secrets_at(noon + seconds{61}) == all{third, second}, "nor does it come back");
+        const std::string fourth = "whsec_Zm91cnRo";
+        value_of(store.replace_hook_secret(account, hook, fourth, noon + seconds{240}));
+        expect(secrets_at(noon + seconds{62}) == all{fourth, third, second}, "the last to be replaced comes first");
+        expect(secrets_at(noon + seconds{179}) == all{fourth, third, second}, "each to its own last moment");
+        expect(secrets_at(noon + seconds{180}) == all{fourth, third}, "and no longer");
+        expect(secrets_at(noon + seconds{240}) == all{fourth}, "whatever the others' moments are");
+
+        all newest{fourth};
+        for (std::size_t i = 0; i < limits::previous_secrets_max + 2; ++i) {
+            newest.insert(newest.begin(), "whsec_" + std::to_string(1000 + i));
+            value_of(store.replace_hook_secret(account, hook, newest[0], noon + seconds{86'400}));
+        }
+        newest.resize(1 + limits::previous_secrets_max);
+        expect(secrets_at(noon + seconds{300}) == newest, "of too many the oldest is forgotten");
+        expect(!value_of(store.replace_hook_secret(sample_account("sitesmaker", 43), hook, first, noon)),
+               "it is another account's");
+        expect(secrets_at(noon + seconds{301}) == newest, "who replaces nothing");
+    });
+
+    add("hook: a deleted one's deliveries go with it, and nobody else's", [](auto& store) {
+        const auto account = sample_account();
+        const auto lost = listen(store, account), kept = listen(store, account);
+        report(store, account, 3);
+        std::vector<due_delivery> of_lost, of_kept;
+        for (due_delivery& each : claim_at(store, noon)) (each.hook == lost ? of_lost : of_kept).push_back(each);
+        expect(of_lost.size() == 3 && of_kept.size() == 3, "each hook has its deliveries");
+        expect_settled(store, settled(of_lost[0], delivered), settle_result::done);
+        expect_settled(store, settled(of_lost[1], again), settle_result::done);
+        expect_settled(store, settled(of_kept[0], again), settle_result::done);
+        expect(value_of(store.delete_hook(account, lost)), "there was such a hook");
+        expect_settled(store, settled(of_lost[2], again), settle_result::too_late);
+        expect(deliveries(store, account, lost).empty(), "it has no deliveries");
+        expect(value_of(store.attempts_of(account, lost, 100, std::nullopt)).empty(), "and no attempts");
+        for (const due_delivery& each : of_lost)
+            expect(!value_of(store.resend(account, each.lease.delivery, noon)), "there is no such delivery");
+        expect(!value_of(store.enable_hook(account, lost, noon)), "there is no such hook");
+        const auto left = claim_at(store, noon + seconds{86'400});
+        expect(left.size() == 3, "what is left is due when it was");
+        for (const due_delivery& each : left)
+            expect(each.hook == kept && each.what->data == sample_event(account).data, "and is the other hook's");
+        value_of(store.delete_hook(account, kept));
+        expect_none_due(store, noon + seconds{2 * 86'400});
+        listen(store, account);
+        expect_none_due(store, noon + seconds{2 * 86'400});
+        report(store, account);
+        const auto next = claim_one(store, noon);
+        for (const auto* each : {&of_lost, &of_kept})
+            for (const due_delivery& before : *each)
+                expect(next.lease.delivery != before.lease.delivery, "ids are never used again");
+    });
+
+    add("lease: of parallel claims no two get one delivery", [](auto& store) {
+        constexpr std::size_t hook_count = 5, event_count = 40;
+        const auto account = sample_account();
+        std::vector<hook_id> hooks;
+        for (std::size_t i = 0; i < hook_count; ++i)
+            hooks.push_back(
+                listen_at(store, account, "https://" + std::to_string(i % 3) + ".example/" + std::to_string(i)));
+        report(store, account, event_count);
+        std::array<std::vector<due_delivery>, thread_count> claimed;
+        std::atomic<std::size_t> count{0};
+        in_parallel([&](std::size_t i) {
+            // A claim may find too little while another is at work, so nobody goes home before all is claimed.
+            for (int tries = 0; count < hook_count * event_count && tries < 10'000; ++tries) {
+                auto terms = sample_terms(noon);
+                terms.deliveries_max = 1 + i;
+                for (due_delivery& each : claim(store, terms)) {
+                    claimed[i].push_back(each);
+                    ++count;
+                    if (claimed[i].size() % 2 == 0)
+                        expect_settled(store, settled(each, delivered), settle_result::done);
+                }
+                std::this_thread::yield();  // or one thread has it all before the next begins
+            }
+        });
+        std::set<delivery_id> all;
+        for (const auto& each : claimed)
+            for (const due_delivery& one : each)
+                expect(all.insert(one.lease.delivery).second, "nobody has what another has");
+        expect(all.size() == hook_count * event_count, "and all is claimed in the end");
+    });
+
+    add("event: of parallel reports each is delivered to each hook", [](auto& store) {
+        constexpr std::size_t each_reports = 20;
+        const auto account = sample_account();
+        const auto one = listen(store, account), other = listen_at(store, account, "https://other.example/");
+        std::atomic<std::size_t> delivered_count{0};
+        in_parallel([&](std::size_t i) {
+            for (std::size_t n = 0; n < each_reports; ++n) {
+                report(store, account);
+                if (i % 2 == 0) continue;
+                for (const due_delivery& each : claim_at(store, noon)) {
+                    expect_settled(store, settled(each, delivered), settle_result::done);
+                    ++delivered_count;
+                }
+            }
+        });
+        std::set<public_id> messages;
+        for (const due_delivery& each : claim_at(store, noon)) {
+            expect_settled(store, settled(each, delivered), settle_result::done);
+            ++delivered_count;
+        }
+        for (const hook_id hook : {one, other})
+            for (const delivery& each : deliveries(store, account, hook)) {
+                expect(each.state == delivery_state::delivered, "all is delivered");
+                expect(messages.insert(each.message_id).second, "no two deliveries have one message's id");
+            }
+        expect(messages.size() == 2 * thread_count * each_reports, "each event has its deliveries");
+        expect(delivered_count == messages.size(), "each was claimed once");
+    });
+}
+
+/// The rules for outboxes.
+template <class Given>
+void add_outbox_cases(std::vector<test_case>& to, const std::shared_ptr<const store_source<Given>>& source) {
+    add_delivery_cases(to, source);
+    add_host_cases(to, source);
+    add_disabling_cases(to, source);
+    add_history_cases(to, source);
+}
+
+}  // namespace tollgate::testing

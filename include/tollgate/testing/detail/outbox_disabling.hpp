@@ -1,0 +1,175 @@
+#pragma once
+
+#include <tollgate/testing/detail/delivering.hpp>
+#include <tollgate/testing/detail/test_case.hpp>
+
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace tollgate::inline v0::testing {
+
+/// The rules for hooks that fail: when they are disabled, what happens to their deliveries, and how they come back.
+template <class Given>
+void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const store_source<Given>>& source) {
+    using namespace detail;
+    using enum delivery_verdict;
+    const auto add = adder_of_cases(to, source);
+
+    add("hook: failing since its first failure, until the first success", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen(store, account), other = listen(store, account);
+        report(store, account, 6);
+        std::vector<due_delivery> due;
+        for (const due_delivery& each : claim_at(store, noon))
+            if (each.hook == hook) due.push_back(each);
+        const auto expect_since = [&](std::optional<instant> since) {
+            expect(listed_hook(store, account, hook).failing_since == since, "since when it has been failing");
+            expect(!listed_hook(store, account, hook).disabled, "it is not disabled");
+            expect(!listed_hook(store, account, other).failing_since, "the other hook is not failing");
+        };
+        expect_since(std::nullopt);
+        const auto settle = [&](std::size_t which, delivery_verdict verdict, int second) {
+            expect_settled(store, settled(due.at(which), verdict, noon + seconds{second}), settle_result::done,
+                           noon + seconds{second + 1});
+        };
+        settle(0, delivered, 1);
+        expect_since(std::nullopt);
+        settle(1, again, 2);
+        expect_since(noon + seconds{2});
+        settle(2, given_up, 3);
+        expect_since(noon + seconds{2});
+        settle(3, delivered, 4);
+        expect_since(std::nullopt);
+        settle(4, given_up, 5);
+        expect_since(noon + seconds{5});
+    });
+
+    add("hook: disabled when it has been failing for too long, by a failure alone", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen(store, account);
+        report(store, account, 4);
+        const auto due = claim_at(store, noon);
+        const auto settle = [&](std::size_t which, delivery_verdict verdict, settle_result result, instant bound) {
+            auto ended = settled(due.at(which), verdict, noon + seconds{static_cast<int>(which)});
+            ended.disable_if_failing_since = bound;
+            expect_settled(store, ended, result, noon + seconds{60});
+        };
+        settle(0, again, settle_result::done, noon - milliseconds{1});
+        settle(1, again, settle_result::done, noon - milliseconds{1});
+        expect(!listed_hook(store, account, hook).disabled, "it has not been failing for that long");
+        settle(2, again, settle_result::hook_disabled, noon);
+        const auto disabled = listed_hook(store, account, hook);
+        expect(disabled.disabled == hook_disablement{noon + seconds{60}, disable_reason::failing},
+               "since when, and why");
+        expect(disabled.failing_since == noon, "and since when it has been failing");
+        settle(3, delivered, settle_result::done, noon + seconds{99});
+        expect(listed_hook(store, account, hook).disabled == disabled.disabled, "a late success does not enable it");
+        expect(!listed_hook(store, account, hook).failing_since, "but ends the failures");
+
+        const auto healthy = listen(store, sample_account("sitesmaker", 43));
+        report(store, sample_account("sitesmaker", 43));
+        auto ended = settled(claim_one(store, noon), delivered);
+        ended.disable_if_failing_since = noon + seconds{99};
+        expect_settled(store, ended, settle_result::done);
+        expect(!listed_hook(store, sample_account("sitesmaker", 43), healthy).disabled, "a success disables nothing");
+    });
+
+    add("hook: a failure long after the last one begins anew", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen(store, account);
+        constexpr seconds bound{100};
+        const auto fail = [&](int second, settle_result result = settle_result::done) {
+            report(store, account, 1, noon + seconds{second});
+            for (const due_delivery& each : claim_at(store, noon + seconds{second})) {
+                auto ended = settled(each, given_up, noon + seconds{second});
+                ended.disable_if_failing_since = noon + seconds{second} - bound;
+                expect_settled(store, ended, result, noon + seconds{second});
+            }
+        };
+        const auto expect_since = [&](int second) {
+            expect(listed_hook(store, account, hook).failing_since == noon + seconds{second}, "since when it is failing");
+        };
+        fail(0);
+        fail(1000);
+        expect_since(1000);
+        fail(1099);
+        expect_since(1000);
+        fail(1200);
+        expect_since(1200);  // the last one was 101 seconds before
+        for (const int second : {1250, 1299}) fail(second);
+        expect_since(1200);
+        fail(1300, settle_result::hook_disabled);
+        expect_since(1200);
+    });
+
+    add("hook: disabled at once when its target is gone, and gets no event", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen(store, account), other = listen(store, account);
+        report(store, account);
+        for (const due_delivery& each : claim_at(store, noon))
+            if (each.hook == hook)
+                expect_settled(store, settled(each, gone), settle_result::hook_disabled, noon + seconds{1});
+        expect_state(store, account, hook, delivery_state::given_up);
+        expect(listed_hook(store, account, hook).disabled == hook_disablement{noon + seconds{1}, disable_reason::gone},
+               "since when, and why");
+        expect(!listed_hook(store, account, other).disabled, "the other hook is not disabled");
+        expect(value_of(store.append_event(sample_event(account), sample_seed(1), noon)) == 1, "one hook is left");
+        expect(deliveries(store, account, hook).size() == 1, "a disabled hook gets no event");
+        expect(claim_one(store, noon).hook == other, "the other hook does");
+    });
+
+    add("hook: a disabled one holds its deliveries until somebody enables it", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen(store, account);
+        report(store, account, 5);
+        auto terms = sample_terms(noon);
+        terms.deliveries_max = 4;
+        const auto sent = claim(store, terms);
+        expect_settled(store, settled(sent.at(0), again), settle_result::done);
+        expect_settled(store, settled(sent.at(1), gone), settle_result::hook_disabled);
+        expect_settled(store, settled(sent.at(2), again), settle_result::done);
+        // The fourth was being sent by a worker that died; its lease is over now.
+        expect_none_due(store, noon + seconds{86'400});
+        std::size_t held = 0;
+        for (const delivery& each : deliveries(store, account, hook)) {
+            const bool ended = each.id == sent[1].lease.delivery;
+            expect(each.state == (ended ? delivery_state::given_up : delivery_state::held), "all else is held");
+            expect(!each.next_attempt_at, "and is not due at any time");
+            if (!ended) ++held;
+        }
+        expect(held == 4, "waiting, to be sent again, or being sent");
+        expect_error(store.resend(account, sent[0].lease.delivery, noon), error_kind::conflict);
+        expect_error(store.resend(account, sent[1].lease.delivery, noon), error_kind::conflict);
+
+        const instant later = noon + seconds{2 * 86'400};
+        expect(!value_of(store.enable_hook(sample_account("sitesmaker", 43), hook, later)), "it is another account's");
+        expect(!value_of(store.enable_hook(sample_account("itemplatform"), hook, later)), "it is another service's");
+        expect(!value_of(store.enable_hook(account, hook_id{hook.value() + 100}, later)), "there is no such hook");
+        expect_none_due(store, later);
+        expect(value_of(store.enable_hook(account, hook, later)), "there is such a hook");
+        const auto enabled = listed_hook(store, account, hook);
+        expect(!enabled.disabled && !enabled.failing_since, "it is neither disabled nor failing");
+        const auto due = claim_at(store, later);
+        expect(due.size() == 4, "what was held is due at once");
+        for (const due_delivery& each : due) expect(each.attempts_made == 0, "with its schedule from the start");
+        expect_settled(store, settled(sent[3], again), settle_result::too_late);
+        expect(value_of(store.append_event(sample_event(account), sample_seed(9), later)) == 1, "events come again");
+    });
+
+    add("hook: enabled, what waits for its time goes on waiting", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen(store, account);
+        report(store, account, 2);
+        const auto sent = claim_at(store, noon);
+        expect_settled(store, settled(sent.at(0), again), settle_result::done);
+        expect(value_of(store.enable_hook(account, hook, noon)), "there is such a hook");
+        expect_none_due(store, noon + seconds{29});
+        expect(!listed_hook(store, account, hook).failing_since, "it is not failing any more");
+        expect_settled(store, settled(sent.at(1), delivered), settle_result::done);
+        expect(claim_one(store, noon + seconds{60}).attempts_made == 1, "with its schedule as it was");
+    });
+}
+
+}  // namespace tollgate::testing

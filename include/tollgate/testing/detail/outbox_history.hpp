@@ -1,0 +1,332 @@
+#pragma once
+
+#include <tollgate/testing/detail/delivering.hpp>
+#include <tollgate/testing/detail/test_case.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tollgate::inline v0::testing {
+
+/// The rules for what is told of deliveries, for those sent again by hand, and for what is forgotten.
+template <class Given>
+void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const store_source<Given>>& source) {
+    using namespace detail;
+    using enum delivery_verdict;
+    const auto add = adder_of_cases(to, source);
+
+    add("history: a hook's deliveries, newest first, its own account's alone", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen(store, account), other = listen(store, account);
+        expect(deliveries(store, account, hook).empty(), "at first there are none");
+        for (std::uint64_t i = 0; i < 5; ++i)  // later ones say they are older: the order is that of creation
+            value_of(store.append_event(sample_event(account), sample_seed(i), noon - seconds{static_cast<int>(i)}));
+        const auto listed = deliveries(store, account, hook);
+        expect(listed.size() == 5, "one for each event");
+        for (std::size_t i = 0; i < 5; ++i) {
+            const delivery& each = listed[i];
+            const std::uint64_t number = 4 - i;
+            expect(each.message_id == message_id_of(sample_seed(number), hook), "newest first, with its message's id");
+            expect(each.hook == hook && each.event == sample_event(account).name, "of that hook and event");
+            expect(each.created_at == noon - seconds{static_cast<int>(number)}, "with the moment of the report");
+            expect(each.state == delivery_state::waiting && each.attempts_made == 0, "none was sent");
+            expect(each.next_attempt_at == each.created_at, "and is due since it was reported");
+        }
+        const auto some = value_of(store.deliveries_of(account, hook, 2, std::nullopt));
+        expect(some.size() == 2 && some[0].id == listed[0].id && some[1].id == listed[1].id, "not more than asked for");
+        expect(value_of(store.deliveries_of(account, hook, 0, std::nullopt)).empty(), "not even one");
+        const auto before = [&](delivery_id which, std::size_t rows_max) {
+            std::vector<delivery_id> ids;
+            for (const delivery& each : value_of(store.deliveries_of(account, hook, rows_max, which)))
+                ids.push_back(each.id);
+            return ids;
+        };
+        using ids = std::vector<delivery_id>;
+        expect(before(listed[1].id, 2) == ids{listed[2].id, listed[3].id}, "those before one, without it");
+        expect(before(listed[3].id, 2) == ids{listed[4].id}, "the last of them");
+        expect(before(listed[4].id, 2).empty(), "there is none before the first");
+        expect(before(delivery_id{(std::numeric_limits<std::int64_t>::max)()}, 1) == ids{listed[0].id},
+               "before one that is not there");
+        expect(deliveries(store, account, other).size() == 5, "the other hook has its own");
+        expect(deliveries(store, sample_account("sitesmaker", 43), hook).empty(), "the hook is another account's");
+        expect(deliveries(store, sample_account("itemplatform"), hook).empty(), "the hook is another service's");
+        expect(deliveries(store, account, hook_id{hook.value() + 100}).empty(), "there is no such hook");
+    });
+
+    add("history: what is being sent waits until its lease is over", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen(store, account);
+        report(store, account);
+        claim_one(store, noon);
+        const auto listed = only_delivery(store, account, hook);
+        expect(listed.state == delivery_state::waiting && listed.attempts_made == 0, "it waits for its attempt's end");
+        expect(listed.next_attempt_at == sample_terms(noon).lease_until, "or for its lease's");
+    });
+
+    add("attempt: all that is known of it is on record, the last first", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen(store, account);
+        expect(value_of(store.attempts_of(account, hook, 100, std::nullopt)).empty(), "at first there are none");
+        report(store, account, 2);
+        const auto claimed = claim_at(store, noon);
+        using enum attempt_end;
+        std::vector<recorded_attempt> made;
+        std::vector<settlement> ended;
+        std::string bytes;
+        for (int i = 0; i < 256; ++i) bytes += static_cast<char>(i);
+        while (bytes.size() < limits::attempt_answer_bytes_max) bytes += bytes;
+        for (const attempt_end end :
+             {answered, no_address, refused_address, no_connection, no_tls, timed_out, broken_off, bad_answer}) {
+            const due_delivery& sent = claimed.at(made.size() % 2);
+            const auto number = static_cast<unsigned>(made.size());
+            // Later ones say they are older: the order is that in which they were settled.
+            attempt one{.at = noon - milliseconds{number}, .duration = milliseconds{number * 2000}, .end = end};
+            one.status = end == answered ? 599 : 0;
+            one.answer = bytes.substr(0, end == answered ? bytes.size() : number);
+            made.push_back({sent.lease.delivery, sample_event(account).name, sent.message_id, one});
+            ended.push_back(settled(sent, again));  // all but two of them are too late
+            ended.back().made = one;
+        }
+        value_of(store.settle(std::span{ended}.first(3), noon));
+        value_of(store.settle(std::span{ended}.subspan(3), noon));
+
+        const auto listed = value_of(store.attempts_of(account, hook, 100, std::nullopt));
+        expect(listed.size() == made.size(), "all are on record, those that were too late, too");
+        for (std::size_t i = 0; i < listed.size(); ++i) {
+            const recorded_attempt& kept = made[made.size() - 1 - i];
+            expect(listed[i].delivery == kept.delivery && listed[i].message_id == kept.message_id,
+                   "the last comes first");
+            expect(listed[i].event == kept.event, "with its event");
+            expect(listed[i].made.at == kept.made.at && listed[i].made.duration == kept.made.duration,
+                   "with its time and duration, to the millisecond");
+            expect(listed[i].made.end == kept.made.end && listed[i].made.status == kept.made.status,
+                   "and how it ended");
+            expect(listed[i].made.answer == kept.made.answer, "and the answer, byte for byte");
+        }
+        const auto some = value_of(store.attempts_of(account, hook, 3, std::nullopt));
+        expect(some.size() == 3 && some[2].made == listed[2].made, "not more than asked for");
+        expect(value_of(store.attempts_of(account, hook, 0, std::nullopt)).empty(), "not even one");
+        for (const due_delivery& each : claimed) {
+            std::vector<attempt> of_one;
+            for (const recorded_attempt& one : listed)
+                if (one.delivery == each.lease.delivery) of_one.push_back(one.made);
+            const auto of = [&](const account_ref& whose, hook_id which, std::size_t rows_max) {
+                std::vector<attempt> found;
+                for (recorded_attempt& one :
+                     value_of(store.attempts_of(whose, which, rows_max, each.lease.delivery)))
+                    found.push_back(std::move(one.made));
+                return found;
+            };
+            expect(of(account, hook, 100) == of_one, "those of one delivery");
+            of_one.resize(2);
+            expect(of(account, hook, 2) == of_one, "not more than asked for");
+            expect(of(sample_account("sitesmaker", 43), hook, 9).empty(), "it is another account's");
+            expect(of(account, listen(store, account), 9).empty(), "it is another hook's");
+        }
+        expect(value_of(store.attempts_of(sample_account("sitesmaker", 43), hook, 9, std::nullopt)).empty(),
+               "it is another account's");
+        expect(value_of(store.attempts_of(sample_account("itemplatform"), hook, 9, std::nullopt)).empty(), "it is another service's");
+        expect(value_of(store.attempts_of(account, listen(store, account), 9, std::nullopt)).empty(), "another hook has its own");
+    });
+
+    add("attempt: of one delivery the last are kept, as many as there must be", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen(store, account);
+        report(store, account);
+        const auto send = [&](std::size_t number, delivery_verdict verdict) {
+            auto ended = settled(claim_one(store, noon), verdict);
+            ended.made.duration = milliseconds{number};
+            ended.again_at = noon;
+            expect_settled(store, ended, settle_result::done);
+        };
+        constexpr std::size_t kept = limits::attempts_per_delivery_max, made = kept + 20;
+        for (std::size_t i = 0; i < made - 1; ++i) send(i, again);
+        send(made - 1, delivered);
+        value_of(store.resend(account, only_delivery(store, account, hook).id, noon));
+        send(made, again);
+        const auto listed = value_of(store.attempts_of(account, hook, 10 * kept, std::nullopt));
+        expect(listed.size() >= kept && listed.size() <= made + 1, "the last are kept");
+        for (std::size_t i = 0; i < kept; ++i)
+            expect(listed[i].made.duration == milliseconds{made - i}, "the last first, and none is missing");
+    });
+
+    add("resend: due at once, whatever it was, under the same name", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen(store, account);
+        report(store, account, 4);
+        const auto sent = claim_at(store, noon);
+        const std::array ended{settled(sent.at(0), delivered), settled(sent.at(1), again),
+                               settled(sent.at(2), given_up)};
+        value_of(store.settle(ended, noon));
+        for (const due_delivery& each : sent)
+            expect(value_of(store.resend(account, each.lease.delivery, noon + seconds{1})), "there is such a delivery");
+        const auto due = claim_at(store, noon + seconds{1});
+        expect(due.size() == 3, "all but the one that is being sent");
+        expect(only_of(deliveries(store, account, hook), sent[3].lease.delivery).next_attempt_at ==
+                   sample_terms(noon).lease_until,
+               "which goes on being sent");
+        for (const due_delivery& each : due) {
+            const auto before = std::find_if(sent.begin(), sent.end(), [&](const due_delivery& one) {
+                return one.lease.delivery == each.lease.delivery;
+            });
+            expect(before != sent.end() && before->message_id == each.message_id, "it is the same message");
+            expect(each.attempts_made == 0, "with its schedule from the start");
+            expect(before->lease != each.lease, "and a lease of its own");
+            expect_settled(store, settled(*before, delivered), settle_result::too_late);
+        }
+        expect_settled(store, settled(sent[3], delivered), settle_result::done, noon + seconds{2});
+        expect(value_of(store.attempts_of(account, hook, 100, std::nullopt)).size() == 7, "what was on record stays on record");
+        const auto once_more = claim_one(store, noon + seconds{2});
+        expect(once_more.lease.delivery == sent[3].lease.delivery && once_more.attempts_made == 0,
+               "what was being sent is sent once more, whatever came of it");
+        expect_settled(store, settled(once_more, delivered), settle_result::done, noon + seconds{2});
+
+        expect(!value_of(store.resend(sample_account("sitesmaker", 43), sent[0].lease.delivery, noon)),
+               "another account's");
+        expect(!value_of(store.resend(sample_account("itemplatform"), sent[0].lease.delivery, noon)),
+               "another service's");
+        const delivery_id unknown{(std::numeric_limits<std::int64_t>::max)()};
+        expect(!value_of(store.resend(account, unknown, noon)), "there is no such delivery");
+
+        // One whose worker died is not being sent any more.
+        const instant over = sample_terms(noon + seconds{1}).lease_until;
+        expect(value_of(store.resend(account, due[0].lease.delivery, over)), "there is such a delivery");
+        expect(only_of(deliveries(store, account, hook), due[0].lease.delivery).next_attempt_at == over, "due at once");
+        expect_settled(store, settled(due[0], delivered), settle_result::too_late);
+    });
+
+    add("resend: asked for while it is being sent, it follows the attempt, whatever its end", [](auto& store) {
+        const auto account = sample_account(), dying = sample_account("sitesmaker", 43);
+        const auto hook = listen(store, account), dying_hook = listen_at(store, dying, "https://dying.example/");
+        const auto ask = [&](const account_ref& of, const due_delivery& each, instant now) {
+            expect(value_of(store.resend(of, each.lease.delivery, now)), "there is such a delivery");
+        };
+        report(store, account);
+        int second = 0;
+        for (const delivery_verdict verdict : {delivered, again, given_up}) {
+            auto sent = claim_one(store, noon + seconds{second});
+            expect_settled(store, settled(sent, again, noon + seconds{second}), settle_result::done);
+            second += 60;
+            sent = claim_one(store, noon + seconds{second});
+            expect(sent.attempts_made == 1, "the second attempt");
+            ask(account, sent, noon + seconds{second + 1});
+            ask(account, sent, noon + seconds{second + 2});
+            expect(only_delivery(store, account, hook).attempts_made == 0, "its schedule begins anew");
+            expect_none_due(store, noon + seconds{second + 2});
+            second += 3;
+            expect_settled(store, settled(sent, verdict, noon), settle_result::done, noon + seconds{second});
+            const auto listed = only_delivery(store, account, hook);
+            expect(listed.state == delivery_state::waiting && listed.next_attempt_at == noon + seconds{second} &&
+                       listed.attempts_made == 0,
+                   "it is due at once");
+        }
+        auto sent = claim_one(store, noon + seconds{second});
+        expect_settled(store, settled(sent, delivered), settle_result::done, noon + seconds{second});
+        expect_none_due(store, noon + seconds{86'400});  // once more, not for ever
+
+        // By a worker that died.
+        ask(account, sent, noon + seconds{second});
+        sent = claim_one(store, noon + seconds{second});
+        ask(account, sent, noon + seconds{second + 1});
+        sent = claim_one(store, noon + seconds{second + 30});
+        expect(sent.attempts_made == 0, "a lease that is over is as if there had been none");
+        expect_settled(store, settled(sent, delivered), settle_result::done, noon + seconds{second + 30});
+        expect_none_due(store, noon + seconds{86'400});
+
+        // By the attempt that disables the hook, and by one that ends after it was disabled.
+        report(store, dying, 2, noon + seconds{second});
+        const auto both = claim_at(store, noon + seconds{second});
+        for (const due_delivery& each : both) ask(dying, each, noon + seconds{second});
+        expect_settled(store, settled(both.at(0), gone), settle_result::hook_disabled, noon + seconds{second});
+        expect_settled(store, settled(both.at(1), delivered), settle_result::done, noon + seconds{second});
+        for (const delivery& each : deliveries(store, dying, dying_hook))
+            expect(each.state == delivery_state::held && !each.next_attempt_at, "held until somebody enables it");
+        expect(value_of(store.enable_hook(dying, dying_hook, noon + seconds{second})), "there is such a hook");
+        expect(claim_at(store, noon + seconds{second}).size() == 2, "and sent then");
+    });
+
+    add("sweep: what ended before the moment is forgotten, not at it, a few at a time", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen(store, account), lasting = listen(store, account);
+        report(store, account, 6);
+        std::vector<due_delivery> sent;
+        for (const due_delivery& each : claim_at(store, noon))
+            if (each.hook == hook) sent.push_back(each);
+        const auto settle = [&](std::size_t which, delivery_verdict verdict, instant now) {
+            settle_one(store, settled(sent.at(which), verdict), now);
+        };
+        settle(0, delivered, noon + seconds{1});
+        settle(1, given_up, noon + seconds{2});
+        settle(2, delivered, noon + seconds{4});
+        const auto sweep = [&](int second, std::size_t rows_max) {
+            return value_of(store.sweep_deliveries(noon + seconds{second}, rows_max));
+        };
+        expect(sweep(1, 100) == 0, "none ended before that");
+        expect(sweep(4, 0) == 0, "none is swept where none may be");
+        expect(sweep(4, 1) == 1, "one is swept where one may be");
+        expect(sweep(4, 100) == 1, "two had ended");
+        expect(sweep(4, 100) == 0, "and are gone");
+        auto left = deliveries(store, account, hook);
+        expect(left.size() == 4, "what waits, and what ended at the moment, is still there");
+        for (const delivery& each : left)
+            expect(each.id != sent[0].lease.delivery && each.id != sent[1].lease.delivery, "the others are not");
+        for (const recorded_attempt& each : value_of(store.attempts_of(account, hook, 100, std::nullopt)))
+            expect(each.delivery == sent[2].lease.delivery, "attempts go with their deliveries");
+        expect(!value_of(store.resend(account, sent[0].lease.delivery, noon)), "there is no such delivery any more");
+        expect_settled(store, settled(sent[0], delivered), settle_result::too_late);
+
+        // Held since the hook was disabled; sent again it has not ended at all.
+        expect(value_of(store.resend(account, sent[2].lease.delivery, noon + seconds{4})), "there is such a delivery");
+        settle(3, gone, noon + seconds{6});
+        settle(4, again, noon + seconds{7});
+        expect(sweep(6, 100) == 0, "nothing ended before that");
+        expect(sweep(7, 100) == 2, "one was given up, one held");
+        expect(sweep(8, 100) == 1, "one more was held");
+        left = deliveries(store, account, hook);
+        expect(left.size() == 1 && left[0].id == sent[5].lease.delivery, "what is being sent stays");
+        expect(deliveries(store, account, lasting).size() == 6, "the other hook's are as they were");
+        for (const due_delivery& each : claim_at(store, noon + seconds{60}))
+            expect(each.what->data == sample_event(account).data, "and so are their events");
+    });
+
+    if (source->reopen)
+        to.emplace_back("outbox: all outlives the store", [source] {
+            const auto account = sample_account();
+            std::optional<hook_id> failing, dead;
+            std::optional<due_delivery> lent;
+            {
+                auto given = source->make();
+                auto& store = store_of(given);
+                failing = listen(store, account);
+                dead = listen_at(store, account, "https://dead.example/");
+                report(store, account, 3);
+                for (const due_delivery& each : claim_at(store, noon)) {
+                    if (each.hook == *dead) settle_one(store, settled(each, gone));
+                    else if (lent) expect_settled(store, settled(each, again), settle_result::done);
+                    else lent = each;
+                }
+            }
+            auto again_given = source->reopen();
+            auto& store = store_of(again_given);
+            expect(listed_hook(store, account, *dead).disabled == hook_disablement{noon, disable_reason::gone},
+                   "what was disabled is disabled");
+            expect(listed_hook(store, account, *failing).failing_since == noon, "what was failing is failing");
+            expect(deliveries(store, account, *failing).size() == 3 && deliveries(store, account, *dead).size() == 3,
+                   "deliveries are there");
+            expect(value_of(store.attempts_of(account, *failing, 9, std::nullopt)).size() == 2, "and attempts");
+            expect_none_due(store, noon + seconds{29});
+            const auto claimed = claim_one(store, noon + seconds{30});
+            expect(claimed.lease.delivery == lent->lease.delivery, "a dead worker's delivery comes back");
+            expect_settled(store, settled(*lent, delivered), settle_result::too_late);
+            expect(claim_at(store, noon + seconds{60}).size() == 3, "and what waits is due at its time");
+        });
+}
+
+}  // namespace tollgate::testing

@@ -1,0 +1,322 @@
+#pragma once
+
+#include <tollgate/testing/detail/samples.hpp>
+#include <tollgate/testing/detail/test_case.hpp>
+
+#include <atomic>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <source_location>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tollgate::inline v0::testing {
+
+namespace detail {
+
+template <class Store>
+void expect_token_found(Store& store, const new_personal_token& made,
+                        const std::source_location& at = std::source_location::current()) {
+    const auto found = value_of(store.find_personal_token(made.username.view()), at);
+    expect(found.has_value(), "a personal token that was created is found", at);
+    expect(found->user == made.user, "a found token has its user", at);
+    expect(found->secret_digest == made.secret_digest, "a found token has its digest", at);
+    expect(found->scopes == made.scopes, "a found token has its scopes, in their order", at);
+    expect(!found->expires_at, "a personal token does not expire", at);
+    expect(!found->application, "a personal token belongs to no application", at);
+}
+
+template <class Store>
+void expect_token_unknown(Store& store, std::string_view username,
+                          const std::source_location& at = std::source_location::current()) {
+    expect(!value_of(store.find_personal_token(username), at).has_value(), "no personal token is found", at);
+}
+
+inline void expect_token_listed(const personal_token& listed, token_id id, const new_personal_token& made,
+                                const std::source_location& at = std::source_location::current()) {
+    expect(listed.id == id, "a listed token has the id that create gave", at);
+    expect(listed.user == made.user, "a listed token has its user", at);
+    expect(listed.username == made.username, "a listed token has its username", at);
+    expect(listed.description == made.description, "a listed token has its description, byte for byte", at);
+    expect(listed.scopes == made.scopes, "a listed token has its scopes, in their order", at);
+    expect(listed.created_at == made.created_at, "a listed token has its time, to the millisecond", at);
+}
+
+}  // namespace detail
+
+/// The rules for personal tokens.
+template <class Given>
+void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<const store_source<Given>>& source) {
+    using namespace detail;
+    const auto add = adder_of_cases(to, source);
+
+    add("personal token: what was created is found", [](auto& store) {
+        expect_token_unknown(store, "tgu_a");  // asked before, so that a cache has something to get wrong
+        const auto made = sample_personal_token("tgu_a");
+        value_of(store.create_personal_token(made, tokens_max));
+        expect_token_found(store, made);
+        expect_token_found(store, made);
+    });
+
+    add("personal token: a username is compared byte for byte", [](auto& store) {
+        value_of(store.create_personal_token(sample_personal_token("tgu_Abc"), tokens_max));
+        for (const std::string_view other :
+             {std::string_view{""}, std::string_view{"tgu_abc"}, std::string_view{"tgu_Ab"},
+              std::string_view{"tgu_Abcd"}, std::string_view{"tgu_Abc "}, std::string_view{" tgu_Abc"},
+              std::string_view{"tgu_Abc\0", 8}, std::string_view{"%"}, std::string_view{"tgu____"}})
+            expect_token_unknown(store, other);
+        expect_token_unknown(store, std::string(10'000, 'x'));
+        // A name whose bytes are no UTF-8 is as unknown as any other, or refused: never somebody's.
+        const auto odd = store.find_personal_token("\xff\xfe");
+        expect(!odd || !odd->has_value(), "bytes that are no UTF-8 name no token");
+    });
+
+    add("personal token: a username of full length", [](auto& store) {
+        const auto made = sample_personal_token(std::string(token_username::bytes_max, 'u'));
+        value_of(store.create_personal_token(made, tokens_max));
+        expect_token_found(store, made);
+        expect_token_unknown(store, std::string(token_username::bytes_max - 1, 'u'));
+        expect_token_unknown(store, std::string(token_username::bytes_max + 1, 'u'));
+    });
+
+    add("personal token: a second one of the same username is a conflict", [](auto& store) {
+        const auto first = sample_personal_token("tgu_a");
+        const auto id = value_of(store.create_personal_token(first, tokens_max));
+        auto second = sample_personal_token("tgu_a", user_id{8});
+        second.secret_digest = sample_digest(99);
+        expect_error(store.create_personal_token(second, tokens_max), error_kind::conflict);
+        expect_error(store.create_personal_token(first, tokens_max), error_kind::conflict);
+        expect_token_found(store, first);
+        expect(value_of(store.personal_tokens_of(second.user)).empty(), "a refused token is not listed");
+        const auto listed = value_of(store.personal_tokens_of(first.user));
+        expect(listed.size() == 1, "the first token is listed once");
+        expect_token_listed(listed[0], id, first);
+    });
+
+    add("personal token: listed by user, oldest first", [](auto& store) {
+        std::vector<new_personal_token> made;
+        std::vector<token_id> ids;
+        for (const char* name : {"tgu_z", "tgu_a", "tgu_m", "tgu_b"}) {
+            made.push_back(sample_personal_token(name));
+            // Later ones say they are older: the order is that of creation.
+            made.back().created_at = noon - seconds{static_cast<std::int64_t>(made.size())};
+            ids.push_back(value_of(store.create_personal_token(made.back(), tokens_max)));
+            const auto other = sample_personal_token(std::string{name} + "_other", user_id{8});
+            value_of(store.create_personal_token(other, tokens_max));
+        }
+        const auto listed = value_of(store.personal_tokens_of(user_id{7}));
+        expect(listed.size() == made.size(), "a user's tokens are listed, all of them and no other");
+        for (std::size_t i = 0; i < listed.size(); ++i) {
+            expect_token_listed(listed[i], ids[i], made[i]);
+            expect(!listed[i].last_used_at, "a token that nobody used has no time of last use");
+        }
+        expect(value_of(store.personal_tokens_of(user_id{9})).empty(), "a user without tokens has an empty list");
+    });
+
+    add("personal token: revoked, it lets nobody in", [](auto& store) {
+        const auto kept = sample_personal_token("tgu_kept");
+        const auto lost = sample_personal_token("tgu_lost");
+        const auto kept_id = value_of(store.create_personal_token(kept, tokens_max));
+        const auto lost_id = value_of(store.create_personal_token(lost, tokens_max));
+        expect_token_found(store, lost);
+        expect(value_of(store.revoke_personal_token(lost_id)), "revoking a token says that there was one");
+        expect_token_unknown(store, lost.username);
+        expect_token_found(store, kept);
+        const auto listed = value_of(store.personal_tokens_of(kept.user));
+        expect(listed.size() == 1, "a revoked token is not listed");
+        expect_token_listed(listed[0], kept_id, kept);
+    });
+
+    add("personal token: revoking what is not there is false", [](auto& store) {
+        expect(!value_of(store.revoke_personal_token(token_id{1})), "there was no such token");
+        const auto id = value_of(store.create_personal_token(sample_personal_token("tgu_a"), tokens_max));
+        expect(!value_of(store.revoke_personal_token(token_id{id.value() + 1})), "there was no such token");
+        expect(!value_of(store.revoke_personal_token(token_id{(std::numeric_limits<std::int64_t>::max)()})),
+               "there was no such token");
+        expect(value_of(store.revoke_personal_token(id)), "there was such a token");
+        expect(!value_of(store.revoke_personal_token(id)), "a token is revoked once");
+    });
+
+    add("personal token: ids are never used again, usernames may be", [](auto& store) {
+        auto made = sample_personal_token("tgu_a");
+        const auto first = value_of(store.create_personal_token(made, tokens_max));
+        value_of(store.revoke_personal_token(first));
+        expect_token_unknown(store, made.username);
+        made.secret_digest = sample_digest(1234);
+        const auto second = value_of(store.create_personal_token(made, tokens_max));
+        expect(first != second, "the id of a revoked token is not used again");
+        expect_token_found(store, made);
+        expect(!value_of(store.revoke_personal_token(first)), "the old id names nothing");
+        expect_token_found(store, made);
+    });
+
+    add("personal token: descriptions come back byte for byte", [](auto& store) {
+        std::int64_t count = 0;
+        const auto next = [&](const std::string& description) {
+            ++count;
+            auto made = sample_personal_token("tgu_" + std::to_string(count), user_id{count});
+            made.description = description;
+            return made;
+        };
+        for (const std::string& text : difficult_texts()) {
+            const auto made = next(text);
+            const auto id = value_of(store.create_personal_token(made, tokens_max));
+            expect_token_listed(value_of(store.personal_tokens_of(made.user)).at(0), id, made);
+        }
+        for (const std::string& text : refusable_texts()) {
+            const auto made = next(text);
+            const auto id = store.create_personal_token(made, tokens_max);
+            if (id)
+                expect_token_listed(value_of(store.personal_tokens_of(made.user)).at(0), *id, made);
+            else
+                expect(value_of(store.personal_tokens_of(made.user)).empty(), "a refused token is not listed");
+        }
+    });
+
+    add("personal token: scopes come back in their order, none and all", [](auto& store) {
+        const std::string full = "b:" + std::string(limits::scope_text_bytes_max - 4, 'x') + " a";
+        std::int64_t count = 0;
+        for (const std::string& list :
+             {std::string{}, std::string{"one"}, std::string{"b a c"}, std::string{"a:b a:b:c !#$%&'()"}, full}) {
+            ++count;
+            auto made = sample_personal_token("tgu_" + std::to_string(count), user_id{count});
+            made.scopes = sample_scopes(list);
+            const auto id = value_of(store.create_personal_token(made, tokens_max));
+            expect_token_found(store, made);
+            expect_token_listed(value_of(store.personal_tokens_of(made.user)).at(0), id, made);
+        }
+    });
+
+    add("personal token: times to the millisecond, the largest user id, any digest", [](auto& store) {
+        std::size_t count = 0;
+        for (const instant at : difficult_times()) {
+            auto made = sample_personal_token(
+                "tgu_" + std::to_string(count),
+                user_id{(std::numeric_limits<std::int64_t>::max)() - static_cast<std::int64_t>(count)});
+            made.created_at = at;
+            made.secret_digest = count == 0 ? digest{} : sample_digest(count);
+            ++count;
+            const auto id = value_of(store.create_personal_token(made, tokens_max));
+            expect_token_found(store, made);
+            expect_token_listed(value_of(store.personal_tokens_of(made.user)).at(0), id, made);
+        }
+    });
+
+    add("personal token: of parallel creations with one username exactly one wins", [](auto& store) {
+        for (int round = 0; round < 5; ++round) {
+            const std::string username = "tgu_" + std::to_string(round);
+            std::atomic<std::size_t> won{0}, winner{0};
+            in_parallel([&](std::size_t i) {
+                auto made = sample_personal_token(username);
+                made.secret_digest = sample_digest(i);
+                const auto id = store.create_personal_token(made, tokens_max);
+                if (!id) return expect_error(id, error_kind::conflict);
+                ++won;
+                winner = i;
+            });
+            expect(won == 1, "exactly one creation wins");
+            const auto found = value_of(store.find_personal_token(username));
+            expect(found && found->secret_digest == sample_digest(winner), "the token is the winner's");
+        }
+    });
+
+    add("personal token: not more than the bound for one user", [](auto& store) {
+        const auto create = [&](std::string_view username, user_id user, std::size_t max) {
+            return store.create_personal_token(sample_personal_token(username, user), max);
+        };
+        expect_error(create("tgu_0", user_id{7}, 0), error_kind::invalid);
+        const auto first = value_of(create("tgu_1", user_id{7}, 2));
+        value_of(create("tgu_2", user_id{7}, 2));
+        expect_error(create("tgu_3", user_id{7}, 2), error_kind::invalid);
+        expect_token_unknown(store, "tgu_3");
+        value_of(create("tgu_4", user_id{8}, 1));
+        value_of(create("tgu_5", user_id{7}, 3));
+        value_of(store.revoke_personal_token(first));
+        expect_error(create("tgu_6", user_id{7}, 2), error_kind::invalid);
+        value_of(create("tgu_6", user_id{7}, 3));
+        value_of(create("tgu_7", user_id{7}, (std::numeric_limits<std::size_t>::max)()));
+        expect(value_of(store.personal_tokens_of(user_id{7})).size() == 4, "as many are there as were created");
+    });
+
+    add("personal token: parallel creations do not pass the bound", [](auto& store) {
+        for (std::int64_t round = 1; round <= 3; ++round) {
+            constexpr std::size_t bound = thread_count * 2, each_tries = 4;
+            std::atomic<std::size_t> won{0};
+            in_parallel([&](std::size_t i) {
+                for (std::size_t n = 0; n < each_tries; ++n) {
+                    const auto name = std::to_string(round) + "_" + std::to_string(i) + "_" + std::to_string(n);
+                    const auto id = store.create_personal_token(sample_personal_token(name, user_id{round}), bound);
+                    if (id)
+                        ++won;
+                    else
+                        expect_error(id, error_kind::invalid);
+                }
+            });
+            expect(won == bound, "as many are created as the bound lets, no more and no fewer");
+            expect(value_of(store.personal_tokens_of(user_id{round})).size() == bound, "as many are there as won");
+        }
+    });
+
+    if constexpr (use_recorder<store_given_as<Given>>)
+        add("personal token: when it was used is kept, and shown", [](auto& store) {
+            const auto used = sample_personal_token("tgu_used"), idle = sample_personal_token("tgu_idle");
+            value_of(store.create_personal_token(used, tokens_max));
+            value_of(store.create_personal_token(idle, tokens_max));
+            value_of(store.record_personal_token_use("tgu_unknown", noon));
+            expect_token_unknown(store, "tgu_unknown");
+            expect(!found_of(store.find_personal_token("tgu_used")).last_used_at, "a token that nobody used says so");
+            for (const instant at : {noon + seconds{5}, noon + seconds{9}, noon}) {
+                value_of(store.record_personal_token_use("tgu_used", at));
+                expect(found_of(store.find_personal_token("tgu_used")).last_used_at == at, "a found token says when");
+                const auto listed = value_of(store.personal_tokens_of(used.user));
+                expect(listed.at(0).last_used_at == at, "a listed token says when, to the millisecond");
+                expect(!listed.at(1).last_used_at, "another token says nothing of it");
+            }
+            expect_token_found(store, used);
+        });
+
+    add("personal token: whoever reads while others create and revoke sees whole tokens", [](auto& store) {
+        constexpr int rounds = 40;
+        in_parallel([&](std::size_t i) {
+            const std::string own = "tgu_" + std::to_string(i);
+            const std::string neighbours = "tgu_" + std::to_string((i + 1) % thread_count);
+            for (int round = 0; round < rounds; ++round) {
+                const auto made = sample_personal_token(own, user_id{static_cast<std::int64_t>(i) + 1});
+                const auto id = value_of(store.create_personal_token(made, tokens_max));
+                expect_token_found(store, made);
+                const auto seen = value_of(store.find_personal_token(neighbours));
+                if (seen)
+                    expect(seen->secret_digest == sample_personal_token(neighbours).secret_digest &&
+                               seen->scopes == made.scopes,
+                           "a token is seen whole or not at all");
+                expect(value_of(store.revoke_personal_token(id)), "a token is revoked by whoever made it");
+                expect_token_unknown(store, own);
+            }
+        });
+    });
+
+    if (source->reopen)
+        to.emplace_back("personal token: all outlives the store", [source] {
+            const auto kept = sample_personal_token("tgu_kept");
+            const auto lost = sample_personal_token("tgu_lost");
+            std::optional<token_id> kept_id, lost_id;
+            {
+                auto made = source->make();
+                auto& store = store_of(made);
+                kept_id = value_of(store.create_personal_token(kept, tokens_max));
+                lost_id = value_of(store.create_personal_token(lost, tokens_max));
+                value_of(store.revoke_personal_token(*lost_id));
+            }
+            auto again = source->reopen();
+            auto& store = store_of(again);
+            expect_token_found(store, kept);
+            expect_token_unknown(store, lost.username);
+            expect_token_listed(value_of(store.personal_tokens_of(kept.user)).at(0), *kept_id, kept);
+            const auto next = value_of(store.create_personal_token(sample_personal_token("tgu_next"), tokens_max));
+            expect(next != *kept_id && next != *lost_id, "ids are never used again, not even by the next process");
+        });
+}
+
+}  // namespace tollgate::testing

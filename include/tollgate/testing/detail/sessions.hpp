@@ -1,0 +1,191 @@
+#pragma once
+
+#include <tollgate/testing/detail/samples.hpp>
+#include <tollgate/testing/detail/test_case.hpp>
+
+#include <atomic>
+#include <limits>
+#include <memory>
+#include <source_location>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tollgate::inline v0::testing {
+
+namespace detail {
+
+template <class Store>
+void expect_session_found(Store& store, const stored_session& made,
+                          const std::source_location& at = std::source_location::current()) {
+    const auto found = value_of(store.find_session(made.cookie_digest), at);
+    expect(found.has_value(), "a session that was created is found", at);
+    expect(found->cookie_digest == made.cookie_digest, "a found session has its digest", at);
+    expect(found->user == made.user, "a found session has its user", at);
+    expect(found->login == made.login, "a found session has its login, byte for byte", at);
+    expect(found->created_at == made.created_at, "a found session has its beginning, to the millisecond", at);
+    expect(found->last_seen_at == made.last_seen_at, "a found session has its last use, to the millisecond", at);
+}
+
+template <class Store>
+void expect_session_unknown(Store& store, const stored_session& made,
+                            const std::source_location& at = std::source_location::current()) {
+    expect(!value_of(store.find_session(made.cookie_digest), at).has_value(), "no session is found", at);
+}
+
+}  // namespace detail
+
+/// The rules for sessions.
+template <class Given>
+void add_session_cases(std::vector<test_case>& to, const std::shared_ptr<const store_source<Given>>& source) {
+    using namespace detail;
+    const auto add = adder_of_cases(to, source);
+
+    add("session: what was created is found", [](auto& store) {
+        const auto made = sample_session(1);
+        expect_session_unknown(store, made);
+        value_of(store.create_session(made));
+        expect_session_found(store, made);
+        expect_session_unknown(store, sample_session(2));
+        auto close = made;
+        auto bytes = made.cookie_digest.bytes();
+        bytes[31] ^= 1;
+        close.cookie_digest = digest::from_bytes(bytes);
+        expect_session_unknown(store, close);
+    });
+
+    add("session: a second one of the same digest is a conflict", [](auto& store) {
+        const auto first = sample_session(1);
+        value_of(store.create_session(first));
+        auto second = sample_session(1, user_id{8});
+        second.login = "bob@example.com";
+        expect_error(store.create_session(second), error_kind::conflict);
+        expect_session_found(store, first);
+        value_of(store.end_sessions_of(second.user));
+        expect_session_found(store, first);
+    });
+
+    add("session: any login, any time, any user", [](auto& store) {
+        std::uint64_t seed = 0;
+        for (const std::string& text : difficult_texts()) {
+            auto made = sample_session(++seed);
+            made.login = text;
+            value_of(store.create_session(made));
+            expect_session_found(store, made);
+        }
+        for (const instant at : difficult_times()) {
+            ++seed;
+            const user_id large{(std::numeric_limits<std::int64_t>::max)() - static_cast<std::int64_t>(seed)};
+            auto made = sample_session(seed, large);
+            made.created_at = made.last_seen_at = at;
+            value_of(store.create_session(made));
+            expect_session_found(store, made);
+        }
+    });
+
+    add("session: a use is remembered", [](auto& store) {
+        auto made = sample_session(1);
+        const auto other = sample_session(2);
+        value_of(store.touch_session(made.cookie_digest, noon));
+        expect_session_unknown(store, made);
+        value_of(store.create_session(made));
+        value_of(store.create_session(other));
+        for (const instant at : {noon + seconds{9}, noon + seconds{10}, noon + seconds{10}}) {
+            made.last_seen_at = at;
+            value_of(store.touch_session(made.cookie_digest, at));
+            expect_session_found(store, made);
+            expect_session_found(store, other);
+        }
+    });
+
+    add("session: ended, it lets nobody in", [](auto& store) {
+        const auto kept = sample_session(1), lost = sample_session(2);
+        expect(!value_of(store.end_session(lost.cookie_digest)), "there was no such session");
+        value_of(store.create_session(kept));
+        value_of(store.create_session(lost));
+        expect(value_of(store.end_session(lost.cookie_digest)), "ending a session says that there was one");
+        expect_session_unknown(store, lost);
+        expect(!value_of(store.end_session(lost.cookie_digest)), "a session is ended once");
+        value_of(store.touch_session(lost.cookie_digest, noon + seconds{9}));
+        expect_session_unknown(store, lost);
+        expect_session_found(store, kept);
+    });
+
+    add("session: all of one user's are ended, and nobody else's", [](auto& store) {
+        value_of(store.end_sessions_of(user_id{7}));
+        for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+            value_of(store.create_session(sample_session(seed)));
+            value_of(store.create_session(sample_session(10 + seed, user_id{8})));
+        }
+        value_of(store.touch_session(sample_session(2).cookie_digest, noon + seconds{100}));
+        value_of(store.end_sessions_of(user_id{7}));
+        for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+            expect_session_unknown(store, sample_session(seed));
+            expect_session_found(store, sample_session(10 + seed, user_id{8}));
+        }
+        value_of(store.create_session(sample_session(1)));
+        expect_session_found(store, sample_session(1));
+    });
+
+    add("session: swept when it began or was used before the moment, not at it", [](auto& store) {
+        const auto create = [&](std::uint64_t seed, instant created_at, instant seen_at) {
+            auto made = sample_session(seed, user_id{static_cast<std::int64_t>(seed)});
+            made.created_at = created_at;
+            made.last_seen_at = seen_at;
+            value_of(store.create_session(made));
+            return made;
+        };
+        constexpr milliseconds moment{1};
+        const auto fresh = create(1, noon, noon), old = create(2, noon - moment, noon + seconds{9});
+        const auto idle = create(3, noon, noon - moment), both = create(4, noon - moment, noon - moment);
+        auto used = create(5, noon, noon - moment);
+        used.last_seen_at = noon;
+        value_of(store.touch_session(used.cookie_digest, noon));
+
+        expect(value_of(store.sweep_sessions(noon - moment, noon - moment, 100)) == 0, "none is that old");
+        expect(value_of(store.sweep_sessions(noon, noon, 0)) == 0, "none is swept where none may be");
+        expect_session_found(store, old);
+        for (int i = 0; i < 3; ++i)
+            expect(value_of(store.sweep_sessions(noon, noon, 1)) == 1, "one is swept where one may be");
+        expect(value_of(store.sweep_sessions(noon, noon, 100)) == 0, "three are too old, or were unused for too long");
+        for (const auto& each : {old, idle, both}) expect_session_unknown(store, each);
+        for (const auto& each : {fresh, used}) expect_session_found(store, each);
+    });
+
+    add("session: of parallel ends exactly one was in time, and none comes back", [](auto& store) {
+        for (std::uint64_t round = 0; round < 5; ++round) {
+            const auto made = sample_session(round);
+            value_of(store.create_session(made));
+            std::atomic<std::size_t> was_there{0};
+            in_parallel([&](std::size_t i) {
+                value_of(store.touch_session(made.cookie_digest, noon + seconds{static_cast<std::int64_t>(i)}));
+                if (value_of(store.end_session(made.cookie_digest))) ++was_there;
+                expect_session_unknown(store, made);
+                value_of(store.touch_session(made.cookie_digest, noon));
+                expect_session_unknown(store, made);
+            });
+            expect(was_there == 1, "exactly one end met the session");
+        }
+    });
+
+    if (source->reopen)
+        to.emplace_back("session: all outlives the store", [source] {
+            auto kept = sample_session(1);
+            const auto lost = sample_session(2);
+            {
+                auto made = source->make();
+                auto& store = store_of(made);
+                value_of(store.create_session(kept));
+                value_of(store.create_session(lost));
+                kept.last_seen_at = noon + seconds{9};
+                value_of(store.touch_session(kept.cookie_digest, kept.last_seen_at));
+                value_of(store.end_session(lost.cookie_digest));
+            }
+            auto again = source->reopen();
+            auto& store = store_of(again);
+            expect_session_found(store, kept);
+            expect_session_unknown(store, lost);
+        });
+}
+
+}  // namespace tollgate::testing

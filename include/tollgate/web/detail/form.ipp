@@ -1,0 +1,211 @@
+#pragma once
+
+#include <tollgate/base/detail/text.hpp>
+#include <tollgate/base/digest.hpp>
+#include <tollgate/base/detail/encoding.hpp>
+#include <tollgate/web/detail/form.hpp>
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <utility>
+
+namespace tollgate::inline v0::pipeline {
+
+namespace detail {
+
+inline constexpr std::size_t second_bytes = 4;  // enough until 2106
+
+TOLLGATE_DECL void put_second(form_nonce& made, instant now) noexcept {
+    auto left = static_cast<std::uint32_t>(to_unix_milliseconds(now) / 1000);
+    for (std::size_t i = 1; i <= second_bytes; ++i, left >>= 8) made[made.size() - i] = std::byte(left & 0xff);
+}
+
+[[nodiscard]] inline digest mac_of(const form_seal& seal, const form_nonce& nonce) {
+    // The nonce is of one length, and the purpose ends in a byte that none has: no two seals make one message.
+    std::string message{"form token\0", 11};
+    message.append(reinterpret_cast<const char*>(nonce.data()), nonce.size())
+        .append(seal.purpose)
+        .append(1, '\0')
+        .append(seal.covered);
+    return hmac_sha256({.key = seal.who.secret, .message = message});
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL instant made_at(const form_nonce& nonce) noexcept {
+    std::int64_t second = 0;
+    for (std::size_t i = nonce.size() - detail::second_bytes; i < nonce.size(); ++i)
+        second = second << 8 | std::to_integer<std::int64_t>(nonce[i]);
+    return from_unix_seconds(second);
+}
+
+TOLLGATE_DECL std::string form_nonce_text(const form_nonce& nonce) {
+    return base64url_encode({reinterpret_cast<const char*>(nonce.data()), nonce.size()});
+}
+
+TOLLGATE_DECL std::optional<form_nonce> parse_form_nonce(std::string_view text) {
+    const auto bytes = base64url_decode(text);
+    form_nonce read;
+    if (!bytes || bytes->size() != read.size()) return std::nullopt;
+    std::memcpy(read.data(), bytes->data(), read.size());
+    return read;
+}
+
+TOLLGATE_DECL std::string make_form_token(const form_seal& seal, const form_nonce& nonce) {
+    return form_nonce_text(nonce) + "." + base64url_encode(detail::mac_of(seal, nonce).raw());
+}
+
+TOLLGATE_DECL std::optional<form_nonce> check_form_token(const form_seal& seal, std::string_view shown) {
+    // Anybody can make an HMAC with an empty key.
+    if (seal.who.secret.empty()) return std::nullopt;
+    const auto dot = shown.find('.');
+    if (dot == std::string_view::npos || shown.size() > 128) return std::nullopt;
+    const auto nonce = parse_form_nonce(shown.substr(0, dot));
+    const auto mac = base64url_decode(shown.substr(dot + 1));
+    if (!nonce || !mac) return std::nullopt;
+    const auto claimed = digest::from(*mac);
+    if (!claimed || *claimed != detail::mac_of(seal, *nonce)) return std::nullopt;
+    return nonce;
+}
+
+namespace detail {
+
+/// The hint and the fault, and in the field's own tag where they stand, for those who hear the page.
+inline void write_notes(http::html_writer& html, std::string_view name, std::string_view hint,
+                        const form_faults& faults, const form_texts& texts) {
+    if (!hint.empty()) html.add("<p class=\"hint\" id=\"{}-hint\">{}</p>\n", name, hint);
+    if (const auto* fault = faults.find(name))
+        html.add("<p class=\"fault\" id=\"{}-fault\"><strong>{}</strong> {}</p>\n", name, texts.fault, fault->text);
+}
+
+inline void write_described_by(http::html_writer& html, std::string_view name, std::string_view hint,
+                               const form_faults& faults) {
+    const bool faulty = faults.find(name) != nullptr;
+    if (!hint.empty() && faulty) html.add(" aria-describedby=\"{}-hint {}-fault\"", name, name);
+    else if (!hint.empty()) html.add(" aria-describedby=\"{}-hint\"", name);
+    else if (faulty) html.add(" aria-describedby=\"{}-fault\"", name);
+}
+
+inline std::string_view field_class(std::string_view name, const form_faults& faults) {
+    return faults.find(name) == nullptr ? "field" : "field faulty";
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL void begin_form(http::html_writer& html, const form_target& to) {
+    html.add("<form method=\"post\" action=\"{}\">\n", to.url);
+    if (!to.form_token.empty())
+        html.add("<input type=\"hidden\" name=\"{}\" value=\"{}\">\n", form_token_name, to.form_token);
+    for (const auto& [name, value] : to.hidden)
+        html.add("<input type=\"hidden\" name=\"{}\" value=\"{}\">\n", name, value);
+}
+
+TOLLGATE_DECL void write_faults(http::html_writer& html, const form_faults& faults, const form_texts& texts) {
+    if (faults.empty() || (faults.all().size() == 1 && !faults.all().front().field.empty())) return;
+    html.add("<div class=\"faults\" role=\"alert\">\n<h2>{}</h2>\n<ul>\n", texts.faults);
+    for (const auto& each : faults.all()) {
+        const auto text = each.label.empty() ? each.text : each.label + ": " + each.text;
+        if (each.field.empty()) html.add("<li>{}</li>\n", text);
+        else html.add("<li><a href=\"#{}\">{}</a></li>\n", each.field, text);
+    }
+    html.add("</ul>\n</div>\n");
+}
+
+TOLLGATE_DECL void write_text_field(http::html_writer& html, const text_field& field, const form_faults& faults,
+                                    const form_texts& texts) {
+    html.add("<div class=\"{}\">\n<label for=\"{}\">{}", detail::field_class(field.name, faults), field.name,
+             field.label);
+    if (!field.required) html.add(" <span class=\"optional\">{}</span>", texts.optional);
+    html.add("</label>\n");
+    detail::write_notes(html, field.name, field.hint, faults, texts);
+    html.add("<input id=\"{}\" name=\"{}\" type=\"{}\" autocomplete=\"{}\"", field.name, field.name, field.type,
+             field.autocomplete);
+    // What was typed into a password field is never sent back.
+    if (field.type != "password" && !field.value.empty()) html.add(" value=\"{}\"", field.value);
+    if (field.type != "password") html.add(" autocapitalize=\"none\" spellcheck=\"false\"");
+    if (field.bytes_max != 0) html.add(" maxlength=\"{}\"", field.bytes_max);
+    if (field.required) html.add(" required");
+    detail::write_described_by(html, field.name, field.hint, faults);
+    if (faults.find(field.name) != nullptr) html.add(" aria-invalid=\"true\"");
+    if (faults.is_first(field.name) || (field.focused && faults.empty())) html.add(" autofocus");
+    html.add(">\n</div>\n");
+}
+
+TOLLGATE_DECL void write_checkboxes(http::html_writer& html, const choice_field& field, std::span<const choice> choices,
+                                    const form_faults& faults, const form_texts& texts) {
+    html.add("<fieldset class=\"{}\"", detail::field_class(field.name, faults));
+    detail::write_described_by(html, field.name, field.hint, faults);
+    html.add(">\n<legend>{}</legend>\n", field.label);
+    detail::write_notes(html, field.name, field.hint, faults, texts);
+    std::size_t number = 0;
+    for (const choice& each : choices) {
+        // The first has the group's name, so that a fault can lead to it.
+        std::string id{field.name};
+        if (number != 0) id.append("-").append(std::to_string(number));
+        html.add("<div class=\"choice\"><input type=\"checkbox\" id=\"{}\" name=\"{}\" value=\"{}\"", id, field.name,
+                 each.value);
+        if (each.chosen) html.add(" checked");
+        if (number == 0 && faults.is_first(field.name)) html.add(" autofocus");
+        html.add("><label for=\"{}\">{}", id, each.text);
+        if (each.text != each.value) html.add(" <code>{}</code>", each.value);
+        html.add("</label></div>\n");
+        ++number;
+    }
+    html.add("</fieldset>\n");
+}
+
+TOLLGATE_DECL void write_select(http::html_writer& html, const choice_field& field,
+                                std::span<const choice_group> groups, const form_faults& faults,
+                                const form_texts& texts) {
+    html.add("<div class=\"{}\">\n<label for=\"{}\">{}</label>\n", detail::field_class(field.name, faults), field.name,
+             field.label);
+    detail::write_notes(html, field.name, field.hint, faults, texts);
+    html.add("<select id=\"{}\" name=\"{}\" required", field.name, field.name);
+    detail::write_described_by(html, field.name, field.hint, faults);
+    if (faults.find(field.name) != nullptr) html.add(" aria-invalid=\"true\"");
+    if (faults.is_first(field.name)) html.add(" autofocus");
+    html.add(">\n");
+    for (const choice_group& group : groups) {
+        if (!group.heading.empty()) html.add("<optgroup label=\"{}\">\n", group.heading);
+        for (const choice& each : group.choices) {
+            html.add("<option value=\"{}\"", each.value);
+            if (each.chosen) html.add(" selected");
+            html.add(">{}</option>\n", each.text);
+        }
+        if (!group.heading.empty()) html.add("</optgroup>\n");
+    }
+    html.add("</select>\n</div>\n");
+}
+
+TOLLGATE_DECL void write_confirmation(http::html_writer& html, const confirmation& asked, const form_target& to) {
+    // Of all of one name, a browser keeps one open at a time.
+    html.add(
+        "<details class=\"confirm\" name=\"confirm\"><summary>{}<span class=\"unseen\"> "
+        "{}</span></summary>\n<div><p>{}</p>\n",
+        asked.label, asked.about, asked.warning);
+    begin_form(html, to);
+    html.add("<button class=\"danger\">{}</button>\n</form></div></details>\n", asked.button);
+}
+
+TOLLGATE_DECL void write_copied_text(http::html_writer& html, const copied_text& shown) {
+    html.add("<div class=\"field\">\n<label for=\"{}\">{}</label>\n", shown.name, shown.label);
+    html.add(
+        "<input class=\"copied\" id=\"{}\" value=\"{}\" readonly autocomplete=\"off\" spellcheck=\"false\">\n</div>\n",
+        shown.name, shown.text);
+}
+
+TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http::request& asked) {
+    if (asked.body_state == http::body_state::too_large) return http::status::content_too_large;
+    const auto type = asked.fields.find(http::field_id::content_type);
+    const bool named = asked.fields.count(http::field_id::content_type) != 0;
+    if ((named || !asked.body.empty()) &&
+        (asked.fields.count(http::field_id::content_type) != 1 ||
+         !ascii_iequals(trim_ows(type.substr(0, type.find(';'))), "application/x-www-form-urlencoded")))
+        return http::status::unsupported_media_type;
+    auto read = http::parse_form(asked.body);
+    if (!read) return http::status::bad_request;
+    return std::move(*read);
+}
+
+}  // namespace tollgate::pipeline

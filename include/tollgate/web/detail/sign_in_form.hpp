@@ -1,0 +1,57 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/contract/session_source.hpp>
+#include <tollgate/web/detail/form.hpp>
+#include <tollgate/web/detail/page.hpp>
+#include <tollgate/web/html_writer.hpp>
+#include <tollgate/web/texts.hpp>
+
+#include <string_view>
+
+/// What every page has on which people sign in.
+namespace tollgate::inline v0::pipeline {
+
+inline constexpr std::string_view login_name = "login";
+inline constexpr std::string_view password_name = "password";
+
+/// What is missing of what was typed. Nothing is tried then.
+[[nodiscard]] TOLLGATE_DECL form_faults faults_of(const sign_in_attempt& typed, const sign_in_texts& texts);
+
+/// Why they were not let in; empty if they were.
+[[nodiscard]] TOLLGATE_DECL form_faults faults_of(const sign_in_answer& answer, const sign_in_texts& texts);
+
+/// The two fields. `login` is what was typed; a password never comes back.
+TOLLGATE_DECL void write_sign_in_fields(http::html_writer& html, std::string_view login, const form_faults& faults,
+                                        const page_texts& texts);
+
+inline form_faults faults_of(const sign_in_attempt& typed, const sign_in_texts& texts) {
+    form_faults found;
+    if (typed.login.empty()) found.add(login_name, texts.login_missing);
+    if (typed.password.empty()) found.add(password_name, texts.password_missing);
+    return found;
+}
+
+inline form_faults faults_of(const sign_in_answer& answer, const sign_in_texts& texts) {
+    form_faults found;
+    if (answer.result == sign_in_result::refused) found.add(password_name, texts.refused);
+    if (answer.result == sign_in_result::throttled)
+        found.add(password_name, fill_in(texts.throttled, duration_text(answer.retry_after, texts.durations)));
+    return found;
+}
+
+inline void write_sign_in_fields(http::html_writer& html, std::string_view login, const form_faults& faults,
+                                        const page_texts& texts) {
+    write_text_field(
+        html,
+        {.name = login_name, .label = texts.sign_in.login, .value = login, .autocomplete = "username", .focused = true},
+        faults, texts.forms);
+    write_text_field(html,
+                     {.name = password_name,
+                      .label = texts.sign_in.password,
+                      .type = "password",
+                      .autocomplete = "current-password"},
+                     faults, texts.forms);
+}
+
+}  // namespace tollgate::pipeline

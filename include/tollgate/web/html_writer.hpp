@@ -1,0 +1,80 @@
+#pragma once
+
+#include <charconv>
+#include <concepts>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace tollgate::inline v0::http {
+
+/// Markup with a `{}` for each text that goes into it: a literal, so that no text from elsewhere can ever be markup. That
+/// there are as many places as texts is checked while compiling.
+template <class... Texts>
+class html_template {
+public:
+    consteval html_template(const char* literal) : text_{literal} {
+        std::size_t places = 0;
+        for (auto at = text_.find("{}"); at != std::string_view::npos; at = text_.find("{}", at + 2)) ++places;
+        if (places != sizeof...(Texts)) throw "a template has one {} for each text";
+    }
+    [[nodiscard]] constexpr std::string_view view() const noexcept { return text_; }
+
+private:
+    std::string_view text_;
+};
+
+/// Writes HTML behind what `out` holds, which must outlive it. Texts are escaped for element content and for quoted
+/// attribute values; they must not stand in a script, a style sheet or an unquoted attribute.
+///
+///     html_writer page{out};
+///     page.add("<h1 id=\"{}\">{}</h1>", anchor, title);
+class html_writer {
+public:
+    explicit html_writer(std::string& out) noexcept : out_{&out} {}
+
+    template <class... Texts>
+    html_writer& add(std::type_identity_t<html_template<Texts...>> markup, const Texts&... texts) {
+        std::string_view left = markup.view();
+        (put(left, texts), ...);
+        out_->append(left);
+        return *this;
+    }
+
+private:
+    template <class Text>
+    void put(std::string_view& markup, const Text& text);
+    void escape(std::string_view text);
+
+    std::string* out_;
+};
+
+template <class Text>
+void html_writer::put(std::string_view& markup, const Text& text) {
+    const auto place = markup.find("{}");
+    out_->append(markup.substr(0, place));
+    markup.remove_prefix(place + 2);
+    if constexpr (std::integral<Text>) {
+        char digits[20];  // of 2^64 - 1, and of -2^63 with its sign
+        const auto done = std::to_chars(digits, digits + sizeof digits, text);
+        out_->append(digits, done.ptr);
+    } else {
+        escape(text);
+    }
+}
+
+inline void html_writer::escape(std::string_view text) {
+    for (char c : text) {
+        switch (c) {
+            case '&': out_->append("&amp;"); break;
+            case '<': out_->append("&lt;"); break;
+            case '>': out_->append("&gt;"); break;
+            case '"': out_->append("&quot;"); break;
+            case '\'': out_->append("&#39;"); break;
+            default: out_->push_back(c);
+        }
+    }
+}
+
+}  // namespace tollgate::http

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/http/detail/response_parser.hpp>
+#include <tollgate/webhooks/detail/connection.hpp>
+#include <tollgate/webhooks/detail/name_lookup.hpp>
+
+#include <asio/basic_waitable_timer.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+namespace tollgate::inline v0::webhooks {
+
+class hook_client;
+
+/// One attempt: looks up, connects, shakes hands, sends and reads, each within its time and all within the attempt's.
+/// Belongs to its client's strand. What is pending holds a reference; after the end all of that comes to nothing.
+class attempt_run : public std::enable_shared_from_this<attempt_run> {
+public:
+    TOLLGATE_DECL attempt_run(std::shared_ptr<hook_client> home, outgoing request);
+
+    /// `blank`, one incoming with the request's number, is filled in and handed to the client when all is over.
+    TOLLGATE_DECL void begin(incoming_list blank) noexcept;
+    /// Ends it, as not tried if the request has not left.
+    TOLLGATE_DECL void cut_off() noexcept;
+
+private:
+    using clock = std::chrono::steady_clock;
+
+    /// A step that runs out of memory ends the attempt.
+    template <class Step>
+    void guarded(Step step) noexcept {
+        if (over_) return;
+        try {
+            step();
+        } catch (const std::exception& failed) {
+            end_as_short(failed.what());
+        }
+    }
+
+    TOLLGATE_DECL void start();
+    TOLLGATE_DECL void allow(milliseconds time);
+    TOLLGATE_DECL void on_time_out();
+
+    TOLLGATE_DECL void connect_anew();
+    TOLLGATE_DECL void on_looked_up(const lookup_answer& heard);
+    TOLLGATE_DECL void on_addresses(const std::vector<ip_address>& found);
+    TOLLGATE_DECL void connect_next();
+    TOLLGATE_DECL void on_connected(const std::error_code& failed);
+    TOLLGATE_DECL void shake_hands();
+    TOLLGATE_DECL void send();
+    TOLLGATE_DECL void read();
+    TOLLGATE_DECL void on_read(const std::error_code& failed, std::size_t bytes);
+    TOLLGATE_DECL void on_lost(std::string why);
+
+    TOLLGATE_DECL void end_as(attempt_end how, std::string why) noexcept;
+    TOLLGATE_DECL void end_as_short(std::string_view of_what) noexcept;
+    TOLLGATE_DECL void end_untried(std::string why) noexcept;
+    TOLLGATE_DECL void end() noexcept;
+
+    const std::shared_ptr<hook_client> home_;
+    outgoing request_;
+    const std::string origin_;
+    std::string message_;  // head and body
+    const clock::time_point began_ = clock::now();
+    clock::time_point ends_at_;
+    clock::time_point connected_by_{};
+    asio::basic_waitable_timer<clock, asio::wait_traits<clock>, client_executor> timer_;
+    std::uint64_t timer_round_ = 0;
+
+    std::vector<ip_address> addresses_;
+    std::size_t next_address_ = 0;
+    std::shared_ptr<hook_connection> line_;
+    bool looking_up_ = false;
+    bool connecting_ = false;
+    bool in_body_ = false;
+    bool used_before_ = false;   // the connection
+    bool written_ = false;
+    bool over_ = false;
+    std::string last_fault_;
+    incoming_list result_;
+    http::response_parser parser_;
+    std::array<char, 4096> input_;
+};
+
+}  // namespace tollgate::webhooks
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/webhooks/detail/attempt_run.ipp>
+#endif

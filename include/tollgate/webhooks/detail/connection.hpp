@@ -1,0 +1,130 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/ip_address.hpp>
+#include <tollgate/base/result.hpp>
+#include <tollgate/base/time.hpp>
+#include <tollgate/http/url.hpp>
+#include <tollgate/model/delivery.hpp>
+
+#include <asio/any_io_executor.hpp>
+#include <asio/basic_stream_socket.hpp>
+#include <asio/ip/tcp.hpp>
+#include <asio/ssl/context.hpp>
+#include <asio/ssl/stream.hpp>
+#include <asio/strand.hpp>
+#include <asio/write.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace tollgate::inline v0::webhooks {
+
+using client_executor = asio::strand<asio::any_io_executor>;
+using client_socket = asio::basic_stream_socket<asio::ip::tcp, client_executor>;
+
+/// TLS 1.2 and 1.3 that believe the system's authorities, or those of a PEM file; problem when that cannot be read.
+[[nodiscard]] TOLLGATE_DECL result<std::shared_ptr<asio::ssl::context>> make_client_tls(
+    const std::string& authorities_file);
+
+[[nodiscard]] TOLLGATE_DECL asio::ip::tcp::endpoint to_endpoint(const ip_address& address, std::uint16_t port);
+
+/// One connection to a host, with or without TLS. Belongs to the client's strand. Whatever is pending holds a
+/// reference, so closing one is enough to be rid of it.
+class hook_connection {
+public:
+    explicit hook_connection(const client_executor& executor) : socket_{executor} {}
+    hook_connection(const hook_connection&) = delete;
+    hook_connection& operator=(const hook_connection&) = delete;
+
+    [[nodiscard]] client_socket& socket() noexcept { return socket_; }
+
+    /// Readies TLS for this host: its name is asked for (SNI) and must be the certificate's. False when memory is
+    /// short.
+    [[nodiscard]] TOLLGATE_DECL bool use_tls(asio::ssl::context& with, const http::url& host);
+    /// Why the certificate was not believed, or OpenSSL's words.
+    [[nodiscard]] TOLLGATE_DECL std::string tls_fault(const std::error_code& failed) const;
+
+    template <class Handler>
+    void shake_hands(Handler&& handler) {
+        tls_->async_handshake(asio::ssl::stream_base::client, std::forward<Handler>(handler));
+    }
+    template <class Handler>
+    void write(std::string_view bytes, Handler&& handler) {
+        const asio::const_buffer all{bytes.data(), bytes.size()};
+        if (tls_) asio::async_write(*tls_, all, std::forward<Handler>(handler));
+        else asio::async_write(socket_, all, std::forward<Handler>(handler));
+    }
+    template <class Handler>
+    void read_some(asio::mutable_buffer into, Handler&& handler) {
+        if (tls_) tls_->async_read_some(into, std::forward<Handler>(handler));
+        else socket_.async_read_some(into, std::forward<Handler>(handler));
+    }
+
+    /// Whether nothing has come since the last answer, neither bytes nor an end: only then can it carry another
+    /// request.
+    [[nodiscard]] TOLLGATE_DECL bool is_quiet() noexcept;
+    TOLLGATE_DECL void close() noexcept;
+
+    ip_address peer{};
+    std::chrono::steady_clock::time_point made_at{};
+    std::chrono::steady_clock::time_point idle_since{};
+
+private:
+    client_socket socket_;
+    std::unique_ptr<asio::ssl::stream<client_socket&>> tls_;
+};
+
+/// A request that is to be sent. `number` is its sender's name for it.
+struct outgoing {
+    std::uint64_t number = 0;
+    http::url target;
+    std::string fields;  ///< lines, each with its CRLF, but those that are the client's
+    std::string body;
+    /// When its sender must have heard of it: it is cut short, or not begun, rather than being late.
+    std::chrono::steady_clock::time_point done_by = (std::chrono::steady_clock::time_point::max)();
+};
+
+/// What came of it.
+struct incoming {
+    std::uint64_t number = 0;
+    bool tried = true;      ///< false: nothing can be said of the receiver, who has not been asked
+    bool shortage = false;  ///< not tried, since this machine has run out of something (descriptors, ports, memory)
+    bool cut_off = false;   ///< tried, but told to stop before there was an answer
+    attempt_end end = attempt_end::answered;
+    unsigned status = 0;
+    std::string answer{};
+    std::string retry_after{};
+    std::string why{};  ///< for the operator
+    milliseconds duration{};
+};
+
+/// Lists, since what has come must be told even when there is no memory.
+using incoming_list = std::list<incoming>;
+
+/// Whom the client works for. Called on the client's executor; after `hook_client::abort` has returned it may still be,
+/// until the executor has run what is left.
+class client_owner {
+public:
+    client_owner() = default;
+    client_owner(const client_owner&) = delete;
+    client_owner& operator=(const client_owner&) = delete;
+
+    /// Whether a connection may be made to this address.
+    [[nodiscard]] virtual bool allows(const ip_address& address) noexcept = 0;
+    virtual void on_ended(incoming_list ended) noexcept = 0;
+
+protected:
+    ~client_owner() = default;
+};
+
+}  // namespace tollgate::webhooks
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/webhooks/detail/connection.ipp>
+#endif

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <tollgate/webhooks/detail/connection.hpp>
+
+#include <openssl/bio.h>
+#include <openssl/ssl.h>
+#include <openssl/x509_vfy.h>
+#include <openssl/x509v3.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <exception>
+
+namespace tollgate::inline v0::webhooks {
+
+TOLLGATE_DECL result<std::shared_ptr<asio::ssl::context>> make_client_tls(const std::string& authorities_file) {
+    try {
+        auto made = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_client);
+        SSL_CTX* const native = made->native_handle();
+        SSL_CTX_set_min_proto_version(native, TLS1_2_VERSION);
+        SSL_CTX_set_options(native, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
+        SSL_CTX_set_mode(native, SSL_MODE_RELEASE_BUFFERS);
+        SSL_CTX_set_session_cache_mode(native, SSL_SESS_CACHE_OFF);
+        SSL_CTX_set_verify(native, SSL_VERIFY_PEER, nullptr);
+        // A receiver that speaks HTTP/2 as well must not choose it.
+        static constexpr unsigned char protocols[] = "\x08http/1.1";
+        SSL_CTX_set_alpn_protos(native, protocols, sizeof protocols - 1);
+        std::error_code failed;
+        if (authorities_file.empty()) made->set_default_verify_paths(failed);
+        else made->load_verify_file(authorities_file, failed);
+        if (failed)
+            return invalid("The certificate authorities (" +
+                           (authorities_file.empty() ? "the system's" : authorities_file) +
+                           ") cannot be used: " + failed.message() + ".");
+        return made;
+    } catch (const std::exception& failed) {
+        return internal_error(std::string{"no TLS context: "} + failed.what());
+    }
+}
+
+TOLLGATE_DECL asio::ip::tcp::endpoint to_endpoint(const ip_address& address, std::uint16_t port) {
+    const auto& bytes = address.bytes();
+    if (address.is_v4()) return {asio::ip::address_v4{{bytes[12], bytes[13], bytes[14], bytes[15]}}, port};
+    asio::ip::address_v6::bytes_type all;
+    std::copy(bytes.begin(), bytes.end(), all.begin());
+    return {asio::ip::address_v6{all}, port};
+}
+
+TOLLGATE_DECL bool hook_connection::use_tls(asio::ssl::context& with, const http::url& host) {
+    tls_ = std::make_unique<asio::ssl::stream<client_socket&>>(socket_, with);
+    SSL* const native = tls_->native_handle();
+    X509_VERIFY_PARAM* const wanted = SSL_get0_param(native);
+    if (host.address)
+        return X509_VERIFY_PARAM_set1_ip_asc(wanted, host.host.c_str()) == 1;  // RFC 6066: no SNI for addresses
+    X509_VERIFY_PARAM_set_hostflags(wanted, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
+    return X509_VERIFY_PARAM_set1_host(wanted, host.host.data(), host.host.size()) == 1 &&
+           SSL_set_tlsext_host_name(native, host.host.c_str()) == 1;
+}
+
+TOLLGATE_DECL std::string hook_connection::tls_fault(const std::error_code& failed) const {
+    const long verdict = tls_ ? SSL_get_verify_result(tls_->native_handle()) : X509_V_OK;
+    return verdict == X509_V_OK ? failed.message() : X509_verify_cert_error_string(verdict);
+}
+
+TOLLGATE_DECL bool hook_connection::is_quiet() noexcept {
+    // What came together with the last answer is not in the socket any more, but here: decrypted, or still a record.
+    if (tls_) {
+        SSL* const native = tls_->native_handle();
+        if (SSL_pending(native) != 0 || BIO_ctrl_pending(SSL_get_rbio(native)) != 0) return false;
+    }
+    char byte = 0;
+    const auto got = ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
+TOLLGATE_DECL void hook_connection::close() noexcept {
+    std::error_code ignored;
+    socket_.close(ignored);
+}
+
+}  // namespace tollgate::webhooks

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <tollgate/http/response.hpp>
+#include <tollgate/webhooks/detail/attempt_run.hpp>
+#include <tollgate/webhooks/detail/hook_client.hpp>
+
+#include <asio/post.hpp>
+
+#include <exception>
+#include <utility>
+
+namespace tollgate::inline v0::webhooks {
+
+TOLLGATE_DECL result<std::shared_ptr<hook_client>> hook_client::make(const asio::any_io_executor& executor,
+                                                                      hook_client_settings settings,
+                                                                      std::shared_ptr<client_owner> owner) {
+    if (!http::field_value::from(settings.user_agent) || settings.user_agent.empty())
+        return invalid("The user agent is not one line of text.");
+    auto tls = make_client_tls(settings.authorities_file);
+    if (!tls) return std::move(tls).error();
+    return std::make_shared<hook_client>(executor, std::move(settings), std::move(owner), *std::move(tls));
+}
+
+TOLLGATE_DECL hook_client::hook_client(const asio::any_io_executor& executor, hook_client_settings settings,
+                                       std::shared_ptr<client_owner> owner, std::shared_ptr<asio::ssl::context> tls)
+    : strand_{executor},
+      settings_{std::move(settings)},
+      owner_{std::move(owner)},
+      tls_{std::move(tls)},
+      names_{settings_.look_up, settings_.lookup_threads_max},
+      idle_{{settings_.idle_connections_max, settings_.idle_per_host_max, settings_.idle_timeout,
+             settings_.connection_age_max}},
+      sweep_timer_{strand_} {}
+
+TOLLGATE_DECL hook_client::~hook_client() = default;
+
+TOLLGATE_DECL void hook_client::send(std::vector<outgoing> requests) {
+    incoming_list blanks(requests.size());
+    auto next = blanks.begin();
+    for (const outgoing& each : requests) (next++)->number = each.number;
+    asio::post(strand_,
+               [self = shared_from_this(), requests = std::move(requests), blanks = std::move(blanks)]() mutable {
+                   for (outgoing& each : requests) {
+                       incoming_list blank;
+                       blank.splice(blank.end(), blanks, blanks.begin());
+                       self->begin(std::move(each), std::move(blank));
+                   }
+               });
+}
+
+TOLLGATE_DECL void hook_client::begin(outgoing request, incoming_list blank) noexcept {
+    const std::uint64_t number = request.number;
+    blank.front().tried = false;  // unless it comes to that
+    if (aborted_) return end(std::move(blank));
+    try {
+        const auto run = std::make_shared<attempt_run>(shared_from_this(), std::move(request));
+        under_way_.emplace(number, run);
+        blank.front().tried = true;
+        run->begin(std::move(blank));
+    } catch (const std::exception&) {
+        blank.front().shortage = true;
+        end(std::move(blank));
+    }
+}
+
+TOLLGATE_DECL void hook_client::abort() {
+    names_.stop();  // at once: its threads may outlive the executor
+    asio::post(strand_, [self = shared_from_this()] {
+        self->aborted_ = true;
+        for (const auto& [number, each] : std::exchange(self->under_way_, {}))
+            if (const auto run = each.lock()) run->cut_off();
+        self->idle_.close();
+        self->sweep_timer_.cancel();
+    });
+}
+
+TOLLGATE_DECL void hook_client::end(incoming_list what) noexcept {
+    under_way_.erase(what.front().number);
+    ended_.splice(ended_.end(), what);
+    if (telling_) return;
+    try {
+        asio::post(strand_, [self = shared_from_this()] { self->tell(); });
+        telling_ = true;
+    } catch (const std::exception&) {  // one by one, then
+        tell();
+    }
+}
+
+TOLLGATE_DECL void hook_client::keep(const std::string& origin, std::shared_ptr<hook_connection> one) {
+    if (aborted_) return one->close();
+    idle_.put(origin, std::move(one));
+    if (!sweeping_) sweep();
+}
+
+TOLLGATE_DECL void hook_client::sweep() {
+    const auto again_at = idle_.sweep();
+    sweeping_ = again_at.has_value();
+    if (!sweeping_) return;
+    sweep_timer_.expires_at(*again_at);
+    // Weak: it must not keep the client for as long as connections are idle.
+    sweep_timer_.async_wait([waiting = weak_from_this()](const std::error_code& cancelled) {
+        if (const auto self = waiting.lock(); self && !cancelled) self->sweep();
+    });
+}
+
+TOLLGATE_DECL void hook_client::tell() noexcept {
+    telling_ = false;
+    incoming_list told;
+    told.swap(ended_);
+    owner_->on_ended(std::move(told));
+}
+
+}  // namespace tollgate::webhooks

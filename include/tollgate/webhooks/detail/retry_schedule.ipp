@@ -1,0 +1,52 @@
+#pragma once
+
+#include <tollgate/http/detail/retry_after.hpp>
+#include <tollgate/webhooks/detail/retry_schedule.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace tollgate::inline v0 {
+namespace detail {
+
+/// `wait` times a factor between 1 - jitter and 1 + jitter.
+inline milliseconds jittered(milliseconds wait, unsigned jitter_percent, std::uint32_t chance) noexcept {
+    const double jitter = (std::min)(jitter_percent, 100U) / 100.0;
+    const double even = static_cast<double>(chance) / 4294967295.0;  // 0 to 1
+    return milliseconds{
+        static_cast<milliseconds::rep>(static_cast<double>(wait.count()) * (1 - jitter + 2 * jitter * even))};
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL settlement judge_attempt(const retry_schedule& schedule, const due_delivery& sent, attempt_report report,
+                                       instant now, std::uint32_t chance) {
+    settlement made{.lease = sent.lease, .made = std::move(report.made)};
+    const bool answered = made.made.end == attempt_end::answered;
+    if (answered && made.made.status / 100 == 2) {
+        made.verdict = delivery_verdict::delivered;
+        return made;
+    }
+    constexpr unsigned gone = 410;
+    if (answered && made.made.status == gone) {
+        made.verdict = delivery_verdict::gone;
+        return made;
+    }
+    made.disable_if_failing_since = now - schedule.disable_after;
+    if (sent.attempts_made >= schedule.waits.size()) return made;
+
+    const milliseconds planned = schedule.waits[sent.attempts_made];
+    milliseconds wait = detail::jittered(planned, schedule.jitter_percent, chance);
+    if (const auto asked = http::parse_retry_after(report.retry_after, now)) {
+        // Never earlier than asked for, and what was refused together does not come back together either.
+        const milliseconds heeded = (std::clamp)(*asked, planned, 2 * planned);
+        constexpr std::uint32_t middle = 0x8000'0000U;
+        const milliseconds later = detail::jittered(planned, schedule.jitter_percent, chance / 2 + middle) - planned;
+        wait = (std::min)(heeded + (std::max)(later, milliseconds{0}), 2 * planned);
+    }
+    made.verdict = delivery_verdict::again;
+    made.again_at = now + wait;
+    return made;
+}
+
+}  // namespace tollgate

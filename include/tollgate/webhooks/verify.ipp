@@ -1,0 +1,117 @@
+#pragma once
+
+#include <tollgate/base/detail/text.hpp>
+#include <tollgate/base/digest.hpp>
+#include <tollgate/base/detail/encoding.hpp>
+#include <tollgate/base/limits.hpp>
+#include <tollgate/webhooks/verify.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tollgate::inline v0 {
+
+namespace detail {
+
+inline error not_genuine(const char* message) { return {error_kind::unauthorized, message, {}}; }
+
+/// The value of a header that is there once.
+inline std::string_view only_line(const http::field_lines& fields, std::string_view name) noexcept {
+    std::string_view found;
+    std::size_t lines = 0;
+    for (const http::field& line : fields)
+        if (ascii_iequals(line.name, name)) {
+            found = line.value;
+            ++lines;
+        }
+    return lines == 1 ? found : std::string_view{};
+}
+
+/// A full stop separates what is signed, so an id with one would let bytes of one part be read as another's.
+inline bool is_webhook_id(std::string_view text) noexcept {
+    if (text.empty() || text.size() > limits::webhook_id_bytes_max) return false;
+    for (const char c : text)
+        if (c <= ' ' || c > '~' || c == '.') return false;
+    return true;
+}
+
+/// Digits only, without a leading zero: the text is signed, so it has one spelling.
+inline std::optional<std::int64_t> webhook_timestamp(std::string_view text) noexcept {
+    constexpr std::size_t digits_max = 12;  // until the year 33658: the sums below cannot overflow
+    if (text.empty() || text.size() > digits_max || text.front() == '0') return std::nullopt;
+    for (const char c : text)
+        if (!is_digit(c)) return std::nullopt;
+    std::int64_t value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+}
+
+/// The macs of all `v1` signatures in `version,signature version,signature...`; none for anything else than that. Other
+/// versions are for other receivers.
+inline std::optional<std::vector<std::string>> webhook_macs(std::string_view header) {
+    constexpr std::size_t signature_bytes_max = 512;  // `v1` has 47; asymmetric ones of a later version are longer
+    std::vector<std::string> macs;
+    for (std::size_t count = 0;; ++count) {
+        const auto blank = header.find(' ');
+        const std::string_view one = header.substr(0, blank);
+        const auto comma = one.find(',');
+        if (count == limits::webhook_signatures_max || one.size() > signature_bytes_max || comma == 0 ||
+            comma == std::string_view::npos || comma + 1 == one.size())
+            return std::nullopt;
+        for (const char c : one)
+            if (c <= ' ' || c > '~') return std::nullopt;
+        if (one.substr(0, comma) == "v1") {
+            auto mac = base64_decode(one.substr(comma + 1));
+            if (!mac || mac->size() != digest::size_bytes) return std::nullopt;
+            macs.push_back(*std::move(mac));
+        }
+        if (blank == std::string_view::npos) return macs;
+        header.remove_prefix(blank + 1);
+    }
+}
+
+inline result<void> judge_webhook(std::string_view secret, const webhook_headers& headers, std::string_view body,
+                                   instant now, seconds tolerance) {
+    const auto key = webhook_key(secret);
+    if (!key) return key.error();
+    if (!is_webhook_id(headers.id)) return not_genuine("The webhook-id is missing, or is none.");
+    const auto timestamp = webhook_timestamp(headers.timestamp);
+    if (!timestamp) return not_genuine("The webhook-timestamp is missing, or is no number of seconds.");
+    const auto macs = webhook_macs(headers.signature);
+    if (!macs) return not_genuine("The webhook-signature is missing, or is no list of signatures.");
+
+    constexpr std::int64_t tolerance_max = 1'000'000'000'000;  // 31,000 years: all time there is, and no sum overflows
+    const std::int64_t tolerated = std::clamp(std::int64_t{tolerance.count()}, std::int64_t{0}, tolerance_max);
+    const std::int64_t age = to_unix_seconds(now) - *timestamp;
+    if (age > tolerated) return not_genuine("The webhook-timestamp is too long ago.");
+    if (age < -tolerated) return not_genuine("The webhook-timestamp is too far ahead.");
+
+    const std::string expected = webhook_mac(*key, {headers.id, *timestamp, body});
+    bool genuine = false;
+    for (const std::string& mac : *macs) genuine = equal_in_constant_time(mac, expected) || genuine;
+    if (!genuine) return not_genuine("No signature in webhook-signature is one of this webhook.");
+    return {};
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL webhook_headers webhook_headers::from(const http::field_lines& fields) noexcept {
+    return {detail::only_line(fields, "webhook-id"), detail::only_line(fields, "webhook-timestamp"),
+            detail::only_line(fields, "webhook-signature")};
+}
+
+TOLLGATE_DECL result<void> verify_webhook(std::string_view secret, const webhook_headers& headers, std::string_view body,
+                                           instant now, seconds tolerance) noexcept {
+    try {
+        return detail::judge_webhook(secret, headers, body, now, tolerance);
+    } catch (...) {  // out of memory: not known to be genuine, and so not genuine
+        return error{error_kind::unavailable, {}, {}};
+    }
+}
+
+}  // namespace tollgate

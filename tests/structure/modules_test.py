@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Includes only go down: names each include under include/tollgate that goes up, and each cycle."""
+
+import re
+
+import sources
+
+# A module may include itself and those with a lower number. Modules with the same number do not include each other.
+LEVELS = {"base": 0, "http": 1, "model": 2, "contract": 3, "limits": 4, "policy": 5, "account": 6, "pipeline": 7, "web": 8,
+          "webhooks": 8, "manual": 9, "oauth": 9, "pages": 9, "api": 10}
+# Nothing but the umbrella includes these; each may include itself and the modules up to this level.
+LEAVES = {"store": 3, "server": 1, "testing": 3}
+# What a header includes last, for its bodies: all declarations have been read by then, so it closes no cycle.
+BODIES = re.compile(r"^#if !defined\(TOLLGATE_SEPARATE_COMPILATION\)\n(?:#include <.*\n)+#endif$", re.MULTILINE)
+# Made of everything on purpose.
+EXEMPT = ("tollgate/tollgate.hpp", "tollgate/impl/")
+
+
+def place(name):
+    parts = name.split("/")
+    return parts[1] if len(parts) > 2 else ""
+
+
+def may_include(here, there):
+    if here == there:
+        return True
+    if there not in LEVELS:
+        return False
+    if here in LEAVES:
+        return LEVELS[there] <= LEAVES[here]
+    return LEVELS[there] < LEVELS[here]
+
+
+def includes(base):
+    """name -> the headers of ours that it includes, for every file of a module."""
+    graph = {}
+    for path in sources.files(base / "include", ".hpp", ".ipp"):
+        name = path.relative_to(base / "include").as_posix()
+        if not name.startswith(EXEMPT):
+            graph[name] = sources.OWN_INCLUDE.findall(sources.read(path))
+    return graph
+
+
+def cycle(base, names):
+    """One cycle of includes among headers, or nothing."""
+    headers = {}
+    for name in names:
+        if name.endswith(".hpp"):
+            text = BODIES.sub("", sources.read(base / "include" / name))
+            headers[name] = [target for target in sources.OWN_INCLUDE.findall(text) if target in names]
+    done = set()
+
+    def walk(name, above):
+        if name in above:
+            return [*above[above.index(name):], name]
+        if name in done:
+            return None
+        for target in headers[name]:
+            found = walk(target, [*above, name])
+            if found:
+                return found
+        done.add(name)
+        return None
+
+    return next(filter(None, (walk(name, []) for name in headers)), None)
+
+
+def check(base):
+    graph = includes(base)
+    findings = []
+    for name, targets in graph.items():
+        here = place(name)
+        if here not in LEVELS and here not in LEAVES:
+            findings.append(f"include/{name}: `{here}` is no module")
+            continue
+        for target in targets:
+            if target not in graph:
+                why = "is for users" if target.startswith(EXEMPT) else "does not exist"
+                findings.append(f"include/{name} includes <{target}>, which {why}")
+            elif not may_include(here, place(target)):
+                findings.append(f"include/{name} ({here}) includes <{target}> ({place(target)}), which is not below it")
+    found = cycle(base, graph)
+    if found:
+        findings.append("a cycle of includes: " + " -> ".join(found))
+    return findings
+
+
+if __name__ == "__main__":
+    sources.report(check)

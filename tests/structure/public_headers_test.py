@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+"""A header outside of detail/ is public: a document names it, and there are few. Users' code includes no other one."""
+
+import re
+
+import sources
+
+PUBLIC_MAX = 80
+# What users read and copy.
+FOR_USERS = ("README.md", "docs", "examples", "tests/consumer")
+PRIVATE = re.compile(r"#\s*include\s*<(tollgate/[^>]*/detail/[^>]+)>")
+NAMED = re.compile(r"tollgate/[a-z0-9_/]+\.hpp")
+# Made of everything on purpose.
+EXEMPT = ("tollgate/tollgate.hpp", "tollgate/impl/")
+
+
+def public_headers(base):
+    names = (path.relative_to(base / "include").as_posix() for path in sources.files(base / "include", ".hpp"))
+    return [name for name in names if "/detail/" not in name and not name.startswith(EXEMPT)]
+
+
+def users_files(base):
+    for place in FOR_USERS:
+        path = base / place
+        if path.is_dir():
+            yield from sources.files(path)
+        elif path.is_file():
+            yield path
+
+
+def check(base):
+    findings = []
+    for path in users_files(base):
+        for name in PRIVATE.findall(sources.read(path)):
+            findings.append(f"{path.relative_to(base)} includes <{name}>, which is private")
+    documents = [path for path in users_files(base) if path.suffix == ".md"]
+    named = {name for path in documents for name in NAMED.findall(sources.read(path))}
+    public = public_headers(base)
+    findings += [f"include/{name} is public, and no document names it" for name in public if name not in named]
+    if len(public) > PUBLIC_MAX:
+        findings.append(f"{len(public)} public headers, at most {PUBLIC_MAX}")
+    return findings
+
+
+if __name__ == "__main__":
+    sources.report(check)

@@ -1,0 +1,98 @@
+#include <tollgate/account/issue_hook.hpp>
+#include <tollgate/policy/public_targets.hpp>
+#include <tollgate/store/memory.hpp>
+
+#include <catch2/catch.hpp>
+
+#include "support/shop.hpp"
+#include <string>
+
+using namespace tollgate;
+using tollgate::test::counting_random;
+
+namespace {
+
+const account_ref anns_site{*service_name::from("sitesmaker"), account_id{1}};
+const instant now = from_unix_seconds(1'700'000'000);
+
+struct bench {
+    memory_store store;
+    std::uint64_t entropy = 0;
+    bool works = true;
+    counting_random random{&entropy, &works};
+
+    auto issue(std::size_t hooks_per_event_max = 20) {
+        return issue_hook(store, random,
+                          {.account = anns_site,
+                           .event = "site.created",
+                           .target_url = "https://a.example",
+                           .source = hook_source::manual},
+                          now, hooks_per_event_max);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a hook is made with a secret of its own") {
+    bench with;
+    const auto first = with.issue();
+    const auto second = with.issue();
+    REQUIRE((first && second));
+    CHECK(first->secret.starts_with("whsec_"));
+    CHECK(first->secret != second->secret);
+    const auto kept = *with.store.hooks_of(anns_site);
+    REQUIRE(kept.size() == 2);
+    CHECK(kept.front().id == first->id);
+    CHECK(kept.front().source == hook_source::manual);
+    CHECK(kept.front().type == "webhook");
+    CHECK(kept.front().created_at == now);
+}
+
+TEST_CASE("one hook too many, and none without random bytes") {
+    bench with;
+    CHECK(with.issue(1));
+    const auto too_many = with.issue(1);
+    REQUIRE_FALSE(too_many);
+    CHECK(too_many.error().kind == error_kind::invalid);
+    with.works = false;
+    const auto nothing = with.issue();
+    REQUIRE_FALSE(nothing);
+    CHECK(nothing.error().kind == error_kind::internal);
+    CHECK(with.store.hooks_of(anns_site)->size() == 1);
+}
+
+TEST_CASE("a secret is renewed for a hook that is there") {
+    bench with;
+    const auto made = with.issue();
+    REQUIRE(made);
+    const auto renewed = renew_hook_secret(with.store, with.random, anns_site, made->id, now);
+    REQUIRE((renewed && *renewed));
+    CHECK((*renewed)->starts_with("whsec_"));
+    CHECK(**renewed != made->secret);
+
+    const account_ref other{anns_site.service, account_id{2}};
+    const auto elsewhere = renew_hook_secret(with.store, with.random, other, made->id, now);
+    REQUIRE(elsewhere);
+    CHECK_FALSE(*elsewhere);
+    with.works = false;
+    CHECK_FALSE(renew_hook_secret(with.store, with.random, anns_site, made->id, now));
+}
+
+TEST_CASE("what a hook may ask for") {
+    service_catalog services;
+    static_cast<void>(services.add("sitesmaker", {"site.created"}));
+    const service& at = *services.find("sitesmaker");
+    CHECK(check_hook_event(at, "site.created"));
+    CHECK(check_hook_event(at, "item.created").error().message == "event is none of this service's events.");
+
+    const public_targets rule;
+    CHECK(check_hook_target(rule, "https://a.example/in"));
+    for (const std::string& bad :
+         {std::string{}, std::string{"a.example"}, std::string{"http://127.0.0.1/"},
+          std::string{"https://a.example/#x"}, "https://a.example/" + std::string(2048, 'a')}) {
+        const auto refused = check_hook_target(rule, bad);
+        REQUIRE_FALSE(refused);
+        CHECK(refused.error().kind == error_kind::invalid);
+        CHECK(refused.error().message.starts_with("target_url "));
+    }
+}

@@ -1,0 +1,165 @@
+#include <tollgate/account/register_application.hpp>
+
+#include <catch2/catch.hpp>
+#include <support/fakes.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace tollgate;
+using test::counting_random;
+
+namespace {
+
+constexpr instant noon = from_unix_seconds(1'700'000'000);
+
+/// As much of a store as registering needs.
+struct few_applications {
+    std::vector<new_application> made;
+    std::optional<error> failure;
+
+    result<application_id> create_application(const new_application& one, std::size_t applications_per_user_max) {
+        if (failure) return *failure;
+        if (made.size() == applications_per_user_max) return invalid("too many");
+        made.push_back(one);
+        return application_id{static_cast<std::int64_t>(made.size())};
+    }
+    result<std::optional<application>> find_application(std::string_view) { return std::optional<application>{}; }
+    result<std::vector<application>> applications_of(user_id) { return std::vector<application>{}; }
+    result<bool> replace_client_secret(user_id, application_id, const digest&) { return false; }
+    result<bool> delete_application(user_id, application_id) { return false; }
+};
+
+struct registry {
+    few_applications store;
+    std::uint64_t entropy = 0;
+    bool random_works = true;
+
+    auto add(application_request wanted, std::size_t max = limits::applications_per_user_max) {
+        return register_application(store, counting_random{&entropy, &random_works}, std::move(wanted), noon, max);
+    }
+};
+
+application_request wish() { return {user_id{7}, "Acme reports", "https://acme.example", "", std::nullopt}; }
+
+/// The only field that will not do; empty when there is none, or several.
+std::string faulty_field(const application_request& wanted) {
+    const auto faults = faults_of(wanted);
+    if (faults.size() != 1) return std::to_string(faults.size());
+    CHECK(faults[0].message.starts_with(faults[0].field));
+    return std::string{faults[0].field};
+}
+
+}  // namespace
+
+TEST_CASE("a registered application is kept, and its secret as a digest alone", "[register_application]") {
+    registry one;
+    auto wanted = wish();
+    wanted.description = "Reads balances";
+    wanted.redirect_url = "https://acme.example/back?from=tollgate";
+    const auto made = one.add(wanted);
+    REQUIRE(made);
+    CHECK(made->client_id.view().starts_with("tgi_"));
+    CHECK(is_well_formed(secret_kind::client_secret, made->client_secret));
+    REQUIRE(one.store.made.size() == 1);
+    const auto& kept = one.store.made[0];
+    CHECK(kept.owner == user_id{7});
+    CHECK(kept.client_id == made->client_id.view());
+    CHECK(kept.secret_digest == digest_of(made->client_secret));
+    CHECK(kept.name == "Acme reports");
+    CHECK(kept.website == "https://acme.example");
+    CHECK(kept.description == "Reads balances");
+    CHECK(kept.redirect_url == "https://acme.example/back?from=tollgate");
+    CHECK(kept.created_at == noon);
+}
+
+TEST_CASE("two applications have nothing in common", "[register_application]") {
+    registry one;
+    const auto first = one.add(wish());
+    const auto second = one.add(wish());
+    REQUIRE((first && second));
+    CHECK(first->client_id.view() != second->client_id.view());
+    CHECK(first->client_secret.view() != second->client_secret.view());
+}
+
+TEST_CASE("what may be said of an application", "[register_application]") {
+    auto wanted = wish();
+    CHECK(faults_of(wanted).empty());
+    wanted.name = std::string(100, 'n');
+    wanted.description = std::string(255, 'd');
+    CHECK(faults_of(wanted).empty());
+    for (const char* url : {"http://acme.example", "https://acme.example:8443/a/b?c=d", "http://127.0.0.1:8080/back",
+                            "http://localhost/", "https://[2001:db8::1]/", "https://acme.example/?"}) {
+        CAPTURE(url);
+        wanted.website = url;
+        wanted.redirect_url = url;
+        CHECK(faults_of(wanted).empty());
+    }
+    wanted.website = "https://acme.example/#about";
+    CHECK(faults_of(wanted).empty());
+}
+
+TEST_CASE("each refusal names its field", "[register_application]") {
+    for (const std::string& name : {std::string{}, std::string{"  "}, std::string(101, 'n'), std::string{"a\nb"}, std::string{"a\xff"},
+                                    std::string{"\xe2\x80\xae""evil"}}) {
+        CAPTURE(name);
+        auto wanted = wish();
+        wanted.name = name;
+        CHECK(faulty_field(wanted) == "name");
+    }
+    for (const std::string& description : {std::string{" "}, std::string(256, 'd'), std::string{"a\tb"}}) {
+        auto wanted = wish();
+        wanted.description = description;
+        CHECK(faulty_field(wanted) == "description");
+    }
+    const std::string long_url = "https://acme.example/" + std::string(2048, 'a');
+    for (const std::string& url : {std::string{}, std::string{"acme.example"}, std::string{"//acme.example"}, std::string{"/back"},
+                                   std::string{"javascript:alert(1)"}, std::string{"ftp://acme.example/"},
+                                   std::string{"https://user@acme.example/"}, std::string{"https://acme.example/ a"},
+                                   std::string{"https://acme.example\\@evil.example"}, std::string{"https://acme.example/\r\n"},
+                                   std::string{"https://"}, std::string{"myapp:/back"}, long_url}) {
+        CAPTURE(url);
+        auto wanted = wish();
+        wanted.website = url;
+        CHECK(faulty_field(wanted) == "website");
+        wanted = wish();
+        wanted.redirect_url = url;
+        CHECK(faulty_field(wanted) == "redirect_url");
+    }
+    for (const char* url : {"https://acme.example/back#", "https://acme.example/#fragment"}) {
+        auto wanted = wish();
+        wanted.redirect_url = url;
+        CHECK(faulty_field(wanted) == "redirect_url");
+    }
+}
+
+TEST_CASE("all faults are told at once, and a store hears of none", "[register_application]") {
+    registry one;
+    const application_request wanted{user_id{7}, "", "", std::string(256, 'd'), ""};
+    CHECK(faults_of(wanted).size() == 4);
+    const auto made = one.add(wanted);
+    REQUIRE_FALSE(made);
+    CHECK(made.error().kind == error_kind::invalid);
+    CHECK(made.error().message.starts_with("name "));
+    CHECK(one.store.made.empty());
+}
+
+TEST_CASE("no application is made of bytes that are not random", "[register_application]") {
+    registry one;
+    one.random_works = false;
+    const auto made = one.add(wish());
+    REQUIRE_FALSE(made);
+    CHECK(made.error().kind == error_kind::internal);
+    CHECK(one.store.made.empty());
+}
+
+TEST_CASE("a store's bound and its problems are the caller's to see", "[register_application]") {
+    registry one;
+    CHECK(one.add(wish(), 1));
+    const auto second = one.add(wish(), 1);
+    REQUIRE_FALSE(second);
+    CHECK(second.error().kind == error_kind::invalid);
+    one.store.failure = unavailable("down");
+    CHECK(one.add(wish()).error().kind == error_kind::unavailable);
+}

@@ -1,0 +1,49 @@
+#include <tollgate/limits/detail/redis/window_script.hpp>
+
+#include <support/redis_server.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <string>
+
+using namespace tollgate;
+using redis::reply;
+using redis::window_question;
+using redis::window_script;
+
+namespace {
+
+const tollgate::detail::bounded_quota ten{{10, seconds{60}}};
+
+reply numbers(std::initializer_list<std::int64_t> values) {
+    reply made;
+    for (std::int64_t each : values) made.numbers[made.count++] = each;
+    return made;
+}
+
+}  // namespace
+
+TEST_CASE("the script's name is the one that the server gives it") {
+    const window_script script{"t:"};
+    const auto& server = tollgate_test::redis_server::shared();
+    (void)server.run({"SCRIPT", "LOAD", window_script::text()});
+    const auto known = server.run({"SCRIPT", "EXISTS", script.name()});
+    REQUIRE(known.count == 1);
+    CHECK(known.numbers[0] == 1);
+}
+
+TEST_CASE("a key's name says whom it counts") {
+    const window_script script{"shop:"};
+    CHECK(script.key_of(limit_key::of(user_id{42})) == "shop:user:42");
+    CHECK(script.key_of(limit_key::of(ip_address::v4(192, 0, 2, 1))) == "shop:address:0000ffffc0000201");
+    CHECK(script.key_of(limit_key::of(*ip_address::parse("2001:db8::1"))) == "shop:address:20010db800000000");
+}
+
+TEST_CASE("an answer that makes no sense is none") {
+    const window_question asked{limit_key::of(user_id{1}), ten, 4};
+    CHECK(window_script::read(asked, numbers({4, 6, 1000, 1000})));
+    CHECK(window_script::read(asked, numbers({0, 10, 1000, 2000})));
+    for (const auto& each : {numbers({}), numbers({1, 2, 3}), numbers({-1, 6, 0, 0}), numbers({5, 6, 0, 0}),
+                             numbers({1, 11, 0, 0}), numbers({1, -1, 0, 0}), numbers({1, 1, 2, 1})})
+        CHECK_FALSE(window_script::read(asked, each));
+}

@@ -1,0 +1,601 @@
+#include <tollgate/limits/redis_limiter.hpp>
+
+#include <tollgate/policy/default_policies.hpp>
+
+#include <support/redis_server.hpp>
+#include <support/tcp_proxy.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+using namespace tollgate;
+using std::chrono::hours;
+using tollgate_test::redis_server;
+using tollgate_test::tcp_proxy;
+
+namespace {
+
+constexpr quota sixty_an_hour{60, hours{1}};
+constexpr instant some_time = from_unix_seconds(1'700'000'000);
+
+limit_key user(std::int64_t number) { return limit_key::of(user_id{number}); }
+
+/// Windows of one's own, with time for slow machines.
+redis_limiter_settings patient() {
+    static std::atomic<int> made{0};
+    redis_limiter_settings settings;
+    settings.prefix = "test" + std::to_string(++made) + ":";
+    settings.connect_wait_max = settings.answer_wait_max = seconds{10};
+    settings.counted_here = {64, 64};
+    settings.leased_keys_max = 1024;
+    return settings;
+}
+
+redis_limiter open(const std::string& url, const redis_limiter_settings& settings) {
+    auto made = redis_limiter::open(url, settings);
+    INFO((made ? "" : made.error().message));
+    REQUIRE(made);
+    return *std::move(made);
+}
+
+std::string proxied(const tcp_proxy& proxy) { return "redis://127.0.0.1:" + std::to_string(proxy.port()); }
+
+instant real_now() { return std::chrono::floor<milliseconds>(std::chrono::system_clock::now()); }
+
+bool eventually(const std::function<bool()>& holds, milliseconds within = seconds{20}) {
+    const auto end = std::chrono::steady_clock::now() + within;
+    while (!holds()) {
+        if (std::chrono::steady_clock::now() > end) return false;
+        std::this_thread::sleep_for(milliseconds{2});
+    }
+    return true;
+}
+
+milliseconds time_of(const std::function<void()>& work) {
+    const auto before = std::chrono::steady_clock::now();
+    work();
+    return std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - before);
+}
+
+std::uint32_t admitted_of(redis_limiter& by, int takes, const limit_key& key, const quota& allowed) {
+    std::uint32_t admitted = 0;
+    for (int i = 0; i < takes; ++i) admitted += by.take(key, allowed, some_time).admitted ? 1U : 0U;
+    return admitted;
+}
+
+struct notices {
+    std::mutex mutex;
+    std::vector<std::pair<bool, std::string>> all;
+
+    auto hook() {
+        return [this](bool up, std::string_view why) {
+            const std::scoped_lock held{mutex};
+            all.emplace_back(up, why);
+        };
+    }
+    std::size_t count() {
+        const std::scoped_lock held{mutex};
+        return all.size();
+    }
+    std::pair<bool, std::string> at(std::size_t index) {
+        const std::scoped_lock held{mutex};
+        return all.at(index);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a window in Redis begins with the first request and holds exactly the quota, whatever the node's clock says") {
+    auto limiter = open(redis_server::shared().url(), patient());
+    const auto before = real_now();
+    instant resets_at{};
+    for (std::uint32_t i = 1; i <= 60; ++i) {
+        // Five minutes off, in both directions.
+        const auto said = limiter.take(user(1), sixty_an_hour, real_now() + std::chrono::minutes{i % 2 == 0 ? 5 : -5});
+        CAPTURE(i);
+        REQUIRE(said.admitted);
+        REQUIRE(said.limit == 60);
+        REQUIRE(said.remaining == 60 - i);
+        if (i == 1) resets_at = said.resets_at;
+        REQUIRE(said.resets_at == resets_at);
+    }
+    CHECK(resets_at >= before + hours{1} - milliseconds{2});
+    CHECK(resets_at <= real_now() + hours{1} + milliseconds{2});
+    for (const auto now : {some_time, some_time + hours{24 * 3650}}) {
+        const auto refused = limiter.take(user(1), sixty_an_hour, now);
+        CHECK_FALSE(refused.admitted);
+        CHECK(refused.remaining == 0);
+        CHECK(refused.resets_at == resets_at);
+    }
+    CHECK(limiter.take(user(2), sixty_an_hour, some_time).remaining == 59);
+    CHECK(limiter.take(limit_key::of(ip_address::v4(0, 0, 0, 1)), sixty_an_hour, some_time).remaining == 59);
+}
+
+TEST_CASE("keys are short, named for whom they count, and expire a second after their window") {
+    auto settings = patient();
+    auto& server = redis_server::shared();
+    auto limiter = open(server.url(), settings);
+    (void)limiter.take(user(7), {5, seconds{100}}, some_time);
+    (void)limiter.take(limit_key::of(ip_address::v4(192, 0, 2, 1)), {5, seconds{1000}}, some_time);
+    const auto life = server.run({"PTTL", settings.prefix + "user:7"}).numbers[0];
+    CHECK(life > 90'000);
+    CHECK(life <= 101'000);
+    const auto other = server.run({"PTTL", settings.prefix + "address:0000ffffc0000201"}).numbers[0];
+    CHECK(other > 990'000);
+    CHECK(other <= 1'001'000);
+
+    (void)limiter.peek(user(8), sixty_an_hour, some_time);
+    (void)limiter.take(user(8), {0, hours{1}}, some_time);
+    CHECK(server.run({"EXISTS", settings.prefix + "user:8"}).numbers[0] == 0);
+}
+
+TEST_CASE("in Redis, too, a quota that is changed counts at once") {
+    auto limiter = open(redis_server::shared().url(), patient());
+    const auto take = [&](const quota& allowed) { return limiter.take(user(1), allowed, some_time); };
+    CHECK(admitted_of(limiter, 3, user(1), {2, hours{1}}) == 2);
+    const auto raised = take({10, hours{1}});
+    CHECK(raised.admitted);
+    CHECK(raised.remaining == 7);
+    const auto lowered = take({1, hours{1}});
+    CHECK_FALSE(lowered.admitted);
+    CHECK(lowered.remaining == 0);
+    CHECK_FALSE(take({3, hours{24}}).admitted);
+    const auto longer = limiter.peek(user(1), {3, hours{24}}, some_time);
+    CHECK(longer.resets_at > real_now() + hours{23});
+    // With a window of no length, none ever holds anything.
+    for (int i = 0; i < 3; ++i) CHECK(take({1, seconds{0}}).admitted);
+    CHECK(take({1, (seconds::max)()}).resets_at > real_now() + hours{24 * 365 * 99});
+    CHECK_FALSE(take({1, (seconds::max)()}).admitted);
+}
+
+TEST_CASE("it says the same as the model of a window, whatever is asked, by the server's clock") {
+    struct window {
+        std::int64_t began_at = 0;
+        std::uint32_t requests = 0;
+        std::int64_t length = 0;
+    };
+    auto settings = patient();
+    const redis::window_script script{settings.prefix};
+    auto address = redis::parse_url(redis_server::shared().url());
+    REQUIRE(address);
+    redis::pool pool{*address, nullptr, script, {}};
+    std::map<std::int64_t, window> windows;
+    std::mt19937 random{Catch::rngSeed()};
+    const auto pick = [&random](std::uint32_t below) { return static_cast<std::uint32_t>(random() % below); };
+    std::uint32_t begun_anew = 0;
+    const auto end = redis::steady::now() + milliseconds{2500};
+    for (int step = 0; redis::steady::now() < end; ++step) {
+        const std::int64_t number = 1 + pick(1000);
+        const quota allowed{pick(8), seconds{pick(30) == 0 ? 0 : 1 + pick(3)}};
+        const bool counts = pick(4) != 0;
+        redis::window_question asked{user(number), tollgate::detail::bounded_quota{allowed}, counts ? 1U : 0U};
+        auto& known = windows[number];
+        if (known.requests > 0 && pick(16) == 0) {
+            asked.handed_back = 1;
+            asked.handed_back_of = known.began_at - (pick(2) == 0 ? 1 : 0);
+        }
+        redis::window_answer said{};
+        REQUIRE(pool.ask(nullptr, asked, said) == redis::ending::answered);
+        const std::int64_t length = allowed.window.count() * 1000, now = said.now_milliseconds;
+        CAPTURE(step, number, counts, allowed.requests, length, now, known.began_at, known.requests, known.length);
+        const bool returns = asked.handed_back > 0 && asked.handed_back_of == known.began_at;
+        const std::uint32_t after_return = known.requests - (returns ? 1 : 0);
+        window found{now, 0, length};
+        const bool is_open = known.length != 0 && now < known.began_at + (std::min)(length, known.length);
+        if (is_open) {
+            found = known;
+            found.requests = after_return;
+            if (returns) known = found;
+        } else if (known.began_at != 0) {
+            ++begun_anew;
+        }
+        const bool granted = counts && found.requests < allowed.requests;
+        if (granted) ++found.requests;
+        if (counts && (is_open || granted)) {
+            found.length = length;
+            known = found;
+        }
+        REQUIRE(said.granted == (granted ? 1 : 0));
+        REQUIRE(said.began_at_milliseconds == found.began_at);
+        REQUIRE(said.remaining == (found.requests < allowed.requests ? allowed.requests - found.requests : 0));
+    }
+    CHECK(begun_anew > 10);
+}
+
+TEST_CASE("threads and nodes together are admitted exactly as often as there is room") {
+    const auto lease = GENERATE(1U, 10U, 1000U);
+    auto settings = patient();
+    settings.lease = lease;
+    settings.connections_max = 3;
+    std::vector<redis_limiter> nodes;
+    for (int i = 0; i < 3; ++i) nodes.push_back(open(redis_server::shared().url(), settings));
+    const quota allowed{1000, hours{1}};
+    std::atomic<std::uint32_t> admitted{0};
+    std::vector<std::thread> threads;
+    for (std::size_t t = 0; t < 6; ++t)
+        threads.emplace_back([&, t] { admitted += admitted_of(nodes[t % 3], 600, user(1), allowed); });
+    for (auto& each : threads) each.join();
+    CAPTURE(lease);
+    CHECK(admitted <= 1000);
+    if (lease == 1) CHECK(admitted == 1000);
+    // All that anybody still held are used by those who hold them, and then there is nothing left.
+    for (int round = 0; round < 3; ++round)
+        for (auto& each : nodes) {
+            std::this_thread::sleep_for(milliseconds{lease == 1 ? 0 : 110});
+            admitted += admitted_of(each, 600, user(1), allowed);
+        }
+    CHECK(admitted == 1000);
+    for (auto& each : nodes) CHECK_FALSE(each.take(user(1), allowed, some_time).admitted);
+}
+
+TEST_CASE("a node keeps less than a lease to itself when it dies, and what remains is for all") {
+    auto settings = patient();
+    settings.lease = 16;
+    const quota allowed{1000, hours{1}};
+    std::uint32_t admitted = 0;
+    {
+        auto dies = open(redis_server::shared().url(), settings);
+        admitted += admitted_of(dies, 30, user(1), allowed);
+    }
+    auto lives = open(redis_server::shared().url(), settings);
+    admitted += admitted_of(lives, 1000, user(1), allowed);
+    CHECK(admitted <= 1000);
+    CHECK(admitted > 1000 - 16);
+}
+
+TEST_CASE("a request is one round trip, and none while a lease lasts") {
+    tcp_proxy proxy{redis_server::shared().socket_path()};
+    auto settings = patient();
+    auto one = open(proxied(proxy), settings);
+    (void)one.take(user(1), sixty_an_hour, some_time);  // connects, and may have to bring the script
+    const auto before = proxy.turns();
+    for (int i = 0; i < 20; ++i) (void)one.take(user(1), sixty_an_hour, some_time);
+    (void)one.peek(user(1), sixty_an_hour, some_time);
+    CHECK(proxy.turns() == before + 21);
+    CHECK(proxy.accepted() == 1);
+
+    settings.lease = 63;  // of larger ones the next is asked for early
+    auto leasing = open(proxied(proxy), settings);
+    const quota plenty{1'000'000, hours{24}};
+    (void)admitted_of(leasing, 1 + 4 + 16, user(2), plenty);
+    const auto warm = proxy.turns();
+    CHECK_FALSE(one.answers_at_once(user(1), sixty_an_hour));
+    CHECK_FALSE(leasing.answers_at_once(user(2), plenty));  // the last lease is used up
+    std::uint32_t told = leasing.take(user(2), plenty, some_time).remaining;
+    CHECK(leasing.answers_at_once(user(2), plenty));
+    CHECK_FALSE(leasing.answers_at_once(user(3), plenty));
+    CHECK_FALSE(leasing.answers_at_once(user(2), sixty_an_hour));
+    for (int i = 0; i < 62; ++i) {
+        const auto said = leasing.take(user(2), plenty, some_time);
+        CHECK(said.admitted);
+        CHECK(said.remaining == told - 1);
+        CHECK(leasing.peek(user(2), plenty, some_time).remaining + 0 <= said.remaining);
+        told = said.remaining;
+        if (i == 60) break;  // one left, for peek to see
+    }
+    CHECK(proxy.turns() == warm + 1);
+    // Another quota is asked for at once, and takes what was leased back with it.
+    const quota raised{2'000'000, hours{24}};
+    CHECK(leasing.take(user(2), raised, some_time).admitted);
+    CHECK(proxy.turns() == warm + 2);
+}
+
+TEST_CASE("who is told that an answer is at hand waits for none") {
+    tcp_proxy proxy{redis_server::shared().socket_path()};
+    auto settings = patient();
+    settings.lease = GENERATE(2U, 63U, 64U, 300U);
+    auto leasing = open(proxied(proxy), settings);
+    int asked = 0, mistaken = 0;
+    for (const auto& [key, allowed, takes] : std::vector<std::tuple<limit_key, quota, int>>{
+             {user(1), {1'000'000, hours{24}}, 1500}, {user(2), {100, hours{24}}, 150}})
+        for (int i = 0; i < takes; ++i) {
+            const auto before = proxy.turns();
+            const bool at_hand = leasing.answers_at_once(key, allowed);
+            (void)leasing.take(key, allowed, some_time);
+            const bool went = proxy.turns() != before;
+            mistaken += at_hand == went ? 1 : 0;
+            asked += went ? 1 : 0;
+        }
+    CAPTURE(settings.lease);
+    CHECK(mistaken == 0);
+    CHECK(asked > 0);
+    CHECK(asked < 1500);
+}
+
+TEST_CASE("with leases, what is told as remaining never grows within a window") {
+    auto settings = patient();
+    settings.lease = 32;
+    auto a = open(redis_server::shared().url(), settings);
+    auto b = open(redis_server::shared().url(), settings);
+    const quota allowed{500, hours{1}};
+    std::uint32_t told_a = 500, told_b = 500;
+    for (int i = 0; i < 250; ++i) {
+        for (auto* pair : {&a, &b}) {
+            auto& told = pair == &a ? told_a : told_b;
+            const auto said = pair->take(user(1), allowed, some_time);
+            REQUIRE(said.remaining <= told);
+            told = said.remaining;
+        }
+    }
+}
+
+TEST_CASE("after SCRIPT FLUSH the script is brought again, and nothing is lost") {
+    auto& server = redis_server::shared();
+    auto limiter = open(server.url(), patient());
+    CHECK(limiter.take(user(1), sixty_an_hour, some_time).remaining == 59);
+    (void)server.run({"SCRIPT", "FLUSH"});
+    CHECK(limiter.take(user(1), sixty_an_hour, some_time).remaining == 58);
+    CHECK(limiter.is_up());
+}
+
+TEST_CASE("a key that holds something else is decided here, alone") {
+    auto& server = redis_server::shared();
+    auto settings = patient();
+    notices heard;
+    settings.on_state = heard.hook();
+    auto limiter = open(server.url(), settings);
+    (void)server.run({"LPUSH", settings.prefix + "user:1", "x"});
+    CHECK(limiter.take(user(1), {2, hours{1}}, some_time).resets_at == some_time + hours{1});
+    CHECK(limiter.take(user(1), {2, hours{1}}, some_time).admitted);
+    CHECK_FALSE(limiter.take(user(1), {2, hours{1}}, some_time).admitted);
+    CHECK(limiter.take(user(2), {2, hours{1}}, some_time).resets_at > some_time + hours{2});
+    CHECK(heard.count() == 0);
+    // A text that is no window counts as none.
+    (void)server.run({"SET", settings.prefix + "user:3", "1 2"});
+    CHECK(limiter.take(user(3), {2, hours{1}}, some_time).remaining == 1);
+}
+
+TEST_CASE("without Redis each node decides as it was told, and says so once") {
+    redis_server server;
+    auto settings = patient();
+    notices heard;
+    settings.on_state = heard.hook();
+    const auto when_down = GENERATE(without_redis::count_here, without_redis::admit, without_redis::refuse);
+    settings.when_down = when_down;
+    auto limiter = open(server.url(), settings);
+    CHECK(limiter.take(user(1), {3, hours{1}}, some_time).remaining == 2);
+    server.stop();
+    const auto first = limiter.take(user(1), {3, hours{1}}, some_time);
+    for (int i = 0; i < 1000; ++i) (void)limiter.take(user(2), {3, hours{1}}, some_time);
+    const auto last = limiter.take(user(2), {3, hours{1}}, some_time);
+    CHECK(heard.count() == 1);
+    CHECK_FALSE(heard.at(0).first);
+    CHECK(heard.at(0).second.find("Redis at 127.0.0.1:") == 0);
+    CHECK_FALSE(limiter.is_up());
+    if (when_down == without_redis::count_here) {
+        CHECK(first.remaining == 2);  // what was counted there is not known here
+        CHECK(first.resets_at == some_time + hours{1});
+        CHECK_FALSE(last.admitted);
+    } else if (when_down == without_redis::admit) {
+        CHECK(first.admitted);
+        CHECK(last.admitted);
+        CHECK(last.limit == 3);
+        CHECK_FALSE(limiter.take(user(2), {0, hours{1}}, some_time).admitted);
+    } else {
+        CHECK_FALSE(first.admitted);
+        CHECK(first.limit == 3);
+        CHECK(first.remaining == 0);
+        CHECK(first.resets_at == some_time + seconds{1});
+        CHECK_FALSE(limiter.peek(user(1), {3, hours{1}}, some_time).admitted);
+    }
+    server.start();
+    CHECK(eventually([&] { return limiter.take(user(3), {1000, hours{1}}, some_time).resets_at > some_time + hours{2}; }));
+    CHECK(heard.count() == 2);
+    CHECK(heard.at(1).first);
+    CHECK(limiter.is_up());
+}
+
+TEST_CASE("a Redis that is down from the start is no failure") {
+    redis_server server;
+    server.stop();
+    auto settings = patient();
+    notices heard;
+    settings.on_state = heard.hook();
+    auto limiter = open(server.url(), settings);
+    CHECK(limiter.is_up());
+    CHECK_FALSE(limiter.try_now());
+    CHECK(heard.count() == 1);
+    CHECK(limiter.take(user(1), sixty_an_hour, some_time).remaining == 59);
+    server.start();
+    CHECK(eventually([&] { return limiter.try_now(); }));
+    CHECK(heard.count() == 2);
+}
+
+TEST_CASE("a Redis that hangs holds up whoever finds it out, no longer than allowed, and nobody else") {
+    tcp_proxy proxy{redis_server::shared().socket_path()};
+    auto settings = patient();
+    settings.answer_wait_max = milliseconds{300};
+    settings.connections_max = 2;
+    notices heard;
+    settings.on_state = heard.hook();
+    auto limiter = open(proxied(proxy), settings);
+    CHECK(eventually([&] { return limiter.try_now(); }));
+    const auto heard_before = heard.count();
+    proxy.behave(tcp_proxy::way::hangs);
+    std::vector<std::thread> threads;
+    std::atomic<int> slow{0};
+    for (int t = 0; t < 6; ++t)
+        threads.emplace_back([&] {
+            const auto took = time_of([&] { (void)limiter.take(user(1), sixty_an_hour, some_time); });
+            if (took > milliseconds{5000}) ++slow;
+        });
+    for (auto& each : threads) each.join();
+    CHECK(slow == 0);
+    CHECK(heard.count() == heard_before + 1);
+    CHECK_FALSE(limiter.is_up());
+    const auto took = time_of([&] {
+        for (int i = 0; i < 10'000; ++i) (void)limiter.take(user(2), sixty_an_hour, some_time);
+    });
+    CHECK(took < milliseconds{3000});  // of which one or two that tried again
+    // When it is time to try again, one does.
+    std::this_thread::sleep_for(milliseconds{2100});
+    const auto accepted = proxy.accepted();
+    threads.clear();
+    for (int t = 0; t < 6; ++t)
+        threads.emplace_back([&] { (void)limiter.take(user(1), sixty_an_hour, some_time); });
+    for (auto& each : threads) each.join();
+    CHECK(proxy.accepted() == accepted + 1);
+    proxy.behave(tcp_proxy::way::forwards);
+    CHECK(eventually([&] { return limiter.try_now(); }));
+    CHECK(heard.count() == heard_before + 2);
+}
+
+TEST_CASE("requests that find out together are one failure, after which it is soon tried again") {
+    tcp_proxy proxy{redis_server::shared().socket_path()};
+    auto settings = patient();
+    auto limiter = open(proxied(proxy), settings);
+    const auto ask_together = [&] {
+        std::vector<std::thread> threads;
+        for (int t = 0; t < 8; ++t)
+            threads.emplace_back([&, t] { (void)limiter.take(user(t + 1), sixty_an_hour, some_time); });
+        for (auto& each : threads) each.join();
+    };
+    ask_together();
+    REQUIRE(limiter.is_up());
+    proxy.behave(tcp_proxy::way::answers_lost);
+    ask_together();
+    CHECK_FALSE(limiter.is_up());
+    proxy.behave(tcp_proxy::way::forwards);
+    // A tenth of a second; after eight failures in a row it would be two, less a quarter at most.
+    const auto took = time_of([&] { CHECK(eventually([&] { return limiter.try_now(); })); });
+    CHECK(took < milliseconds{1300});
+}
+
+TEST_CASE("a connection that the server closed is replaced, and nobody notices") {
+    auto& server = redis_server::shared();
+    auto settings = patient();
+    notices heard;
+    settings.on_state = heard.hook();
+    auto limiter = open(server.url(), settings);
+    CHECK(limiter.take(user(1), sixty_an_hour, some_time).remaining == 59);
+    (void)server.run({"CLIENT", "KILL", "TYPE", "normal"});
+    CHECK(eventually([&] { return server.run({"PING"}).error.empty(); }));
+    CHECK(limiter.take(user(1), sixty_an_hour, some_time).remaining == 58);
+    CHECK(heard.count() == 0);
+}
+
+TEST_CASE("an answer that says that nothing can be counted is a server that is down, with its cause") {
+    redis_server server;
+    auto settings = patient();
+    notices heard;
+    settings.on_state = heard.hook();
+    SECTION("a replica after a fail-over") {
+        auto limiter = open(server.url(), settings);
+        REQUIRE(limiter.try_now());
+        (void)server.run({"REPLICAOF", "127.0.0.1", "1"});
+        CHECK(limiter.take(user(1), sixty_an_hour, some_time).remaining == 59);
+        REQUIRE(heard.count() == 1);
+        CAPTURE(heard.at(0).second);
+        CHECK((heard.at(0).second.find("replica") != std::string::npos));
+        (void)server.run({"REPLICAOF", "NO", "ONE"});
+        CHECK(eventually([&] { return limiter.try_now(); }));
+        CHECK(heard.count() == 2);
+    }
+    SECTION("out of memory") {
+        auto limiter = open(server.url(), settings);
+        REQUIRE(limiter.try_now());
+        (void)server.run({"CONFIG", "SET", "maxmemory", "1"});
+        (void)limiter.take(user(1), sixty_an_hour, some_time);
+        REQUIRE(heard.count() == 1);
+        CAPTURE(heard.at(0).second);
+        CHECK(heard.at(0).second.find("out of memory") != std::string::npos);
+    }
+    SECTION("a password is asked for, a wrong one is given, and the right one") {
+        (void)server.run({"CONFIG", "SET", "requirepass", "s@cret"});
+        auto without = open(server.url(), settings);
+        CHECK_FALSE(without.try_now());
+        REQUIRE(heard.count() == 1);
+        CAPTURE(heard.at(0).second);
+        CHECK(heard.at(0).second.find("asks for a password") != std::string::npos);
+        const auto at = ":" + std::to_string(server.port());
+        auto wrong = open("redis://:hunter2@127.0.0.1" + at, settings);
+        CHECK_FALSE(wrong.try_now());
+        REQUIRE(heard.count() == 2);
+        CHECK(heard.at(1).second.find("AUTH") != std::string::npos);
+        CHECK(heard.at(1).second.find("hunter2") == std::string::npos);
+        CHECK(open("redis://:s%40cret@127.0.0.1" + at + "/3", settings).try_now());
+        CHECK(open("redis://default:s%40cret@127.0.0.1" + at, settings).try_now());
+        CHECK_FALSE(open("redis://:s%40cret@127.0.0.1" + at + "/16", settings).try_now());
+        CHECK(heard.at(2).second.find("SELECT 16") != std::string::npos);
+    }
+}
+
+TEST_CASE("of an error of AUTH no more is told than its code: the rest may quote the password") {
+    const auto [options, code] = GENERATE(table<std::vector<std::string>, std::string>({
+        {{"--rename-command", "AUTH", ""}, "AUTH: ERR"},
+        {{"--requirepass", "s@cret"}, "AUTH: WRONGPASS"},
+    }));
+    redis_server server{options};
+    auto settings = patient();
+    notices heard;
+    settings.on_state = heard.hook();
+    for (const char* user : {"", "default"}) {
+        auto limiter = open(std::string{"redis://"} + user + ":hunter2@127.0.0.1:" + std::to_string(server.port()), settings);
+        const auto before = heard.count();
+        CHECK_FALSE(limiter.try_now());
+        REQUIRE(heard.count() == before + 1);
+        CHECK(heard.at(before).second.ends_with(code));
+    }
+}
+
+TEST_CASE("over TLS, the server's certificate must be believed, and be for its name") {
+    const redis_server server{tollgate_test::make_certificate("localhost", "DNS:localhost,IP:127.0.0.1")};
+    auto settings = patient();
+    notices heard;
+    settings.on_state = heard.hook();
+    const auto at = ":" + std::to_string(server.port());
+
+    CHECK_FALSE(open("rediss://127.0.0.1" + at, settings).try_now());
+    REQUIRE(heard.count() == 1);
+    CHECK(heard.at(0).second.find("TLS: self-signed certificate") != std::string::npos);
+
+    settings.authorities_file = server.certificate_file();
+    auto good = open("rediss://127.0.0.1" + at, settings);
+    CHECK(admitted_of(good, 5, user(1), {3, hours{1}}) == 3);
+    CHECK(open("rediss://localhost" + at, settings).try_now());
+    CHECK_FALSE(open("redis://127.0.0.1" + at, settings).try_now());
+
+    const redis_server other{tollgate_test::make_certificate("elsewhere", "DNS:elsewhere.example")};
+    settings.authorities_file = other.certificate_file();
+    CHECK_FALSE(open("rediss://127.0.0.1:" + std::to_string(other.port()), settings).try_now());
+    CHECK(heard.at(heard.count() - 1).second.find("mismatch") != std::string::npos);
+    CHECK_FALSE(open("rediss://localhost:" + std::to_string(other.port()), settings).try_now());
+
+    settings.authorities_file = "/nowhere.pem";
+    const auto refused = redis_limiter::open("rediss://localhost", settings);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().message.find("/nowhere.pem") != std::string::npos);
+    CHECK(redis_limiter::open("redis://localhost", settings));
+}
+
+namespace {
+
+void tell_the_operator(bool, std::string_view) {}
+
+void in_the_docs(const std::string& url) {
+    // [limits]
+    auto limits = redis_limiter::open(url, {.lease = 16, .on_state = tell_the_operator});
+    if (!limits) return tell_the_operator(false, limits.error().message);  // no URL, or authorities that cannot be read
+    auto policies = default_policies().with_limiter(std::ref(*limits));
+    // [/limits]
+    CHECK(policies.limiter.get().take(user(1), sixty_an_hour, some_time).limit == 60);
+}
+
+}  // namespace
+
+TEST_CASE("it takes the place of the default limiter") { in_the_docs(redis_server::shared().url()); }
+
+TEST_CASE("what is no Redis URL opens nothing") {
+    const auto refused = redis_limiter::open("redis://h:x");
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().kind == error_kind::invalid);
+}

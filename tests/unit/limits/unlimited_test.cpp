@@ -1,0 +1,19 @@
+#include <tollgate/limits/window_limiter.hpp>
+
+#include <catch2/catch.hpp>
+
+using namespace tollgate;
+
+TEST_CASE("unlimited admits everything and says that the whole window remains") {
+    const unlimited limiter;
+    const auto key = limit_key::of(user_id{1});
+    const instant now = from_unix_seconds(1000);
+    for (int i = 0; i < 100; ++i) {
+        const auto given = limiter.take(key, {2, seconds{60}}, now);
+        CHECK(given.admitted);
+        CHECK(given.limit == 2);
+        CHECK(given.remaining == 2);
+        CHECK(given.resets_at == now + seconds{60});
+    }
+    CHECK(limiter.peek(key, {2, seconds{60}}, now).remaining == 2);
+}

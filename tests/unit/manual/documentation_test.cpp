@@ -1,0 +1,254 @@
+#include <tollgate/manual/documentation.hpp>
+
+#include <tollgate/api/routes.hpp>
+#include <tollgate/manual/detail/api_pages.hpp>
+#include <tollgate/oauth/detail/metadata.hpp>
+#include <tollgate/oauth/detail/paths.hpp>
+#include <tollgate/oauth/detail/token_response.hpp>
+#include <tollgate/pipeline/detail/refused.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace tollgate;
+
+namespace {
+
+api_settings shop_settings() {
+    api_settings settings;
+    settings.base_url = "https://api.example.com/v1";
+    settings.auth_url = "https://example.com/people";
+    settings.user_quota = {5000, std::chrono::hours{24}};
+    settings.anonymous_quota = {7, std::chrono::seconds{90}};
+    REQUIRE(settings.services.add("sitesmaker", {"site.created"}));
+    return settings;
+}
+
+oauth_settings shop_oauth() {
+    oauth_settings settings;
+    settings.one_page_services = {"sitesmaker"};
+    settings.code_lifetime = seconds{90};
+    settings.access_token_lifetime = std::chrono::minutes{20};
+    settings.refresh_token_lifetime = std::chrono::days{1};
+    settings.refresh_token_end = std::chrono::days{50};
+    return settings;
+}
+
+http::response ask(const api_documentation& of, std::string_view path, http::method method = http::method::get) {
+    http::request asked;
+    asked.method = method;
+    asked.target.path = path;
+    http::response out;
+    of.handle(asked, out);
+    return out;
+}
+
+bool has(const http::response& in, std::string_view text) { return in.body().find(text) != std::string::npos; }
+
+/// Whether every element that is opened is closed, in the right order.
+bool is_balanced(std::string_view html) {
+    std::vector<std::string> open;
+    for (auto at = html.find('<'); at != std::string_view::npos; at = html.find('<', at + 1)) {
+        const bool closes = html[at + 1] == '/';
+        const auto begin = at + (closes ? 2 : 1);
+        const std::string name{html.substr(begin, html.find_first_of(" >\n", begin) - begin)};
+        if (name == "!doctype" || name == "meta" || name == "link") continue;
+        if (!closes) {
+            open.push_back(name);
+        } else {
+            if (open.empty() || open.back() != name) return false;
+            open.pop_back();
+        }
+    }
+    return open.empty();
+}
+
+std::vector<std::string> all_values(std::string_view html, std::string_view attribute) {
+    std::vector<std::string> found;
+    const auto begin = std::string{attribute} + "=\"";
+    for (auto at = html.find(begin); at != std::string_view::npos; at = html.find(begin, at + 1)) {
+        const auto value = at + begin.size();
+        found.emplace_back(html.substr(value, html.find('"', value) - value));
+    }
+    return found;
+}
+
+std::vector<std::string> page_paths(const api_documentation& of) {
+    std::vector<std::string> paths;
+    for (const auto& each : manual::page_entries)
+        paths.push_back(of.root() + "/" + (each.slug.empty() ? "" : std::string{each.slug} + "/"));
+    return paths;
+}
+
+}  // namespace
+
+TEST_CASE("every page is whole, safe and without script") {
+    const api_documentation documentation{shop_settings(), account_routes(), shop_oauth()};
+    CHECK(documentation.root() == "/people/docs");
+    for (const auto& path : page_paths(documentation)) {
+        INFO(path);
+        const auto page = ask(documentation, path);
+        CHECK(page.status() == http::status::ok);
+        CHECK(page.find("Content-Type") == "text/html; charset=utf-8");
+        CHECK(page.find("Content-Security-Policy").find("default-src 'none'") == 0);
+        CHECK(page.find("Content-Security-Policy").find("frame-ancestors 'none'") != std::string_view::npos);
+        CHECK(page.find("X-Content-Type-Options") == "nosniff");
+        CHECK(page.find("X-Frame-Options") == "DENY");
+        CHECK(page.find("Referrer-Policy") == "no-referrer");
+        CHECK(page.find("X-RateLimit-Limit").empty());
+        CHECK(is_balanced(page.body()));
+        CHECK(has(page, "<html lang=\"en\">"));
+        CHECK(has(page, "aria-current=\"page\""));
+        CHECK_FALSE(has(page, "<script"));
+        CHECK_FALSE(has(page, " style="));
+        CHECK_FALSE(has(page, "{}"));
+        auto ids = all_values(page.body(), " id");
+        std::sort(ids.begin(), ids.end());
+        CHECK(std::adjacent_find(ids.begin(), ids.end()) == ids.end());
+    }
+}
+
+TEST_CASE("every link inside the documentation leads somewhere") {
+    const api_documentation documentation{shop_settings(), account_routes(), shop_oauth()};
+    for (const auto& path : page_paths(documentation)) {
+        for (const auto& link : all_values(ask(documentation, path).body(), "href")) {
+            INFO(path << " links to " << link);
+            if (link.starts_with("https:")) continue;  // the API's own and the account's pages
+            const auto hash = link.find('#');
+            auto target = hash == 0 ? path : link.substr(0, hash);
+            if (target.starts_with("../")) target.replace(0, 2, documentation.root());
+            const auto page = ask(documentation, target);
+            CHECK(page.status() == http::status::ok);
+            if (hash != std::string::npos) CHECK(has(page, "id=\"" + link.substr(hash + 1) + "\""));
+        }
+    }
+}
+
+TEST_CASE("where Error objects lead there is a page") {
+    const api_documentation documentation{shop_settings(), account_routes(), shop_oauth()};
+    for (const auto about : {pipeline::about_requests, pipeline::about_authentication, pipeline::about_scopes,
+                             pipeline::about_rate_limits, pipeline::about_errors, oauth::about_oauth})
+        CHECK(ask(documentation, "/people/docs/" + std::string{about.slug} + "/").status() == http::status::ok);
+}
+
+TEST_CASE("OAuth is described as it is served") {
+    const auto settings = shop_settings();
+    const api_documentation documentation{settings, account_routes(), shop_oauth()};
+    const auto page = ask(documentation, "/people/docs/oauth/");
+    for (const auto path : {oauth::authorization_path, oauth::token_path, oauth::revocation_path, oauth::metadata_path}) {
+        INFO(path);
+        CHECK(has(page, settings.auth_url + std::string{path}));
+    }
+    CHECK(has(page, settings.auth_url + "/en/sitesmaker/oauth/"));
+    CHECK(has(page, ">90 seconds, once<"));
+    CHECK(has(page, "<td>20 minutes,"));
+    CHECK(has(page, R"("expires_in": 1200,)"));
+    CHECK(has(page, "<td>1 day from its last use on, 50 days at the most<"));
+    using oauth::error_code;
+    for (const auto code : {error_code::invalid_request, error_code::invalid_client, error_code::invalid_grant, error_code::invalid_scope,
+                            error_code::unsupported_grant_type, error_code::unsupported_response_type, error_code::access_denied,
+                            error_code::server_error, error_code::temporarily_unavailable}) {
+        INFO(oauth::to_text(code));
+        CHECK(has(page, "id=\"error-" + std::string{oauth::to_text(code)} + "\""));
+    }
+    CHECK(has(ask(documentation, "/people/docs/authentication/"), "/people/docs/oauth/"));
+}
+
+TEST_CASE("where OAuth is not served, nothing is said of it") {
+    const api_documentation documentation{shop_settings(), account_routes()};
+    CHECK(ask(documentation, "/people/docs/oauth/").status() == http::status::not_found);
+    CHECK(ask(documentation, "/people/docs/oauth").status() == http::status::not_found);
+    for (const auto& path : {"/people/docs/", "/people/docs/authentication/", "/people/docs/errors/"})
+        CHECK_FALSE(has(ask(documentation, path), "docs/oauth/"));
+}
+
+TEST_CASE("pages say what the API runs with") {
+    const api_documentation documentation{shop_settings(), account_routes()};
+    const auto limits = ask(documentation, "/people/docs/rate-limits/");
+    CHECK(has(limits, "5,000 requests per day"));
+    CHECK(has(limits, "7 requests per 90 seconds"));
+    CHECK(has(ask(documentation, "/people/docs/scopes/"), "<code>sitesmaker:read</code>"));
+    CHECK(has(ask(documentation, "/people/docs/webhooks/"), "<code>site.created</code>"));
+    CHECK(has(ask(documentation, "/people/docs/webhooks/"), "webhook-signature: v1,"));
+    const auto endpoints = ask(documentation, "/people/docs/endpoints/");
+    CHECK(has(endpoints, "https://api.example.com/v1/sitesmaker/1/hooks"));
+    CHECK(has(endpoints, "{&quot;event&quot;: &quot;site.created&quot;"));
+    CHECK_FALSE(has(endpoints, "itemplatform"));
+}
+
+TEST_CASE("a route of one's own is documented, and its texts are no markup") {
+    const route_table routes{on_get<"/plain/{thing}">(
+        open_to_all, [](auto&, std::string_view) -> result<void> { return {}; }, {.summary = "<b>&\"bold\"</b>"})};
+    const api_documentation documentation{shop_settings(), routes};
+    const auto endpoints = ask(documentation, "/people/docs/endpoints/");
+    CHECK(has(endpoints, "&lt;b&gt;&amp;&quot;bold&quot;&lt;/b&gt;"));
+    CHECK(has(endpoints, "id=\"get/plain/{thing}\""));
+    CHECK(has(endpoints, "https://api.example.com/v1/plain/name"));
+    CHECK_FALSE(has(endpoints, "<b>"));
+    CHECK(is_balanced(endpoints.body()));
+}
+
+TEST_CASE("paths that are no page") {
+    const api_documentation documentation{shop_settings(), account_routes()};
+    struct {
+        std::string_view path;
+        http::status status;
+        std::string_view location;
+    } const cases[] = {
+        {"/people/docs", http::status::found, "/people/docs/"},
+        {"/people/docs/scopes", http::status::found, "/people/docs/scopes/"},
+        {"/people/docs/scopes//", http::status::not_found, ""},
+        {"/people/docs/nothing/", http::status::not_found, ""},
+        {"/people/docs/nothing", http::status::not_found, ""},
+        {"/people/docs/../docs/", http::status::not_found, ""},
+        {"/people/docs/%73copes/", http::status::not_found, ""},
+        {"/people/docs/style.css/", http::status::not_found, ""},
+        {"/people/docsx", http::status::not_found, ""},
+        {"/docs/", http::status::not_found, ""},
+        {"", http::status::not_found, ""},
+        {"*", http::status::not_found, ""},
+    };
+    for (const auto& each : cases) {
+        INFO(each.path);
+        const auto answer = ask(documentation, each.path);
+        CHECK(answer.status() == each.status);
+        CHECK(answer.find("Location") == each.location);
+        if (each.status == http::status::not_found) {
+            CHECK(is_balanced(answer.body()));
+            CHECK(answer.find("Content-Type") == "text/html; charset=utf-8");
+        }
+    }
+}
+
+TEST_CASE("documentation can only be read") {
+    const api_documentation documentation{shop_settings(), account_routes()};
+    CHECK(ask(documentation, "/people/docs/", http::method::head).status() == http::status::ok);
+    const auto told = ask(documentation, "/people/docs/", http::method::options);
+    CHECK(told.status() == http::status::no_content);
+    CHECK(told.find("Allow") == "GET, HEAD, OPTIONS");
+    CHECK(told.body().empty());
+    for (const auto method : {http::method::post, http::method::put, http::method::delete_, http::method::other}) {
+        const auto answer = ask(documentation, "/people/docs/", method);
+        CHECK(answer.status() == http::status::method_not_allowed);
+        CHECK(answer.find("Allow") == "GET, HEAD, OPTIONS");
+    }
+}
+
+TEST_CASE("the style sheet is one") {
+    const auto sheet = ask(api_documentation{shop_settings(), account_routes()}, "/people/docs/style.css");
+    CHECK(sheet.status() == http::status::ok);
+    CHECK(sheet.find("Content-Type") == "text/css; charset=utf-8");
+    CHECK(std::count(sheet.body().begin(), sheet.body().end(), '{') == std::count(sheet.body().begin(), sheet.body().end(), '}'));
+}
+
+TEST_CASE("what a host refuses is said in plain text") {
+    http::response out;
+    api_documentation{shop_settings(), account_routes()}.handle(http::refusal{http::status::uri_too_long, "Too long.", {}, false}, out);
+    CHECK(out.status() == http::status::uri_too_long);
+    CHECK(out.body() == "Too long.\n");
+    CHECK(out.find("Content-Type") == "text/plain; charset=utf-8");
+}

@@ -1,0 +1,27 @@
+#include <tollgate/model/delivery.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <set>
+#include <string>
+
+using namespace tollgate;
+
+TEST_CASE("a webhook-id is that of one event and one hook, the same each time") {
+    message_seed seed{};
+    std::set<std::string> seen;
+    for (int first = 0; first < 4; ++first) {
+        seed[0] = static_cast<std::byte>(first);
+        for (std::int64_t hook = 1; hook <= 50; ++hook) {
+            const auto id = message_id_of(seed, hook_id{hook});
+            CHECK(id == message_id_of(seed, hook_id{hook}));
+            CHECK(id.view().starts_with("msg_"));
+            CHECK(seen.insert(std::string{id.view()}).second);
+        }
+    }
+}
+
+TEST_CASE("a webhook-id does not change with a release") {
+    // Deliveries that wait in a store keep theirs.
+    CHECK(message_id_of(message_seed{}, hook_id{7}).view() == "msg_1QHWgP0V15VHpGyKM6ZSdu");
+}

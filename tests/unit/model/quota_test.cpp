@@ -1,0 +1,43 @@
+#include <tollgate/model/quota.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <unordered_set>
+
+using tollgate::ip_address;
+using tollgate::limit_key;
+using tollgate::limit_kind;
+using tollgate::user_id;
+
+namespace {
+
+limit_key of_text(const char* address) { return limit_key::of(*ip_address::parse(address)); }
+
+}  // namespace
+
+TEST_CASE("an address is counted by what one client has to itself") {
+    CHECK(of_text("192.0.2.1") == of_text("192.0.2.1"));
+    CHECK_FALSE(of_text("192.0.2.1") == of_text("192.0.2.2"));
+    CHECK(of_text("::ffff:192.0.2.1") == of_text("192.0.2.1"));
+    CHECK(of_text("2001:db8:1:2::1") == of_text("2001:db8:1:2:ffff:ffff:ffff:ffff"));
+    CHECK_FALSE(of_text("2001:db8:1:2::1") == of_text("2001:db8:1:3::1"));
+    CHECK_FALSE(of_text("2001:db8:1:2::1") == of_text("2002:db8:1:2::1"));
+}
+
+TEST_CASE("a client with a prefix of its own cannot count against an IPv4 address") {
+    // The only prefix that meets an IPv4 key is in the reserved block 0000::/8.
+    CHECK_FALSE(of_text("2001:db8:c000:201::") == of_text("192.0.2.1"));
+    CHECK_FALSE(of_text("::") == of_text("0.0.0.0"));
+    CHECK((of_text("192.0.2.1").value() >> 56) == 0);
+}
+
+TEST_CASE("a user and an address are different keys whatever their numbers") {
+    const auto address = of_text("0.0.0.1");
+    const auto user = limit_key::of(user_id{static_cast<std::int64_t>(address.value())});
+    CHECK(user.value() == address.value());
+    CHECK_FALSE(user == address);
+    CHECK(user.kind() == limit_kind::user);
+    CHECK(address.kind() == limit_kind::address);
+    const std::unordered_set<limit_key> keys{user, address, user};
+    CHECK(keys.size() == 2);
+}

@@ -1,0 +1,49 @@
+#include <tollgate/model/scope.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <string>
+
+using namespace tollgate;
+
+TEST_CASE("scopes are read from a list with commas, spaces or both", "[domain][scope]") {
+    struct row {
+        const char* list;
+        const char* text;
+    };
+    const auto each = GENERATE(row{"", ""}, row{"a", "a"}, row{"a,b", "a b"}, row{"a b", "a b"}, row{"a, b ,  c", "a b c"},
+                               row{",,a,,", "a"}, row{"a b a,b", "a b"}, row{"sitesmaker sitesmaker:read", "sitesmaker sitesmaker:read"});
+    const auto read = scope_set::parse(each.list);
+    REQUIRE(read);
+    CHECK(read->text() == each.text);
+}
+
+TEST_CASE("a list with a byte that no scope has is refused", "[domain][scope]") {
+    const auto* list = GENERATE("a\tb", "a\"b", "a\\b", "\x7f", "caf\xc3\xa9", "a\nb");
+    CHECK_FALSE(scope_set::parse(list));
+    CHECK_FALSE(scope_set::parse(std::string_view{"a\0b", 3}));
+}
+
+TEST_CASE("a set holds so many bytes and no more", "[domain][scope]") {
+    const std::string longest(limits::scope_text_bytes_max, 'x');
+    CHECK(scope_set::parse(longest));
+    CHECK_FALSE(scope_set::parse(longest + "x"));
+    auto full = *scope_set::parse(longest);
+    CHECK(full.add(longest));
+    CHECK_FALSE(full.add("y"));
+    CHECK(full.text() == longest);
+}
+
+TEST_CASE("a set contains whole scopes only", "[domain][scope]") {
+    const auto held = *scope_set::parse("sitesmaker:read user:balance");
+    CHECK(held.contains("user:balance"));
+    CHECK(held.contains("sitesmaker:read"));
+    CHECK_FALSE(held.contains("sitesmaker"));
+    CHECK_FALSE(held.contains("user"));
+    CHECK_FALSE(held.contains(""));
+    CHECK(held.contains_all(held));
+    CHECK(held.contains_all(*scope_set::parse("sitesmaker:read")));
+    CHECK(held.contains_all({}));
+    CHECK_FALSE(held.contains_all(*scope_set::parse("sitesmaker:read sitesmaker")));
+    CHECK_FALSE(scope_set{}.contains_all(held));
+}

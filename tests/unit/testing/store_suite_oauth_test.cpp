@@ -1,0 +1,347 @@
+#include <tollgate/store/memory.hpp>
+#include <tollgate/testing/store_suite.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace tollgate;
+
+namespace {
+
+/// What an adapter may get wrong of applications, grants and sessions.
+enum class mistake {
+    none,
+    finds_clients_in_any_case,
+    takes_no_redirect_for_an_empty_one,
+    takes_one_application_too_many,
+    anybody_replaces_the_secret,
+    anybody_deletes,
+    leaves_tokens_of_a_deleted_application,
+    makes_codes_for_nobody,
+    replaces_a_waiting_code,
+    replaces_scopes_that_were_granted,
+    gives_all_that_was_granted,
+    grants_unasked,
+    redeems_again,
+    reuse_revokes_nothing,
+    reuse_revokes_the_whole_grant,
+    redeems_at_the_moment_of_expiry,
+    does_not_look_at_the_client,
+    does_not_look_at_the_redirect,
+    asks_for_the_redirect,
+    takes_a_verifier_that_nobody_asked_for,
+    spends_a_code_on_a_mismatch,
+    rotates_refresh_tokens,
+    widens_scopes,
+    narrows_for_good,
+    refreshes_past_the_end,
+    does_not_prolong,
+    revokes_for_other_clients,
+    leaves_access_tokens_of_a_refresh_token,
+    leaves_codes_of_a_revoked_grant,
+    lists_grants_by_application,
+    sweeps_too_early,
+    sweeps_too_much,
+    forgets_spent_codes_at_once,
+    remembers_no_use_of_grants,
+    forgets_what_was_seen,
+    brings_sessions_back,
+    ends_one_session_for_all,
+    sweeps_used_sessions,
+};
+
+/// The memory store with one mistake made on the way.
+class adapter {
+public:
+    explicit adapter(mistake made) : mistake_{made} {}
+
+    result<std::optional<token_credential>> find_personal_token(std::string_view username) {
+        return inner_.find_personal_token(username);
+    }
+    result<token_id> create_personal_token(const new_personal_token& made, std::size_t max) {
+        return inner_.create_personal_token(made, max);
+    }
+    result<std::vector<personal_token>> personal_tokens_of(user_id user) { return inner_.personal_tokens_of(user); }
+    result<bool> revoke_personal_token(token_id id) { return inner_.revoke_personal_token(id); }
+    result<std::optional<token_credential>> find_access_token(const digest& token) {
+        return inner_.find_access_token(token);
+    }
+    result<void> create_access_token(const new_access_token& made) { return inner_.create_access_token(made); }
+    result<bool> revoke_access_token(const digest& token) { return inner_.revoke_access_token(token); }
+    result<void> record_personal_token_use(std::string_view username, instant now) {
+        return inner_.record_personal_token_use(username, now);
+    }
+    result<void> record_access_token_use(const digest& token, instant now) {
+        const auto found = *inner_.find_access_token(token);
+        auto done = inner_.record_access_token_use(token, now);
+        if (!found || !is(mistake::remembers_no_use_of_grants)) return done;
+        grants_seen_ = true;
+        return done;
+    }
+
+    result<application_id> create_application(new_application made, std::size_t max) {
+        if (is(mistake::takes_no_redirect_for_an_empty_one) && !made.redirect_url) made.redirect_url = "";
+        if (is(mistake::takes_one_application_too_many)) ++max;
+        return inner_.create_application(made, max);
+    }
+    result<std::optional<application>> find_application(std::string_view client_id) {
+        if (is(mistake::finds_clients_in_any_case) && client_id == "tgi_abc") client_id = "tgi_Abc";
+        return inner_.find_application(client_id);
+    }
+    result<std::vector<application>> applications_of(user_id owner) { return inner_.applications_of(owner); }
+    result<bool> replace_client_secret(user_id owner, application_id id, const digest& secret) {
+        if (is(mistake::anybody_replaces_the_secret)) owner = user_id{3};
+        return inner_.replace_client_secret(owner, id, secret);
+    }
+    result<bool> delete_application(user_id owner, application_id id) {
+        if (is(mistake::anybody_deletes)) owner = user_id{3};
+        std::vector<std::pair<digest, token_credential>> kept;
+        if (is(mistake::leaves_tokens_of_a_deleted_application))
+            for (std::uint64_t seed = 0; seed < 100; ++seed)
+                if (const auto found = *inner_.find_access_token(testing::sample_access_digest(seed)))
+                    if (found->application == id) kept.emplace_back(testing::sample_access_digest(seed), *found);
+        auto done = inner_.delete_application(owner, id);
+        for (const auto& [token, row] : kept)
+            static_cast<void>(inner_.create_access_token(
+                {row.user, *row.application, token, row.scopes, testing::noon, *row.expires_at}));
+        return done;
+    }
+
+    result<std::optional<scope_set>> granted_scopes(user_id user, application_id application) {
+        return inner_.granted_scopes(user, application);
+    }
+    result<code_result> create_code(new_authorization_code made) {
+        if (is(mistake::grants_unasked)) made.only_if_granted = false;
+        if (is(mistake::replaces_scopes_that_were_granted)) {
+            const auto before = *inner_.granted_scopes(made.user, made.application);
+            if (before && before->text() != made.scopes.text() && before->text() == "b a")
+                static_cast<void>(inner_.revoke_grant(made.user, made.application));
+        }
+        auto done = inner_.create_code(made);
+        if (!done && is(mistake::makes_codes_for_nobody)) return code_result::created;
+        if (done && is(mistake::replaces_a_waiting_code) && *done == code_result::waiting) return code_result::created;
+        return done;
+    }
+    result<redeemed_code> redeem_code(code_redemption shown) {
+        using enum redemption_result;
+        if (is(mistake::redeems_at_the_moment_of_expiry)) shown.now -= milliseconds{1};
+        if (is(mistake::does_not_look_at_the_redirect)) shown.redirect_uri.reset();
+        if (is(mistake::asks_for_the_redirect) && !shown.redirect_uri) return redeemed_code{mismatch, {}, {}};
+        if (is(mistake::does_not_look_at_the_client)) shown.application = application_id{1};
+        const auto before = *inner_.granted_scopes(user_id{7}, shown.application);
+        const auto live = is(mistake::reuse_revokes_nothing)
+                              ? *inner_.find_access_token(testing::sample_access_digest(1))
+                              : std::nullopt;
+        auto given = inner_.redeem_code(shown);
+        if (!given) return given;
+        if (is(mistake::gives_all_that_was_granted) && given->result == redeemed)
+            given->scopes = before.value_or(given->scopes);
+        if (is(mistake::redeems_again) && given->result == reused) return redeemed_code{redeemed, user_id{7}, {}};
+        if (is(mistake::reuse_revokes_nothing) && given->result == reused && live)
+            static_cast<void>(inner_.create_access_token({live->user, *live->application, live->secret_digest,
+                                                          live->scopes, testing::noon, *live->expires_at}));
+        if (is(mistake::reuse_revokes_the_whole_grant) && given->result == reused)
+            static_cast<void>(inner_.revoke_grant(user_id{7}, shown.application));
+        if (is(mistake::takes_a_verifier_that_nobody_asked_for) && given->result == mismatch && shown.code_challenge) {
+            shown.code_challenge.reset();
+            return inner_.redeem_code(shown);
+        }
+        if (is(mistake::spends_a_code_on_a_mismatch) && given->result == mismatch)
+            static_cast<void>(inner_.revoke_grant(user_id{7}, shown.application));
+        return given;
+    }
+    result<refreshed_token> refresh_access_token(token_refresh shown) {
+        using enum refresh_result;
+        if (is(mistake::refreshes_past_the_end)) shown.now -= milliseconds{1};
+        if (is(mistake::does_not_prolong)) shown.refresh_lifetime = seconds{1};
+        if (is(mistake::widens_scopes) && shown.narrowed && shown.narrowed->contains("itemplatform"))
+            shown.narrowed.reset();
+        auto given = inner_.refresh_access_token(shown);
+        if (!given || given->result != refreshed) return given;
+        if (is(mistake::rotates_refresh_tokens))
+            static_cast<void>(inner_.revoke_oauth_token(shown.application, shown.refresh_digest));
+        if (is(mistake::narrows_for_good)) {
+            if (narrowed_ && !shown.narrowed) given->scopes = *narrowed_;
+            if (shown.narrowed) narrowed_ = *shown.narrowed;
+        }
+        return given;
+    }
+    result<void> revoke_oauth_token(application_id application, const digest& token) {
+        if (is(mistake::revokes_for_other_clients)) {
+            static_cast<void>(inner_.revoke_oauth_token(application_id{1}, token));
+            return inner_.revoke_oauth_token(application_id{2}, token);
+        }
+        const auto live =
+            is(mistake::leaves_access_tokens_of_a_refresh_token) && token == testing::sample_refresh_digest(1)
+                ? *inner_.find_access_token(testing::sample_access_digest(1))
+                : std::nullopt;
+        auto done = inner_.revoke_oauth_token(application, token);
+        if (live)
+            static_cast<void>(inner_.create_access_token({live->user, *live->application, live->secret_digest,
+                                                          live->scopes, testing::noon, *live->expires_at}));
+        return done;
+    }
+    result<std::vector<grant>> grants_of(user_id user) {
+        auto found = inner_.grants_of(user);
+        if (found && is(mistake::lists_grants_by_application))
+            std::sort(found->begin(), found->end(),
+                      [](const grant& a, const grant& b) { return a.application < b.application; });
+        if (found && grants_seen_)
+            for (grant& each : *found) each.last_used_at.reset();
+        return found;
+    }
+    result<bool> revoke_grant(user_id user, application_id application) {
+        auto done = inner_.revoke_grant(user, application);
+        if (done && *done && is(mistake::leaves_codes_of_a_revoked_grant))
+            static_cast<void>(inner_.create_code(testing::sample_code(4, application, user)));
+        return done;
+    }
+    result<std::size_t> sweep_expired(instant now, std::size_t rows_max) {
+        if (is(mistake::sweeps_too_early)) now += milliseconds{1};
+        if (is(mistake::sweeps_too_much)) rows_max *= 10;
+        if (is(mistake::forgets_spent_codes_at_once)) now += seconds{limits::spent_code_seconds};
+        return inner_.sweep_expired(now, rows_max);
+    }
+
+    result<void> create_session(const stored_session& made) { return inner_.create_session(made); }
+    result<std::optional<stored_session>> find_session(const digest& cookie) { return inner_.find_session(cookie); }
+    result<void> touch_session(const digest& cookie, instant now) {
+        if (is(mistake::forgets_what_was_seen)) return {};
+        if (is(mistake::brings_sessions_back) && !*inner_.find_session(cookie)) {
+            auto back = testing::sample_session(1);
+            back.cookie_digest = cookie;
+            return inner_.create_session(back);
+        }
+        return inner_.touch_session(cookie, now);
+    }
+    result<bool> end_session(const digest& cookie) { return inner_.end_session(cookie); }
+    result<void> end_sessions_of(user_id user) {
+        if (is(mistake::ends_one_session_for_all)) {
+            static_cast<void>(inner_.end_session(testing::sample_session(1).cookie_digest));
+            return {};
+        }
+        return inner_.end_sessions_of(user);
+    }
+    result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) {
+        if (is(mistake::sweeps_used_sessions)) seen_before += milliseconds{1};
+        return inner_.sweep_sessions(created_before, seen_before, rows_max);
+    }
+
+private:
+    [[nodiscard]] bool is(mistake asked) const noexcept { return mistake_ == asked; }
+
+    mistake mistake_;
+    memory_store inner_;
+    std::atomic<bool> grants_seen_ = false;
+    std::optional<scope_set> narrowed_;
+};
+static_assert(token_store<adapter> && use_recorder<adapter> && oauth_store<adapter> && session_store<adapter>);
+static_assert(!hook_store<adapter>);
+
+std::vector<testing::verdict> failures(mistake made) {
+    std::vector<testing::verdict> failed;
+    testing::run([made] { return std::make_unique<adapter>(made); },
+                     [&](const testing::verdict& each) {
+                         if (!each.passed) failed.push_back(each);
+                     });
+    return failed;
+}
+
+struct sessions_alone {
+    memory_store inner;
+
+    result<void> create_session(const stored_session& made) { return inner.create_session(made); }
+    result<std::optional<stored_session>> find_session(const digest& cookie) { return inner.find_session(cookie); }
+    result<void> touch_session(const digest& cookie, instant now) { return inner.touch_session(cookie, now); }
+    result<bool> end_session(const digest& cookie) { return inner.end_session(cookie); }
+    result<void> end_sessions_of(user_id user) { return inner.end_sessions_of(user); }
+    result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) {
+        return inner.sweep_sessions(created_before, seen_before, rows_max);
+    }
+};
+static_assert(session_store<sessions_alone> && !oauth_store<sessions_alone>);
+
+}  // namespace
+
+TEST_CASE("the store suite passes an OAuth adapter that is right") {
+    for (const auto& each : failures(mistake::none)) FAIL_CHECK(each.name << ": " << each.message);
+}
+
+TEST_CASE("the store suite catches what adapters get wrong of OAuth, in the case that is about it") {
+    struct row {
+        mistake made;
+        const char* caught_by;
+    };
+    const auto each = GENERATE(
+        row{mistake::finds_clients_in_any_case, "application: a client_id is compared byte for byte"},
+        row{mistake::takes_no_redirect_for_an_empty_one,
+            "application: text comes back byte for byte, none is not empty"},
+        row{mistake::takes_one_application_too_many, "application: not more than the bound for one owner"},
+        row{mistake::anybody_replaces_the_secret, "application: its owner replaces its secret, and nobody else"},
+        row{mistake::anybody_deletes, "application: its owner deletes it, and nobody else"},
+        row{mistake::leaves_tokens_of_a_deleted_application,
+            "grant: goes with its application, and so do codes and tokens"},
+        row{mistake::makes_codes_for_nobody, "code: none is made for an application that is not there"},
+        row{mistake::replaces_a_waiting_code, "code: made twice, it is the same one"},
+        row{mistake::replaces_scopes_that_were_granted, "grant: scopes are added to those that were granted"},
+        row{mistake::gives_all_that_was_granted, "grant: scopes are added to those that were granted"},
+        row{mistake::grants_unasked,
+            "grant: where nobody was asked, a code is made of what is granted, and of no more"},
+        row{mistake::redeems_again,
+            "code: of parallel redemptions exactly one wins, and the others revoke what it won"},
+        row{mistake::reuse_revokes_nothing, "code: shown again, what was made of it is revoked, and nothing else"},
+        row{mistake::reuse_revokes_the_whole_grant,
+            "code: shown again, what was made of it is revoked, and nothing else"},
+        row{mistake::redeems_at_the_moment_of_expiry, "code: not good at the moment it expires at, good before"},
+        row{mistake::does_not_look_at_the_client, "code: unknown, or another application's"},
+        row{mistake::does_not_look_at_the_redirect,
+            "code: a redirect_uri that is shown is the one it was made for, byte for byte"},
+        row{mistake::asks_for_the_redirect, "code: redeemed, it is a pair of tokens"},
+        row{mistake::takes_a_verifier_that_nobody_asked_for,
+            "code: a verifier is there exactly if a challenge was, and fits it"},
+        row{mistake::spends_a_code_on_a_mismatch, "code: a verifier is there exactly if a challenge was, and fits it"},
+        row{mistake::rotates_refresh_tokens, "refresh token: gives another access token, and stays good"},
+        row{mistake::widens_scopes, "refresh token: fewer scopes for one access token, never more"},
+        row{mistake::narrows_for_good, "refresh token: fewer scopes for one access token, never more"},
+        row{mistake::refreshes_past_the_end, "refresh token: lives on with each use, but not beyond its end"},
+        row{mistake::does_not_prolong, "refresh token: lives on with each use, but not beyond its end"},
+        row{mistake::revokes_for_other_clients,
+            "revocation: what is another application's, or nobody's, stays as it is"},
+        row{mistake::leaves_access_tokens_of_a_refresh_token,
+            "revocation: an access token alone, a refresh token with what was made with it"},
+        row{mistake::leaves_codes_of_a_revoked_grant,
+            "grant: revoked, nothing is left of it, and others' are as they were"},
+        row{mistake::lists_grants_by_application, "grant: listed by user, oldest first"},
+        row{mistake::sweeps_too_early, "sweep: what is over is forgotten, at its moment, and a few at a time"},
+        row{mistake::sweeps_too_much, "sweep: what is over is forgotten, at its moment, and a few at a time"},
+        row{mistake::forgets_spent_codes_at_once,
+            "code: reuse is reuse whatever else is wrong, and is seen long after it expired"},
+        row{mistake::remembers_no_use_of_grants, "grant: the use of an access token is a use of its grant"},
+        row{mistake::forgets_what_was_seen, "session: a use is remembered"},
+        row{mistake::brings_sessions_back, "session: ended, it lets nobody in"},
+        row{mistake::ends_one_session_for_all, "session: all of one user's are ended, and nobody else's"},
+        row{mistake::sweeps_used_sessions, "session: swept when it began or was used before the moment, not at it"});
+    CAPTURE(each.caught_by);
+    const auto failed = failures(each.made);
+    const auto caught =
+        std::find_if(failed.begin(), failed.end(), [&](auto& one) { return one.name == each.caught_by; });
+    REQUIRE(caught != failed.end());
+    CHECK_THAT(caught->message, Catch::Contains("store/suite/"));
+}
+
+TEST_CASE("the store suite takes a store that keeps sessions and nothing else") {
+    std::size_t count = 0;
+    CHECK(testing::run([] { return std::make_unique<sessions_alone>(); },
+                           [&](const testing::verdict& each) {
+                               CHECK(each.name.starts_with("session: "));
+                               ++count;
+                           }));
+    CHECK(count > 5);
+}

@@ -1,0 +1,269 @@
+#include <tollgate/testing/store_suite.hpp>
+
+#include <tollgate/store/memory.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace tollgate;
+
+namespace {
+
+/// What an adapter may get wrong.
+enum class mistake {
+    none,
+    throws,
+    forgets_scopes,
+    forgets_the_application,
+    ignores_case,
+    remembers_that_there_was_none,
+    replaces_instead_of_conflict,
+    names_a_conflict_invalid,
+    lists_newest_first,
+    cuts_descriptions_at_50_bytes,
+    keeps_whole_seconds,
+    does_not_revoke,
+    says_always_revoked,
+    hides_expired_tokens,
+    takes_one_hook_too_many,
+    takes_one_hook_too_few,
+    counts_first_and_creates_then,
+    trims_targets,
+    mistakes_manual_for_api,
+    deletes_hooks_of_others,
+    knows_hooks_at_any_service,
+    uses_hook_ids_again,
+    takes_one_token_too_many,
+    replaces_secrets_of_others,
+    forgets_when_it_was_used,
+};
+
+/// The memory store with one mistake made on the way.
+class adapter {
+public:
+    explicit adapter(mistake made) : mistake_{made} {}
+
+    result<std::optional<token_credential>> find_personal_token(std::string_view username) {
+        if (is(mistake::throws)) throw std::runtime_error{"connection lost"};
+        std::string name{username};
+        if (is(mistake::ignores_case))
+            for (char& each : name) each = ascii_lower(each);
+        if (is(mistake::remembers_that_there_was_none)) {
+            const std::scoped_lock lock{mutex_};
+            if (unknown_.count(name) != 0) return std::optional<token_credential>{};
+        }
+        auto found = inner_.find_personal_token(name);
+        if (found && !*found && is(mistake::remembers_that_there_was_none)) {
+            const std::scoped_lock lock{mutex_};
+            unknown_.insert(name);
+        }
+        if (found && *found && is(mistake::forgets_scopes)) (*found)->scopes = scope_set{};
+        return found;
+    }
+    result<token_id> create_personal_token(new_personal_token made, std::size_t tokens_per_user_max) {
+        if (is(mistake::ignores_case)) {
+            std::string name{made.username.view()};
+            for (char& each : name) each = ascii_lower(each);
+            made.username = token_username::from(name).value();
+        }
+        if (is(mistake::cuts_descriptions_at_50_bytes)) made.description = made.description.substr(0, 50);
+        if (is(mistake::keeps_whole_seconds)) made.created_at = std::chrono::floor<seconds>(made.created_at);
+        if (is(mistake::takes_one_token_too_many)) ++tokens_per_user_max;
+        auto id = inner_.create_personal_token(made, tokens_per_user_max);
+        if (!id && is(mistake::names_a_conflict_invalid)) id.error().kind = error_kind::invalid;
+        if (!id && is(mistake::replaces_instead_of_conflict)) {
+            for (std::int64_t old = 1; old < 10; ++old)
+                if (auto revoked = inner_.revoke_personal_token(token_id{old}); revoked && *revoked) break;
+            return inner_.create_personal_token(made, tokens_per_user_max);
+        }
+        return id;
+    }
+    result<std::vector<personal_token>> personal_tokens_of(user_id user) {
+        auto found = inner_.personal_tokens_of(user);
+        if (found && is(mistake::lists_newest_first)) std::reverse(found->begin(), found->end());
+        return found;
+    }
+    result<bool> revoke_personal_token(token_id id) {
+        if (is(mistake::does_not_revoke)) return true;
+        auto revoked = inner_.revoke_personal_token(id);
+        return is(mistake::says_always_revoked) ? result<bool>{true} : revoked;
+    }
+
+    result<void> record_personal_token_use(std::string_view username, instant now) {
+        return inner_.record_personal_token_use(username, now);
+    }
+
+    result<std::optional<token_credential>> find_access_token(const digest& token) {
+        auto found = inner_.find_access_token(token);
+        if (found && *found) {
+            if (is(mistake::forgets_the_application)) (*found)->application.reset();
+            if (is(mistake::hides_expired_tokens) && (*found)->expires_at < testing::noon) found->reset();
+        }
+        return found;
+    }
+    result<void> create_access_token(const new_access_token& made) { return inner_.create_access_token(made); }
+    result<bool> revoke_access_token(const digest& token) { return inner_.revoke_access_token(token); }
+    result<void> record_access_token_use(const digest& token, instant now) {
+        if (is(mistake::forgets_when_it_was_used)) return {};
+        return inner_.record_access_token_use(token, now);
+    }
+
+    result<hook_id> create_hook(new_hook made, std::size_t hooks_per_event_max) {
+        if (is(mistake::takes_one_hook_too_many)) ++hooks_per_event_max;
+        if (is(mistake::takes_one_hook_too_few) && hooks_per_event_max > 0) --hooks_per_event_max;
+        if (is(mistake::trims_targets))
+            while (made.target_url.ends_with(' ')) made.target_url.pop_back();
+        if (is(mistake::mistakes_manual_for_api)) made.source = hook_source::api;
+        if (is(mistake::counts_first_and_creates_then)) {
+            const auto there = inner_.hooks_of(made.account);
+            const auto count = std::count_if(there->begin(), there->end(), [&](auto& each) { return each.event == made.event; });
+            if (static_cast<std::size_t>(count) >= hooks_per_event_max) return invalid("too many");
+            for (int i = 0; i < 10; ++i) std::this_thread::yield();
+            hooks_per_event_max = SIZE_MAX;
+        }
+        auto id = inner_.create_hook(made, hooks_per_event_max);
+        if (id && is(mistake::uses_hook_ids_again)) {
+            const std::scoped_lock lock{mutex_};
+            return hook_id{++hooks_there_};
+        }
+        return id;
+    }
+    result<std::vector<hook>> hooks_of(const account_ref& account) { return inner_.hooks_of(account); }
+    result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) {
+        if (is(mistake::knows_hooks_at_any_service))
+            for (const char* each : {"sitesmaker", "itemplatform"})
+                if (auto found = inner_.account_of_hook(*service_name::from(each), id); found && *found) return found;
+        return inner_.account_of_hook(service, id);
+    }
+    result<bool> replace_hook_secret(account_ref account, hook_id id, const std::string& secret, instant until) {
+        if (is(mistake::replaces_secrets_of_others))
+            if (const auto owner = inner_.account_of_hook(account.service, id); owner && *owner) account = **owner;
+        return inner_.replace_hook_secret(account, id, secret, until);
+    }
+    result<bool> delete_hook(account_ref account, hook_id id) {
+        if (is(mistake::deletes_hooks_of_others)) {
+            const auto owner = inner_.account_of_hook(*service_name::from("sitesmaker"), id);
+            if (owner && *owner) account = **owner;
+        }
+        if (is(mistake::uses_hook_ids_again)) {
+            const std::scoped_lock lock{mutex_};
+            hooks_there_ = (std::max)(hooks_there_ - 1, std::int64_t{0});
+        }
+        return inner_.delete_hook(account, id);
+    }
+
+private:
+    [[nodiscard]] bool is(mistake asked) const noexcept { return mistake_ == asked; }
+
+    mistake mistake_;
+    memory_store inner_;
+    std::mutex mutex_;
+    std::set<std::string> unknown_;
+    std::int64_t hooks_there_ = 0;
+};
+static_assert(token_store<adapter> && use_recorder<adapter> && hook_store<adapter>);
+
+struct hooks_alone {
+    memory_store inner;
+
+    result<hook_id> create_hook(const new_hook& made, std::size_t max) { return inner.create_hook(made, max); }
+    result<std::vector<hook>> hooks_of(const account_ref& account) { return inner.hooks_of(account); }
+    result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) {
+        return inner.account_of_hook(service, id);
+    }
+    result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret, instant until) {
+        return inner.replace_hook_secret(account, id, secret, until);
+    }
+    result<bool> delete_hook(const account_ref& account, hook_id id) { return inner.delete_hook(account, id); }
+};
+static_assert(hook_store<hooks_alone> && !token_store<hooks_alone>);
+
+std::vector<testing::verdict> failures(mistake made) {
+    std::vector<testing::verdict> failed;
+    testing::run([made] { return adapter{made}; },
+                     [&](const testing::verdict& each) {
+                         if (!each.passed) failed.push_back(each);
+                     });
+    return failed;
+}
+
+}  // namespace
+
+TEST_CASE("the store suite passes an adapter that is right") {
+    CHECK(failures(mistake::none).empty());
+}
+
+TEST_CASE("the store suite catches what adapters get wrong, in the case that is about it") {
+    struct row {
+        mistake made;
+        const char* caught_by;
+    };
+    const auto each = GENERATE(
+        row{mistake::throws, "personal token: what was created is found"},
+        row{mistake::forgets_scopes, "personal token: scopes come back in their order, none and all"},
+        row{mistake::forgets_the_application, "access token: what was created is found"},
+        row{mistake::ignores_case, "personal token: a username is compared byte for byte"},
+        row{mistake::remembers_that_there_was_none, "personal token: what was created is found"},
+        row{mistake::replaces_instead_of_conflict, "personal token: a second one of the same username is a conflict"},
+        row{mistake::names_a_conflict_invalid, "personal token: a second one of the same username is a conflict"},
+        row{mistake::lists_newest_first, "personal token: listed by user, oldest first"},
+        row{mistake::cuts_descriptions_at_50_bytes, "personal token: descriptions come back byte for byte"},
+        row{mistake::keeps_whole_seconds, "personal token: times to the millisecond, the largest user id, any digest"},
+        row{mistake::does_not_revoke, "personal token: revoked, it lets nobody in"},
+        row{mistake::says_always_revoked, "personal token: revoking what is not there is false"},
+        row{mistake::hides_expired_tokens, "access token: one that is over is still found, with its expiry"},
+        row{mistake::takes_one_hook_too_many, "hook: not more than the bound for one account and event"},
+        row{mistake::takes_one_hook_too_few, "hook: not more than the bound for one account and event"},
+        row{mistake::trims_targets, "hook: text comes back byte for byte"},
+        row{mistake::mistakes_manual_for_api, "hook: listed by account, oldest first"},
+        row{mistake::deletes_hooks_of_others, "hook: an account is its number and its service"},
+        row{mistake::knows_hooks_at_any_service, "hook: whose it is, at its own service only"},
+        row{mistake::uses_hook_ids_again, "hook: ids are never used again"},
+        row{mistake::takes_one_token_too_many, "personal token: not more than the bound for one user"},
+        row{mistake::replaces_secrets_of_others, "hook: a secret is replaced at its own account only, and nothing else is"},
+        row{mistake::forgets_when_it_was_used, "access token: when it was used is kept"});
+    CAPTURE(each.caught_by);
+    const auto failed = failures(each.made);
+    const auto caught = std::find_if(failed.begin(), failed.end(), [&](auto& one) { return one.name == each.caught_by; });
+    REQUIRE(caught != failed.end());
+    CHECK_FALSE(caught->message.empty());
+    if (each.made != mistake::throws) CHECK_THAT(caught->message, Catch::Contains("store/suite/"));
+}
+
+TEST_CASE("the store suite catches a bound that is counted first and created upon then") {
+    // Threads have to meet for it, so that one run need not see it.
+    bool caught = false;
+    for (int run = 0; run < 50 && !caught; ++run)
+        for (const auto& each : testing::cases([] { return adapter{mistake::counts_first_and_creates_then}; }))
+            if (each.name() == "hook: parallel creations do not pass the bound" && !each.run().passed) caught = true;
+    CHECK(caught);
+}
+
+TEST_CASE("the store suite asks of a store what it is, and takes pointers to one") {
+    std::size_t hook_cases = 0, all_cases = 0;
+    CHECK(testing::run([] { return std::make_unique<hooks_alone>(); },
+                           [&](const testing::verdict& each) {
+                               CHECK(each.name.starts_with("hook: "));
+                               CHECK(each.message.empty());
+                               ++hook_cases;
+                           }));
+    CHECK(testing::run([] { return std::make_shared<memory_store>(); }, [&](const testing::verdict&) { ++all_cases; }));
+    CHECK(hook_cases > 10);
+    CHECK(all_cases > hook_cases + 10);
+    CHECK_FALSE(testing::run([] { return adapter{mistake::does_not_revoke}; }, [](const testing::verdict&) {}));
+}
+
+TEST_CASE("the store suite notices when nothing outlives a store that should") {
+    const auto make = [] { return std::make_unique<memory_store>(); };
+    std::size_t failed = 0;
+    testing::run(make, make, [&](const testing::verdict& each) { failed += each.passed ? 0 : 1; });
+    CHECK(failed == 7);  // one of each family
+}

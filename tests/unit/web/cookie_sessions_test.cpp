@@ -1,0 +1,357 @@
+#include <tollgate/web/cookie_sessions.hpp>
+
+#include <catch2/catch.hpp>
+#include <support/fakes.hpp>
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+using namespace tollgate;
+using std::chrono::days;
+using std::chrono::hours;
+using std::chrono::minutes;
+
+namespace {
+
+constexpr instant noon = from_unix_seconds(1'700'000'000);
+constexpr user_id ann{1};
+
+/// The least that keeps the contract, and fails when told to.
+struct session_map {
+    std::mutex mutex;
+    std::map<std::string, stored_session, std::less<>> rows;
+    std::optional<error> failure;
+    bool touch_fails = false;
+    int touched = 0;
+
+    result<void> create_session(const stored_session& made) {
+        const std::scoped_lock held{mutex};
+        if (failure) return *failure;
+        rows.emplace(made.cookie_digest.raw(), made);
+        return {};
+    }
+    result<std::optional<stored_session>> find_session(const digest& cookie) {
+        const std::scoped_lock held{mutex};
+        if (failure) return *failure;
+        const auto found = rows.find(cookie.raw());
+        return found == rows.end() ? std::nullopt : std::optional{found->second};
+    }
+    result<void> touch_session(const digest& cookie, instant now) {
+        const std::scoped_lock held{mutex};
+        if (touch_fails) return unavailable("no touching");
+        ++touched;
+        if (const auto found = rows.find(cookie.raw()); found != rows.end()) found->second.last_seen_at = now;
+        return {};
+    }
+    result<bool> end_session(const digest& cookie) {
+        const std::scoped_lock held{mutex};
+        if (failure) return *failure;
+        const auto found = rows.find(cookie.raw());
+        if (found == rows.end()) return false;
+        rows.erase(found);
+        return true;
+    }
+    result<void> end_sessions_of(user_id) { return {}; }
+    result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) {
+        const std::scoped_lock held{mutex};
+        std::size_t swept = 0;
+        for (auto at = rows.begin(); at != rows.end() && swept < rows_max;) {
+            const bool over = at->second.created_at < created_before || at->second.last_seen_at < seen_before;
+            at = over ? rows.erase(at) : std::next(at);
+            swept += over ? 1 : 0;
+        }
+        return swept;
+    }
+};
+
+/// Knows Ann, and counts how often it was asked.
+struct anns_password {
+    std::atomic<int> asked = 0;
+    std::atomic<bool> busy = false;
+    result<std::optional<user_id>> check_password(std::string_view login, std::string_view password) {
+        ++asked;
+        if (busy) return unavailable("too many hashings");
+        return login == "ann" && password == "right" ? std::optional{ann} : std::nullopt;
+    }
+};
+
+using sessions_type = cookie_sessions<session_map, anns_password, test::counting_random>;
+static_assert(sign_in_source<sessions_type>);
+static_assert(!sessions_type::blocking);
+
+struct site {
+    session_map store;
+    anns_password passwords;
+    std::uint64_t entropy = 0;
+    bool random_works = true;
+    instant now = noon;
+    sessions_type sessions;
+    std::string set_cookie;
+    std::size_t fields_added = 0;
+
+    explicit site(std::string auth_url = "https://shop.example")
+        : sessions{{.auth_url = std::move(auth_url)}, store, passwords, test::counting_random{&entropy, &random_works}} {}
+
+    result<sign_in_answer> sign_in(std::string_view password = "right", std::string_view cookie = {},
+                                    std::string_view login = "ann") {
+        http::request asked;
+        if (!cookie.empty()) asked.fields.add("Cookie", cookie);
+        http::response out;
+        auto answer = sessions.sign_in(asked, {login, password, ip_address::v4(192, 0, 2, 1)}, now, out);
+        set_cookie = out.find("Set-Cookie");
+        fields_added = out.field_block().size();
+        return answer;
+    }
+    std::optional<session> who(std::string_view cookie) {
+        http::request asked;
+        asked.fields.add("Cookie", cookie);
+        auto found = sessions.session_of(asked, now);
+        REQUIRE(found);
+        return *found;
+    }
+    /// What a browser sends back.
+    [[nodiscard]] std::string cookie() const { return set_cookie.substr(0, set_cookie.find(';')); }
+    [[nodiscard]] std::string attributes() const { return set_cookie.substr(set_cookie.find(';')); }
+};
+
+}  // namespace
+
+TEST_CASE("who signs in is known by their cookie from then on", "[cookie_sessions]") {
+    site shop;
+    const auto answer = shop.sign_in();
+    REQUIRE(answer);
+    REQUIRE(answer->result == sign_in_result::signed_in);
+    CHECK(answer->who->user == ann);
+    CHECK(shop.cookie().starts_with("__Host-tollgate_session=tgw_"));
+    CHECK(shop.attributes() == "; Path=/; Secure; HttpOnly; SameSite=Lax");
+    const auto known = shop.who(shop.cookie());
+    REQUIRE(known);
+    CHECK(known->user == ann);
+    CHECK(known->login == "ann");
+    CHECK(known->secret == answer->who->secret);
+    CHECK(known->secret.size() == 64);
+    CHECK(shop.who("theme=dark; " + shop.cookie() + "; a=b"));
+}
+
+TEST_CASE("over http the cookie has a plain name and is not Secure", "[cookie_sessions]") {
+    site shop{"http://127.0.0.1:8080"};
+    REQUIRE(shop.sign_in());
+    CHECK(shop.cookie().starts_with("tollgate_session=tgw_"));
+    CHECK(shop.attributes() == "; Path=/; HttpOnly; SameSite=Lax");
+    CHECK(shop.who(shop.cookie()));
+}
+
+TEST_CASE("the store can sign nobody in", "[cookie_sessions]") {
+    site shop;
+    REQUIRE(shop.sign_in());
+    const auto& [key, row] = *shop.store.rows.begin();
+    const auto value = shop.cookie().substr(shop.cookie().find('=') + 1);
+    CHECK(row.cookie_digest == digest_of(value));
+    CHECK(value.find(key) == std::string::npos);
+    CHECK(session_cookie::session_secret_of(value) != session_cookie::session_secret_of(row.cookie_digest.raw()));
+}
+
+TEST_CASE("nobody is known by anything else", "[cookie_sessions]") {
+    site shop;
+    REQUIRE(shop.sign_in());
+    const auto good = shop.cookie();
+    const auto value = good.substr(good.find('=') + 1);
+    auto mistyped = good;
+    mistyped.back() = mistyped.back() == 'a' ? 'b' : 'a';
+    std::uint64_t other_entropy = 12345;
+    bool works = true;
+    std::array<std::byte, 32> bytes;
+    REQUIRE(test::counting_random{&other_entropy, &works}.fill(bytes));
+    const std::string unknown{make_secret(secret_kind::session, bytes).view()};
+    const std::string token{make_secret(secret_kind::personal_token, bytes).view()};
+    for (const std::string& cookie :
+         {std::string{}, std::string{"__Host-tollgate_session="}, mistyped, "tollgate_session=" + value, "__host-tollgate_session=" + value,
+          "__Host-tollgate_session=" + unknown, "__Host-tollgate_session=" + token,
+          good + "; __Host-tollgate_session=" + unknown, good + "x"}) {
+        CAPTURE(cookie);
+        CHECK_FALSE(shop.who(cookie));
+    }
+}
+
+TEST_CASE("a wrong password sets no cookie and says nothing", "[cookie_sessions]") {
+    site shop;
+    for (const auto& [login, password] : std::vector<std::pair<std::string, std::string>>{
+             {"ann", "wrong"}, {"nobody", "right"}, {"", ""}, {"ann", "right" + std::string(2000, ' ')}, {std::string(300, 'a'), "right"}}) {
+        const auto answer = shop.sign_in(password, {}, login);
+        REQUIRE(answer);
+        CHECK(answer->result == sign_in_result::refused);
+        CHECK_FALSE(answer->who);
+        CHECK(shop.fields_added == 0);
+    }
+    CHECK(shop.store.rows.empty());
+    CHECK(shop.passwords.asked == 3);
+}
+
+TEST_CASE("the eleventh guess is not looked at, a right one neither", "[cookie_sessions]") {
+    site shop;
+    for (int i = 0; i < 10; ++i) CHECK(shop.sign_in("wrong")->result == sign_in_result::refused);
+    const auto answer = shop.sign_in("right");
+    REQUIRE(answer);
+    CHECK(answer->result == sign_in_result::throttled);
+    CHECK(answer->retry_after == minutes{15});
+    CHECK(shop.fields_added == 0);
+    CHECK(shop.passwords.asked == 10);
+    shop.now += minutes{15};
+    CHECK(shop.sign_in("right")->result == sign_in_result::signed_in);
+}
+
+TEST_CASE("guesses at the same time are no more than ten", "[cookie_sessions][threads]") {
+    site shop;
+    std::vector<std::thread> guessers;
+    for (int i = 0; i < 4; ++i)
+        guessers.emplace_back([&shop] {
+            for (int n = 0; n < 50; ++n) {
+                const http::request asked;
+                http::response out;
+                (void)shop.sessions.sign_in(asked, {"ann", "wrong", ip_address::v4(192, 0, 2, 1)}, noon, out);
+            }
+        });
+    for (auto& each : guessers) each.join();
+    CHECK(shop.passwords.asked == 10);
+}
+
+TEST_CASE("a password nobody could check is no failure", "[cookie_sessions]") {
+    site shop;
+    shop.passwords.busy = true;
+    for (int i = 0; i < 50; ++i) {
+        const auto answer = shop.sign_in("right");
+        REQUIRE_FALSE(answer);
+        REQUIRE(answer.error().kind == error_kind::unavailable);
+    }
+    shop.passwords.busy = false;
+    CHECK(shop.sign_in("right")->result == sign_in_result::signed_in);
+}
+
+TEST_CASE("signing in begins a new session and ends the one before", "[cookie_sessions]") {
+    site shop;
+    REQUIRE(shop.sign_in());
+    const auto first = shop.cookie();
+    const auto first_secret = shop.who(first)->secret;
+    REQUIRE(shop.sign_in("right", first));
+    CHECK(shop.cookie() != first);
+    CHECK_FALSE(shop.who(first));
+    REQUIRE(shop.who(shop.cookie()));
+    CHECK(shop.who(shop.cookie())->secret != first_secret);
+    CHECK(shop.store.rows.size() == 1);
+}
+
+TEST_CASE("a failed sign-in leaves the session as it is", "[cookie_sessions]") {
+    site shop;
+    REQUIRE(shop.sign_in());
+    const auto first = shop.cookie();
+    CHECK(shop.sign_in("wrong", first)->result == sign_in_result::refused);
+    CHECK(shop.who(first));
+}
+
+TEST_CASE("signing out ends the session, here and in the store", "[cookie_sessions]") {
+    site shop;
+    REQUIRE(shop.sign_in());
+    const auto cookie = shop.cookie();
+    http::request asked;
+    asked.fields.add("Cookie", cookie);
+    http::response out;
+    REQUIRE(shop.sessions.sign_out(asked, shop.now, out));
+    CHECK(out.find("Set-Cookie") ==
+          "__Host-tollgate_session=; Path=/; Max-Age=0; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Secure; HttpOnly; SameSite=Lax");
+    CHECK_FALSE(shop.who(cookie));
+    CHECK(shop.store.rows.empty());
+
+    http::response again;
+    CHECK(shop.sessions.sign_out(asked, shop.now, again));
+    shop.store.failure = unavailable("down");
+    http::response failed;
+    CHECK_FALSE(shop.sessions.sign_out(asked, shop.now, failed));
+    CHECK(failed.field_block().empty());
+}
+
+TEST_CASE("a session ends when it was not used for half a day", "[cookie_sessions]") {
+    site shop;
+    REQUIRE(shop.sign_in());
+    shop.now += hours{12} - seconds{1};
+    CHECK(shop.who(shop.cookie()));
+    shop.now += hours{12} - seconds{1};
+    CHECK(shop.who(shop.cookie()));
+    shop.now += hours{12};
+    CHECK_FALSE(shop.who(shop.cookie()));
+}
+
+TEST_CASE("a session ends after a week however much it is used", "[cookie_sessions]") {
+    site shop;
+    REQUIRE(shop.sign_in());
+    for (shop.now = noon; shop.now < noon + days{7}; shop.now += hours{6}) REQUIRE(shop.who(shop.cookie()));
+    CHECK_FALSE(shop.who(shop.cookie()));
+}
+
+TEST_CASE("a session's use is written down every five minutes at the most", "[cookie_sessions]") {
+    site shop;
+    REQUIRE(shop.sign_in());
+    for (int i = 0; i < 100; ++i) CHECK(shop.who(shop.cookie()));
+    CHECK(shop.store.touched == 0);
+    shop.now += minutes{5};
+    for (int i = 0; i < 100; ++i) CHECK(shop.who(shop.cookie()));
+    CHECK(shop.store.touched == 1);
+    shop.now -= hours{5};  // a clock that goes back writes nothing, and ends nothing
+    CHECK(shop.who(shop.cookie()));
+    CHECK(shop.store.touched == 1);
+    shop.now += hours{6};
+    shop.store.touch_fails = true;
+    CHECK(shop.who(shop.cookie()));
+}
+
+TEST_CASE("sessions that are over are forgotten as new ones begin", "[cookie_sessions]") {
+    site shop;
+    for (int i = 0; i < 20; ++i) REQUIRE(shop.sign_in());
+    CHECK(shop.store.rows.size() == 20);
+    shop.now += days{1};
+    for (int i = 0; i < 5; ++i) REQUIRE(shop.sign_in());
+    CHECK(shop.store.rows.size() == 5);
+}
+
+TEST_CASE("a store's problem is the caller's to see, and no session is half made", "[cookie_sessions]") {
+    site shop;
+    REQUIRE(shop.sign_in());
+    const auto cookie = shop.cookie();
+    shop.store.failure = unavailable("down");
+    CHECK_FALSE(shop.sign_in());
+    CHECK(shop.fields_added == 0);
+    CHECK_FALSE(shop.sign_in("right", cookie));
+    http::request asked;
+    asked.fields.add("Cookie", cookie);
+    CHECK_FALSE(shop.sessions.session_of(asked, shop.now));
+}
+
+TEST_CASE("no session is made of bytes that are not random", "[cookie_sessions]") {
+    site shop;
+    shop.random_works = false;
+    const auto answer = shop.sign_in();
+    REQUIRE_FALSE(answer);
+    CHECK(answer.error().kind == error_kind::internal);
+    CHECK(shop.fields_added == 0);
+    CHECK(shop.store.rows.empty());
+}
+
+TEST_CASE("the way to the sign-in page leads back", "[cookie_sessions]") {
+    CHECK(site{}.sessions.sign_in_url("/en/user/oauth/?a=b&c=d%20e") ==
+          "/en/user/sign_in/?return_to=%2Fen%2Fuser%2Foauth%2F%3Fa%3Db%26c%3Dd%2520e");
+    CHECK(site{"https://shop.example/account"}.sessions.sign_in_url("/").starts_with("/account/en/user/sign_in/?"));
+}
+
+TEST_CASE("an auth_url that is none, or a cookie's name, is a mistake of the integrator's", "[cookie_sessions]") {
+    for (const char* url : {"", "shop.example", "ftp://shop.example", "https://shop.example/?a", "https://u@shop.example"}) {
+        CAPTURE(url);
+        CHECK_THROWS_AS(session_cookie{session_settings{.auth_url = url}}, std::invalid_argument);
+    }
+    CHECK_THROWS_AS((session_cookie{session_settings{.auth_url = "https://shop.example", .cookie_name = "a b"}}),
+                    std::invalid_argument);
+}

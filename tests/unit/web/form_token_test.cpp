@@ -1,0 +1,83 @@
+#include <tollgate/web/detail/form.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+using namespace tollgate;
+using namespace tollgate::pipeline;
+
+namespace {
+
+const session ann{user_id{1}, "ann", "a secret"};
+const session bob{user_id{2}, "bob", "another secret"};
+const form_nonce nonce{std::byte{1}, std::byte{2}, std::byte{255}};
+const form_seal seal{ann, "tokens", "a=1"};
+
+}  // namespace
+
+TEST_CASE("a form token is good for what it was made for, and gives its nonce back") {
+    const auto token = make_form_token(seal, nonce);
+    CHECK(check_form_token(seal, token) == nonce);
+    CHECK(std::all_of(token.begin(), token.end(), [](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' || c == '_' ||
+               c == '.';
+    }));
+}
+
+TEST_CASE("a nonce says when it was made, and no two are one") {
+    struct sevens {
+        bool fill(std::span<std::byte> bytes) const noexcept {
+            std::fill(bytes.begin(), bytes.end(), std::byte{7});
+            return true;
+        }
+    };
+    struct nothing {
+        bool fill(std::span<std::byte>) const noexcept { return false; }
+    };
+    for (const std::int64_t second : {0LL, 1LL, 1'700'000'000LL, 4'294'967'295LL}) {
+        const auto made = new_form_nonce(sevens{}, from_unix_seconds(second) + milliseconds{999});
+        REQUIRE(made);
+        CHECK(made_at(*made) == from_unix_seconds(second));
+        CHECK(std::count(made->begin(), made->begin() + 12, std::byte{7}) == 12);
+        CHECK(parse_form_nonce(form_nonce_text(*made)) == made);
+    }
+    CHECK_FALSE(new_form_nonce(nothing{}, from_unix_seconds(1)));
+    for (const auto* text : {"", "x", "AAAAAAAAAAAAAAAAAAAAA", "AAAAAAAAAAAAAAAAAAAAAAA", "AAAAAAAAAAAAAAAAAAAA=="})
+        CHECK_FALSE(parse_form_nonce(text));
+}
+
+TEST_CASE("a form token is good for nothing else") {
+    const auto token = make_form_token(seal, nonce);
+    CHECK_FALSE(check_form_token({bob, "tokens", "a=1"}, token));
+    CHECK_FALSE(check_form_token({ann, "applications", "a=1"}, token));
+    CHECK_FALSE(check_form_token({ann, "tokens", "a=2"}, token));
+    CHECK_FALSE(check_form_token({ann, "tokens", ""}, token));
+    CHECK_FALSE(check_form_token({ann, "tokensa=1", ""}, token));
+    // Where the purpose ends and the words begin cannot be shifted.
+    CHECK_FALSE(check_form_token({ann, "token", "sa=1"}, token));
+}
+
+TEST_CASE("another text is no form token") {
+    const auto token = make_form_token(seal, nonce);
+    for (std::size_t i = 0; i < token.size(); ++i) {
+        auto changed = token;
+        changed[i] = changed[i] == 'A' ? 'B' : 'A';
+        CAPTURE(changed);
+        CHECK_FALSE(check_form_token(seal, changed));
+    }
+    for (const std::string& each :
+         {std::string{}, std::string{"."}, token + "A", "A" + token, token.substr(1), token.substr(0, token.size() - 1),
+          token.substr(token.find('.')), token.substr(0, token.find('.')), token + "." + token,
+          std::string(100'000, 'A'), std::string{"\0.\0", 3}})
+        CHECK_FALSE(check_form_token(seal, each));
+}
+
+TEST_CASE("a session without a secret has no form tokens") {
+    const session nobody{user_id{1}, "ann", ""};
+    CHECK_FALSE(check_form_token({nobody, "tokens"}, make_form_token({nobody, "tokens"}, nonce)));
+}

@@ -1,0 +1,43 @@
+#include <tollgate/web/html_writer.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+
+using tollgate::http::html_writer;
+
+TEST_CASE("html_writer puts texts in their places") {
+    std::string out = "before ";
+    html_writer{out}.add("<h1 id=\"{}\">{}</h1>", std::string_view{"top"}, std::string{"Title"}).add("<p>").add("{}", 7u);
+    CHECK(out == "before <h1 id=\"top\">Title</h1><p>7");
+}
+
+TEST_CASE("html_writer escapes what could be markup, and nothing else") {
+    struct {
+        std::string_view text;
+        std::string_view written;
+    } const cases[] = {
+        {"", ""},
+        {"plain text, 100 %", "plain text, 100 %"},
+        {"<script>alert(1)</script>", "&lt;script&gt;alert(1)&lt;/script&gt;"},
+        {"\" onclick=\"x", "&quot; onclick=&quot;x"},
+        {"' onclick='x", "&#39; onclick=&#39;x"},
+        {"&amp;", "&amp;amp;"},
+        {"{}", "{}"},
+        {"h\xc3\xa9", "h\xc3\xa9"},
+    };
+    for (const auto& each : cases) {
+        std::string out;
+        html_writer{out}.add("{}|{}", each.text, each.text);
+        CHECK(out == std::string{each.written} + "|" + std::string{each.written});
+    }
+}
+
+TEST_CASE("html_writer writes every integer") {
+    std::string out;
+    html_writer{out}.add("{} {} {}", std::numeric_limits<std::uint64_t>::max(), std::numeric_limits<std::int64_t>::min(), 0);
+    CHECK(out == "18446744073709551615 -9223372036854775808 0");
+}

@@ -1,0 +1,118 @@
+#include <tollgate/web/detail/form.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <string>
+
+using namespace tollgate;
+using namespace tollgate::pipeline;
+
+namespace {
+
+const form_texts texts;
+
+template <class Write>
+std::string written(Write&& write) {
+    std::string text;
+    http::html_writer html{text};
+    write(html);
+    return text;
+}
+
+bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+const std::string hostile = "\"><script>&'";
+const std::string escaped = "&quot;&gt;&lt;script&gt;&amp;&#39;";
+
+}  // namespace
+
+TEST_CASE("a text field keeps what was typed, as text") {
+    const auto text = written([](auto& html) {
+        write_text_field(html, {.name = "a", .label = hostile, .hint = hostile, .value = hostile, .bytes_max = 9}, {},
+                         texts);
+    });
+    CHECK(has(text, "<label for=\"a\">" + escaped + "</label>"));
+    CHECK(has(text, "value=\"" + escaped + "\""));
+    CHECK(has(text, " maxlength=\"9\" required aria-describedby=\"a-hint\">"));
+    CHECK_FALSE(has(text, "<script"));
+    CHECK_FALSE(has(text, "autofocus"));
+}
+
+TEST_CASE("a password is never written") {
+    const auto text = written([](auto& html) {
+        write_text_field(html, {.name = "password", .label = "Password", .value = "topsecret", .type = "password"}, {},
+                         texts);
+    });
+    CHECK_FALSE(has(text, "topsecret"));
+}
+
+TEST_CASE("a fault stands at its field, and takes the reader there if it is the first") {
+    form_faults faults;
+    faults.add("b", "Not <this>.");
+    faults.add("c", "Nor that.");
+    const auto field = [&](std::string_view name) {
+        return written(
+            [&](auto& html) { write_text_field(html, {.name = name, .label = "L", .focused = true}, faults, texts); });
+    };
+    CHECK_FALSE(has(field("a"), "fault"));
+    CHECK_FALSE(has(field("a"), "autofocus"));
+    CHECK(has(field("b"), "<p class=\"fault\" id=\"b-fault\"><strong>Error:</strong> Not &lt;this&gt;.</p>"));
+    CHECK(has(field("b"), "aria-describedby=\"b-fault\" aria-invalid=\"true\" autofocus>"));
+    CHECK(has(field("c"), "aria-invalid=\"true\">"));
+}
+
+TEST_CASE("several faults are listed, each leading to its field") {
+    form_faults faults;
+    const auto list = [&] { return written([&](auto& html) { write_faults(html, faults, texts); }); };
+    CHECK(list().empty());
+    faults.add("a", "Not this.", "Name");
+    CHECK(list().empty());
+    faults.add({}, "Not now.");
+    CHECK(has(list(), "role=\"alert\""));
+    CHECK(has(list(), "<li><a href=\"#a\">Name: Not this.</a></li>\n<li>Not now.</li>"));
+
+    form_faults whole;
+    whole.add({}, "Not <now>.");
+    CHECK(has(written([&](auto& html) { write_faults(html, whole, texts); }), "<li>Not &lt;now&gt;.</li>"));
+    CHECK_FALSE(whole.is_first(""));
+}
+
+TEST_CASE("boxes share a name, and each has a label of its own") {
+    const std::vector<choice> choices{{"x:read", "Read", true}, {hostile, hostile, false}};
+    form_faults faults;
+    faults.add("scopes", "Choose.");
+    const auto text = written(
+        [&](auto& html) { write_checkboxes(html, {.name = "scopes", .label = "What?"}, choices, faults, texts); });
+    CHECK(has(text, "<fieldset class=\"field faulty\" aria-describedby=\"scopes-fault\">\n<legend>What?</legend>"));
+    CHECK(has(text,
+              "id=\"scopes\" name=\"scopes\" value=\"x:read\" checked autofocus><label for=\"scopes\">Read "
+              "<code>x:read</code>"));
+    CHECK(has(text, "id=\"scopes-1\" name=\"scopes\" value=\"" + escaped + "\"><label for=\"scopes-1\">" + escaped +
+                        "</label>"));
+}
+
+TEST_CASE("a list to choose from has groups where they have names") {
+    const std::vector<choice_group> groups{{"", {{"1", "One", false}}}, {hostile, {{"2", hostile, true}}}};
+    const auto text = written([&](auto& html) { write_select(html, {.name = "n", .label = "N"}, groups, {}, texts); });
+    CHECK(has(text, "required>\n<option value=\"1\">One</option>\n<optgroup label=\"" + escaped + "\">"));
+    CHECK(has(text, "<option value=\"2\" selected>" + escaped + "</option>\n</optgroup>"));
+}
+
+TEST_CASE("a form carries its token and what it is about") {
+    const auto text = written([](auto& html) {
+        write_confirmation(html, {.label = "Delete", .about = hostile, .warning = hostile, .button = "Yes"},
+                           {.url = "/a", .form_token = "t.o", .hidden = {{"action", "delete"}, {"id", hostile}}});
+    });
+    CHECK(has(text, "<form method=\"post\" action=\"/a\">\n<input type=\"hidden\" name=\"form_token\" value=\"t.o\">"));
+    CHECK(has(text, "<input type=\"hidden\" name=\"id\" value=\"" + escaped + "\">"));
+    CHECK(has(text, "<summary>Delete<span class=\"unseen\"> " + escaped + "</span></summary>"));
+    CHECK_FALSE(has(text, "<script"));
+}
+
+TEST_CASE("a secret is there to be copied, not to be changed or kept by the browser") {
+    const auto text =
+        written([](auto& html) { write_copied_text(html, {.name = "secret", .label = "Secret", .text = "tgp_1"}); });
+    CHECK(has(text, "<label for=\"secret\">Secret</label>"));
+    CHECK(has(text, "id=\"secret\" value=\"tgp_1\" readonly autocomplete=\"off\""));
+    CHECK_FALSE(has(text, "name=\"secret\""));
+}

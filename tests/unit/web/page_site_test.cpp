@@ -1,0 +1,138 @@
+#include <tollgate/web/detail/page.hpp>
+
+#include <catch2/catch.hpp>
+
+#include "support/shop.hpp"
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace tollgate;
+using namespace tollgate::pipeline;
+using tollgate::test::sent;
+
+namespace {
+
+const page_site site = *page_site::make("https://shop.example", "body {}");
+
+bool crosses(const std::vector<std::pair<std::string, std::string>>& fields) {
+    sent asked{http::method::post, "/"};
+    for (const auto& [name, value] : fields) asked.field(name, value);
+    return is_cross_site(asked.asked(), site);
+}
+
+}  // namespace
+
+TEST_CASE("a site is where auth_url says") {
+    struct row {
+        std::string_view url;
+        std::string_view root;
+        std::string_view origin;
+        bool secure;
+    };
+    for (const row& each : {row{"https://shop.example", "", "https://shop.example", true},
+                            row{"https://shop.example/", "", "https://shop.example", true},
+                            row{"https://Shop.Example:443/account/", "/account", "https://shop.example", true},
+                            row{"http://127.0.0.1:8080/a/b", "/a/b", "http://127.0.0.1:8080", false},
+                            row{"http://[::1]:8080", "", "http://[::1]:8080", false}}) {
+        CAPTURE(each.url);
+        const auto made = page_site::make(each.url, "");
+        REQUIRE(made);
+        CHECK(made->root == each.root);
+        CHECK(made->origin == each.origin);
+        CHECK(made->secure == each.secure);
+    }
+    for (const auto* url : {"", "shop.example", "/account", "ftp://shop.example", "https://shop.example/?a",
+                            "https://shop.example/#a", "https://ann@shop.example"})
+        CHECK_FALSE(page_site::make(url, ""));
+}
+
+TEST_CASE("a style sheet is where its digest says, and for ever") {
+    sent asked{http::method::get, site.style_url};
+    http::response out;
+    REQUIRE(site.answer_style_sheet(asked.asked(), out));
+    CHECK(out.body() == "body {}");
+    CHECK(out.find("Content-Type") == "text/css; charset=utf-8");
+    CHECK(out.find("Cache-Control") == "public, max-age=31536000, immutable");
+    CHECK(out.find("X-Content-Type-Options") == "nosniff");
+
+    CHECK(page_site::make("https://shop.example", "body { }")->style_url != site.style_url);
+    CHECK(page_site::make("https://shop.example/a", "body {}")->style_url == "/a" + site.style_url);
+    for (const std::string& other : {site.style_url + "/", std::string{"/en/style-.css"}, "/x" + site.style_url}) {
+        sent elsewhere{http::method::get, other};
+        CHECK_FALSE(site.answer_style_sheet(elsewhere.asked(), out));
+    }
+}
+
+TEST_CASE("a style sheet is only read") {
+    for (const auto& [method, status] : {std::pair{http::method::post, 405U}, {http::method::options, 204U}}) {
+        sent asked{method, site.style_url};
+        http::response out;
+        REQUIRE(site.answer_style_sheet(asked.asked(), out));
+        CHECK(to_number(out.status()) == status);
+        CHECK(out.find("Allow") == "GET, HEAD, OPTIONS");
+    }
+}
+
+TEST_CASE("a request of this site's own, or of no browser, crosses nothing") {
+    CHECK_FALSE(crosses({}));
+    CHECK_FALSE(crosses({{"Sec-Fetch-Site", "same-origin"}}));
+    CHECK_FALSE(crosses({{"Sec-Fetch-Site", "none"}}));
+    CHECK_FALSE(crosses({{"Origin", "https://shop.example"}}));
+    CHECK_FALSE(crosses({{"Origin", "null"}, {"Sec-Fetch-Site", "same-origin"}}));
+}
+
+TEST_CASE("a request that another site made the browser send is seen") {
+    CHECK(crosses({{"Sec-Fetch-Site", "cross-site"}}));
+    CHECK(crosses({{"sec-fetch-site", "same-site"}}));
+    CHECK(crosses({{"Sec-Fetch-Site", ""}}));
+    CHECK(crosses({{"Sec-Fetch-Site", "same-origin, cross-site"}}));
+    CHECK(crosses({{"Sec-Fetch-Site", "same-origin"}, {"Sec-Fetch-Site", "cross-site"}}));
+    CHECK(crosses({{"Origin", "https://evil.example"}}));
+    CHECK(crosses({{"Origin", "http://shop.example"}}));
+    CHECK(crosses({{"Origin", "https://shop.example.evil.example"}}));
+    CHECK(crosses({{"Origin", "https://shop.example:8443"}}));
+    CHECK(crosses({{"Origin", "null"}}));
+    CHECK(crosses({{"Origin", "https://shop.example"}, {"Origin", "https://evil.example"}}));
+}
+
+TEST_CASE("the fields of a page let nothing in and nothing out") {
+    http::response out;
+    add_page_fields(out, site);
+    CHECK(out.find("Content-Security-Policy") ==
+          "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; "
+          "frame-ancestors 'none'");
+    CHECK(out.find("X-Frame-Options") == "DENY");
+    CHECK(out.find("Referrer-Policy") == "no-referrer");
+    CHECK(out.find("Cache-Control") == "no-store");
+    CHECK(out.find("X-Content-Type-Options") == "nosniff");
+    CHECK(out.find("Cross-Origin-Opener-Policy") == "same-origin");
+    CHECK(out.find("Strict-Transport-Security") == "max-age=31536000");
+
+    http::response plain;
+    add_page_fields(plain, *page_site::make("http://127.0.0.1", ""));
+    CHECK(plain.find("Strict-Transport-Security").empty());
+}
+
+TEST_CASE("a page on the way to an application holds up neither its redirects nor its window") {
+    http::response out;
+    add_page_fields(out, site, page_reach::onward);
+    CHECK(out.find("Content-Security-Policy") ==
+          "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'");
+    CHECK(out.find("X-Frame-Options") == "DENY");
+    CHECK(out.find("Cross-Origin-Opener-Policy").empty());
+    CHECK(out.find("Strict-Transport-Security") == "max-age=31536000");
+}
+
+TEST_CASE("a redirect goes where it says, or nowhere") {
+    http::response out;
+    REQUIRE(answer_see_other(out, site, "/en/?a=b"));
+    CHECK(to_number(out.status()) == 303);
+    CHECK(out.find("Location") == "/en/?a=b");
+    CHECK(out.find("Cache-Control") == "no-store");
+    for (const auto* hostile : {"", "/a\r\nSet-Cookie: x=y", "/\xc3\xa4"}) {
+        http::response none;
+        CHECK_FALSE(answer_see_other(none, site, hostile));
+        CHECK(none.field_block().empty());
+    }
+}

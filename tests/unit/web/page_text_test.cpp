@@ -1,0 +1,47 @@
+#include <tollgate/web/detail/page.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <string>
+
+using namespace tollgate;
+using namespace tollgate::pipeline;
+
+TEST_CASE("how long to wait is never said too short") {
+    const duration_texts texts;
+    CHECK(duration_text(seconds{0}, texts) == "one second");
+    CHECK(duration_text(seconds{1}, texts) == "one second");
+    CHECK(duration_text(seconds{90}, texts) == "90 seconds");
+    CHECK(duration_text(seconds{91}, texts) == "2 minutes");
+    CHECK(duration_text(seconds{120}, texts) == "2 minutes");
+    CHECK(duration_text(seconds{121}, texts) == "3 minutes");
+    CHECK(duration_text(seconds{90 * 60}, texts) == "90 minutes");
+    CHECK(duration_text(seconds{90 * 60 + 1}, texts) == "2 hours");
+}
+
+TEST_CASE("a day is there for people and for programs") {
+    std::string text;
+    http::html_writer html{text};
+    write_day(html, from_unix_seconds(951'868'799));
+    CHECK(text == "<time datetime=\"2000-02-29T23:59:59Z\">29 Feb 2000</time>");
+}
+
+TEST_CASE("every status that pages answer with has words of its own, and others have some") {
+    const error_texts texts;
+    CHECK(&message_for(http::status::not_found, texts) == &texts.not_found);
+    CHECK(&message_for(http::status::forbidden, texts) == &texts.forbidden);
+    CHECK(&message_for(http::status::bad_request, texts) == &texts.malformed);
+    CHECK(&message_for(http::status::method_not_allowed, texts) == &texts.method);
+    CHECK(&message_for(http::status::content_too_large, texts) == &texts.too_large);
+    CHECK(&message_for(http::status::unsupported_media_type, texts) == &texts.media_type);
+    CHECK(&message_for(http::status::service_unavailable, texts) == &texts.unavailable);
+    CHECK(&message_for(http::status::internal_server_error, texts) == &texts.internal);
+    CHECK(&message_for(http::status::conflict, texts) == &texts.other);
+}
+
+TEST_CASE("a scope without words stands for itself") {
+    scope_text_list texts;
+    texts.add("a:read", "Read it");
+    CHECK(texts.find("a:read") == "Read it");
+    CHECK(texts.find("a") == "a");
+}

@@ -1,0 +1,94 @@
+#include <tollgate/web/plain_theme.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <string>
+#include <vector>
+
+using namespace tollgate;
+
+namespace {
+
+service_catalog two_services() {
+    service_catalog services;
+    static_cast<void>(services.add("sitesmaker", {"site.created"}));
+    static_cast<void>(services.add("itemplatform", {"item.created"}));
+    return services;
+}
+
+std::string page(const plain_theme& theme, const page_frame& frame) {
+    std::string text;
+    http::html_writer html{text};
+    theme.begin_page(html, frame);
+    theme.end_page(html, frame);
+    return text;
+}
+
+bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("scopes in plain words") {
+    const plain_theme theme;
+    const auto services = two_services();
+    CHECK(theme.scope_text("user:balance", services) == "See your balance");
+    CHECK(theme.scope_text("sitesmaker:read", services) ==
+          "See your sitesmaker accounts, and add or remove their webhooks");
+    CHECK(theme.scope_text("itemplatform", services) == "See and change everything in your itemplatform accounts");
+    CHECK(theme.scope_text("nothing", services) == "nothing");
+    // Each says something else.
+    std::vector<std::string> texts;
+    for (const auto& scope : services.scopes()) {
+        for (const auto& other : texts) CHECK(theme.scope_text(scope, services) != other);
+        texts.push_back(theme.scope_text(scope, services));
+    }
+}
+
+TEST_CASE("a frame has everything that a page needs to be found one's way in") {
+    const page_link links[] = {{"/a", "A & B", false}, {"/b", "B", true}};
+    const auto text = page({}, {.title = "Tokens",
+                                .style_url = "/style.css",
+                                .home_url = "/",
+                                .navigation = links,
+                                .login = "ann<",
+                                .sign_out_url = "/out",
+                                .form_token = "t.o"});
+    for (const auto* part :
+         {"<!doctype html>", "<html lang=\"en\">", "<meta charset=\"utf-8\">", "name=\"viewport\"",
+          "<title>Tokens - Your account</title>", "href=\"/style.css\"", "<a class=\"skip\" href=\"#content\">",
+          "<main id=\"content\">", "Signed in as ann&lt;", "action=\"/out\"", "name=\"form_token\" value=\"t.o\"",
+          "<nav aria-label=\"Settings\">", "<a href=\"/a\">A &amp; B</a>", "<a href=\"/b\" aria-current=\"page\">B</a>",
+          "</main>", "</html>"})
+        CHECK(has(text, part));
+    CHECK_FALSE(has(text, "name=\"referrer\""));
+    CHECK_FALSE(has(text, "<script"));
+}
+
+TEST_CASE("a frame has nothing that a page does not need") {
+    const auto text =
+        page({}, {.title = "Sign in", .faulty = true, .shape = page_shape::narrow, .referrer_policy = "same-origin"});
+    CHECK(has(text, "<title>Error: Sign in - Your account</title>"));
+    CHECK(has(text, "<body class=\"narrow\">"));
+    CHECK(has(text, "<meta name=\"referrer\" content=\"same-origin\">"));
+    CHECK_FALSE(has(text, "<nav"));
+    CHECK_FALSE(has(text, "<form"));
+    CHECK_FALSE(has(text, "Signed in"));
+    // Signed in, but not by us.
+    CHECK_FALSE(has(page({}, {.title = "Tokens", .login = "ann"}), "<form"));
+}
+
+TEST_CASE("words can be others") {
+    plain_theme theme;
+    theme.said.frame.site_name = "Example";
+    theme.said.frame.language = "de";
+    theme.said.scopes.balance = "Ihr Guthaben sehen";
+    CHECK(has(page(theme, {.title = "Tokens"}), "<html lang=\"de\">"));
+    CHECK(has(page(theme, {.title = "Tokens"}), "<title>Tokens - Example</title>"));
+    CHECK(theme.scope_text("user:balance", {}) == "Ihr Guthaben sehen");
+}
+
+TEST_CASE("the style sheet loads nothing") {
+    const auto sheet = plain_theme{}.style_sheet();
+    CHECK(has(sheet, "prefers-color-scheme: dark"));
+    for (const auto* part : {"url(", "@import", "http:", "https:", "expression"}) CHECK_FALSE(has(sheet, part));
+}

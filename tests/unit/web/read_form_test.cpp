@@ -1,0 +1,59 @@
+#include <tollgate/web/detail/form.hpp>
+
+#include <catch2/catch.hpp>
+
+#include "support/shop.hpp"
+#include <string>
+
+using namespace tollgate;
+using namespace tollgate::pipeline;
+using tollgate::test::sent;
+
+namespace {
+
+http::status judge(sent& asked) {
+    const auto read = read_form(asked.asked());
+    const auto* refused = std::get_if<http::status>(&read);
+    return refused == nullptr ? http::status::ok : *refused;
+}
+
+http::status judge(std::string body, std::string type) {
+    sent asked{http::method::post, "/"};
+    asked.body(std::move(body), std::move(type));
+    return judge(asked);
+}
+
+}  // namespace
+
+TEST_CASE("a form is read") {
+    sent asked{http::method::post, "/"};
+    asked.body("a=1&b=%C3%A4+b", "application/x-www-form-urlencoded");
+    const auto read = read_form(asked.asked());
+    REQUIRE(std::holds_alternative<http::form_fields>(read));
+    CHECK(std::get<http::form_fields>(read).value_of("b") == "\xc3\xa4 b");
+}
+
+TEST_CASE("a body says that it is a form") {
+    const std::string form = "application/x-www-form-urlencoded";
+    CHECK(judge("a=1", form) == http::status::ok);
+    CHECK(judge("a=1", "Application/X-WWW-Form-Urlencoded ; charset=UTF-8") == http::status::ok);
+    CHECK(judge("", "") == http::status::ok);
+    CHECK(judge("a=1", "") == http::status::unsupported_media_type);
+    CHECK(judge("a=1", "text/plain") == http::status::unsupported_media_type);
+    CHECK(judge("{}", "application/json") == http::status::unsupported_media_type);
+    CHECK(judge("", "multipart/form-data; boundary=x") == http::status::unsupported_media_type);
+    CHECK(judge("a=1", form + "x") == http::status::unsupported_media_type);
+    sent twice{http::method::post, "/"};
+    twice.body("a=1", form).field("Content-Type", form);
+    CHECK(judge(twice) == http::status::unsupported_media_type);
+}
+
+TEST_CASE("bytes that are no form, and too many of them") {
+    const std::string form = "application/x-www-form-urlencoded";
+    CHECK(judge("a=%", form) == http::status::bad_request);
+    CHECK(judge("a=%ff", form) == http::status::bad_request);
+    CHECK(judge("a=b\ncd", form) == http::status::bad_request);
+    sent large{http::method::post, "/"};
+    large.body("", form).too_large();
+    CHECK(judge(large) == http::status::content_too_large);
+}

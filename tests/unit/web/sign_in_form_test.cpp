@@ -1,0 +1,44 @@
+#include <tollgate/web/detail/sign_in_form.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <string>
+
+using namespace tollgate;
+using namespace tollgate::pipeline;
+
+namespace {
+
+const page_texts texts;
+
+}  // namespace
+
+TEST_CASE("what was not typed is missed") {
+    CHECK(faults_of(sign_in_attempt{.login = "ann", .password = "x", .client = {}}, texts.sign_in).empty());
+    const auto both = faults_of(sign_in_attempt{.login = "", .password = "", .client = {}}, texts.sign_in);
+    CHECK(both.find("login") != nullptr);
+    CHECK(both.find("password") != nullptr);
+    const auto one = faults_of(sign_in_attempt{.login = "ann", .password = "", .client = {}}, texts.sign_in);
+    CHECK(one.is_first("password"));
+}
+
+TEST_CASE("why somebody was not let in stands at the password, and says no more than it may") {
+    CHECK(faults_of(sign_in_answer{sign_in_result::signed_in, {}, {}}, texts.sign_in).empty());
+    const auto refused = faults_of(sign_in_answer{}, texts.sign_in);
+    REQUIRE(refused.find("password") != nullptr);
+    CHECK(refused.find("login") == nullptr);
+    const auto throttled = faults_of(
+        sign_in_answer{sign_in_result::throttled, {}, seconds{600}}, texts.sign_in);
+    REQUIRE(throttled.find("password") != nullptr);
+    CHECK(throttled.find("password")->text.find("10 minutes") != std::string::npos);
+}
+
+TEST_CASE("browsers know the two fields for what they are, and what was typed is text") {
+    std::string page;
+    http::html_writer html{page};
+    write_sign_in_fields(html, "<ann>\"", {}, texts);
+    CHECK(page.find("name=\"login\"") != std::string::npos);
+    CHECK(page.find("autocomplete=\"username\"") != std::string::npos);
+    CHECK(page.find("value=\"&lt;ann&gt;&quot;\"") != std::string::npos);
+    CHECK(page.find("type=\"password\" autocomplete=\"current-password\"") != std::string::npos);
+}

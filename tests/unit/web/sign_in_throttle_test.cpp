@@ -1,0 +1,134 @@
+#include <tollgate/web/detail/sign_in_throttle.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace tollgate;
+using std::chrono::minutes;
+
+namespace {
+
+constexpr instant noon = from_unix_seconds(1'700'000'000);
+const ip_address home = ip_address::v4(192, 0, 2, 1);
+const ip_address elsewhere = ip_address::v4(198, 51, 100, 7);
+
+sign_in_throttle make(const sign_in_bounds& bounds = {}, const sign_in_capacity& capacity = {}) {
+    return sign_in_throttle{bounds, capacity, siphash_key{1, 2}};
+}
+
+/// How many of `count` attempts at one place may be made.
+int admitted(sign_in_throttle& throttle, const sign_in_place& where, int count, instant now = noon) {
+    int made = 0;
+    for (int i = 0; i < count; ++i) made += throttle.begin(where, now) ? 0 : 1;
+    return made;
+}
+
+ip_address nth_address(int n) {
+    return ip_address::v4(10, static_cast<std::uint8_t>(n >> 16), static_cast<std::uint8_t>(n >> 8), static_cast<std::uint8_t>(n));
+}
+
+}  // namespace
+
+TEST_CASE("ten failures of one login at one address are the end of it for a quarter of an hour", "[sign_in_throttle]") {
+    auto throttle = make();
+    CHECK(admitted(throttle, {"ann", home}, 12) == 10);
+    CHECK(throttle.begin({"ann", home}, noon) == minutes{15});
+    CHECK(throttle.begin({"ann", home}, noon + minutes{15} - milliseconds{1}) == seconds{1});
+    CHECK(throttle.begin({"ann", home}, noon + minutes{15}) == std::nullopt);
+}
+
+TEST_CASE("somebody's failures at one address keep nobody out elsewhere", "[sign_in_throttle]") {
+    auto throttle = make();
+    CHECK(admitted(throttle, {"ann", home}, 1000) == 10);
+    CHECK_FALSE(throttle.begin({"ann", elsewhere}, noon));
+    CHECK_FALSE(throttle.begin({"bob", home}, noon));
+}
+
+TEST_CASE("one address has a hundred failures for all logins", "[sign_in_throttle]") {
+    auto throttle = make();
+    int made = 0;
+    for (int i = 0; i < 150; ++i) made += admitted(throttle, {"user" + std::to_string(i), home}, 1);
+    CHECK(made == 100);
+    CHECK(throttle.begin({"ann", home}, noon));
+    CHECK_FALSE(throttle.begin({"ann", elsewhere}, noon));
+}
+
+TEST_CASE("one login has a thousand failures an hour at all addresses", "[sign_in_throttle]") {
+    auto throttle = make();
+    int made = 0;
+    for (int i = 0; i < 1100; ++i) made += admitted(throttle, {"ann", nth_address(i)}, 1);
+    CHECK(made == 1000);
+    CHECK(throttle.begin({"ann", elsewhere}, noon) == minutes{60});
+    CHECK_FALSE(throttle.begin({"bob", elsewhere}, noon));
+    CHECK_FALSE(throttle.begin({"ann", elsewhere}, noon + minutes{60}));
+}
+
+TEST_CASE("a login in other letters, and an address of the same network, count as one", "[sign_in_throttle]") {
+    auto throttle = make();
+    CHECK(admitted(throttle, {"ann@example.com", *ip_address::parse("2001:db8::1")}, 5) == 5);
+    CHECK(admitted(throttle, {"Ann@EXAMPLE.com", *ip_address::parse("2001:db8::ffff:1")}, 6) == 5);
+    CHECK_FALSE(throttle.begin({"ann@example.com", *ip_address::parse("2001:db8:0:1::1")}, noon));
+    CHECK(admitted(throttle, {std::string(300, 'x'), home}, 11) == 10);
+}
+
+TEST_CASE("a right password forgets this login's failures at this address and no others", "[sign_in_throttle]") {
+    auto throttle = make();
+    CHECK(admitted(throttle, {"ann", home}, 9) == 9);
+    CHECK(admitted(throttle, {"bob", home}, 10) == 10);
+    CHECK_FALSE(throttle.begin({"ann", home}, noon));
+    throttle.succeed({"ann", home}, noon);
+    CHECK(admitted(throttle, {"ann", home}, 12) == 10);
+    CHECK(throttle.begin({"bob", home}, noon));
+
+    auto address_throttle = make({.login_at_address = {10, minutes{15}}, .address = {3, minutes{15}}, .login = {100, minutes{60}}});
+    CHECK(admitted(address_throttle, {"ann", home}, 2) == 2);
+    CHECK_FALSE(address_throttle.begin({"own", home}, noon));
+    address_throttle.succeed({"own", home}, noon);
+    CHECK(admitted(address_throttle, {"ann", home}, 2) == 1);
+}
+
+TEST_CASE("an attempt that nobody could judge is as if there had been none", "[sign_in_throttle]") {
+    auto throttle = make();
+    for (int i = 0; i < 5000; ++i) {
+        REQUIRE_FALSE(throttle.begin({"ann", home}, noon));
+        throttle.forgive({"ann", home}, noon);
+    }
+    throttle.forgive({"ann", home}, noon);
+    throttle.succeed({"bob", home}, noon);
+    CHECK(admitted(throttle, {"ann", home}, 12) == 10);
+}
+
+TEST_CASE("a clock that goes back makes nobody wait longer than a window", "[sign_in_throttle]") {
+    auto throttle = make();
+    CHECK(admitted(throttle, {"ann", home}, 10) == 10);
+    CHECK(throttle.begin({"ann", home}, noon - minutes{600}) == minutes{15});
+}
+
+TEST_CASE("a bound of nothing lets nobody try", "[sign_in_throttle]") {
+    auto throttle = make({.login_at_address = {0, minutes{1}}, .address = {1, minutes{1}}, .login = {1, minutes{1}}});
+    CHECK(throttle.begin({"ann", home}, noon) == minutes{1});
+}
+
+TEST_CASE("memory is bounded, and what has most failures is remembered longest", "[sign_in_throttle]") {
+    auto throttle = make({.login_at_address = {3, minutes{15}}, .address = {100000, minutes{15}}, .login = {1000, minutes{60}}},
+                         {.logins_at_addresses = 64, .addresses = 64, .logins = 64});
+    const auto bytes = throttle.memory_bytes();
+    CHECK(bytes == 3 * 64 * 24);
+    CHECK(admitted(throttle, {"ann", home}, 3) == 3);
+    for (int i = 0; i < 20000; ++i) (void)throttle.begin({"stranger" + std::to_string(i), nth_address(i)}, noon);
+    CHECK(throttle.begin({"ann", home}, noon));
+    CHECK(throttle.memory_bytes() == bytes);
+}
+
+TEST_CASE("guesses at the same time are no more than guesses one after another", "[sign_in_throttle][threads]") {
+    auto throttle = make();
+    std::atomic<int> made = 0;
+    std::vector<std::thread> guessers;
+    for (int i = 0; i < 4; ++i) guessers.emplace_back([&] { made += admitted(throttle, {"ann", home}, 200); });
+    for (auto& each : guessers) each.join();
+    CHECK(made == 10);
+}

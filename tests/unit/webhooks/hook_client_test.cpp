@@ -1,0 +1,663 @@
+#include <tollgate/webhooks/detail/hook_client.hpp>
+
+#include <tollgate/policy/public_targets.hpp>
+#include <tollgate/server/server.hpp>
+
+#include <support/certificate.hpp>
+#include <support/echo_handler.hpp>
+#include <support/scripted_peer.hpp>
+#include <support/temporary_directory.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <asio/executor_work_guard.hpp>
+#include <asio/io_context.hpp>
+
+#include <condition_variable>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace tollgate;
+using namespace tollgate::webhooks;
+using tollgate_test::peer_line;
+using tollgate_test::scripted_peer;
+
+namespace {
+
+constexpr std::string_view fine = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+
+/// Whom a client works for, with a thread that it works on.
+class office final : public client_owner {
+public:
+    std::function<bool(const ip_address&)> rule = [](const ip_address&) { return true; };
+
+    bool allows(const ip_address& address) noexcept override { return rule(address); }
+    void on_ended(incoming_list ended) noexcept override {
+        const std::lock_guard hold{mutex_};
+        for (incoming& each : ended) ended_.insert({each.number, std::move(each)});
+        came_.notify_all();
+    }
+    incoming wait_for(std::uint64_t number) {
+        std::unique_lock hold{mutex_};
+        if (!came_.wait_for(hold, std::chrono::seconds{10}, [&] { return ended_.contains(number); })) return {.number = 0};
+        return ended_.at(number);
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable came_;
+    std::map<std::uint64_t, incoming> ended_;
+};
+
+class fixture {
+public:
+    explicit fixture(hook_client_settings with = {}) {
+        auto made = hook_client::make(context_.get_executor(), std::move(with), owner);
+        REQUIRE(made);
+        client = *std::move(made);
+        thread_ = std::thread{[this] { context_.run(); }};
+    }
+    ~fixture() {
+        client->abort();
+        client.reset();
+        stay_.reset();
+        thread_.join();
+    }
+
+    std::uint64_t send(const std::string& to, std::string body = "{}") {
+        std::vector<outgoing> one;
+        one.push_back({++last_, *http::url::parse(to), "webhook-id: msg_1\r\n", std::move(body), done_by});
+        client->send(std::move(one));
+        return last_;
+    }
+    incoming post(const std::string& to, std::string body = "{}") { return owner->wait_for(send(to, std::move(body))); }
+
+    std::chrono::steady_clock::time_point done_by = (std::chrono::steady_clock::time_point::max)();
+    std::shared_ptr<office> owner = std::make_shared<office>();
+    std::shared_ptr<hook_client> client;
+
+private:
+    asio::io_context context_;
+    asio::executor_work_guard<asio::io_context::executor_type> stay_{context_.get_executor()};
+    std::thread thread_;
+    std::uint64_t last_ = 0;
+};
+
+std::string at(const scripted_peer& peer, const std::string& path = "/hook?x=1") {
+    return "http://127.0.0.1:" + std::to_string(peer.port()) + path;
+}
+
+hook_client_settings hasty() {
+    hook_client_settings with;
+    with.attempt_timeout = milliseconds{300};
+    with.connect_timeout = with.lookup_timeout = with.handshake_timeout = milliseconds{150};
+    return with;
+}
+
+/// A peer that says this to everybody, and then ends the connection in good order.
+auto says(std::string text) {
+    return [text = std::move(text)](peer_line& line, int) {
+        if (!line.read_request().empty()) line.write(text);
+    };
+}
+
+}  // namespace
+
+TEST_CASE("a request says all that a receiver needs, and an answer comes back with its status and text") {
+    std::string seen;
+    scripted_peer peer{[&](peer_line& line, int) {
+        seen = line.read_request();
+        line.write("HTTP/1.1 202 Accepted\r\nContent-Length: 4\r\nRetry-After: 7\r\n\r\nfine");
+    }};
+    fixture of;
+    const auto got = of.post(at(peer), R"({"a":1})");
+    CHECK(got.end == attempt_end::answered);
+    CHECK(got.status == 202);
+    CHECK(got.answer == "fine");
+    CHECK(got.retry_after == "7");
+    CHECK(got.tried);
+    CHECK(seen == "POST /hook?x=1 HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(peer.port()) +
+                      "\r\nUser-Agent: Tollgate/" TOLLGATE_VERSION "\r\nwebhook-id: msg_1\r\nContent-Length: 7\r\n\r\n{\"a\":1}");
+}
+
+TEST_CASE("a connection carries one request after the other, as long as nothing speaks against it") {
+    scripted_peer peer{[](peer_line& line, int) {
+        while (!line.read_request().empty()) line.write(fine);
+    }};
+    fixture of;
+    for (int i = 0; i < 5; ++i) CHECK(of.post(at(peer, "/" + std::to_string(i))).status == 200);
+    CHECK(peer.connections() == 1);
+
+    SECTION("nor to another port, which is another host") {
+        scripted_peer other{says(std::string{fine})};
+        CHECK(of.post(at(other)).status == 200);
+        CHECK(other.connections() == 1);
+    }
+    SECTION("unless the address is not allowed any more") {
+        of.owner->rule = [](const ip_address&) { return false; };
+        CHECK(of.post(at(peer)).end == attempt_end::refused_address);
+    }
+}
+
+TEST_CASE("a connection is not used again after what leaves doubt") {
+    const auto text = GENERATE(as<std::string>{},
+                               "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok",
+                               "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok",
+                               "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\n",
+                               "HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n");
+    scripted_peer peer{[&](peer_line& line, int) {
+        while (!line.read_request().empty()) line.write(text);
+    }};
+    fixture of;
+    CHECK(of.post(at(peer)).status / 100 == 2);
+    CHECK(of.post(at(peer)).status / 100 == 2);
+    CHECK(peer.connections() == 2);
+}
+
+TEST_CASE("idle connections are bounded, for each host and in all") {
+    hook_client_settings with;
+    SECTION("none for a host") { with.idle_per_host_max = 0; }
+    SECTION("none in all") { with.idle_connections_max = 0; }
+    SECTION("none for any time") { with.idle_timeout = milliseconds{0}; }
+    SECTION("none of any age") { with.connection_age_max = milliseconds{0}; }
+    scripted_peer peer{[](peer_line& line, int) {
+        while (!line.read_request().empty()) line.write(fine);
+    }};
+    fixture of{with};
+    CHECK(of.post(at(peer)).status == 200);
+    CHECK(of.post(at(peer)).status == 200);
+    CHECK(peer.connections() == 2);
+}
+
+TEST_CASE("a connection that was used and then ends before an answer is tried again once, on a new one") {
+    std::mutex mutex;
+    std::vector<std::string> seen;
+    std::atomic<int> deaths = 0;
+    scripted_peer peer{[&](peer_line& line, int connection) {
+        if (connection == 0) {  // answers once, takes another request, and is gone
+            line.read_request();
+            line.write(fine);
+            const std::string lost = line.read_request();
+            ++deaths;
+            line.reset_on_close();
+            return;
+        }
+        std::string one = line.read_request();
+        const std::lock_guard hold{mutex};
+        seen.push_back(std::move(one));
+        line.write(fine);
+    }};
+    fixture of;
+    CHECK(of.post(at(peer), "1").status == 200);
+    CHECK(of.post(at(peer), "2").status == 200);
+    CHECK(deaths == 1);
+    const std::lock_guard hold{mutex};
+    REQUIRE(seen.size() == 1);
+    CHECK(seen.front().ends_with("\r\n\r\n2"));
+}
+
+TEST_CASE("a connection that ends before an answer, and was new, is a failure at once") {
+    scripted_peer peer{[](peer_line& line, int) { line.read_request(); }};
+    fixture of;
+    CHECK(of.post(at(peer)).end == attempt_end::broken_off);
+    CHECK(peer.connections() == 1);
+}
+
+TEST_CASE("one that ends after the first byte of an answer is a failure, whether it was used before or not") {
+    scripted_peer peer{[](peer_line& line, int) {
+        line.read_request();
+        line.write(fine);
+        line.read_request();
+        line.write("HTTP/1.1 200 OK\r\nContent-Len");
+        line.reset_on_close();
+    }};
+    fixture of;
+    CHECK(of.post(at(peer)).status == 200);
+    const auto got = of.post(at(peer));
+    CHECK(got.end == attempt_end::broken_off);
+    CHECK(peer.connections() == 1);
+}
+
+TEST_CASE("a redirect is an answer, and nobody goes where it leads") {
+    scripted_peer inside{says(std::string{fine})};
+    const int status = GENERATE(301, 302, 303, 307, 308);
+    scripted_peer peer{says("HTTP/1.1 " + std::to_string(status) + " X\r\nLocation: " + at(inside) + "\r\nContent-Length: 0\r\n\r\n")};
+    fixture of;
+    const auto got = of.post(at(peer));
+    CHECK(got.end == attempt_end::answered);
+    CHECK(got.status == static_cast<unsigned>(status));
+    CHECK(inside.connections() == 0);
+}
+
+TEST_CASE("no proxy is taken out of the environment") {
+    scripted_peer proxy{says(std::string{fine})};
+    scripted_peer peer{says(std::string{fine})};
+    for (const char* const name : {"http_proxy", "HTTP_PROXY", "ALL_PROXY", "all_proxy"}) ::setenv(name, at(proxy, "").c_str(), 1);
+    fixture of;
+    CHECK(of.post(at(peer)).status == 200);
+    for (const char* const name : {"http_proxy", "HTTP_PROXY", "ALL_PROXY", "all_proxy"}) ::unsetenv(name);
+    CHECK(proxy.connections() == 0);
+}
+
+TEST_CASE("what is no HTTP answer is told as such") {
+    const auto text = GENERATE(as<std::string>{}, "SSH-2.0-OpenSSH_9.2\r\n", "HTTP/2 200\r\n\r\n",
+                               "HTTP/1.1 200 OK\nContent-Length: 0\n\n", "HTTP/1.1 101 Switching\r\n\r\n",
+                               "HTTP/1.1 200 OK\r\nno field\r\n\r\n");
+    scripted_peer peer{says(text)};
+    fixture of;
+    const auto got = of.post(at(peer));
+    CHECK(got.end == attempt_end::bad_answer);
+    CHECK_FALSE(got.why.empty());
+}
+
+TEST_CASE("a status counts once the head is here, whatever becomes of the body") {
+    const auto head = GENERATE(as<std::string>{}, "HTTP/1.1 200 OK\r\n\r\nok",
+                               "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok",
+                               "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nok",
+                               "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nok",
+                               "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nno chunk\r\n");
+    const bool resets = GENERATE(false, true);
+    scripted_peer peer{[&](peer_line& line, int) {
+        line.read_request();
+        line.write(head);
+        if (!resets) return line.wait_for_the_end();
+        std::this_thread::sleep_for(std::chrono::milliseconds{20});
+        line.reset_on_close();
+    }};
+    hook_client_settings with;
+    with.body_timeout = milliseconds{100};
+    fixture of{with};
+    for (int i = 0; i < 2; ++i) {
+        const auto got = of.post(at(peer));
+        CHECK(got.end == attempt_end::answered);
+        CHECK(got.status == 200);
+        CHECK(got.duration < seconds{1});
+    }
+    CHECK(peer.connections() == 2);
+}
+
+TEST_CASE("a head that ends too early, or never, is no answer") {
+    scripted_peer peer{[](peer_line& line, int connection) {
+        line.read_request();
+        line.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n");
+        if (connection == 1) line.wait_for_the_end();
+    }};
+    fixture of{hasty()};
+    CHECK(of.post(at(peer)).end == attempt_end::broken_off);
+    CHECK(of.post(at(peer)).end == attempt_end::timed_out);
+}
+
+TEST_CASE("what can be known too late only is not begun, and not the receiver's failure") {
+    scripted_peer peer{says(std::string{fine})};
+    fixture of{hasty()};
+    of.done_by = std::chrono::steady_clock::now() - std::chrono::seconds{1};
+    CHECK_FALSE(of.post(at(peer)).tried);
+    of.done_by = std::chrono::steady_clock::now() + std::chrono::milliseconds{100};
+    CHECK_FALSE(of.post(at(peer)).tried);
+    CHECK(peer.connections() == 0);
+    of.done_by = std::chrono::steady_clock::now() + std::chrono::seconds{10};
+    CHECK(of.post(at(peer)).status == 200);
+}
+
+TEST_CASE("an attempt ends when its sender must know") {
+    scripted_peer peer{[](peer_line& line, int) { line.wait_for_the_end(); }};
+    hook_client_settings with;
+    with.attempt_timeout = seconds{5};
+    fixture of{with};
+    of.done_by = std::chrono::steady_clock::now() + std::chrono::milliseconds{2600};
+    const auto got = of.post(at(peer));
+    CHECK(got.end == attempt_end::timed_out);
+    CHECK(got.duration < milliseconds{3000});
+}
+
+TEST_CASE("endless answers are cut off early") {
+    fixture of;
+    SECTION("fields") {
+        scripted_peer peer{[](peer_line& line, int) {
+            line.read_request();
+            line.write("HTTP/1.1 200 OK\r\n");
+            while (line.write("X-Endless: and so on and so on and so on\r\n")) {
+            }
+        }};
+        CHECK(of.post(at(peer)).end == attempt_end::bad_answer);
+    }
+    SECTION("a body, of which the beginning is kept") {
+        const auto head = GENERATE(as<std::string>{}, "HTTP/1.1 200 OK\r\n\r\n",
+                                   "HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n");
+        scripted_peer peer{[&](peer_line& line, int) {
+            line.read_request();
+            line.write(head);
+            while (line.write(std::string(1000, 'x'))) {
+            }
+        }};
+        const auto got = of.post(at(peer));
+        CHECK(got.end == attempt_end::answered);
+        CHECK(got.status == 200);
+        CHECK(got.answer == std::string(limits::attempt_answer_bytes_max, 'x'));
+    }
+}
+
+TEST_CASE("whoever does not answer in time is let go, wherever they stop") {
+    fixture of{hasty()};
+    const auto began = std::chrono::steady_clock::now();
+    SECTION("before the answer") {
+        scripted_peer peer{[](peer_line& line, int) { line.wait_for_the_end(); }};
+        CHECK(of.post(at(peer)).end == attempt_end::timed_out);
+    }
+    SECTION("byte by byte") {
+        scripted_peer peer{[](peer_line& line, int) {
+            line.read_request();
+            while (line.write("H")) std::this_thread::sleep_for(std::chrono::milliseconds{20});
+        }};
+        const auto got = of.post(at(peer));
+        CHECK((got.end == attempt_end::timed_out || got.end == attempt_end::bad_answer));
+    }
+    SECTION("in the body, after a good status") {
+        scripted_peer peer{[](peer_line& line, int) {
+            line.read_request();
+            line.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n123");
+            line.wait_for_the_end();
+        }};
+        const auto got = of.post(at(peer));
+        CHECK(got.end == attempt_end::answered);
+        CHECK(got.status == 200);
+        CHECK(got.answer == "123");
+    }
+    SECTION("in the TLS handshake") {
+        scripted_peer peer{[](peer_line& line, int) { line.wait_for_the_end(); }};
+        const auto got = of.post("https://127.0.0.1:" + std::to_string(peer.port()));
+        CHECK(got.end == attempt_end::timed_out);
+        CHECK(got.duration < milliseconds{280});
+    }
+    SECTION("without reading a large request") {
+        scripted_peer peer{[](peer_line&, int) { std::this_thread::sleep_for(std::chrono::milliseconds{400}); }};
+        CHECK(of.post(at(peer), std::string(16 * 1024 * 1024, 'x')).end == attempt_end::timed_out);
+    }
+    CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds{3});
+}
+
+TEST_CASE("an answer before the request has been read is heard") {
+    scripted_peer peer{[](peer_line& line, int) {
+        line.write("HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n\r\n");
+        line.wait_for_the_end();
+    }};
+    fixture of;
+    CHECK(of.post(at(peer), std::string(16 * 1024 * 1024, 'x')).status == 413);
+}
+
+TEST_CASE("nobody who listens, and no such host") {
+    std::uint16_t free_port;
+    {
+        scripted_peer gone{says("")};
+        free_port = gone.port();
+    }
+    hook_client_settings with;
+    with.look_up = [](const std::string& host) {
+        if (host == "throws.example") throw std::runtime_error{"a resolver of somebody's"};
+        return std::vector<ip_address>{};
+    };
+    fixture of{with};
+    const auto got = of.post("http://127.0.0.1:" + std::to_string(free_port));
+    CHECK(got.end == attempt_end::no_connection);
+    CHECK(got.tried);
+    CHECK(of.post("http://nowhere.example/").end == attempt_end::no_address);
+    CHECK(of.post("http://throws.example/").end == attempt_end::no_address);
+}
+
+TEST_CASE("of a name's addresses those that answer are found, in turn and in time") {
+    scripted_peer peer{says(std::string{fine})};
+    std::vector<ip_address> leads_to;
+    auto with = hasty();
+    with.attempt_timeout = seconds{5};
+    with.look_up = [&](const std::string&) { return leads_to; };
+    fixture of{with};
+    const std::string to = "http://name.example:" + std::to_string(peer.port());
+    SECTION("one that refuses before it") { leads_to = {ip_address::v4(127, 0, 0, 77), ip_address::v4(127, 0, 0, 1)}; }
+    SECTION("the mapped spelling") { leads_to = {*ip_address::parse("::ffff:127.0.0.1")}; }
+    CHECK(of.post(to).status == 200);
+}
+
+TEST_CASE("a name that leads inside is refused at connect, whatever it was before") {
+    scripted_peer peer{says(std::string{fine})};
+    const public_targets rule;
+    std::vector<ip_address> leads_to;
+    hook_client_settings with = hasty();
+    with.look_up = [&](const std::string&) { return leads_to; };
+    fixture of{with};
+    of.owner->rule = [&](const ip_address& address) { return rule.allows(address); };
+    const std::string to = "http://rebound.example:" + std::to_string(peer.port());
+
+    const char* const inside = GENERATE("127.0.0.1", "127.255.0.9", "0.0.0.0", "10.0.0.1", "172.16.0.1", "192.168.1.1",
+                                        "169.254.169.254", "100.64.0.1", "100.100.100.200", "224.0.0.1", "255.255.255.255",
+                                        "::1", "::", "::ffff:127.0.0.1", "::ffff:7f00:1", "::127.0.0.1", "64:ff9b::7f00:1",
+                                        "64:ff9b::a00:1", "2002:7f00:1::", "2002:a00:1::1", "fe80::1", "fc00::1",
+                                        "fd00:ec2::254", "ff02::1", "2001::1", "2001:db8::1", "fec0::1");
+    leads_to = {*ip_address::parse(inside)};
+    INFO(inside);
+    const auto got = of.post(to);
+    CHECK(got.end == attempt_end::refused_address);
+    CHECK(got.why == leads_to.front().to_text());
+    CHECK(peer.connections() == 0);
+}
+
+TEST_CASE("of a name's addresses only those that the rule admits are tried") {
+    scripted_peer peer{says(std::string{fine})};
+    hook_client_settings with;
+    with.look_up = [](const std::string&) {
+        return std::vector{ip_address::v4(127, 0, 0, 1), ip_address::v4(127, 0, 0, 2)};
+    };
+    fixture of{with};
+    of.owner->rule = [](const ip_address& address) { return address == ip_address::v4(127, 0, 0, 2); };
+    CHECK(of.post("http://two.example:" + std::to_string(peer.port())).end == attempt_end::no_connection);
+    CHECK(peer.connections() == 0);
+}
+
+TEST_CASE("every spelling of an address is judged as that address") {
+    const char* const spelling = GENERATE("127.1", "0x7f000001", "2130706433", "0177.0.0.1", "0x7f.1", "[::ffff:7f00:1]",
+                                          "[::ffff:127.0.0.1]", "%31%32%37.1", "127.0.0.1.", "[::1]", "169.254.169.254");
+    fixture of;
+    of.owner->rule = [](const ip_address& address) { return public_targets{}.allows(address); };
+    INFO(spelling);
+    CHECK(of.post(std::string{"http://"} + spelling + "/").end == attempt_end::refused_address);
+}
+
+TEST_CASE("names that are slow to look up keep nobody from those that are not") {
+    scripted_peer peer{says(std::string{fine})};
+    hook_client_settings with;
+    with.lookup_threads_max = 4;
+    with.lookup_timeout = milliseconds{100};
+    std::atomic<bool> go_on = false;
+    with.look_up = [&](const std::string& host) {
+        if (host == "quick.example") return std::vector{ip_address::v4(127, 0, 0, 1)};
+        const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds{1050};
+        while (!go_on && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(std::chrono::milliseconds{5});
+        return std::vector<ip_address>{};
+    };
+    fixture of{with};
+    const auto first = of.post("http://slow.example/");
+    CHECK(first.end == attempt_end::timed_out);
+    std::this_thread::sleep_for(std::chrono::milliseconds{1100});  // now it is known to be slow
+    std::vector<std::uint64_t> slow;
+    for (const char* const each : {"http://slow.example/1", "http://slow.example/2"}) slow.push_back(of.send(each));
+    CHECK(of.post("http://quick.example:" + std::to_string(peer.port())).status == 200);
+    for (const auto each : slow) CHECK(of.owner->wait_for(each).end == attempt_end::timed_out);
+    go_on = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds{20});  // the lookup above ends: it uses what is here
+}
+
+TEST_CASE("one domain's names cannot keep others from being looked up, were there ever so many of them") {
+    struct shared {
+        std::atomic<bool> go_on = false;
+        std::atomic<int> at_once = 0, at_once_max = 0;
+    };
+    const auto seen = std::make_shared<shared>();
+    lookup_pool pool{[seen](const std::string& host) {
+                         if (host.ends_with(".tar.example")) {
+                             const int now = ++seen->at_once;
+                             if (now > seen->at_once_max) seen->at_once_max = now;
+                             while (!seen->go_on) std::this_thread::sleep_for(std::chrono::milliseconds{5});
+                             --seen->at_once;
+                         }
+                         return std::vector{ip_address::v4(127, 0, 0, 1)};
+                     },
+                     16};
+    for (int i = 0; i < 40; ++i) pool.ask("n" + std::to_string(i) + ".x.tar.example", [](const auto&) {});
+    std::atomic<int> told = 0;
+    for (int i = 0; i < 3; ++i) pool.ask("good" + std::to_string(i) + ".example", [&](const auto&) { ++told; });
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds{5};
+    while (told < 3 && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(std::chrono::milliseconds{2});
+    CHECK(told == 3);
+    CHECK(seen->at_once_max == 2);
+    CHECK(pool.is_asking_for("n0.x.tar.example"));
+    CHECK_FALSE(pool.is_asking_for("n39.x.tar.example"));
+    pool.stop();
+    seen->go_on = true;
+}
+
+TEST_CASE("a pool that has stopped holds nothing of those who asked, though a look-up goes on") {
+    const auto go_on = std::make_shared<std::atomic<bool>>(false);
+    const auto begun = std::make_shared<std::atomic<bool>>(false);
+    const auto asker = std::make_shared<int>(0);
+    lookup_pool pool{[go_on, begun](const std::string&) {
+                         *begun = true;
+                         while (!*go_on) std::this_thread::sleep_for(std::chrono::milliseconds{1});
+                         return std::vector<ip_address>{};
+                     },
+                     4};
+    for (const char* const each : {"a.example", "b.example", "c.other", "d.third", "e.fourth"})
+        pool.ask(each, [asker](const auto&) {});
+    while (!*begun) std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    CHECK(asker.use_count() > 1);
+    pool.stop();
+    CHECK(asker.use_count() == 1);
+    *go_on = true;
+}
+
+TEST_CASE("a domain is what one can buy") {
+    struct row {
+        const char *host, *domain;
+    };
+    for (const auto& [host, domain] : {row{"a.b.example", "b.example"}, {"b.example", "b.example"}, {"example", "example"},
+                                       {"a.b.co.uk", "b.co.uk"}, {"b.co.uk", "b.co.uk"}, {"co.uk", "co.uk"},
+                                       {"x.y.com.au", "y.com.au"}, {"a.abc.de", "a.abc.de"}, {"a.b.shops.de", "shops.de"},
+                                       {"a.b.example.", "b.example"}, {"", ""}, {".", ""}})
+        CHECK(tollgate::webhooks::detail::domain_of(host) == domain);
+}
+
+TEST_CASE("a name that nobody came to look up is no attempt, one whose server is silent is") {
+    hook_client_settings with = hasty();
+    with.lookup_threads_max = 2;
+    const auto go_on = std::make_shared<std::atomic<bool>>(false);
+    with.look_up = [go_on](const std::string& host) -> std::vector<ip_address> {
+        if (host == "silent.example") throw std::system_error{std::make_error_code(std::errc::timed_out)};
+        if (host == "short.example") throw std::system_error{std::make_error_code(std::errc::too_many_files_open)};
+        if (host == "memory.example") throw std::bad_alloc{};
+        while (!*go_on) std::this_thread::sleep_for(std::chrono::milliseconds{5});
+        return {};
+    };
+    fixture of{with};
+    CHECK(of.post("http://silent.example/").end == attempt_end::timed_out);
+    for (const char* const each : {"http://short.example/", "http://memory.example/"}) {
+        const auto got = of.post(each);
+        CHECK_FALSE(got.tried);
+        CHECK(got.shortage);
+    }
+    const auto first = of.send("http://hangs.example/"), second = of.send("http://waits.example/");
+    CHECK(of.owner->wait_for(first).tried);
+    CHECK_FALSE(of.owner->wait_for(second).tried);
+    CHECK_FALSE(of.owner->wait_for(second).shortage);
+    *go_on = true;
+}
+
+TEST_CASE("TLS: the certificate must be believed, and be the host's") {
+    const tollgate_test::temporary_directory directory;
+    const auto one = tollgate_test::make_certificate("ours", "DNS:ours.example,IP:127.0.0.1");
+    const std::string file = directory.file("authority.pem");
+    std::ofstream{file} << one.certificate_pem;
+    tollgate_test::echo_handler handler;
+    server receiver{handler, {.address = "0.0.0.0", .port = 0, .tls = {.certificate_pem = one.certificate_pem, .key_pem = one.key_pem}}};
+    REQUIRE(receiver.start());
+    hook_client_settings with;
+    with.look_up = [](const std::string&) { return std::vector{ip_address::v4(127, 0, 0, 1)}; };
+    const auto at = [&](const std::string& host) { return "https://" + host + ":" + std::to_string(receiver.port()) + "/"; };
+
+    SECTION("by name and by address") {
+        with.authorities_file = file;
+        fixture of{with};
+        CHECK(of.post(at("ours.example")).status == 200);
+        CHECK(of.post(at("OURS.example")).status == 200);
+        CHECK(of.post(at("127.0.0.1")).status == 200);
+        CHECK(of.post(at("ours.example")).status == 200);
+    }
+    SECTION("another name") {
+        with.authorities_file = file;
+        fixture of{with};
+        const auto got = of.post(at("other.example"));
+        CHECK(got.end == attempt_end::no_tls);
+        CHECK(got.why.find("ostname") != std::string::npos);
+        CHECK(of.post(at("127.1.1.1")).end == attempt_end::no_tls);
+    }
+    SECTION("an authority that nobody knows") {
+        fixture of{with};
+        const auto got = of.post(at("ours.example"));
+        CHECK(got.end == attempt_end::no_tls);
+        CHECK(got.why.find("self-signed") != std::string::npos);
+    }
+    SECTION("no TLS at all") {
+        scripted_peer plain{[](peer_line& line, int) {
+            line.write("HTTP/1.1 400 Bad Request\r\n\r\n");
+            line.wait_for_the_end();
+        }};
+        fixture of{with};
+        CHECK(of.post("https://127.0.0.1:" + std::to_string(plain.port())).end == attempt_end::no_tls);
+    }
+}
+
+TEST_CASE("authorities that cannot be read, and an agent that is no line, are a problem at once") {
+    asio::io_context context;
+    hook_client_settings with;
+    SECTION("authorities") { with.authorities_file = "/nowhere/at/all.pem"; }
+    SECTION("agent") { with.user_agent = "two\r\nlines"; }
+    SECTION("no agent") { with.user_agent = ""; }
+    const auto made = hook_client::make(context.get_executor(), with, std::make_shared<office>());
+    REQUIRE_FALSE(made);
+    CHECK(made.error().kind == error_kind::invalid);
+}
+
+TEST_CASE("what is cut off says so, and what comes later is not tried") {
+    scripted_peer peer{[](peer_line& line, int) { line.wait_for_the_end(); }};
+    fixture of;
+    const auto first = of.send(at(peer));
+    of.client->abort();
+    const auto second = of.send(at(peer));
+    const auto got = of.owner->wait_for(first);
+    CHECK(got.tried == got.cut_off);  // its request may have left in between
+    CHECK_FALSE(of.owner->wait_for(second).tried);
+}
+
+TEST_CASE("what was asked for already and is cut off says so") {
+    scripted_peer peer{[](peer_line& line, int) { line.wait_for_the_end(); }};
+    fixture of;
+    const auto first = of.send(at(peer));
+    std::this_thread::sleep_for(std::chrono::milliseconds{100});
+    of.client->abort();
+    const auto got = of.owner->wait_for(first);
+    CHECK(got.tried);
+    CHECK(got.cut_off);
+    CHECK(got.end == attempt_end::broken_off);
+}
+
+TEST_CASE("a client whose executor never runs is destroyed like any other") {
+    asio::io_context context;
+    auto made = hook_client::make(context.get_executor(), {}, std::make_shared<office>());
+    REQUIRE(made);
+    std::vector<outgoing> one;
+    one.push_back({1, *http::url::parse("http://127.0.0.1:1/"), {}, "{}"});
+    (*made)->send(std::move(one));
+    (*made)->abort();
+}

@@ -1,0 +1,689 @@
+#include <tollgate/webhooks/hook_dispatcher.hpp>
+
+#include <tollgate/store/memory.hpp>
+#include <tollgate/webhooks/verify.hpp>
+
+#include <support/fakes.hpp>
+#include <support/scripted_peer.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <asio/any_io_executor.hpp>
+#include <asio/executor_work_guard.hpp>
+#include <asio/io_context.hpp>
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace tollgate;
+using tollgate_test::peer_line;
+using tollgate_test::scripted_peer;
+using std::chrono::hours;
+using std::chrono::minutes;
+
+namespace {
+
+const account_ref shop{*service_name::from("sitesmaker"), account_id{1}};
+const std::string secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=";
+
+std::string status_line(unsigned status, const std::string& fields = {}) {
+    return "HTTP/1.1 " + std::to_string(status) + " X\r\nContent-Length: 0\r\n" + fields + "\r\n";
+}
+
+/// A clock that may be read by many threads while a test turns it.
+struct turned_clock {
+    const std::atomic<std::int64_t>* milliseconds_since_1970;
+    [[nodiscard]] instant now() const noexcept { return from_unix_milliseconds(*milliseconds_since_1970); }
+};
+
+/// Takes requests and answers what it is told; a test waits for them one by one.
+class receiver {
+public:
+    std::atomic<unsigned> status = 200;
+    std::string fields;
+    std::atomic<bool> hangs = false;
+
+    [[nodiscard]] std::string url(const std::string& path = "/") const {
+        return "http://127.0.0.1:" + std::to_string(peer_.port()) + path;
+    }
+    /// The next request that has not been asked for; empty when there is none in time.
+    std::string next(milliseconds patience = seconds{10}) {
+        std::unique_lock hold{mutex_};
+        if (!came_.wait_for(hold, patience, [this] { return taken_ < seen_.size(); })) return {};
+        return seen_[taken_++];
+    }
+    std::size_t count() {
+        const std::lock_guard hold{mutex_};
+        return seen_.size();
+    }
+    std::size_t at_once_max() const { return at_once_max_; }
+
+private:
+    void play(peer_line& line) {
+        for (std::string one = line.read_request(); !one.empty(); one = line.read_request()) {
+            const std::size_t at_once = ++at_once_;
+            for (std::size_t most = at_once_max_; at_once > most && !at_once_max_.compare_exchange_weak(most, at_once);) {
+            }
+            {
+                const std::lock_guard hold{mutex_};
+                seen_.push_back(std::move(one));
+                came_.notify_all();
+            }
+            if (hangs) {
+                line.wait_for_the_end();
+                --at_once_;
+                return;
+            }
+            --at_once_;
+            line.write(status_line(status, fields));
+        }
+    }
+
+    std::mutex mutex_;
+    std::condition_variable came_;
+    std::vector<std::string> seen_;
+    std::size_t taken_ = 0;
+    std::atomic<std::size_t> at_once_ = 0, at_once_max_ = 0;
+    scripted_peer peer_{[this](peer_line& line, int) { play(line); }};
+};
+
+std::string field(const std::string& request, const std::string& name) {
+    const auto at = request.find("\r\n" + name + ": ");
+    if (at == std::string::npos) return {};
+    const auto begin = at + name.size() + 4;
+    return request.substr(begin, request.find("\r\n", begin) - begin);
+}
+std::string body(const std::string& request) { return request.substr(request.find("\r\n\r\n") + 4); }
+
+/// What a dispatcher told of its attempts.
+class watcher {
+public:
+    struct seen {
+        attempt made;
+        delivery_verdict verdict;
+        instant again_at;
+        settle_result result;
+        std::string why;
+    };
+    void on_request(const request_record&) const noexcept {}
+    void on_refusal(const http::refusal&) const noexcept {}
+    void on_problem(const error& why) const noexcept {
+        const std::lock_guard hold{mutex_};
+        problems_.push_back(why.cause);
+        if (on_problem_) on_problem_();
+        came_.notify_all();
+    }
+    void on_attempt(const delivery_record& record) const noexcept {
+        const std::lock_guard hold{mutex_};
+        seen_.push_back({record.ended.made, record.ended.verdict, record.ended.again_at, record.result, std::string{record.why}});
+        came_.notify_all();
+    }
+
+    std::optional<seen> next(milliseconds patience = seconds{10}) {
+        std::unique_lock hold{mutex_};
+        if (!came_.wait_for(hold, patience, [this] { return taken_ < seen_.size(); })) return std::nullopt;
+        return seen_[taken_++];
+    }
+    bool wait_for_problem() {
+        std::unique_lock hold{mutex_};
+        return came_.wait_for(hold, std::chrono::seconds{10}, [this] { return !problems_.empty(); });
+    }
+    std::function<void()> on_problem_;
+
+private:
+    mutable std::mutex mutex_;
+    mutable std::condition_variable came_;
+    mutable std::vector<seen> seen_;
+    mutable std::vector<std::string> problems_;
+    std::size_t taken_ = 0;
+};
+static_assert(delivery_observer<watcher>);
+
+hook_dispatch_settings quick() {
+    hook_dispatch_settings with;
+    with.client.attempt_timeout = milliseconds{400};
+    with.client.connect_timeout = with.client.handshake_timeout = milliseconds{200};
+    with.look_interval = with.claim_interval = milliseconds{20};
+    with.retry.jitter_percent = 0;
+    return with;
+}
+
+/// A store, a clock that stands, and a dispatcher over them.
+class office {
+public:
+    std::atomic<std::int64_t> now_milliseconds = 1'700'000'000'000;
+    memory_store store;
+    watcher seen;
+
+    [[nodiscard]] instant now() const { return from_unix_milliseconds(now_milliseconds); }
+    void turn_clock(milliseconds by) { now_milliseconds += by.count(); }
+
+    auto policies(public_targets rule = {.private_allowed = true}) {
+        return default_policies()
+            .with_clock(turned_clock{&now_milliseconds})
+            .with_target_rule(rule)
+            .with_observer(std::ref(seen));
+    }
+    hook_id hook(const std::string& url, const std::string& event = "site.created") {
+        const auto made = store.create_hook({.account = shop, .event = event, .source = hook_source::api, .type = "webhook",
+                                             .target_url = url, .secret = secret, .created_at = now()}, 2000);
+        REQUIRE(made);
+        return *made;
+    }
+    std::size_t publish(auto& to, const std::string& data = R"({"n":1})", const std::string& event = "site.created") {
+        message_seed seed{};
+        for (std::size_t i = 0; i < 8; ++i) seed[i] = static_cast<std::byte>(++published_ >> (i * 3));
+        const auto made = to.append_event({shop, event, data, now()}, seed, now());
+        REQUIRE(made);
+        return *made;
+    }
+    delivery only_delivery(hook_id of) {
+        const auto all = store.deliveries_of(shop, of, 10);
+        REQUIRE((all && all->size() == 1));
+        return all->front();
+    }
+
+private:
+    std::uint64_t published_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("an event arrives at once, signed, and as the format says") {
+    office of;
+    receiver there;
+    const auto id = of.hook(there.url("/in?x=y"));
+    auto with = quick();
+    with.claim_interval = hours{1};  // so that nothing but the append wakes it
+    hook_dispatcher dispatcher{of.store, with, of.policies()};
+    REQUIRE(dispatcher.start());
+    std::string got;
+    auto quickest = std::chrono::steady_clock::duration::max();
+    for (int i = 0; i < 5; ++i) {  // of several, for the machine may be busy
+        std::this_thread::sleep_for(std::chrono::milliseconds{20});  // it is idle
+        const auto began = std::chrono::steady_clock::now();
+        CHECK(of.publish(dispatcher) == 1);
+        got = there.next();
+        quickest = (std::min)(quickest, std::chrono::steady_clock::now() - began);
+    }
+    CHECK(quickest < std::chrono::milliseconds{100});
+
+    CHECK(got.starts_with("POST /in?x=y HTTP/1.1\r\n"));
+    CHECK(field(got, "User-Agent").starts_with("Tollgate/"));
+    CHECK(field(got, "Content-Type") == "application/json");
+    CHECK(field(got, "webhook-timestamp") == "1700000000");
+    CHECK(body(got) == R"({"type":"site.created","timestamp":"2023-11-14T22:13:20Z","service":"sitesmaker","account":1,"data":{"n":1}})");
+    const std::string id_text = field(got, "webhook-id"), time = field(got, "webhook-timestamp"), signature = field(got, "webhook-signature");
+    CHECK(verify_webhook(secret, {id_text, time, signature}, body(got), of.now()));
+    CHECK_FALSE(verify_webhook(secret, {id_text, time, signature}, body(got) + " ", of.now()));
+
+    const auto told = of.seen.next();
+    REQUIRE(told);
+    CHECK(told->verdict == delivery_verdict::delivered);
+    CHECK(told->made.at == of.now());
+    CHECK(told->result == settle_result::done);
+    dispatcher.stop();
+    CHECK(of.store.deliveries_of(shop, id, 10)->front().state == delivery_state::delivered);
+}
+
+TEST_CASE("while a secret is replaced both sign, and afterwards the new one alone") {
+    office of;
+    receiver there;
+    const auto id = of.hook(there.url());
+    const std::string newer = "whsec_" + std::string(43, 'A') + "=";
+    REQUIRE(*of.store.replace_hook_secret(shop, id, newer, of.now() + hours{24}));
+    hook_dispatcher dispatcher{of.store, quick(), of.policies()};
+    REQUIRE(dispatcher.start());
+    for (const bool both : {true, false}) {
+        of.publish(dispatcher);
+        const std::string got = there.next();
+        const std::string id_text = field(got, "webhook-id"), time = field(got, "webhook-timestamp"), signature = field(got, "webhook-signature");
+        CHECK(bool(verify_webhook(newer, {id_text, time, signature}, body(got), of.now())));
+        CHECK(bool(verify_webhook(secret, {id_text, time, signature}, body(got), of.now())) == both);
+        of.turn_clock(hours{25});
+    }
+}
+
+TEST_CASE("a failure is tried again as planned: the same id, another time and signature, and at last given up") {
+    office of;
+    receiver there;
+    there.status = 503;
+    const auto id = of.hook(there.url());
+    hook_dispatcher dispatcher{of.store, quick(), of.policies()};
+    REQUIRE(dispatcher.start());
+    of.publish(dispatcher);
+    const milliseconds waits[] = {seconds{5}, minutes{5}, minutes{30}, hours{2}, hours{5}, hours{10}, hours{10}};
+    const std::string first = there.next();
+    for (std::size_t i = 0;; ++i) {
+        const auto told = of.seen.next();
+        REQUIRE(told);
+        CHECK(told->made.status == 503);
+        if (i == 7) {
+            CHECK(told->verdict == delivery_verdict::given_up);
+            break;
+        }
+        CHECK(told->verdict == delivery_verdict::again);
+        CHECK(told->again_at - of.now() <= waits[i]);
+        CHECK(told->again_at - of.now() >= waits[i] - milliseconds{1});
+        of.turn_clock(waits[i] - milliseconds{10});
+        dispatcher.wake();
+        CHECK(there.next(milliseconds{i == 0 ? 80 : 0}).empty());
+        of.turn_clock(milliseconds{10});
+        dispatcher.wake();
+        const std::string again = there.next();
+        CHECK(field(again, "webhook-id") == field(first, "webhook-id"));
+        CHECK(field(again, "webhook-timestamp") == std::to_string(to_unix_seconds(of.now())));
+        CHECK(field(again, "webhook-signature") != field(first, "webhook-signature"));
+        CHECK(body(again) == body(first));
+    }
+    CHECK(of.only_delivery(id).state == delivery_state::given_up);
+    of.turn_clock(hours{1000});
+    dispatcher.wake();
+    CHECK(there.next(milliseconds{50}).empty());
+    CHECK(of.store.attempts_of(shop, id, 100)->size() == 8);
+}
+
+TEST_CASE("410 ends a hook, and 120 hours without a success disable one") {
+    office of;
+    receiver there;
+    hook_dispatcher dispatcher{of.store, quick(), of.policies()};
+    REQUIRE(dispatcher.start());
+    SECTION("gone") {
+        there.status = 410;
+        of.hook(there.url());
+        of.publish(dispatcher);
+        const auto told = of.seen.next();
+        REQUIRE(told);
+        CHECK(told->verdict == delivery_verdict::gone);
+        CHECK(told->result == settle_result::hook_disabled);
+        CHECK(of.publish(dispatcher) == 0);
+    }
+    SECTION("failing") {
+        there.status = 500;
+        of.hook(there.url());
+        of.publish(dispatcher);
+        REQUIRE(of.seen.next());
+        of.turn_clock(hours{119});
+        of.publish(dispatcher);
+        for (int i = 0; i < 2; ++i) CHECK(of.seen.next()->result == settle_result::done);
+        of.turn_clock(hours{1});
+        of.publish(dispatcher);
+        const auto told = of.seen.next();
+        REQUIRE(told);
+        CHECK(told->result == settle_result::hook_disabled);
+        CHECK(of.publish(dispatcher) == 0);
+    }
+    SECTION("a success in between begins the time anew") {
+        of.hook(there.url());
+        struct step {
+            unsigned status;
+            int attempts;  // of the event that is reported, and of one that has failed before
+        };
+        for (const auto& [status, attempts] : {step{500, 1}, step{200, 2}, step{500, 1}, step{500, 2}}) {
+            there.status = status;
+            of.publish(dispatcher);
+            for (int i = 0; i < attempts; ++i) CHECK(of.seen.next()->result == settle_result::done);
+            of.turn_clock(hours{60});
+        }
+    }
+}
+
+TEST_CASE("a hook that was deleted gets no further attempt") {
+    office of;
+    receiver there;
+    there.status = 500;
+    const auto id = of.hook(there.url());
+    hook_dispatcher dispatcher{of.store, quick(), of.policies()};
+    REQUIRE(dispatcher.start());
+    of.publish(dispatcher);
+    REQUIRE(of.seen.next());
+    REQUIRE(of.store.delete_hook(shop, id));
+    of.turn_clock(hours{1});
+    dispatcher.wake();
+    CHECK(there.count() == 1);
+    CHECK(there.next(seconds{1}).size() > 0);
+    CHECK(there.next(milliseconds{60}).empty());
+}
+
+TEST_CASE("where hooks may not go is refused by text and by address, and recorded") {
+    office of;
+    receiver there;
+    of.hook(there.url());
+    auto with = quick();
+    with.client.look_up = [](const std::string&) { return std::vector{ip_address::v4(127, 0, 0, 1)}; };
+    const auto port = there.url().substr(there.url().rfind(':'));
+    hook_dispatcher dispatcher{of.store, with, of.policies(public_targets{})};
+    REQUIRE(dispatcher.start());
+    SECTION("the text") {
+        of.publish(dispatcher);
+        const auto told = of.seen.next();
+        CHECK(told->made.end == attempt_end::refused_address);
+        CHECK(told->verdict == delivery_verdict::again);
+    }
+    SECTION("the address") {
+        of.hook("http://rebound.example" + port, "site.published");
+        of.publish(dispatcher, "{}", "site.published");
+        const auto told = of.seen.next();
+        CHECK(told->made.end == attempt_end::refused_address);
+        CHECK(told->why == "127.0.0.1");
+    }
+    CHECK(there.count() == 0);
+}
+
+TEST_CASE("healthy hosts are served while others hang, and no host gets more than its share") {
+    office of;
+    receiver healthy, hanging;
+    hanging.hangs = true;
+    auto with = quick();
+    with.client.attempt_timeout = seconds{3};
+    with.attempts_max = 16;
+    with.slow_attempts_max = 8;
+    for (int i = 0; i < 10; ++i) of.hook(hanging.url("/" + std::to_string(i)));
+    of.hook(healthy.url(), "site.published");
+    hook_dispatcher dispatcher{of.store, with, of.policies()};
+    REQUIRE(dispatcher.start());
+    for (int i = 0; i < 5; ++i) of.publish(dispatcher);
+    for (int i = 0; i < 200; ++i) of.publish(dispatcher, "{}", "site.published");
+    const auto began = std::chrono::steady_clock::now();
+    for (int i = 0; i < 200; ++i) REQUIRE_FALSE(healthy.next().empty());
+    CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds{2});
+    CHECK(healthy.at_once_max() <= with.per_host_max);
+    CHECK(hanging.count() == with.per_slow_host_max);
+    dispatcher.stop(milliseconds{0});
+}
+
+TEST_CASE("a stop lets what is under way end, or cuts it off when its time is over") {
+    office of;
+    receiver there;
+    const auto id = of.hook(there.url());
+    there.hangs = true;
+    auto with = quick();
+    SECTION("it ends, by its own time-out") {
+        hook_dispatcher dispatcher{of.store, with, of.policies()};
+        REQUIRE(dispatcher.start());
+        of.publish(dispatcher);
+        REQUIRE_FALSE(there.next().empty());
+        dispatcher.stop(seconds{5});
+        REQUIRE(of.seen.next(milliseconds{0}));
+        CHECK(of.store.attempts_of(shop, id, 10)->size() == 1);
+        CHECK(of.store.attempts_of(shop, id, 10)->front().made.end == attempt_end::timed_out);
+    }
+    SECTION("it is cut off, which is on record, and sent again at once by whoever comes then") {
+        with.client.attempt_timeout = seconds{15};
+        const auto began = std::chrono::steady_clock::now();
+        {
+            hook_dispatcher dispatcher{of.store, with, of.policies()};
+            REQUIRE(dispatcher.start());
+            of.publish(dispatcher);
+            REQUIRE_FALSE(there.next().empty());
+            dispatcher.stop(milliseconds{50});
+            dispatcher.stop();  // again, to no harm
+            CHECK_FALSE(dispatcher.start());
+        }
+        CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds{5});
+        REQUIRE(of.store.attempts_of(shop, id, 10)->size() == 1);
+        CHECK(of.store.attempts_of(shop, id, 10)->front().made.end == attempt_end::broken_off);
+        there.hangs = false;
+        hook_dispatcher next{of.store, with, of.policies()};
+        REQUIRE(next.start());
+        CHECK_FALSE(there.next().empty());
+    }
+    SECTION("before the start") {
+        hook_dispatcher dispatcher{of.store, with, of.policies()};
+        dispatcher.stop();
+        CHECK_FALSE(dispatcher.start());
+    }
+    SECTION("by many threads, while it starts") {
+        hook_dispatcher dispatcher{of.store, with, of.policies()};
+        std::vector<std::thread> all;
+        for (int i = 0; i < 4; ++i) all.emplace_back([&] { dispatcher.stop(milliseconds{10}); });
+        static_cast<void>(dispatcher.start());
+        for (auto& each : all) each.join();
+        dispatcher.stop(milliseconds{0});
+    }
+}
+
+namespace {
+
+/// Fails when it is told to: claims, settlements, or all.
+struct failing_store {
+    memory_store& real;
+    std::atomic<int> failing_claims = 0, failing_settlements = 0;
+    std::atomic<bool> throws = false;
+
+    auto append_event(const event& happened, const message_seed& seed, instant now) { return real.append_event(happened, seed, now); }
+    result<claimed_deliveries> claim_due(const claim_terms& terms) {
+        if (failing_claims > 0 && failing_claims-- > 0) return fail();
+        return real.claim_due(terms);
+    }
+    result<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now) {
+        if (failing_settlements > 0 && failing_settlements-- > 0) return fail();
+        return real.settle(ended, now);
+    }
+    auto deliveries_of(const account_ref& account, hook_id of, std::size_t most, std::optional<delivery_id> before) {
+        return real.deliveries_of(account, of, most, before);
+    }
+    auto attempts_of(const account_ref& account, hook_id of, std::size_t most, std::optional<delivery_id> which) {
+        return real.attempts_of(account, of, most, which);
+    }
+    auto resend(const account_ref& account, delivery_id id, instant now) { return real.resend(account, id, now); }
+    auto enable_hook(const account_ref& account, hook_id id, instant now) { return real.enable_hook(account, id, now); }
+    auto sweep_deliveries(instant before, std::size_t most) { return real.sweep_deliveries(before, most); }
+
+private:
+    error fail() {
+        if (throws) throw std::runtime_error{"a store's own"};
+        return unavailable("the disk is full");
+    }
+};
+
+struct no_format {
+    result<void> write(const due_delivery&, instant, http::field_block&, std::string&) const { return internal_error("no words"); }
+};
+
+}  // namespace
+
+TEST_CASE("a store that fails for a while, or throws, loses nothing") {
+    office of;
+    receiver there;
+    const auto id = of.hook(there.url());
+    failing_store store{of.store};
+    store.throws = GENERATE(false, true);
+    store.failing_claims = 2;
+    store.failing_settlements = 2;
+    hook_dispatcher dispatcher{store, quick(), of.policies()};
+    REQUIRE(dispatcher.start());
+    of.publish(dispatcher);
+    const auto told = of.seen.next();
+    REQUIRE(told);
+    CHECK(told->verdict == delivery_verdict::delivered);
+    CHECK(of.seen.wait_for_problem());
+    CHECK(there.count() == 1);
+    CHECK(of.only_delivery(id).state == delivery_state::delivered);
+}
+
+TEST_CASE("what cannot be put into its format is given up, and the operator hears why") {
+    office of;
+    receiver there;
+    of.hook(there.url());
+    hook_dispatcher dispatcher{of.store, quick(), of.policies().with_format(no_format{})};
+    REQUIRE(dispatcher.start());
+    of.publish(dispatcher);
+    CHECK(of.seen.next()->verdict == delivery_verdict::given_up);
+    CHECK(of.seen.wait_for_problem());
+    CHECK(there.count() == 0);
+}
+
+TEST_CASE("an observer may stop the dispatcher that calls it") {
+    office of;
+    receiver there;
+    of.hook(there.url());
+    hook_dispatcher dispatcher{of.store, quick(), of.policies().with_format(no_format{})};
+    of.seen.on_problem_ = [&] { dispatcher.stop(); };
+    REQUIRE(dispatcher.start());
+    of.publish(dispatcher);
+    REQUIRE(of.seen.wait_for_problem());
+    dispatcher.stop();
+}
+
+TEST_CASE("what another process appends is found without being told") {
+    office of;
+    receiver there;
+    of.hook(there.url());
+    hook_dispatcher dispatcher{of.store, quick(), of.policies()};
+    REQUIRE(dispatcher.start());
+    of.publish(of.store);
+    CHECK_FALSE(there.next().empty());
+}
+
+namespace {
+
+struct telling_store : failing_store {
+    std::atomic<std::uint64_t> changes = 1;
+    std::atomic<int> claims = 0;
+
+    explicit telling_store(memory_store& of) : failing_store{of} {}
+    result<claimed_deliveries> claim_due(const claim_terms& terms) {
+        ++claims;
+        return failing_store::claim_due(terms);
+    }
+    [[nodiscard]] std::optional<std::uint64_t> changes_seen() const noexcept { return changes.load(); }
+};
+static_assert(shared_outbox<telling_store>);
+
+}  // namespace
+
+TEST_CASE("a store that tells of changes is asked for deliveries when there was one") {
+    office of;
+    receiver there;
+    of.hook(there.url());
+    telling_store store{of.store};
+    auto with = quick();
+    with.look_interval = milliseconds{5};
+    with.claim_interval = hours{1};
+    hook_dispatcher dispatcher{store, with, of.policies()};
+    REQUIRE(dispatcher.start());
+    std::this_thread::sleep_for(std::chrono::milliseconds{100});
+    CHECK(store.claims <= 2);
+    of.publish(store);
+    ++store.changes;
+    CHECK_FALSE(there.next().empty());
+}
+
+TEST_CASE("a guest on an executor delivers with whoever runs it, and stops whether or not anybody does") {
+    office of;
+    receiver there;
+    of.hook(there.url());
+    asio::io_context context;
+    auto stay = asio::make_work_guard(context);
+    hook_dispatcher dispatcher{context.get_executor(), of.store, quick(), of.policies()};
+    REQUIRE(dispatcher.start());
+    of.publish(dispatcher);
+    SECTION("two threads") {
+        std::thread one{[&] { context.run(); }}, other{[&] { context.run(); }};
+        for (int i = 0; i < 50; ++i) of.publish(dispatcher);
+        for (int i = 0; i < 51; ++i) REQUIRE_FALSE(there.next().empty());
+        dispatcher.stop();
+        stay.reset();
+        one.join();
+        other.join();
+    }
+    SECTION("nobody") {
+        const auto began = std::chrono::steady_clock::now();
+        dispatcher.stop(milliseconds{50});
+        CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds{5});
+        stay.reset();
+        context.run();  // what was left comes to nothing
+        CHECK(there.count() == 0);
+    }
+}
+
+TEST_CASE("a guest whose executor comes too late sends each delivery once") {
+    office of;
+    receiver there;
+    const auto id = of.hook(there.url());
+    asio::io_context context;
+    auto stay = asio::make_work_guard(context);
+    auto with = quick();
+    with.lease_margin = milliseconds{200};
+    hook_dispatcher dispatcher{context.get_executor(), of.store, with, of.policies()};
+    REQUIRE(dispatcher.start());
+    of.publish(dispatcher);
+    for (int i = 0; i < 10; ++i) {  // the lease is over, again and again
+        std::this_thread::sleep_for(std::chrono::milliseconds{100});
+        of.turn_clock(milliseconds{700});
+        dispatcher.wake();
+    }
+    std::thread one{[&] { context.run(); }};
+    CHECK_FALSE(there.next().empty());
+    CHECK(there.next(milliseconds{200}).empty());
+    dispatcher.stop();
+    stay.reset();
+    one.join();
+    CHECK(of.store.attempts_of(shop, id, 10)->size() == 1);
+    CHECK(of.only_delivery(id).state == delivery_state::delivered);
+}
+
+TEST_CASE("a guest's executor may end before its dispatcher does") {
+    office of;
+    receiver there;
+    there.hangs = true;
+    of.hook(there.url());
+    asio::io_context context;
+    const auto stay = asio::make_work_guard(context);
+    hook_dispatcher dispatcher{context.get_executor(), of.store, quick(), of.policies()};
+    REQUIRE(dispatcher.start());
+    of.publish(dispatcher);
+    context.run_for(std::chrono::milliseconds{200});
+    CHECK(there.count() == 1);
+}
+
+TEST_CASE("while this machine cannot connect, deliveries wait in the store and nobody hammers it") {
+    office of;
+    receiver there;
+    telling_store store{of.store};
+    std::vector<hook_id> hooks;
+    const auto port = there.url().substr(there.url().rfind(':'));
+    for (int i = 0; i < 20; ++i) hooks.push_back(of.hook("http://n" + std::to_string(i) + ".example" + port));
+    auto with = quick();
+    std::atomic<bool> is_short = true;
+    with.client.look_up = [&](const std::string&) {
+        if (is_short) throw std::system_error{std::make_error_code(std::errc::too_many_files_open)};
+        return std::vector{ip_address::v4(127, 0, 0, 1)};
+    };
+    hook_dispatcher dispatcher{store, with, of.policies()};
+    REQUIRE(dispatcher.start());
+    of.publish(dispatcher);
+    REQUIRE(of.seen.wait_for_problem());
+    std::this_thread::sleep_for(std::chrono::milliseconds{500});
+    CHECK(store.claims <= 8);
+    for (const hook_id each : hooks) {
+        CHECK(of.store.attempts_of(shop, each, 10)->empty());
+        CHECK(of.only_delivery(each).attempts_made == 0);
+    }
+    is_short = false;
+    of.turn_clock(minutes{1});
+    for (int i = 0; i < 20; ++i) CHECK_FALSE(there.next().empty());
+    dispatcher.stop();
+}
+
+TEST_CASE("two dispatchers on one store send each delivery once") {
+    office of;
+    receiver there;
+    of.hook(there.url());
+    hook_dispatcher one{of.store, quick(), of.policies()}, other{of.store, quick(), of.policies()};
+    REQUIRE(one.start());
+    REQUIRE(other.start());
+    for (int i = 0; i < 300; ++i) of.publish(i % 2 == 0 ? one : other);
+    for (int i = 0; i < 300; ++i) REQUIRE(of.seen.next());
+    one.stop();
+    other.stop();
+    CHECK(there.count() == 300);
+    CHECK(there.at_once_max() <= 8);
+}
