@@ -28,6 +28,7 @@
 #pragma once
 
 #include <openssl/rand.h>
+#include <sys/mman.h>
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -11030,11 +11031,12 @@ class any_io_executor;
 namespace tollgate::inline v0 {
 
 namespace server_detail {
-class host;
-class lane_group;
+class server_context;
+class event_loop_group;
 
-/// Makes what a server runs on: threads of its own, or a guest's executor.
-using lane_maker = std::function<std::unique_ptr<lane_group>(const std::shared_ptr<host>& of, std::size_t lanes)>;
+/// Makes the event loops of a server: on their own threads, or on the caller's executor.
+using loop_group_factory =
+    std::function<std::unique_ptr<event_loop_group>(const std::shared_ptr<server_context>& context, std::size_t loops)>;
 }  // namespace server_detail
 
 /// Serves a handler over HTTP/1.1, with or without TLS 1.2 and 1.3.
@@ -11042,7 +11044,7 @@ using lane_maker = std::function<std::unique_ptr<lane_group>(const std::shared_p
 ///     tollgate::server server{api, {.port = 8443, .tls = {"cert.pem", "key.pem"}}};
 ///     server.run();
 ///
-/// It has threads of its own, or is a guest on an Asio executor; it installs no signal handlers, and a process may have
+/// It has its own threads or runs on an Asio executor; it installs no signal handlers, and a process may have
 /// several. The handler must outlive it. A handler that blocks is called on worker threads, never on one that serves
 /// sockets. Everything but construction and destruction may be called from any thread at any time; a server may also be
 /// stopped, but not destroyed, from within its own handler. A server runs once: make another one to start again.
@@ -11051,9 +11053,9 @@ public:
     /// A server with `settings.threads` threads of its own, which needs Linux. Nothing is opened before `start`.
     TOLLGATE_DECL server(http::handler_ref handler, server_settings settings = {});
 
-    /// A guest on `executor`, which may be run by several threads: connections are divided among `settings.threads` parts,
+    /// A server on `executor`, which several threads may run: connections are divided among `settings.threads` event loops,
     /// each of which is used by one thread at a time. The executor's context must outlive the server.
-    /// Include `<tollgate/server/guest.hpp>` for this one; everybody else is spared the compilation of Asio.
+    /// It needs `<tollgate/server/asio_server.hpp>`: only a program that includes that header compiles Asio.
     TOLLGATE_DECL server(const asio::any_io_executor& executor, http::handler_ref handler, server_settings settings = {});
 
     server(const server&) = delete;
@@ -11069,16 +11071,16 @@ public:
     /// `start`, then `wait`. Returns at once, without a problem, if the server was stopped before.
     TOLLGATE_DECL result<void> run();
 
-    /// Waits until the server has stopped. Not for handlers, nor for threads that a guest needs.
+    /// Waits until the server has stopped. Must not be called by a handler or by the only thread that runs the executor.
     TOLLGATE_DECL void wait();
 
-    /// Accepts nothing more and closes idle connections at once; lets requests that are under way end, each answered with
+    /// Accepts nothing more and closes idle connections at once; lets requests that are under way end, each responses with
     /// `Connection: close`, and after `deadline` closes what is left. Returns when all is over and the port is free. Only
     /// a blocking handler that does not return can hold it up longer.
     ///
-    /// From within a handler, and for a guest on a thread of its `io_context`, it begins all this and returns at once;
-    /// for a guest whose executor does not run it gives up at the deadline. To stop again, with an earlier deadline for
-    /// instance, does no harm.
+    /// Called by a handler, or on a thread that runs the server's `io_context`, it starts this and returns at once. If
+    /// nothing runs the executor, it gives up at the deadline. It may be called again, for instance with an earlier
+    /// deadline.
     TOLLGATE_DECL void stop(milliseconds deadline = seconds{10});
 
     /// Reads certificate and key again, for connections made from now on. With a problem the old ones stay in use.
@@ -11092,7 +11094,7 @@ public:
 private:
     class core;
 
-    TOLLGATE_DECL server(http::handler_ref handler, server_settings settings, server_detail::lane_maker make_lanes);
+    TOLLGATE_DECL server(http::handler_ref handler, server_settings settings, server_detail::loop_group_factory make_loops);
 
     std::unique_ptr<core> core_;
 };
@@ -11500,27 +11502,27 @@ inline siphash_key random_siphash_key() {
 
 }  // namespace tollgate::detail
 
-// <tollgate/server/detail/admission.hpp>
+// <tollgate/server/detail/connection_limiter.hpp>
 
 namespace tollgate::inline v0::server_detail {
 
 /// Counts connections against their bounds, in all and by address (an IPv6 address by its /64, which one household or
 /// one attacker has whole). May be used by several threads at the same time.
-class admission {
+class connection_limiter {
 public:
-    enum class verdict : std::uint8_t {
-        welcome,
+    enum class decision : std::uint8_t {
+        accepted,
         refused,  ///< over a bound: answer 503 and close
         dropped,  ///< over a bound, and too many are being told so already: close at once
     };
 
-    admission(std::size_t connections_max, std::size_t per_address_max) noexcept
+    connection_limiter(std::size_t connections_max, std::size_t per_address_max) noexcept
         : connections_max_{connections_max}, per_address_max_{per_address_max} {}
 
-    /// Each verdict but `dropped` is given back with `leave` when the connection ends. Never throws: without memory to
-    /// count with, the verdict is `dropped`.
-    [[nodiscard]] TOLLGATE_DECL verdict enter(const ip_address& from) noexcept;
-    TOLLGATE_DECL void leave(const ip_address& from, verdict given) noexcept;
+    /// Each decision but `dropped` is given back with `release` when the connection ends. Never throws: without memory to
+    /// count with, the decision is `dropped`.
+    [[nodiscard]] TOLLGATE_DECL decision admit(const ip_address& from) noexcept;
+    TOLLGATE_DECL void release(const ip_address& from, decision as) noexcept;
 
 private:
     static constexpr std::size_t refused_max = 256;  // a courtesy to clients in good faith, not to a flood
@@ -11682,13 +11684,13 @@ private:
 namespace tollgate::inline v0::server_detail {
 
 /// Where work comes back to.
-class work_home {
+class completion_target {
 public:
     /// Something was given back: see to it. Called by worker threads.
-    virtual void wake() noexcept = 0;
+    virtual void notify() noexcept = 0;
 
 protected:
-    ~work_home() = default;
+    ~completion_target() = default;
 };
 
 /// Something to be done by a thread that may wait.
@@ -11700,8 +11702,8 @@ public:
 
     /// Called by a worker thread.
     virtual void work() noexcept = 0;
-    /// Called after it by the same thread, which looks at the item no more. The home is woken a little later.
-    virtual work_home& give_back() noexcept = 0;
+    /// Called after it by the same thread, which looks at the item no more. The loop is woken a little later.
+    virtual completion_target& complete() noexcept = 0;
 
 protected:
     ~work_item() = default;
@@ -11739,7 +11741,7 @@ private:
 /// Threads for handlers that wait, and a bounded queue before them.
 ///
 /// Waking a thread costs as much as a small request. So at most one worker is being woken at a time; one that finds more
-/// to do than its own item wakes the next. And a home is woken once for several items given back in a row, unless one of
+/// to do than its own item wakes the next. And a loop is woken once for several items given back in a row, unless one of
 /// them took long.
 class worker_pool {
 public:
@@ -11772,22 +11774,22 @@ private:
 
 }  // namespace tollgate::server_detail
 
-// <tollgate/server/detail/host.hpp>
+// <tollgate/server/detail/server_context.hpp>
 
 namespace tollgate::inline v0::server_detail {
 
-/// What all lanes of one server share. May be used by several threads at the same time.
-class host {
+/// What all loops of one server share. May be used by several threads at the same time.
+class server_context {
 public:
-    host(http::handler_ref answers, server_settings how)
+    server_context(http::handler_ref answers, server_settings how)
         : handler{answers},
           settings{std::move(how)},
-          doors{settings.connections_max, settings.connections_per_address_max},
+          connections{settings.connections_max, settings.connections_per_address_max},
           workers{settings.worker_queue_max} {}
 
     const http::handler_ref handler;
     const server_settings settings;
-    admission doors;
+    connection_limiter connections;
     worker_pool workers;
     std::atomic<bool> stopping = false;
 
@@ -11816,20 +11818,20 @@ private:
 /// Says which server the calling thread is serving, so that `stop` does not wait for the thread that calls it.
 class serving_scope {
 public:
-    explicit serving_scope(const host& of) noexcept : before_{std::exchange(current(), &of)} {}
+    explicit serving_scope(const server_context& of) noexcept : before_{std::exchange(current(), &of)} {}
     serving_scope(const serving_scope&) = delete;
     serving_scope& operator=(const serving_scope&) = delete;
     ~serving_scope() { current() = before_; }
 
-    [[nodiscard]] static bool inside(const host& of) noexcept { return current() == &of; }
+    [[nodiscard]] static bool inside(const server_context& of) noexcept { return current() == &of; }
 
 private:
-    static const host*& current() noexcept {
-        static thread_local const host* one = nullptr;
+    static const server_context*& current() noexcept {
+        static thread_local const server_context* one = nullptr;
         return one;
     }
 
-    const host* before_;
+    const server_context* before_;
 };
 
 }  // namespace tollgate::server_detail
@@ -11886,36 +11888,40 @@ TOLLGATE_DECL result<listening_socket> listen_at(const listen_address& where, in
 
 }  // namespace tollgate::server_detail
 
-// <tollgate/server/detail/page_block.hpp>
+// <tollgate/server/detail/page_buffer.hpp>
 
 namespace tollgate::inline v0::server_detail {
 
-/// Memory in whole pages, straight from the system and back to it. A heap would keep what thousands of connections once
-/// needed at the same time, because small things that live longer lie between their buffers.
-class page_block {
+/// Memory in whole pages from the system, returned to it as soon as it is released. A heap would keep what thousands of
+/// connections needed at the same time, because small allocations that live longer lie between their buffers.
+class page_buffer {
 public:
-    page_block() noexcept = default;
+    page_buffer() noexcept = default;
     /// At least `bytes`; throws `std::bad_alloc`.
-    explicit page_block(std::size_t bytes) : data_{static_cast<char*>(take(bytes))}, bytes_{rounded(bytes)} {}
-    page_block(page_block&& other) noexcept
+    explicit page_buffer(std::size_t bytes) : data_{static_cast<char*>(allocate(bytes))}, bytes_{rounded(bytes)} {}
+    page_buffer(page_buffer&& other) noexcept
         : data_{std::exchange(other.data_, nullptr)}, bytes_{std::exchange(other.bytes_, 0)} {}
-    page_block& operator=(page_block&& other) noexcept {
+    page_buffer& operator=(page_buffer&& other) noexcept {
         std::swap(data_, other.data_);
         std::swap(bytes_, other.bytes_);
         return *this;
     }
-    ~page_block() {
-        if (data_ != nullptr) give(data_, bytes_);
+    ~page_buffer() {
+        if (data_ != nullptr) release(data_, bytes_);
     }
 
     [[nodiscard]] char* data() const noexcept { return data_; }
     [[nodiscard]] std::size_t size() const noexcept { return bytes_; }
 
-    static TOLLGATE_DECL void* take(std::size_t bytes);
-    static TOLLGATE_DECL void give(void* data, std::size_t bytes) noexcept;
+    static void* allocate(std::size_t bytes) {
+        void* const data = ::mmap(nullptr, rounded(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (data == MAP_FAILED) throw std::bad_alloc{};
+        return data;
+    }
+    static void release(void* data, std::size_t bytes) noexcept { ::munmap(data, rounded(bytes)); }
 
 private:
-    static constexpr std::size_t page_bytes = 4096;  // larger pages only waste what lies behind the last byte
+    static constexpr std::size_t page_bytes = 4096;  // the smallest page: a larger one leaves more unused behind the last byte
     static constexpr std::size_t rounded(std::size_t bytes) noexcept {
         return (bytes + page_bytes - 1) / page_bytes * page_bytes;
     }
@@ -11926,91 +11932,89 @@ private:
 
 }  // namespace tollgate::server_detail
 
-// <tollgate/server/detail/exchange.hpp>
+// <tollgate/server/detail/http1_session.hpp>
 
 namespace tollgate::inline v0::server_detail {
 
-/// What an answer needs besides the request.
-struct answering {
+/// What a response needs besides the request.
+struct response_context {
     http::handler_ref handler;
-    std::string_view date;               ///< IMF-fixdate of now
-    const std::atomic<bool>& last_ones;  ///< true: the server is stopping, every response says `Connection: close`
+    std::string_view date;              ///< IMF-fixdate of now
+    const std::atomic<bool>& draining;  ///< true: the server is stopping, every response says `Connection: close`
 };
 
-/// One connection's conversation while it is not idle: bytes in, bytes out, and the handler between. No socket, no clock.
-///
-/// Used by one thread at a time.
-class exchange {
+/// One connection's HTTP/1.1 messages while it is not idle: bytes in, bytes out, and the handler between. It uses no
+/// socket and no clock. Used by one thread at a time.
+class http1_session {
 public:
-    /// What the conversation stands at.
-    enum class turn : std::uint8_t {
-        idle,     ///< nothing of a message is here
-        in_head,  ///< a part of a message's head
-        in_body,  ///< a head, and a part of its body
-        request,  ///< a request is ready for `answer`
-        held,     ///< there is more to answer, once the output has been taken
-        over,     ///< no further request is read: send the output, then close
+    enum class state : std::uint8_t {
+        idle,           ///< no byte of a next message has arrived
+        in_head,        ///< part of a message's head has arrived
+        in_body,        ///< a head has arrived, and part of its body
+        request_ready,  ///< a request is ready for `respond`
+        output_full,    ///< more requests may be ready; continue when the output has been sent
+        closing,        ///< no further request is read: send the output, then close
     };
 
-    /// Whether the calling thread may wait for a handler.
-    enum class waiting : std::uint8_t { allowed, forbidden };
+    /// Whether the calling thread may call a handler that blocks.
+    enum class blocking : std::uint8_t { allowed, forbidden };
 
-    explicit exchange(const http::parser_settings& settings) : settings_{settings}, parser_{settings} {}
+    explicit http1_session(const http::parser_settings& settings) : settings_{settings}, parser_{settings} {}
 
-    /// Ready for a connection's next message.
+    /// Prepares for a connection's next message.
     TOLLGATE_DECL void begin(const ip_address& peer, bool secure) noexcept;
 
     /// Where the next bytes go; never empty. Throws `std::bad_alloc`.
-    [[nodiscard]] TOLLGATE_DECL std::span<char> room();
+    [[nodiscard]] TOLLGATE_DECL std::span<char> input_space();
     void received(std::size_t bytes) noexcept { end_ += bytes; }
 
-    /// Looks at what came, up to the next request. Malformed bytes are answered here and end the conversation.
-    TOLLGATE_DECL turn look(const answering& with);
+    /// Parses what has arrived, up to the next request. Malformed bytes are refused here and end the session.
+    TOLLGATE_DECL state parse(const response_context& with);
 
-    /// Hands the request to the handler and writes its answer. Precondition: `look` returned `request`.
-    TOLLGATE_DECL void answer(const answering& with);
+    /// Calls the handler and appends its response. Precondition: `parse` returned `request_ready`.
+    TOLLGATE_DECL void respond(const response_context& with);
 
-    /// Both, as long as there are requests and room for their answers. On a thread that must not wait it stops with
-    /// `request` before one whose answer may block.
-    TOLLGATE_DECL turn serve(const answering& with, waiting allowed);
+    /// `parse` and `respond`, as long as there are requests and capacity for their responses. If blocking is forbidden it
+    /// returns `request_ready` before a request whose handler may block.
+    TOLLGATE_DECL state serve(const response_context& with, blocking allowed);
 
-    /// Answers with a refusal of the host's own and ends the conversation.
-    TOLLGATE_DECL void refuse(http::status status, std::string_view reason, const answering& with);
+    /// Appends a refusal by the server itself and ends the session.
+    TOLLGATE_DECL void refuse(http::status status, std::string_view reason, const response_context& with);
 
-    /// What is to be sent, and how much of it has been.
+    /// What is still to be sent; `sent` removes the first `bytes` of it.
     [[nodiscard]] std::string_view output() const noexcept { return std::string_view{output_}.substr(sent_); }
     TOLLGATE_DECL void sent(std::size_t bytes) noexcept;
 
-    [[nodiscard]] bool over() const noexcept { return over_; }
-    /// Whether the other side may still be sending: closing at once would then destroy the answer on its way.
-    [[nodiscard]] bool lingers() const noexcept { return lingers_ || begin_ != end_; }
-    /// Nothing of a message, nothing to send: may go back to its pool.
-    [[nodiscard]] bool blank() const noexcept { return begin_ == end_ && output_.empty(); }
-    /// Counts the messages that were answered: tells one message's deadline from the next one's.
-    [[nodiscard]] std::uint64_t answered() const noexcept { return answered_; }
+    [[nodiscard]] bool closing() const noexcept { return closing_; }
+    /// Whether the client may still be sending: closing at once would then reset the connection and lose the response.
+    [[nodiscard]] bool needs_linger() const noexcept { return needs_linger_ || begin_ != end_; }
+    /// No part of a message and nothing to send: the session may return to its pool.
+    [[nodiscard]] bool empty() const noexcept { return begin_ == end_ && output_.empty(); }
+    /// Counts the responses: tells one message's deadline from the next one's.
+    [[nodiscard]] std::uint64_t responses() const noexcept { return responses_; }
 
-    /// Lets go of what one large message needed; before the exchange goes back to its pool.
+    /// Releases what one large message needed, before the session returns to its pool.
     TOLLGATE_DECL void shrink() noexcept;
 
 private:
-    static constexpr std::size_t input_bytes_initial = 8 * 1024;  // several usual requests, so that pipelined ones come as one
+    static constexpr std::size_t input_bytes_initial = 8 * 1024;  // several usual requests, so that pipelined ones come in one read
     static constexpr std::size_t input_bytes_kept_max = 16 * 1024;
-    static constexpr std::size_t room_bytes_min = 1024;           // less is not worth a system call
-    static constexpr std::size_t input_slack_bytes = 32 * 1024;   // the longest message and one more reading fit together
-    static constexpr std::size_t output_bytes_max = 64 * 1024;    // then nothing more is answered until the client reads
+    static constexpr std::size_t input_space_bytes_min = 1024;    // less is not worth a system call
+    static constexpr std::size_t input_slack_bytes = 32 * 1024;   // so that the longest message and one more read fit together
+    static constexpr std::size_t output_bytes_max = 64 * 1024;    // then no further request is handled until the client reads
     static constexpr std::size_t output_bytes_kept_max = 64 * 1024;
 
     http::parser_settings settings_;
     http::request_parser parser_;
     std::size_t begin_ = 0;  // of the message that is being read, in input_
     std::size_t end_ = 0;    // of what was received
-    page_block input_;
+    page_buffer input_;
     std::string output_;
     std::size_t sent_ = 0;
-    std::uint64_t answered_ = 0;
+    std::uint64_t responses_ = 0;
     bool in_body_ = false;
-    bool over_ = false;
-    bool lingers_ = false;
+    bool closing_ = false;
+    bool needs_linger_ = false;
     http::response response_;
     http::request request_;
 };
@@ -12028,14 +12032,14 @@ struct tls_wire {
     static constexpr std::size_t input_bytes = 20 * 1024;  // more than one record of 16 KiB with all its overhead
 
     /// Where ciphertext from the socket goes. Precondition: all that came before has been read.
-    [[nodiscard]] std::span<char> room() {
-        if (input.data() == nullptr) input = page_block{input_bytes};
+    [[nodiscard]] std::span<char> input_space() {
+        if (input.data() == nullptr) input = page_buffer{input_bytes};
         begin = end = 0;
         return {input.data(), input.size()};
     }
-    [[nodiscard]] bool blank() const noexcept { return begin == end && output.empty(); }
+    [[nodiscard]] bool empty() const noexcept { return begin == end && output.empty(); }
 
-    page_block input;
+    page_buffer input;
     std::size_t begin = 0;
     std::size_t end = 0;
     std::string output;
@@ -12059,8 +12063,8 @@ public:
     tls_stream& operator=(const tls_stream&) = delete;
     TOLLGATE_DECL ~tls_stream();
 
-    [[nodiscard]] bool shaken_hands() const noexcept { return shaken_hands_; }
-    TOLLGATE_DECL tls_step shake_hands(tls_wire& wire);
+    [[nodiscard]] bool handshake_done() const noexcept { return handshake_done_; }
+    TOLLGATE_DECL tls_step handshake(tls_wire& wire);
 
     struct reading {
         tls_step step = tls_step::wants_bytes;
@@ -12077,14 +12081,14 @@ public:
     /// Encrypts all of `plain` into the wire's output. False if the connection is broken.
     TOLLGATE_DECL bool write(tls_wire& wire, std::string_view plain);
     /// Appends the goodbye.
-    TOLLGATE_DECL void say_goodbye(tls_wire& wire) noexcept;
+    TOLLGATE_DECL void close_notify(tls_wire& wire) noexcept;
 
 private:
     TOLLGATE_DECL tls_step failure(int returned) noexcept;
 
     std::shared_ptr<const tls_context> context_;
     ssl_st* ssl_ = nullptr;
-    bool shaken_hands_ = false;
+    bool handshake_done_ = false;
     bool ended_ = false;
     bool broken_ = false;
 };
@@ -12098,19 +12102,19 @@ namespace tollgate::inline v0::server_detail {
 /// What a connection needs while a message or its answer is under way: a few pages. An idle connection has none, so that
 /// thousands of them cost little, and a busy thread uses the same few again and again, still warm in its cache.
 struct workspace {
-    explicit workspace(const http::parser_settings& settings) : talk{settings} {}
+    explicit workspace(const http::parser_settings& settings) : session{settings} {}
 
-    exchange talk;
+    http1_session session;
     tls_wire wire;
-    http_date_text date;  ///< taken along to a worker, which may not look at the lane's
+    http_date_text date;  ///< taken along to a worker, which may not look at the loop's
 
-    [[nodiscard]] bool blank() const noexcept { return talk.blank() && wire.blank(); }
+    [[nodiscard]] bool empty() const noexcept { return session.empty() && wire.empty(); }
 
-    static void* operator new(std::size_t bytes) { return page_block::take(bytes); }
-    static void operator delete(void* data, std::size_t bytes) noexcept { page_block::give(data, bytes); }
+    static void* operator new(std::size_t bytes) { return page_buffer::allocate(bytes); }
+    static void operator delete(void* data, std::size_t bytes) noexcept { page_buffer::release(data, bytes); }
 };
 
-/// The workspaces of one lane that nobody uses. Used by one thread at a time.
+/// The workspaces of one loop that nobody uses. Used by one thread at a time.
 class workspace_pool {
 public:
     explicit workspace_pool(const http::parser_settings& settings) : settings_{settings} {}
@@ -12132,7 +12136,7 @@ public:
 
     void give(std::unique_ptr<workspace> one) noexcept {
         if (kept_ == spare_.size()) return;  // beyond what is kept, pages go back to the system
-        one->talk.shrink();
+        one->session.shrink();
         if (one->wire.output.capacity() > output_bytes_kept_max) std::string{}.swap(one->wire.output);
         one->wire.output.clear();
         one->wire.begin = one->wire.end = one->wire.sent = 0;
@@ -12140,7 +12144,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t kept_max = 256;  // as many as a busy lane has at workers; some 4 MiB
+    static constexpr std::size_t kept_max = 256;  // as many as a busy loop has at workers; some 4 MiB
     static constexpr std::size_t output_bytes_kept_max = 64 * 1024;
 
     http::parser_settings settings_;
@@ -12151,7 +12155,7 @@ private:
 
 }  // namespace tollgate::server_detail
 
-// <tollgate/server/detail/lane.hpp>
+// <tollgate/server/detail/event_loop.hpp>
 
 namespace tollgate::inline v0::server_detail {
 
@@ -12168,7 +12172,7 @@ enum class interruption : std::uint8_t {
     cut_off,    ///< the server's own deadline is over
 };
 
-/// The connections of a lane, linked through themselves.
+/// The connections of a loop, linked through themselves.
 class connection_list {
 public:
     TOLLGATE_DECL void add(connection& one) noexcept;
@@ -12180,23 +12184,23 @@ private:
     connection* first_ = nullptr;
 };
 
-/// A part of a server's connections and all that they share without locks: one thread serves it, or, as a guest of an
-/// executor that has several, one thread at a time (see `asio_lane`).
-class lane : public work_home {
+/// Serves a part of a server's connections, on one thread at a time: what they share needs no locks.
+class event_loop : public completion_target {
 public:
-    TOLLGATE_DECL explicit lane(std::shared_ptr<host> of);
-    lane(const lane&) = delete;
-    lane& operator=(const lane&) = delete;
-    TOLLGATE_DECL virtual ~lane();
+    TOLLGATE_DECL explicit event_loop(std::shared_ptr<server_context> of);
+    event_loop(const event_loop&) = delete;
+    event_loop& operator=(const event_loop&) = delete;
+    TOLLGATE_DECL virtual ~event_loop();
 
-    [[nodiscard]] host& shared() const noexcept { return *host_; }
+    [[nodiscard]] server_context& context() const noexcept { return *context_; }
 
-    /// An accepted connection, from the thread of another lane. False if there is no memory to remember it.
-    [[nodiscard]] TOLLGATE_DECL bool hand_over(socket_handle socket, const ip_address& peer, admission::verdict given) noexcept;
+    /// An accepted connection, from the thread of another loop. False if there is no memory to remember it.
+    [[nodiscard]] TOLLGATE_DECL bool enqueue_accepted(socket_handle socket, const ip_address& peer,
+        connection_limiter::decision decision) noexcept;
 
     // For its connections and listeners, on its own thread:
 
-    [[nodiscard]] answering answering_now() const noexcept { return {host_->handler, date_.view(), host_->stopping}; }
+    [[nodiscard]] response_context responding() const noexcept { return {context_->handler, date_.view(), context_->stopping}; }
     [[nodiscard]] const http_date_text& date() const noexcept { return date_; }
     [[nodiscard]] workspace_pool& workspaces() noexcept { return workspaces_; }
     void arm(deadline_wheel::entry& one, deadline what) noexcept {
@@ -12209,10 +12213,10 @@ public:
     TOLLGATE_DECL void enter(connection& one) noexcept;
     TOLLGATE_DECL void leave(connection& one) noexcept;
     /// From a worker's thread.
-    TOLLGATE_DECL void give_back(connection& one) noexcept;
-    TOLLGATE_DECL void wake() noexcept override;
+    TOLLGATE_DECL void complete(connection& one) noexcept;
+    TOLLGATE_DECL void notify() noexcept override;
 
-    // For the server, on the lane's own thread:
+    // For the server, on the loop's own thread:
 
     /// Takes nothing new, closes what is idle, and at the deadline everything. Of several deadlines the earliest counts.
     TOLLGATE_DECL void drain(milliseconds deadline) noexcept;
@@ -12220,39 +12224,39 @@ public:
     [[nodiscard]] bool drained() const noexcept { return draining_ && connections_.empty(); }
 
 protected:
-    /// What was handed over or given back is to be fetched by `fetch`, on the lane's own thread.
-    virtual void post_fetch() noexcept = 0;
+    /// What was handed over or given back is to be fetched by `collect`, on the loop's own thread.
+    virtual void post_collect() noexcept = 0;
     /// `tick` is to be called every `tick_length` until it returns false.
     virtual void start_ticking() noexcept = 0;
     /// Makes a connection of an accepted socket and begins it; closes the socket if that fails.
-    virtual void adopt(socket_handle socket, const ip_address& peer, admission::verdict given) noexcept = 0;
-    /// The last connection of a draining lane is gone.
+    virtual void add_connection(socket_handle socket, const ip_address& peer, connection_limiter::decision decision) noexcept = 0;
+    /// The last connection of a draining loop is gone.
     virtual void on_drained() noexcept = 0;
 
     [[nodiscard]] milliseconds tick_length() const noexcept { return tick_length_; }
     TOLLGATE_DECL bool tick(std::uint64_t ticks) noexcept;
-    TOLLGATE_DECL void fetch() noexcept;
+    TOLLGATE_DECL void collect() noexcept;
 
 private:
-    struct arrival {
+    struct accepted_socket {
         socket_handle socket;
         ip_address peer;
-        admission::verdict given;
+        connection_limiter::decision decision;
     };
     class drain_end final : public deadline_wheel::entry {
     public:
-        explicit drain_end(lane& of) noexcept : lane_{of} {}
-        void on_deadline() noexcept override { lane_.cut_off(); }
+        explicit drain_end(event_loop& of) noexcept : loop_{of} {}
+        void on_deadline() noexcept override { loop_.cut_off(); }
 
     private:
-        lane& lane_;
+        event_loop& loop_;
     };
 
     [[nodiscard]] TOLLGATE_DECL std::uint64_t to_ticks(milliseconds time) const noexcept;
     TOLLGATE_DECL void begin_ticking() noexcept;
-    TOLLGATE_DECL void tell_time() noexcept;
+    TOLLGATE_DECL void update_date() noexcept;
 
-    const std::shared_ptr<host> host_;
+    const std::shared_ptr<server_context> context_;
     milliseconds tick_length_{};
     std::array<std::uint64_t, static_cast<std::size_t>(deadline::count_)> ticks_{};
     http_date_text date_{};
@@ -12264,9 +12268,9 @@ private:
     bool draining_ = false;
 
     std::mutex inbox_mutex_;
-    work_queue given_back_;
-    std::vector<arrival> arrivals_;
-    bool fetch_posted_ = false;
+    work_queue completed_;
+    std::vector<accepted_socket> accepted_;
+    bool collect_posted_ = false;
 };
 
 }  // namespace tollgate::server_detail
@@ -12279,10 +12283,11 @@ namespace tollgate::inline v0::server_detail {
 ///
 /// It waits for one thing at a time: for its socket (then the pending wait owns it), or for a worker (then that does).
 /// While it waits for a next message it holds no buffer at all. Whatever ends a wait early only says why and cancels it,
-/// so that everything happens in one place, `go_on`. It is used by its lane's thread, but for `work`.
+/// so that everything happens in one place, `proceed`. It is used by its loop's thread, but for `work`.
 class connection : public deadline_wheel::entry, public work_item {
 public:
-    TOLLGATE_DECL connection(lane& home, socket_handle socket, const ip_address& peer, admission::verdict given) noexcept;
+    TOLLGATE_DECL connection(event_loop& loop, socket_handle socket, const ip_address& peer,
+        connection_limiter::decision decision) noexcept;
     TOLLGATE_DECL virtual ~connection();
 
     /// Begins to serve. May end, and then destroys, the connection. So may the next two.
@@ -12290,15 +12295,15 @@ public:
     /// The wait is over: the socket is ready, or broken, or the wait was cancelled.
     TOLLGATE_DECL void on_ready() noexcept;
     /// A worker is done with it.
-    TOLLGATE_DECL void on_given_back() noexcept;
+    TOLLGATE_DECL void on_completed() noexcept;
 
     TOLLGATE_DECL void interrupt(interruption why) noexcept;
 
     TOLLGATE_DECL void on_deadline() noexcept override;
     TOLLGATE_DECL void work() noexcept override;
-    TOLLGATE_DECL work_home& give_back() noexcept override;
+    TOLLGATE_DECL completion_target& complete() noexcept override;
 
-    [[nodiscard]] lane& home() const noexcept { return lane_; }
+    [[nodiscard]] event_loop& loop() const noexcept { return loop_; }
 
 protected:
     /// The three things that are asked of Asio. A wait calls `on_ready` later, never at once, and owns the connection
@@ -12314,17 +12319,17 @@ private:
     enum class next : std::uint8_t { again, wait_readable, wait_writable, work, end };
 
     template <class Step>
-    TOLLGATE_DECL void go_on(Step step) noexcept;
+    TOLLGATE_DECL void proceed(Step step) noexcept;
     TOLLGATE_DECL next first_step();
     TOLLGATE_DECL next resume();
     TOLLGATE_DECL next read();
     TOLLGATE_DECL next read_ciphertext();
     TOLLGATE_DECL next decrypt();
-    TOLLGATE_DECL next converse();
-    TOLLGATE_DECL next settle(exchange::turn turn, io_state sent);
+    TOLLGATE_DECL next serve();
+    TOLLGATE_DECL next after_send(http1_session::state then, io_state sent);
     TOLLGATE_DECL next refuse(http::status status, std::string_view reason);
-    TOLLGATE_DECL next turn_away();
-    TOLLGATE_DECL next await_bytes(exchange::turn turn);
+    TOLLGATE_DECL next reject_overload();
+    TOLLGATE_DECL next await_bytes(http1_session::state then);
     TOLLGATE_DECL next finish();
     TOLLGATE_DECL next linger();
 
@@ -12338,8 +12343,8 @@ private:
     /// A round trip around the world: whoever asks a server to stop is waiting.
     static constexpr milliseconds linger_while_stopping{250};
 
-    lane& lane_;
-    connection* previous_ = nullptr;  // in the lane's list
+    event_loop& loop_;
+    connection* previous_ = nullptr;  // in the loop's list
     connection* next_ = nullptr;
     std::unique_ptr<workspace> workspace_;
     std::unique_ptr<tls_stream> tls_;
@@ -12351,31 +12356,31 @@ private:
     phase phase_ = phase::reading;
     deadline deadline_ = deadline::none;
     interruption interruption_ = interruption::none;
-    admission::verdict given_;
+    connection_limiter::decision admitted_as_;
     bool waiting_ = false;
-    bool greeted_ = false;  // something was answered: from now on waiting is being idle
-    exchange::turn turn_ = exchange::turn::idle;  // what is to be done when the output is sent
+    bool answered_before_ = false;  // a response was sent: waiting is being idle from now on
+    http1_session::state after_output_ = http1_session::state::idle;  // what is to be done when the output is sent
     io_state sent_ = io_state::done;              // what became of the output a worker sent
 };
 
 }  // namespace tollgate::server_detail
 
-// <tollgate/server/detail/epoll_lane.hpp>
+// <tollgate/server/detail/epoll_loop.hpp>
 
 #if defined(__linux__)
 
-/// The lanes of a server with threads of its own, straight on Linux' epoll.
+/// The loops of a server with threads of its own, straight on Linux' epoll.
 ///
 /// A socket stays registered for reading as long as it lives, so that a connection between two requests costs no system
-/// call but `recv` and `send`. Asio, which `guest_lane` asks, has to make one more for every wait.
+/// call but `recv` and `send`. Asio, which `asio_loop` asks, has to make one more for every wait.
 namespace tollgate::inline v0::server_detail {
 
-class epoll_lane;
+class epoll_loop;
 
 /// Something that epoll reports about.
 class epoll_source {
 public:
-    explicit epoll_source(epoll_lane& home) noexcept : home_{home} {}
+    explicit epoll_source(epoll_loop& loop) noexcept : loop_{loop} {}
     epoll_source(const epoll_source&) = delete;
     epoll_source& operator=(const epoll_source&) = delete;
 
@@ -12390,19 +12395,19 @@ protected:
     void watch(socket_handle socket, interest what) noexcept {
         if (what != watched_) change(socket, what);
     }
-    [[nodiscard]] epoll_lane& epoll_home() const noexcept { return home_; }
+    [[nodiscard]] epoll_loop& epoll_loop_of() const noexcept { return loop_; }
 
 private:
     TOLLGATE_DECL void change(socket_handle socket, interest what) noexcept;
 
-    epoll_lane& home_;
+    epoll_loop& loop_;
     interest watched_ = interest::unregistered;
 };
 
 class epoll_connection final : public connection, private epoll_source {
 public:
-    TOLLGATE_DECL epoll_connection(epoll_lane& home, socket_handle socket, const ip_address& peer,
-                                   admission::verdict given) noexcept;
+    TOLLGATE_DECL epoll_connection(epoll_loop& loop, socket_handle socket, const ip_address& peer,
+                                   connection_limiter::decision decision) noexcept;
     TOLLGATE_DECL ~epoll_connection() override;
 
     /// The wait was cancelled.
@@ -12420,10 +12425,10 @@ private:
     bool cancelled_ = false;
 };
 
-/// Accepts connections at one address and deals them out to lanes in turn.
+/// Accepts connections at one address and deals them out to loops in turn.
 class epoll_listener final : private deadline_wheel::entry, private epoll_source {
 public:
-    TOLLGATE_DECL epoll_listener(epoll_lane& home, const std::vector<std::unique_ptr<epoll_lane>>& lanes,
+    TOLLGATE_DECL epoll_listener(epoll_loop& loop, const std::vector<std::unique_ptr<epoll_loop>>& loops,
                                  socket_handle socket) noexcept;
     TOLLGATE_DECL ~epoll_listener();
 
@@ -12434,26 +12439,26 @@ private:
     void on_deadline() noexcept override { wait(); }
     TOLLGATE_DECL void deal(const accept_result& got) noexcept;
 
-    const std::vector<std::unique_ptr<epoll_lane>>& lanes_;
+    const std::vector<std::unique_ptr<epoll_loop>>& loops_;
     const socket_handle socket_;
-    std::size_t next_lane_ = 0;
+    std::size_t next_loop_ = 0;
 };
 
-/// A lane that one thread serves by calling `run`.
-class epoll_lane final : public lane {
+/// A loop that one thread serves by calling `run`.
+class epoll_loop final : public event_loop {
 public:
-    /// Throws `std::system_error`. `on_drained` is called once, on the lane's thread.
-    TOLLGATE_DECL epoll_lane(std::shared_ptr<host> of, std::function<void()> on_drained);
-    TOLLGATE_DECL ~epoll_lane() override;
+    /// Throws `std::system_error`. `on_drained` is called once, on the loop's thread.
+    TOLLGATE_DECL epoll_loop(std::shared_ptr<server_context> of, std::function<void()> on_drained);
+    TOLLGATE_DECL ~epoll_loop() override;
 
-    /// Before `run`: accepts connections of this socket, which belongs to the lane from here on.
-    TOLLGATE_DECL void listen(const std::vector<std::unique_ptr<epoll_lane>>& lanes, socket_handle socket);
+    /// Before `run`: accepts connections of this socket, which belongs to the loop from here on.
+    TOLLGATE_DECL void listen(const std::vector<std::unique_ptr<epoll_loop>>& loops, socket_handle socket);
 
     TOLLGATE_DECL void run() noexcept;
 
-    /// From any thread: closes the listeners, then drains. `run` returns when that is done and `let_go` was called.
-    TOLLGATE_DECL void ask_to_drain(milliseconds deadline) noexcept;
-    TOLLGATE_DECL void let_go() noexcept;
+    /// From any thread: closes the listeners, then drains. `run` returns when that is done and `exit_requested` was called.
+    TOLLGATE_DECL void request_drain(milliseconds deadline) noexcept;
+    TOLLGATE_DECL void exit_requested() noexcept;
 
 private:
     friend epoll_source;
@@ -12462,29 +12467,30 @@ private:
 
     using clock = std::chrono::steady_clock;
 
-    TOLLGATE_DECL void post_fetch() noexcept override;
+    TOLLGATE_DECL void post_collect() noexcept override;
     TOLLGATE_DECL void start_ticking() noexcept override;
-    TOLLGATE_DECL void adopt(socket_handle socket, const ip_address& peer, admission::verdict given) noexcept override;
+    TOLLGATE_DECL void add_connection(socket_handle socket, const ip_address& peer,
+        connection_limiter::decision decision) noexcept override;
     void on_drained() noexcept override { on_drained_(); }
 
-    TOLLGATE_DECL void ring() noexcept;
-    TOLLGATE_DECL void answer_the_bell() noexcept;
+    TOLLGATE_DECL void wake_thread() noexcept;
+    TOLLGATE_DECL void on_wakeup() noexcept;
     TOLLGATE_DECL void tick_if_due() noexcept;
     TOLLGATE_DECL void end_cancelled() noexcept;
-    [[nodiscard]] TOLLGATE_DECL int patience_milliseconds() const noexcept;
+    [[nodiscard]] TOLLGATE_DECL int wait_timeout_milliseconds() const noexcept;
 
     int epoll_ = -1;
-    int bell_ = -1;  // an eventfd that other threads ring
+    int wakeup_ = -1;  // an eventfd that other threads wake_thread
     bool ticks_ = false;
     clock::time_point next_tick_{};
     work_queue cancelled_;
     std::vector<std::unique_ptr<epoll_listener>> listeners_;
     const std::function<void()> on_drained_;
 
-    std::mutex asked_mutex_;
-    bool fetch_asked_ = false;
-    bool drain_asked_ = false;
-    std::atomic<bool> let_go_ = false;
+    std::mutex requests_mutex_;
+    bool collect_requested_ = false;
+    bool drain_requested_ = false;
+    std::atomic<bool> exit_requested_ = false;
     milliseconds drain_deadline_{};
 };
 
@@ -12492,14 +12498,14 @@ private:
 
 #endif  // __linux__
 
-// <tollgate/server/detail/lane_group.hpp>
+// <tollgate/server/detail/event_loop_group.hpp>
 
 namespace tollgate::inline v0::server_detail {
 
-/// Lets threads wait until every lane of a server has drained. Lives as long as the last of them.
+/// Lets threads wait until every loop of a server has drained. Lives as long as the last of them.
 class drain_count {
 public:
-    explicit drain_count(std::size_t lanes) noexcept : left_{lanes} {}
+    explicit drain_count(std::size_t loops) noexcept : left_{loops} {}
 
     void one_drained() {
         const std::lock_guard hold{mutex_};
@@ -12520,14 +12526,14 @@ private:
     std::size_t left_;
 };
 
-/// All lanes of a server, whatever they run on.
-class lane_group {
+/// All loops of a server, whatever they run on.
+class event_loop_group {
 public:
-    virtual ~lane_group() = default;
+    virtual ~event_loop_group() = default;
 
     /// Begins to accept. Throws `std::system_error`; the sockets belong to the group from here on.
     virtual void listen(const std::vector<listening_socket>& from) = 0;
-    /// Begins to drain every lane.
+    /// Begins to drain every loop.
     virtual void drain(milliseconds deadline) = 0;
     /// Waits until they have.
     virtual void wait() = 0;
@@ -12535,57 +12541,58 @@ public:
     virtual void wait(milliseconds deadline) = 0;
     /// Whether the calling thread is one that has to go on for `wait` to end.
     [[nodiscard]] virtual bool needs_this_thread() const noexcept = 0;
-    /// Ends everything now. No lane calls the handler after it.
+    /// Ends everything now. No loop calls the handler after it.
     virtual void close() noexcept = 0;
 };
 
 }  // namespace tollgate::server_detail
 
-// <tollgate/server/detail/own_lanes.hpp>
+// <tollgate/server/detail/epoll_loop_group.hpp>
 
 namespace tollgate::inline v0::server_detail {
 
 #if defined(__linux__)
 
 /// Lanes with a thread each.
-class own_lanes final : public lane_group {
+class epoll_loop_group final : public event_loop_group {
 public:
-    own_lanes(const std::shared_ptr<host>& of, std::size_t lanes) : host_{of}, drained_{std::make_shared<drain_count>(lanes)} {
-        while (lanes_.size() < lanes)
-            lanes_.push_back(std::make_unique<epoll_lane>(of, [count = drained_] { count->one_drained(); }));
+    epoll_loop_group(const std::shared_ptr<server_context>& of, std::size_t loops)
+        : context_{of}, drained_{std::make_shared<drain_count>(loops)} {
+        while (loops_.size() < loops)
+            loops_.push_back(std::make_unique<epoll_loop>(of, [count = drained_] { count->one_drained(); }));
     }
-    ~own_lanes() override { close(); }
+    ~epoll_loop_group() override { close(); }
 
     void listen(const std::vector<listening_socket>& from) override {
-        for (std::size_t i = 0; i < from.size(); ++i) lanes_[i % lanes_.size()]->listen(lanes_, from[i].socket);
-        threads_.reserve(lanes_.size());
-        for (const auto& one : lanes_)
-            threads_.emplace_back([this, &lane = *one] {
-                const serving_scope mark{*host_};
-                lane.run();
+        for (std::size_t i = 0; i < from.size(); ++i) loops_[i % loops_.size()]->listen(loops_, from[i].socket);
+        threads_.reserve(loops_.size());
+        for (const auto& one : loops_)
+            threads_.emplace_back([this, &loop = *one] {
+                const serving_scope mark{*context_};
+                loop.run();
             });
     }
 
     void drain(milliseconds deadline) override {
-        for (const auto& one : lanes_) one->ask_to_drain(deadline);
+        for (const auto& one : loops_) one->request_drain(deadline);
     }
 
     void wait() override { drained_->wait(); }
     void wait(milliseconds) override { drained_->wait(); }
-    [[nodiscard]] bool needs_this_thread() const noexcept override { return serving_scope::inside(*host_); }
+    [[nodiscard]] bool needs_this_thread() const noexcept override { return serving_scope::inside(*context_); }
 
     void close() noexcept override {
-        for (std::size_t i = 0; i < threads_.size(); ++i) lanes_[i]->ask_to_drain(milliseconds{0});
-        if (threads_.size() == lanes_.size()) drained_->wait();
-        for (std::size_t i = 0; i < threads_.size(); ++i) lanes_[i]->let_go();
+        for (std::size_t i = 0; i < threads_.size(); ++i) loops_[i]->request_drain(milliseconds{0});
+        if (threads_.size() == loops_.size()) drained_->wait();
+        for (std::size_t i = 0; i < threads_.size(); ++i) loops_[i]->exit_requested();
         for (std::thread& one : threads_) one.join();
         threads_.clear();
     }
 
 private:
-    const std::shared_ptr<host> host_;
+    const std::shared_ptr<server_context> context_;
     const std::shared_ptr<drain_count> drained_;
-    std::vector<std::unique_ptr<epoll_lane>> lanes_;
+    std::vector<std::unique_ptr<epoll_loop>> loops_;
     std::vector<std::thread> threads_;
 };
 
@@ -12896,7 +12903,6 @@ public:
 #include <openssl/sha.h>
 #include <openssl/ssl.h>
 #include <resolv.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <cerrno>
@@ -19685,8 +19691,8 @@ namespace tollgate::inline v0 {
 
 class server::core {
 public:
-    core(http::handler_ref handler, server_settings settings, server_detail::lane_maker make_lanes)
-        : host_{std::make_shared<server_detail::host>(handler, std::move(settings))}, make_lanes_{std::move(make_lanes)} {}
+    core(http::handler_ref handler, server_settings settings, server_detail::loop_group_factory make_loops)
+        : context_{std::make_shared<server_detail::server_context>(handler, std::move(settings))}, make_loops_{std::move(make_loops)} {}
     TOLLGATE_DECL ~core();
 
     TOLLGATE_DECL result<void> start();
@@ -19705,10 +19711,10 @@ private:
     /// Ends workers and threads. Precondition: not on one of them.
     TOLLGATE_DECL void close();
 
-    const std::shared_ptr<server_detail::host> host_;
-    const server_detail::lane_maker make_lanes_;
+    const std::shared_ptr<server_detail::server_context> context_;
+    const server_detail::loop_group_factory make_loops_;
 
-    // Never held while a lane or a handler is waited for: a handler may call us.
+    // Never held while a loop or a handler is waited for: a handler may call us.
     mutable std::mutex mutex_;
     std::condition_variable state_changed_;
     state state_ = state::fresh;
@@ -19717,16 +19723,16 @@ private:
     std::vector<listen_address> endpoints_;
 
     std::mutex close_mutex_;                     // of several threads that wait for the end, one brings it about
-    std::unique_ptr<server_detail::lane_group> lanes_;  // stays the same from `running` on
+    std::unique_ptr<server_detail::event_loop_group> loops_;  // stays the same from `running` on
 };
 
-TOLLGATE_DECL server::server(http::handler_ref handler, server_settings settings, server_detail::lane_maker make_lanes)
-    : core_{std::make_unique<core>(handler, std::move(settings), std::move(make_lanes))} {}
+TOLLGATE_DECL server::server(http::handler_ref handler, server_settings settings, server_detail::loop_group_factory make_loops)
+    : core_{std::make_unique<core>(handler, std::move(settings), std::move(make_loops))} {}
 
 #if defined(__linux__)
 TOLLGATE_DECL server::server(http::handler_ref handler, server_settings settings)
-    : server{handler, std::move(settings), [](const auto& of, std::size_t lanes) {
-                 return std::make_unique<server_detail::own_lanes>(of, lanes);
+    : server{handler, std::move(settings), [](const auto& of, std::size_t loops) {
+                 return std::make_unique<server_detail::epoll_loop_group>(of, loops);
              }} {}
 #endif
 
@@ -19757,8 +19763,8 @@ TOLLGATE_DECL result<void> server::core::start() {
         opened = internal_error(std::string{"the server could not start: "} + failed.what());
     }
     if (!opened) {
-        host_->workers.stop();  // first: a worker may still have to wake a lane
-        lanes_.reset();
+        context_->workers.stop();  // first: a worker may still have to wake a loop
+        loops_.reset();
     }
 
     std::optional<milliseconds> stop_now;
@@ -19775,11 +19781,11 @@ TOLLGATE_DECL result<void> server::core::start() {
 TOLLGATE_DECL result<void> server::core::open() {
     using namespace server_detail;
     if (auto checked = check_settings(); !checked) return checked;
-    const server_settings& how = host_->settings;
+    const server_settings& how = context_->settings;
     if (how.tls.enabled()) {
         auto made = tls_context::make(how.tls);
         if (!made) return std::move(made).error();
-        host_->set_tls(*std::move(made));
+        context_->set_tls(*std::move(made));
     }
 
     std::vector<listen_address> wanted = how.more_addresses;
@@ -19798,8 +19804,8 @@ TOLLGATE_DECL result<void> server::core::open() {
     }
 
     try {
-        lanes_ = make_lanes_(host_, how.threads != 0 ? how.threads : (std::max)(1U, std::thread::hardware_concurrency()));
-        if (host_->handler.blocking()) host_->workers.start(how.worker_threads);
+        loops_ = make_loops_(context_, how.threads != 0 ? how.threads : (std::max)(1U, std::thread::hardware_concurrency()));
+        if (context_->handler.blocking()) context_->workers.start(how.worker_threads);
     } catch (...) {
         give_up();
         throw;
@@ -19808,12 +19814,12 @@ TOLLGATE_DECL result<void> server::core::open() {
         const std::lock_guard hold{mutex_};
         for (const listening_socket& one : sockets) endpoints_.push_back(one.at);
     }
-    lanes_->listen(sockets);
+    loops_->listen(sockets);
     return {};
 }
 
 TOLLGATE_DECL result<void> server::core::check_settings() const {
-    const server_settings& how = host_->settings;
+    const server_settings& how = context_->settings;
     const std::pair<const char*, milliseconds> times[] = {
         {"header_timeout", how.header_timeout}, {"body_timeout", how.body_timeout},
         {"idle_timeout", how.idle_timeout},     {"write_timeout", how.write_timeout},
@@ -19841,7 +19847,7 @@ TOLLGATE_DECL void server::core::wait() {
         state_changed_.wait(hold, [this] { return state_ == state::stopping || state_ == state::stopped; });
         if (state_ == state::stopped) return;
     }
-    lanes_->wait();
+    loops_->wait();
     close();
 }
 
@@ -19856,9 +19862,9 @@ TOLLGATE_DECL void server::core::stop(milliseconds deadline) {
             state_changed_.notify_all();
         }
         if (state_ == state::starting) {
-            host_->stopping = true;
+            context_->stopping = true;
             stop_when_started_ = deadline;
-            if (server_detail::serving_scope::inside(*host_)) return;
+            if (server_detail::serving_scope::inside(*context_)) return;
             state_changed_.wait(hold, [this] { return state_ != state::starting; });
         }
         if (state_ == state::stopped) return;
@@ -19866,35 +19872,35 @@ TOLLGATE_DECL void server::core::stop(milliseconds deadline) {
         state_changed_.notify_all();
     }
     drain(deadline);
-    if (lanes_->needs_this_thread()) return;
-    lanes_->wait(deadline);
+    if (loops_->needs_this_thread()) return;
+    loops_->wait(deadline);
     close();
 }
 
 TOLLGATE_DECL void server::core::drain(milliseconds deadline) {
-    host_->stopping = true;
-    lanes_->drain(deadline);
+    context_->stopping = true;
+    loops_->drain(deadline);
 }
 
 TOLLGATE_DECL void server::core::close() {
     const std::lock_guard one_at_a_time{close_mutex_};
-    lanes_->close();
-    host_->workers.stop();
+    loops_->close();
+    context_->workers.stop();
     const std::lock_guard hold{mutex_};
     state_ = state::stopped;
     state_changed_.notify_all();
 }
 
 TOLLGATE_DECL server::core::~core() {
-    if (!lanes_) return;
-    host_->stopping = true;
+    if (!loops_) return;
+    context_->stopping = true;
     close();
 }
 
 TOLLGATE_DECL result<void> server::core::reload_certificates() {
-    auto made = server_detail::tls_context::make(host_->settings.tls);
+    auto made = server_detail::tls_context::make(context_->settings.tls);
     if (!made) return std::move(made).error();
-    host_->set_tls(*std::move(made));
+    context_->set_tls(*std::move(made));
     return {};
 }
 
@@ -20520,22 +20526,22 @@ TOLLGATE_DECL std::optional<milliseconds> parse_retry_after(std::string_view tex
 
 }  // namespace tollgate::http
 
-// <tollgate/server/detail/admission.ipp>
+// <tollgate/server/detail/connection_limiter.ipp>
 
 namespace tollgate::inline v0::server_detail {
 
-TOLLGATE_DECL admission::key admission::key_of(const ip_address& from) noexcept {
+TOLLGATE_DECL connection_limiter::key connection_limiter::key_of(const ip_address& from) noexcept {
     key made = from.bytes();
     if (!from.is_v4())
         for (std::size_t i = 8; i < made.size(); ++i) made[i] = 0;
     return made;
 }
 
-TOLLGATE_DECL std::size_t admission::key_hash::operator()(const key& one) const noexcept {
+TOLLGATE_DECL std::size_t connection_limiter::key_hash::operator()(const key& one) const noexcept {
     return std::hash<std::string_view>{}({reinterpret_cast<const char*>(one.data()), one.size()});
 }
 
-TOLLGATE_DECL admission::verdict admission::enter(const ip_address& from) noexcept {
+TOLLGATE_DECL connection_limiter::decision connection_limiter::admit(const ip_address& from) noexcept {
     const std::lock_guard hold{mutex_};
     bool over = connections_ >= connections_max_;
     if (!over && per_address_max_ != 0) {
@@ -20544,21 +20550,21 @@ TOLLGATE_DECL admission::verdict admission::enter(const ip_address& from) noexce
             over = theirs >= per_address_max_;
             if (!over) ++theirs;
         } catch (const std::bad_alloc&) {
-            return verdict::dropped;
+            return decision::dropped;
         }
     }
     if (over) {
-        if (refused_ >= refused_max) return verdict::dropped;
+        if (refused_ >= refused_max) return decision::dropped;
         ++refused_;
-        return verdict::refused;
+        return decision::refused;
     }
     ++connections_;
-    return verdict::welcome;
+    return decision::accepted;
 }
 
-TOLLGATE_DECL void admission::leave(const ip_address& from, verdict given) noexcept {
+TOLLGATE_DECL void connection_limiter::release(const ip_address& from, decision as) noexcept {
     const std::lock_guard hold{mutex_};
-    if (given == verdict::refused) {
+    if (as == decision::refused) {
         --refused_;
         return;
     }
@@ -20703,7 +20709,7 @@ TOLLGATE_DECL tls_context::~tls_context() {
 
 TOLLGATE_DECL result<std::shared_ptr<const tls_context>> tls_context::make(const tls_settings& settings) {
     const auto wrong = [](std::string_view what, const std::string& file) {
-        const std::string place = file.empty() ? "given as text" : file;
+        const std::string place = file.empty() ? "decision as text" : file;
         return invalid("The TLS " + std::string{what} + " (" + place + ") cannot be used: " + detail::take_openssl_error() + ".");
     };
     try {
@@ -20738,26 +20744,26 @@ namespace tollgate::inline v0::server_detail {
 namespace detail {
 
 /// The homes that a worker still has to wake.
-class pending_wakes {
+class pending_notifications {
 public:
-    ~pending_wakes() { flush(); }
+    ~pending_notifications() { flush(); }
 
-    void add(work_home& home) noexcept {
+    void add(completion_target& loop) noexcept {
         ++items_;
-        const auto end = homes_.begin() + size_;
-        if (std::find(homes_.begin(), end, &home) != end) return;
-        if (size_ == homes_.size()) flush();
-        homes_[size_++] = &home;
+        const auto end = targets_.begin() + size_;
+        if (std::find(targets_.begin(), end, &loop) != end) return;
+        if (size_ == targets_.size()) flush();
+        targets_[size_++] = &loop;
     }
     [[nodiscard]] std::size_t items() const noexcept { return items_; }
 
     void flush() noexcept {
-        for (std::size_t i = 0; i < size_; ++i) homes_[i]->wake();
+        for (std::size_t i = 0; i < size_; ++i) targets_[i]->notify();
         size_ = items_ = 0;
     }
 
 private:
-    std::array<work_home*, 16> homes_;  // only the first size_ are ever read
+    std::array<completion_target*, 16> targets_;  // only the first size_ are ever read
     std::size_t size_ = 0;
     std::size_t items_ = 0;
 };
@@ -20786,13 +20792,13 @@ TOLLGATE_DECL void worker_pool::run() noexcept {
     constexpr auto long_time = std::chrono::microseconds{100};  // some ten small requests
     constexpr std::size_t items_max = 16;                       // nobody waits for more than these
 
-    detail::pending_wakes wakes;
+    detail::pending_notifications notifications;
     std::unique_lock hold{mutex_};
     for (;;) {
         work_item* one = queue_.pop();
         if (one == nullptr) {
             hold.unlock();
-            wakes.flush();
+            notifications.flush();
             hold.lock();
             one = queue_.pop();
         }
@@ -20812,8 +20818,8 @@ TOLLGATE_DECL void worker_pool::run() noexcept {
         const auto begun = clock::now();
         one->work();
         const bool took_long = clock::now() - begun > long_time;
-        wakes.add(one->give_back());
-        if (took_long || wakes.items() >= items_max) wakes.flush();
+        notifications.add(one->complete());
+        if (took_long || notifications.items() >= items_max) notifications.flush();
         hold.lock();
     }
 }
@@ -20986,28 +20992,14 @@ TOLLGATE_DECL result<listening_socket> listen_at(const listen_address& where, in
 
 }  // namespace tollgate::server_detail
 
-// <tollgate/server/detail/page_block.ipp>
+// <tollgate/server/detail/http1_session.ipp>
 
 namespace tollgate::inline v0::server_detail {
 
-TOLLGATE_DECL void* page_block::take(std::size_t bytes) {
-    void* const data = ::mmap(nullptr, rounded(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (data == MAP_FAILED) throw std::bad_alloc{};
-    return data;
-}
-
-TOLLGATE_DECL void page_block::give(void* data, std::size_t bytes) noexcept { ::munmap(data, rounded(bytes)); }
-
-}  // namespace tollgate::server_detail
-
-// <tollgate/server/detail/exchange.ipp>
-
-namespace tollgate::inline v0::server_detail {
-
-TOLLGATE_DECL void exchange::begin(const ip_address& peer, bool secure) noexcept {
+TOLLGATE_DECL void http1_session::begin(const ip_address& peer, bool secure) noexcept {
     begin_ = end_ = sent_ = 0;
-    answered_ = 0;
-    in_body_ = over_ = lingers_ = false;
+    responses_ = 0;
+    in_body_ = closing_ = needs_linger_ = false;
     output_.clear();
     response_.clear();
     request_.peer = peer;
@@ -21015,17 +21007,17 @@ TOLLGATE_DECL void exchange::begin(const ip_address& peer, bool secure) noexcept
     parser_.start();
 }
 
-TOLLGATE_DECL std::span<char> exchange::room() {
-    if (input_.data() == nullptr) input_ = page_block{input_bytes_initial};
-    if (input_.size() - end_ < room_bytes_min && begin_ > 0) {
+TOLLGATE_DECL std::span<char> http1_session::input_space() {
+    if (input_.data() == nullptr) input_ = page_buffer{input_bytes_initial};
+    if (input_.size() - end_ < input_space_bytes_min && begin_ > 0) {
         std::memmove(input_.data(), input_.data() + begin_, end_ - begin_);
         end_ -= begin_;
         begin_ = 0;
     }
-    if (input_.size() - end_ < room_bytes_min) {
+    if (input_.size() - end_ < input_space_bytes_min) {
         const std::size_t bytes = (std::min)(input_.size() * 2, settings_.message_bytes_max() + input_slack_bytes);
         if (bytes > input_.size()) {
-            page_block larger{bytes};
+            page_buffer larger{bytes};
             std::memcpy(larger.data(), input_.data(), end_);
             input_ = std::move(larger);
         }
@@ -21033,11 +21025,11 @@ TOLLGATE_DECL std::span<char> exchange::room() {
     return {input_.data() + end_, input_.size() - end_};
 }
 
-TOLLGATE_DECL exchange::turn exchange::look(const answering& with) {
-    if (over_) return turn::over;
+TOLLGATE_DECL http1_session::state http1_session::parse(const response_context& with) {
+    if (closing_) return state::closing;
     if (begin_ == end_) {
         begin_ = end_ = 0;
-        return turn::idle;
+        return state::idle;
     }
     switch (parser_.step({input_.data() + begin_, end_ - begin_}, request_)) {
         case http::parse_step::needs_more: break;
@@ -21045,17 +21037,17 @@ TOLLGATE_DECL exchange::turn exchange::look(const answering& with) {
             in_body_ = true;
             if (parser_.expects_continue()) http::append_continue(output_);
             break;
-        case http::parse_step::complete: return turn::request;
+        case http::parse_step::complete: return state::request_ready;
         case http::parse_step::refused:
             refuse(parser_.refused_status(), parser_.refused_reason(), with);
-            return turn::over;
+            return state::closing;
     }
-    return in_body_ ? turn::in_body : turn::in_head;
+    return in_body_ ? state::in_body : state::in_head;
 }
 
-TOLLGATE_DECL void exchange::answer(const answering& with) {
+TOLLGATE_DECL void http1_session::respond(const response_context& with) {
     with.handler.handle(request_, response_);
-    const bool keep_alive = parser_.keep_alive() && !with.last_ones.load(std::memory_order_relaxed);
+    const bool keep_alive = parser_.keep_alive() && !with.draining.load(std::memory_order_relaxed);
     http::append_response(response_,
                           {.date = with.date,
                            .version = request_.version,
@@ -21063,30 +21055,30 @@ TOLLGATE_DECL void exchange::answer(const answering& with) {
                            .head_only = request_.method == http::method::head},
                           output_);
     response_.clear();
-    ++answered_;
+    ++responses_;
     begin_ += parser_.consumed();
     in_body_ = false;
     if (keep_alive) {
         parser_.start();
         return;
     }
-    over_ = true;
-    // A body that nobody wants may be on its way all the same, and so may the next request, if it is we who end it.
-    lingers_ = request_.body_state == http::body_state::too_large || parser_.keep_alive();
+    closing_ = true;
+    // A body that was refused may still be on its way, and so may a next request if it is the server that closes.
+    needs_linger_ = request_.body_state == http::body_state::too_large || parser_.keep_alive();
 }
 
-TOLLGATE_DECL exchange::turn exchange::serve(const answering& with, waiting allowed) {
+TOLLGATE_DECL http1_session::state http1_session::serve(const response_context& with, blocking allowed) {
     for (;;) {
-        if (output_.size() - sent_ >= output_bytes_max) return turn::held;
-        const turn now = look(with);
-        if (now != turn::request) return now;
+        if (output_.size() - sent_ >= output_bytes_max) return state::output_full;
+        const state now = parse(with);
+        if (now != state::request_ready) return now;
         request_.is_followed = begin_ + parser_.consumed() < end_;
-        if (allowed == waiting::forbidden && with.handler.may_block(request_)) return now;
-        answer(with);
+        if (allowed == blocking::forbidden && with.handler.may_block(request_)) return now;
+        respond(with);
     }
 }
 
-TOLLGATE_DECL void exchange::refuse(http::status status, std::string_view reason, const answering& with) {
+TOLLGATE_DECL void http1_session::refuse(http::status status, std::string_view reason, const response_context& with) {
     response_.clear();
     response_.set_status(status);
     with.handler.handle(http::refusal{status, reason, request_.peer, request_.secure}, response_);
@@ -21094,19 +21086,19 @@ TOLLGATE_DECL void exchange::refuse(http::status status, std::string_view reason
         response_.add("Retry-After", 1U);
     http::append_response(response_, {.date = with.date, .keep_alive = false}, output_);
     response_.clear();
-    ++answered_;
-    over_ = lingers_ = true;
+    ++responses_;
+    closing_ = needs_linger_ = true;
 }
 
-TOLLGATE_DECL void exchange::sent(std::size_t bytes) noexcept {
+TOLLGATE_DECL void http1_session::sent(std::size_t bytes) noexcept {
     sent_ += bytes;
     if (sent_ < output_.size()) return;
     sent_ = 0;
     output_.clear();
 }
 
-TOLLGATE_DECL void exchange::shrink() noexcept {
-    if (input_.size() > input_bytes_kept_max) input_ = page_block{};
+TOLLGATE_DECL void http1_session::shrink() noexcept {
+    if (input_.size() > input_bytes_kept_max) input_ = page_buffer{};
     if (output_.capacity() > output_bytes_kept_max) std::string{}.swap(output_);
 }
 
@@ -21151,11 +21143,11 @@ TOLLGATE_DECL tls_step tls_stream::failure(int returned) noexcept {
     return plain_http ? tls_step::plain_http : tls_step::failed;
 }
 
-TOLLGATE_DECL tls_step tls_stream::shake_hands(tls_wire& wire) {
+TOLLGATE_DECL tls_step tls_stream::handshake(tls_wire& wire) {
     detail::ready_openssl(ssl_, wire);
     const int returned = SSL_do_handshake(ssl_);
     if (returned != 1) return failure(returned);
-    shaken_hands_ = true;
+    handshake_done_ = true;
     return tls_step::done;
 }
 
@@ -21187,8 +21179,8 @@ TOLLGATE_DECL bool tls_stream::write(tls_wire& wire, std::string_view plain) {
     return true;
 }
 
-TOLLGATE_DECL void tls_stream::say_goodbye(tls_wire& wire) noexcept {
-    if (broken_ || !shaken_hands_) return;
+TOLLGATE_DECL void tls_stream::close_notify(tls_wire& wire) noexcept {
+    if (broken_ || !handshake_done_) return;
     detail::ready_openssl(ssl_, wire);
     if (SSL_shutdown(ssl_) < 0) ERR_clear_error();
 }
@@ -21199,34 +21191,34 @@ TOLLGATE_DECL void tls_stream::say_goodbye(tls_wire& wire) noexcept {
 
 namespace tollgate::inline v0::server_detail {
 
-TOLLGATE_DECL connection::connection(lane& home, socket_handle socket, const ip_address& peer,
-                                     admission::verdict given) noexcept
-    : lane_{home}, peer_{peer}, socket_{socket}, given_{given} {
-    lane_.enter(*this);
+TOLLGATE_DECL connection::connection(event_loop& loop, socket_handle socket, const ip_address& peer,
+                                     connection_limiter::decision decision) noexcept
+    : loop_{loop}, peer_{peer}, socket_{socket}, admitted_as_{decision} {
+    loop_.enter(*this);
 }
 
 TOLLGATE_DECL connection::~connection() {
     if (workspace_) close_workspace();
-    lane_.shared().doors.leave(peer_, given_);
-    lane_.leave(*this);
+    loop_.context().connections.release(peer_, admitted_as_);
+    loop_.leave(*this);
 }
 
 TOLLGATE_DECL void connection::begin() noexcept {
-    go_on([this] { return first_step(); });
+    proceed([this] { return first_step(); });
 }
 
 TOLLGATE_DECL void connection::on_ready() noexcept {
     waiting_ = false;
-    go_on([this] { return resume(); });
+    proceed([this] { return resume(); });
 }
 
-TOLLGATE_DECL void connection::on_given_back() noexcept {
-    go_on([this] {
+TOLLGATE_DECL void connection::on_completed() noexcept {
+    proceed([this] {
         phase_ = phase::reading;
         if (interruption_ == interruption::cut_off) return next::end;
         interruption_ = interruption::none;
-        const next then = settle(turn_, sent_);
-        return then == next::again ? converse() : then;
+        const next then = after_send(after_output_, sent_);
+        return then == next::again ? serve() : then;
     });
 }
 
@@ -21242,7 +21234,7 @@ TOLLGATE_DECL void connection::on_deadline() noexcept {
 }
 
 template <class Step>
-TOLLGATE_DECL void connection::go_on(Step step) noexcept {
+TOLLGATE_DECL void connection::proceed(Step step) noexcept {
     const auto guarded = [](auto&& one) noexcept {
         try {
             return one();
@@ -21253,7 +21245,7 @@ TOLLGATE_DECL void connection::go_on(Step step) noexcept {
     next then = guarded(step);
     while (then == next::work) {
         phase_ = phase::working;
-        if (lane_.shared().workers.submit(*this)) return;
+        if (loop_.context().workers.submit(*this)) return;
         phase_ = phase::reading;
         then = guarded([this] { return refuse(http::status::service_unavailable, "The server is busy. Try again in a moment."); });
     }
@@ -21271,9 +21263,9 @@ TOLLGATE_DECL void connection::go_on(Step step) noexcept {
 }
 
 TOLLGATE_DECL connection::next connection::first_step() {
-    if (const auto context = lane_.shared().tls()) tls_ = std::make_unique<tls_stream>(context);
+    if (const auto context = loop_.context().tls()) tls_ = std::make_unique<tls_stream>(context);
     // A TLS client can read what we say only after a handshake.
-    else if (given_ == admission::verdict::refused) return turn_away();
+    else if (admitted_as_ == connection_limiter::decision::refused) return reject_overload();
     expect(tls_ ? deadline::handshake : deadline::head);
     return next::wait_readable;
 }
@@ -21295,8 +21287,8 @@ TOLLGATE_DECL connection::next connection::resume() {
     switch (phase_) {
         case phase::lingering: return linger();
         case phase::writing: {
-            const next then = settle(turn_, transmit());
-            return then == next::again ? converse() : then;
+            const next then = after_send(after_output_, transmit());
+            return then == next::again ? serve() : then;
         }
         case phase::reading:
         case phase::working: break;
@@ -21307,35 +21299,35 @@ TOLLGATE_DECL connection::next connection::resume() {
 TOLLGATE_DECL connection::next connection::read() {
     if (!workspace_) open_workspace();
     if (tls_) return read_ciphertext();
-    const std::span<char> room = workspace_->talk.room();
-    if (room.empty()) return next::end;
-    const io_result got = receive(socket_, room);
+    const std::span<char> space = workspace_->session.input_space();
+    if (space.empty()) return next::end;
+    const io_result got = receive(socket_, space);
     if (got.state == io_state::closed) return next::end;
-    workspace_->talk.received(got.bytes);
-    return converse();
+    workspace_->session.received(got.bytes);
+    return serve();
 }
 
 TOLLGATE_DECL connection::next connection::read_ciphertext() {
     tls_wire& wire = workspace_->wire;
-    const io_result got = receive(socket_, wire.room());
+    const io_result got = receive(socket_, wire.input_space());
     if (got.state == io_state::closed) return next::end;
     wire.end = got.bytes;
 
-    if (!tls_->shaken_hands()) {
-        switch (tls_->shake_hands(wire)) {
+    if (!tls_->handshake_done()) {
+        switch (tls_->handshake(wire)) {
             case tls_step::done: break;
-            case tls_step::wants_bytes: return settle(exchange::turn::idle, transmit());
+            case tls_step::wants_bytes: return after_send(http1_session::state::idle, transmit());
             case tls_step::plain_http:
                 tls_.reset();
                 workspace_->wire.begin = workspace_->wire.end = 0;
-                workspace_->talk.begin(peer_, false);
+                workspace_->session.begin(peer_, false);
                 return refuse(http::status::bad_request, "This port speaks TLS: use https.");
             case tls_step::closed:
             case tls_step::failed:
                 (void)transmit();  // the alert
                 return next::end;
         }
-        if (given_ == admission::verdict::refused) return turn_away();
+        if (admitted_as_ == connection_limiter::decision::refused) return reject_overload();
         expect(deadline::head);
     }
     return decrypt();
@@ -21344,91 +21336,91 @@ TOLLGATE_DECL connection::next connection::read_ciphertext() {
 TOLLGATE_DECL connection::next connection::decrypt() {
     // All of the wire's bytes at once, so that all their requests are answered in one batch.
     do {
-        const std::span<char> room = workspace_->talk.room();
-        if (room.empty()) return next::end;
-        const auto got = tls_->read(workspace_->wire, room);
+        const std::span<char> space = workspace_->session.input_space();
+        if (space.empty()) return next::end;
+        const auto got = tls_->read(workspace_->wire, space);
         if (got.step == tls_step::wants_bytes) break;
         if (got.step == tls_step::closed) break;  // what came before the goodbye still wants its answer
         if (got.step != tls_step::done) {
             (void)transmit();
             return next::end;
         }
-        workspace_->talk.received(got.bytes);
+        workspace_->session.received(got.bytes);
     } while (tls_->holds(workspace_->wire));
-    return converse();
+    return serve();
 }
 
-TOLLGATE_DECL connection::next connection::converse() {
+TOLLGATE_DECL connection::next connection::serve() {
     for (;;) {
-        const exchange::turn now = workspace_->talk.serve(lane_.answering_now(), exchange::waiting::forbidden);
-        if (now == exchange::turn::request) {
-            workspace_->date = lane_.date();
+        const http1_session::state now = workspace_->session.serve(loop_.responding(), http1_session::blocking::forbidden);
+        if (now == http1_session::state::request_ready) {
+            workspace_->date = loop_.date();
             return next::work;
         }
-        const next then = settle(now, transmit());
+        const next then = after_send(now, transmit());
         if (then != next::again) return then;
     }
 }
 
 TOLLGATE_DECL void connection::work() noexcept {
-    const host& of = lane_.shared();
+    const server_context& of = loop_.context();
     const serving_scope mark{of};
-    const answering with{of.handler, workspace_->date.view(), of.stopping};
+    const response_context with{of.handler, workspace_->date.view(), of.stopping};
     try {
-        workspace_->talk.answer(with);
-        turn_ = workspace_->talk.serve(with, exchange::waiting::allowed);
+        workspace_->session.respond(with);
+        after_output_ = workspace_->session.serve(with, http1_session::blocking::allowed);
         sent_ = transmit();
     } catch (...) {
         sent_ = io_state::closed;
     }
 }
 
-TOLLGATE_DECL work_home& connection::give_back() noexcept {
-    lane& home = lane_;
-    home.give_back(*this);
-    return home;
+TOLLGATE_DECL completion_target& connection::complete() noexcept {
+    event_loop& loop = loop_;
+    loop.complete(*this);
+    return loop;
 }
 
-TOLLGATE_DECL connection::next connection::settle(exchange::turn turn, io_state sent) {
+TOLLGATE_DECL connection::next connection::after_send(http1_session::state then, io_state sent) {
     switch (sent) {
         case io_state::closed: return next::end;
         case io_state::would_block:
             // Nothing is read as long as the client does not take what it asked for.
-            turn_ = turn;
+            after_output_ = then;
             if (phase_ != phase::writing) expect(deadline::write);
             phase_ = phase::writing;
             return next::wait_writable;
         case io_state::done: break;
     }
     phase_ = phase::reading;
-    if (turn == exchange::turn::over) return finish();
-    if (turn == exchange::turn::held) return next::again;
-    return await_bytes(turn);
+    if (then == http1_session::state::closing) return finish();
+    if (then == http1_session::state::output_full) return next::again;
+    return await_bytes(then);
 }
 
 TOLLGATE_DECL connection::next connection::refuse(http::status status, std::string_view reason) {
     if (!workspace_) open_workspace();
-    workspace_->talk.refuse(status, reason, lane_.answering_now());
-    return settle(exchange::turn::over, transmit());
+    workspace_->session.refuse(status, reason, loop_.responding());
+    return after_send(http1_session::state::closing, transmit());
 }
 
-TOLLGATE_DECL connection::next connection::turn_away() {
+TOLLGATE_DECL connection::next connection::reject_overload() {
     return refuse(http::status::service_unavailable, "The server has too many connections. Try again in a moment.");
 }
 
-TOLLGATE_DECL connection::next connection::await_bytes(exchange::turn turn) {
-    const bool answered = workspace_->talk.answered() > 0;
-    greeted_ = greeted_ || answered;
+TOLLGATE_DECL connection::next connection::await_bytes(http1_session::state then) {
+    const bool responded = workspace_->session.responses() > 0;
+    answered_before_ = answered_before_ || responded;
     if (tls_ && tls_->ended()) return finish();
-    if (workspace_->blank()) {
+    if (workspace_->empty()) {
         close_workspace();
-        if (lane_.shared().stopping.load(std::memory_order_relaxed)) return finish();
+        if (loop_.context().stopping.load(std::memory_order_relaxed)) return finish();
         // Only an answer begins a new rest: bytes that came to nothing, as parts of TLS records may, buy no time.
-        if (greeted_ && (deadline_ != deadline::idle || answered)) expect(deadline::idle);
+        if (answered_before_ && (deadline_ != deadline::idle || responded)) expect(deadline::idle);
     } else {
         // Absolute for one message: the trickle of a byte now and then buys no time.
-        const deadline what = turn == exchange::turn::in_body ? deadline::body : deadline::head;
-        const std::uint64_t count = workspace_->talk.answered();
+        const deadline what = then == http1_session::state::in_body ? deadline::body : deadline::head;
+        const std::uint64_t count = workspace_->session.responses();
         if (deadline_ != what || expected_since_ != count) expect(what);
         expected_since_ = count;
     }
@@ -21436,10 +21428,10 @@ TOLLGATE_DECL connection::next connection::await_bytes(exchange::turn turn) {
 }
 
 TOLLGATE_DECL connection::next connection::finish() {
-    const bool lingers = workspace_ && workspace_->talk.lingers();
+    const bool lingers = workspace_ && workspace_->session.needs_linger();
     if (tls_) {
         if (!workspace_) open_workspace();
-        tls_->say_goodbye(workspace_->wire);
+        tls_->close_notify(workspace_->wire);
         (void)transmit();
     }
     if (!lingers) return next::end;
@@ -21466,19 +21458,19 @@ TOLLGATE_DECL connection::next connection::linger() {
 }
 
 TOLLGATE_DECL io_state connection::transmit() {
-    exchange& talk = workspace_->talk;
+    http1_session& session = workspace_->session;
     if (!tls_) {
-        const std::string_view output = talk.output();
+        const std::string_view output = session.output();
         if (output.empty()) return io_state::done;
         const io_result went = send(socket_, output);
         if (went.state != io_state::done) return went.state;
-        talk.sent(went.bytes);
+        session.sent(went.bytes);
         return went.bytes == output.size() ? io_state::done : io_state::would_block;
     }
     tls_wire& wire = workspace_->wire;
-    if (const std::string_view plain = talk.output(); !plain.empty()) {
+    if (const std::string_view plain = session.output(); !plain.empty()) {
         if (!tls_->write(wire, plain)) return io_state::closed;
-        talk.sent(plain.size());
+        session.sent(plain.size());
     }
     const std::string_view output = std::string_view{wire.output}.substr(wire.sent);
     if (output.empty()) return io_state::done;
@@ -21492,22 +21484,22 @@ TOLLGATE_DECL io_state connection::transmit() {
 }
 
 TOLLGATE_DECL void connection::open_workspace() {
-    workspace_ = lane_.workspaces().take();
-    workspace_->talk.begin(peer_, tls_ != nullptr);
+    workspace_ = loop_.workspaces().take();
+    workspace_->session.begin(peer_, tls_ != nullptr);
 }
 
-TOLLGATE_DECL void connection::close_workspace() noexcept { lane_.workspaces().give(std::move(workspace_)); }
+TOLLGATE_DECL void connection::close_workspace() noexcept { loop_.workspaces().give(std::move(workspace_)); }
 
 TOLLGATE_DECL void connection::expect_end() noexcept {
     deadline_ = deadline::linger;
-    const milliseconds patience = lane_.shared().settings.linger_timeout;
-    lane_.arm(*this, lane_.shared().stopping ? (std::min)(patience, linger_while_stopping) : patience);
+    const milliseconds patience = loop_.context().settings.linger_timeout;
+    loop_.arm(*this, loop_.context().stopping ? (std::min)(patience, linger_while_stopping) : patience);
 }
 
 /// Whether a client that is still taking its last answers gets more time; patience is short only in a server that stops.
 TOLLGATE_DECL bool connection::lingers_on() noexcept {
     const milliseconds had = ++lingered_times_ * linger_while_stopping;
-    if (!lane_.shared().stopping || had >= lane_.shared().settings.linger_timeout || !is_sending(socket_)) return false;
+    if (!loop_.context().stopping || had >= loop_.context().settings.linger_timeout || !is_sending(socket_)) return false;
     expect_end();
     return true;
 }
@@ -21515,12 +21507,12 @@ TOLLGATE_DECL bool connection::lingers_on() noexcept {
 TOLLGATE_DECL void connection::expect(deadline what) noexcept {
     deadline_ = what;
     expected_since_ = 0;
-    lane_.arm(*this, what);
+    loop_.arm(*this, what);
 }
 
 }  // namespace tollgate::server_detail
 
-// <tollgate/server/detail/lane.ipp>
+// <tollgate/server/detail/event_loop.ipp>
 
 namespace tollgate::inline v0::server_detail {
 
@@ -21539,8 +21531,8 @@ TOLLGATE_DECL void connection_list::interrupt_all(interruption why) const noexce
     for (connection* one = first_; one != nullptr; one = one->next_) one->interrupt(why);
 }
 
-TOLLGATE_DECL lane::lane(std::shared_ptr<host> of) : host_{std::move(of)}, workspaces_{host_->parsing()} {
-    const server_settings& how = host_->settings;
+TOLLGATE_DECL event_loop::event_loop(std::shared_ptr<server_context> of) : context_{std::move(of)}, workspaces_{context_->parsing()} {
+    const server_settings& how = context_->settings;
     const std::pair<deadline, milliseconds> times[] = {
         {deadline::handshake, how.handshake_timeout}, {deadline::head, how.header_timeout},
         {deadline::body, how.body_timeout},           {deadline::idle, how.idle_timeout},
@@ -21553,95 +21545,96 @@ TOLLGATE_DECL lane::lane(std::shared_ptr<host> of) : host_{std::move(of)}, works
         ticks_[static_cast<std::size_t>(what)] = to_ticks(time);
 }
 
-TOLLGATE_DECL lane::~lane() {
-    for (const arrival& one : arrivals_) {
+TOLLGATE_DECL event_loop::~event_loop() {
+    for (const accepted_socket& one : accepted_) {
         close_socket(one.socket);
-        host_->doors.leave(one.peer, one.given);
+        context_->connections.release(one.peer, one.decision);
     }
 }
 
-TOLLGATE_DECL bool lane::hand_over(socket_handle socket, const ip_address& peer, admission::verdict given) noexcept {
+TOLLGATE_DECL bool event_loop::enqueue_accepted(socket_handle socket, const ip_address& peer,
+    connection_limiter::decision decision) noexcept {
     {
         const std::lock_guard hold{inbox_mutex_};
         try {
-            arrivals_.push_back({socket, peer, given});
+            accepted_.push_back({socket, peer, decision});
         } catch (const std::bad_alloc&) {
             return false;
         }
-        if (std::exchange(fetch_posted_, true)) return true;
+        if (std::exchange(collect_posted_, true)) return true;
     }
-    post_fetch();
+    post_collect();
     return true;
 }
 
-TOLLGATE_DECL void lane::give_back(connection& one) noexcept {
+TOLLGATE_DECL void event_loop::complete(connection& one) noexcept {
     const std::lock_guard hold{inbox_mutex_};
-    given_back_.push(one);
+    completed_.push(one);
 }
 
-TOLLGATE_DECL void lane::wake() noexcept {
+TOLLGATE_DECL void event_loop::notify() noexcept {
     {
         const std::lock_guard hold{inbox_mutex_};
-        if (fetch_posted_ || given_back_.size() == 0) return;
-        fetch_posted_ = true;
+        if (collect_posted_ || completed_.size() == 0) return;
+        collect_posted_ = true;
     }
-    post_fetch();
+    post_collect();
 }
 
-TOLLGATE_DECL void lane::fetch() noexcept {
-    std::vector<arrival> arrivals;
-    work_queue given_back;
+TOLLGATE_DECL void event_loop::collect() noexcept {
+    std::vector<accepted_socket> accepted;
+    work_queue completed;
     {
         const std::lock_guard hold{inbox_mutex_};
-        arrivals.swap(arrivals_);
-        given_back = std::exchange(given_back_, work_queue{});
-        fetch_posted_ = false;
+        accepted.swap(accepted_);
+        completed = std::exchange(completed_, work_queue{});
+        collect_posted_ = false;
     }
-    for (const arrival& one : arrivals) {
+    for (const accepted_socket& one : accepted) {
         if (!draining_) {
-            adopt(one.socket, one.peer, one.given);
+            add_connection(one.socket, one.peer, one.decision);
         } else {
             close_socket(one.socket);
-            host_->doors.leave(one.peer, one.given);
+            context_->connections.release(one.peer, one.decision);
         }
     }
-    while (work_item* const one = given_back.pop()) static_cast<connection&>(*one).on_given_back();
+    while (work_item* const one = completed.pop()) static_cast<connection&>(*one).on_completed();
 }
 
-TOLLGATE_DECL void lane::arm(deadline_wheel::entry& one, milliseconds from_now) noexcept {
+TOLLGATE_DECL void event_loop::arm(deadline_wheel::entry& one, milliseconds from_now) noexcept {
     if (!ticking_) begin_ticking();
     wheel_.arm(one, to_ticks(from_now));
 }
 
-TOLLGATE_DECL std::uint64_t lane::to_ticks(milliseconds time) const noexcept {
+TOLLGATE_DECL std::uint64_t event_loop::to_ticks(milliseconds time) const noexcept {
     return static_cast<std::uint64_t>((std::max)(time, milliseconds{0}) / tick_length_) + 1;
 }
 
-TOLLGATE_DECL void lane::begin_ticking() noexcept {
+TOLLGATE_DECL void event_loop::begin_ticking() noexcept {
     ticking_ = true;
-    tell_time();
+    update_date();
     start_ticking();
 }
 
-TOLLGATE_DECL void lane::tell_time() noexcept {
+TOLLGATE_DECL void event_loop::update_date() noexcept {
     date_ = to_http_date(std::chrono::time_point_cast<milliseconds>(std::chrono::system_clock::now()));
 }
 
-TOLLGATE_DECL bool lane::tick(std::uint64_t ticks) noexcept {
-    tell_time();
+TOLLGATE_DECL bool event_loop::tick(std::uint64_t ticks) noexcept {
+    update_date();
     workspaces_.trim();
-    fetch();  // a worker may have given back something before it began with what takes it long
+    collect();  // a worker may have given back something before it began with what takes it long
     while (ticks-- > 0 && !wheel_.empty()) wheel_.advance();
     ticking_ = !wheel_.empty() || !connections_.empty();
     return ticking_;
 }
 
-TOLLGATE_DECL void lane::enter(connection& one) noexcept {
+TOLLGATE_DECL void event_loop::enter(connection& one) noexcept {
     connections_.add(one);
     if (!ticking_) begin_ticking();
 }
 
-TOLLGATE_DECL void lane::leave(connection& one) noexcept {
+TOLLGATE_DECL void event_loop::leave(connection& one) noexcept {
     connections_.remove(one);
     wheel_.disarm(one);
     if (drained()) {
@@ -21650,7 +21643,7 @@ TOLLGATE_DECL void lane::leave(connection& one) noexcept {
     }
 }
 
-TOLLGATE_DECL void lane::drain(milliseconds deadline) noexcept {
+TOLLGATE_DECL void event_loop::drain(milliseconds deadline) noexcept {
     const bool first = !std::exchange(draining_, true);
     if (connections_.empty()) {
         if (first) on_drained();
@@ -21661,11 +21654,11 @@ TOLLGATE_DECL void lane::drain(milliseconds deadline) noexcept {
     connections_.interrupt_all(interruption::stopping);
 }
 
-TOLLGATE_DECL void lane::cut_off() noexcept { connections_.interrupt_all(interruption::cut_off); }
+TOLLGATE_DECL void event_loop::cut_off() noexcept { connections_.interrupt_all(interruption::cut_off); }
 
 }  // namespace tollgate::server_detail
 
-// <tollgate/server/detail/epoll_lane.ipp>
+// <tollgate/server/detail/epoll_loop.ipp>
 
 #if defined(__linux__)
 
@@ -21690,12 +21683,12 @@ TOLLGATE_DECL void epoll_source::change(socket_handle socket, interest what) noe
     const int command = watched_ == interest::unregistered ? EPOLL_CTL_ADD
                         : what == interest::unregistered   ? EPOLL_CTL_DEL
                                                            : EPOLL_CTL_MOD;
-    watched_ = ::epoll_ctl(home_.epoll_, command, socket, &event) == 0 ? what : interest::unregistered;
+    watched_ = ::epoll_ctl(loop_.epoll_, command, socket, &event) == 0 ? what : interest::unregistered;
 }
 
-TOLLGATE_DECL epoll_connection::epoll_connection(epoll_lane& home, socket_handle socket, const ip_address& peer,
-                                                 admission::verdict given) noexcept
-    : connection{home, socket, peer, given}, epoll_source{home}, own_socket_{socket} {}
+TOLLGATE_DECL epoll_connection::epoll_connection(epoll_loop& loop, socket_handle socket, const ip_address& peer,
+                                                 connection_limiter::decision decision) noexcept
+    : connection{loop, socket, peer, decision}, epoll_source{loop}, own_socket_{socket} {}
 
 TOLLGATE_DECL epoll_connection::~epoll_connection() { close_socket(own_socket_); }
 
@@ -21716,7 +21709,7 @@ TOLLGATE_DECL void epoll_connection::wait_writable() noexcept {
 }
 
 TOLLGATE_DECL void epoll_connection::cancel() noexcept {
-    if (!std::exchange(cancelled_, true)) epoll_home().cancelled_.push(*this);
+    if (!std::exchange(cancelled_, true)) epoll_loop_of().cancelled_.push(*this);
 }
 
 TOLLGATE_DECL void epoll_connection::end_wait() noexcept {
@@ -21724,12 +21717,12 @@ TOLLGATE_DECL void epoll_connection::end_wait() noexcept {
     on_ready();
 }
 
-TOLLGATE_DECL epoll_listener::epoll_listener(epoll_lane& home, const std::vector<std::unique_ptr<epoll_lane>>& lanes,
+TOLLGATE_DECL epoll_listener::epoll_listener(epoll_loop& loop, const std::vector<std::unique_ptr<epoll_loop>>& loops,
                                              socket_handle socket) noexcept
-    : epoll_source{home}, lanes_{lanes}, socket_{socket} {}
+    : epoll_source{loop}, loops_{loops}, socket_{socket} {}
 
 TOLLGATE_DECL epoll_listener::~epoll_listener() {
-    epoll_home().disarm(*this);
+    epoll_loop_of().disarm(*this);
     close_socket(socket_);
 }
 
@@ -21741,51 +21734,51 @@ TOLLGATE_DECL void epoll_listener::on_event() noexcept {
         if (got.state == accept_state::none) return;
         if (got.state == accept_state::exhausted) {
             watch(socket_, interest::unregistered);  // trying again at once would spin
-            return epoll_home().arm(*this, pause_when_exhausted);
+            return epoll_loop_of().arm(*this, pause_when_exhausted);
         }
         deal(got);
     }
 }
 
 TOLLGATE_DECL void epoll_listener::deal(const accept_result& got) noexcept {
-    admission& doors = epoll_home().shared().doors;
-    const auto given = doors.enter(got.peer);
-    if (given == admission::verdict::dropped) return close_socket(got.socket);
-    next_lane_ = (next_lane_ + 1) % lanes_.size();
-    epoll_lane& to = *lanes_[next_lane_];
-    if (&to == &epoll_home()) return to.adopt(got.socket, got.peer, given);
-    if (to.hand_over(got.socket, got.peer, given)) return;
+    connection_limiter& connections = epoll_loop_of().context().connections;
+    const auto decision = connections.admit(got.peer);
+    if (decision == connection_limiter::decision::dropped) return close_socket(got.socket);
+    next_loop_ = (next_loop_ + 1) % loops_.size();
+    epoll_loop& to = *loops_[next_loop_];
+    if (&to == &epoll_loop_of()) return to.add_connection(got.socket, got.peer, decision);
+    if (to.enqueue_accepted(got.socket, got.peer, decision)) return;
     close_socket(got.socket);
-    doors.leave(got.peer, given);
+    connections.release(got.peer, decision);
 }
 
-TOLLGATE_DECL epoll_lane::epoll_lane(std::shared_ptr<host> of, std::function<void()> on_drained)
-    : lane{std::move(of)}, epoll_{::epoll_create1(EPOLL_CLOEXEC)}, bell_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)},
+TOLLGATE_DECL epoll_loop::epoll_loop(std::shared_ptr<server_context> of, std::function<void()> on_drained)
+    : event_loop{std::move(of)}, epoll_{::epoll_create1(EPOLL_CLOEXEC)}, wakeup_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)},
       on_drained_{std::move(on_drained)} {
     epoll_event event{};
     event.events = EPOLLIN;  // data.ptr stays null: the bell is told from sources by it
-    if (epoll_ >= 0 && bell_ >= 0 && ::epoll_ctl(epoll_, EPOLL_CTL_ADD, bell_, &event) == 0) return;
+    if (epoll_ >= 0 && wakeup_ >= 0 && ::epoll_ctl(epoll_, EPOLL_CTL_ADD, wakeup_, &event) == 0) return;
     const std::error_code why{errno, std::system_category()};
     if (epoll_ >= 0) ::close(epoll_);
-    if (bell_ >= 0) ::close(bell_);
+    if (wakeup_ >= 0) ::close(wakeup_);
     throw std::system_error{why, "epoll"};
 }
 
-TOLLGATE_DECL epoll_lane::~epoll_lane() {
+TOLLGATE_DECL epoll_loop::~epoll_loop() {
     listeners_.clear();
     ::close(epoll_);
-    ::close(bell_);
+    ::close(wakeup_);
 }
 
-TOLLGATE_DECL void epoll_lane::listen(const std::vector<std::unique_ptr<epoll_lane>>& lanes, socket_handle socket) {
-    listeners_.push_back(std::make_unique<epoll_listener>(*this, lanes, socket));
+TOLLGATE_DECL void epoll_loop::listen(const std::vector<std::unique_ptr<epoll_loop>>& loops, socket_handle socket) {
+    listeners_.push_back(std::make_unique<epoll_listener>(*this, loops, socket));
     listeners_.back()->wait();
 }
 
-TOLLGATE_DECL void epoll_lane::run() noexcept {
+TOLLGATE_DECL void epoll_loop::run() noexcept {
     std::array<epoll_event, 256> events;
     for (;;) {
-        const int count = ::epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), patience_milliseconds());
+        const int count = ::epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), wait_timeout_milliseconds());
         bool rung = false;
         for (int i = 0; i < count; ++i) {
             void* const source = events[static_cast<std::size_t>(i)].data.ptr;
@@ -21794,84 +21787,85 @@ TOLLGATE_DECL void epoll_lane::run() noexcept {
         }
         // All that may end a connection other than the one it is about comes after the events, which name connections.
         tick_if_due();
-        if (rung) answer_the_bell();
+        if (rung) on_wakeup();
         end_cancelled();
-        if (let_go_ && drained()) return;
+        if (exit_requested_ && drained()) return;
     }
 }
 
-TOLLGATE_DECL int epoll_lane::patience_milliseconds() const noexcept {
+TOLLGATE_DECL int epoll_loop::wait_timeout_milliseconds() const noexcept {
     if (!ticks_) return -1;
     const auto left = std::chrono::ceil<milliseconds>(next_tick_ - clock::now()).count();
     return left <= 0 ? 0 : static_cast<int>(left);
 }
 
-TOLLGATE_DECL void epoll_lane::tick_if_due() noexcept {
+TOLLGATE_DECL void epoll_loop::tick_if_due() noexcept {
     if (!ticks_) return;
     std::uint64_t ticks = 0;
     for (const auto now = clock::now(); next_tick_ <= now; ++ticks) next_tick_ += tick_length();
     if (ticks > 0) ticks_ = tick(ticks);
 }
 
-TOLLGATE_DECL void epoll_lane::start_ticking() noexcept {
+TOLLGATE_DECL void epoll_loop::start_ticking() noexcept {
     next_tick_ = clock::now() + tick_length();
     ticks_ = true;
 }
 
-TOLLGATE_DECL void epoll_lane::end_cancelled() noexcept {
+TOLLGATE_DECL void epoll_loop::end_cancelled() noexcept {
     while (work_item* const one = cancelled_.pop()) static_cast<epoll_connection&>(*one).on_cancelled();
 }
 
-TOLLGATE_DECL void epoll_lane::ring() noexcept {
+TOLLGATE_DECL void epoll_loop::wake_thread() noexcept {
     const std::uint64_t once = 1;
-    (void)!::write(bell_, &once, sizeof once);  // it fails only when it has been rung 2^64 times
+    (void)!::write(wakeup_, &once, sizeof once);  // it fails only when it has been rung 2^64 times
 }
 
-TOLLGATE_DECL void epoll_lane::post_fetch() noexcept {
+TOLLGATE_DECL void epoll_loop::post_collect() noexcept {
     {
-        const std::lock_guard hold{asked_mutex_};
-        fetch_asked_ = true;
+        const std::lock_guard hold{requests_mutex_};
+        collect_requested_ = true;
     }
-    ring();
+    wake_thread();
 }
 
-TOLLGATE_DECL void epoll_lane::ask_to_drain(milliseconds deadline) noexcept {
+TOLLGATE_DECL void epoll_loop::request_drain(milliseconds deadline) noexcept {
     {
-        const std::lock_guard hold{asked_mutex_};
-        drain_deadline_ = drain_asked_ ? (std::min)(drain_deadline_, deadline) : deadline;
-        drain_asked_ = true;
+        const std::lock_guard hold{requests_mutex_};
+        drain_deadline_ = drain_requested_ ? (std::min)(drain_deadline_, deadline) : deadline;
+        drain_requested_ = true;
     }
-    ring();
+    wake_thread();
 }
 
-TOLLGATE_DECL void epoll_lane::let_go() noexcept {
-    let_go_ = true;
-    ring();
+TOLLGATE_DECL void epoll_loop::exit_requested() noexcept {
+    exit_requested_ = true;
+    wake_thread();
 }
 
-TOLLGATE_DECL void epoll_lane::answer_the_bell() noexcept {
+TOLLGATE_DECL void epoll_loop::on_wakeup() noexcept {
     std::uint64_t rings = 0;
-    (void)!::read(bell_, &rings, sizeof rings);
-    bool fetch_now;
+    (void)!::read(wakeup_, &rings, sizeof rings);
+    bool collect_now;
     bool drain_now;
     milliseconds deadline;
     {
-        const std::lock_guard hold{asked_mutex_};
-        fetch_now = std::exchange(fetch_asked_, false);
-        drain_now = std::exchange(drain_asked_, false);
+        const std::lock_guard hold{requests_mutex_};
+        collect_now = std::exchange(collect_requested_, false);
+        drain_now = std::exchange(drain_requested_, false);
         deadline = drain_deadline_;
     }
     if (drain_now) {
         listeners_.clear();
         drain(deadline);
     }
-    if (fetch_now) fetch();
+    if (collect_now) collect();
 }
 
-TOLLGATE_DECL void epoll_lane::adopt(socket_handle socket, const ip_address& peer, admission::verdict given) noexcept {
-    if (connection* const made = new (std::nothrow) epoll_connection{*this, socket, peer, given}) return made->begin();
+TOLLGATE_DECL void epoll_loop::add_connection(socket_handle socket, const ip_address& peer,
+    connection_limiter::decision decision) noexcept {
+    if (connection* const made = new (std::nothrow) epoll_connection{*this, socket, peer, decision}) return made->begin();
     close_socket(socket);
-    shared().doors.leave(peer, given);
+    context().connections.release(peer, decision);
 }
 
 }  // namespace tollgate::server_detail
@@ -22436,7 +22430,7 @@ TOLLGATE_DECL void page_writer::write_example(const json_shape& shape) {
 
 // <tollgate/server/asio_server.hpp>
 
-/// For a server that is a guest on an Asio executor: brings the constructor that takes one.
+/// Defines the constructor of `server` that takes an Asio executor.
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION) || defined(TOLLGATE_SOURCE)
 
@@ -22445,10 +22439,10 @@ TOLLGATE_DECL void page_writer::write_example(const json_shape& shape) {
 #include <asio/generic/stream_protocol.hpp>
 #include <asio/post.hpp>
 
-// <tollgate/server/detail/guest_lane.hpp>
+// <tollgate/server/detail/asio_loop.hpp>
 
-/// The lanes of a server that is a guest on an Asio executor, and all that it asks of Asio: when a socket is ready, when a
-/// tick is over, and to run something later.
+/// Event loops on an Asio executor. Asio reports when a socket is ready and when a tick is over, and runs tasks later;
+/// nothing else of it is used.
 namespace tollgate::inline v0::server_detail {
 
 /// Memory of one wait, inside what waits: waiting for the next request allocates nothing.
@@ -22489,24 +22483,24 @@ struct wait_allocator {
 };
 
 template <class Executor>
-class guest_lane;
+class asio_loop;
 
 template <class Executor>
-using guest_socket = asio::basic_stream_socket<asio::generic::stream_protocol, Executor>;
+using asio_socket = asio::basic_stream_socket<asio::generic::stream_protocol, Executor>;
 
 /// A connection on an Asio socket. The wait that is pending owns it.
 template <class Executor>
-class guest_connection final : public connection {
+class asio_connection final : public connection {
 public:
-    guest_connection(std::shared_ptr<guest_lane<Executor>> home, guest_socket<Executor> socket, const ip_address& peer,
-                    admission::verdict given) noexcept
-        : connection{*home, socket.native_handle(), peer, given}, home_{std::move(home)}, socket_{std::move(socket)} {}
+    asio_connection(std::shared_ptr<asio_loop<Executor>> loop, asio_socket<Executor> socket, const ip_address& peer,
+                    connection_limiter::decision decision) noexcept
+        : connection{*loop, socket.native_handle(), peer, decision}, loop_{std::move(loop)}, socket_{std::move(socket)} {}
 
 private:
     struct on_wait_over {
         using allocator_type = wait_allocator<std::byte>;
 
-        explicit on_wait_over(guest_connection& of) noexcept : waiting{&of} {}
+        explicit on_wait_over(asio_connection& of) noexcept : waiting{&of} {}
         on_wait_over(on_wait_over&& other) noexcept : waiting{std::exchange(other.waiting, nullptr)} {}
         ~on_wait_over() {
             if (waiting != nullptr) waiting->abandon();
@@ -22515,7 +22509,7 @@ private:
         [[nodiscard]] allocator_type get_allocator() const noexcept { return allocator_type{waiting->memory_}; }
         void operator()(const std::error_code&) { std::exchange(waiting, nullptr)->wait_over(); }
 
-        guest_connection* waiting;
+        asio_connection* waiting;
     };
 
     void wait_readable() noexcept override { socket_.async_wait(asio::socket_base::wait_read, on_wait_over{*this}); }
@@ -22526,36 +22520,36 @@ private:
     }
 
     void wait_over() noexcept {
-        const auto inside = home_->enter();
+        const auto inside = loop_->enter();
         on_ready();
     }
 
     /// The executor is gone, and with it the wait: nobody will call again.
     void abandon() noexcept {
-        const auto inside = home_->enter();
+        const auto inside = loop_->enter();
         delete this;
     }
 
-    const std::shared_ptr<guest_lane<Executor>> home_;  // a guest's executor may end its waits after the server is gone
-    guest_socket<Executor> socket_;
+    const std::shared_ptr<asio_loop<Executor>> loop_;  // the executor may end waits after the server was destroyed
+    asio_socket<Executor> socket_;
     wait_memory memory_;
 };
 
-/// Accepts connections at one address and deals them out to lanes in turn. Belongs to its lane's thread.
+/// Accepts connections at one address and deals them out to loops in turn. Belongs to its loop's thread.
 template <class Executor>
-class guest_listener final : private deadline_wheel::entry {
+class asio_listener final : private deadline_wheel::entry {
 public:
-    using lanes = std::vector<std::shared_ptr<guest_lane<Executor>>>;
+    using loops = std::vector<std::shared_ptr<asio_loop<Executor>>>;
 
-    guest_listener(guest_lane<Executor>& home, const lanes& all, const listening_socket& from)
-        : home_{home}, lanes_{all.begin(), all.end()}, socket_{home.executor()} {
+    asio_listener(asio_loop<Executor>& loop, const loops& all, const listening_socket& from)
+        : loop_{loop}, loops_{all.begin(), all.end()}, socket_{loop.executor()} {
         socket_.assign(asio::generic::stream_protocol{from.ipv6 ? AF_INET6 : AF_INET, 0}, from.socket);
     }
-    ~guest_listener() { home_.disarm(*this); }
+    ~asio_listener() { loop_.disarm(*this); }
 
     void wait() {
-        socket_.async_wait(asio::socket_base::wait_read, [this, home = home_.shared_from_this()](const std::error_code& failed) {
-            const auto inside = home->enter();
+        socket_.async_wait(asio::socket_base::wait_read, [this, loop = loop_.shared_from_this()](const std::error_code& failed) {
+            const auto inside = loop->enter();
             if (!failed && socket_.is_open()) accept();
         });
     }
@@ -22564,7 +22558,7 @@ public:
     void close() noexcept {
         std::error_code ignored;
         socket_.close(ignored);
-        home_.disarm(*this);
+        loop_.disarm(*this);
     }
 
 private:
@@ -22577,45 +22571,45 @@ private:
         if (socket_.is_open()) wait();
     }
 
-    guest_lane<Executor>& home_;
-    std::vector<std::weak_ptr<guest_lane<Executor>>> lanes_;  // weak: one of them owns this
-    guest_socket<Executor> socket_;
-    std::size_t next_lane_ = 0;
+    asio_loop<Executor>& loop_;
+    std::vector<std::weak_ptr<asio_loop<Executor>>> loops_;  // weak: one of them owns this
+    asio_socket<Executor> socket_;
+    std::size_t next_loop_ = 0;
 };
 
-/// A lane on an executor that somebody else runs, perhaps on several threads: so it has a mutex. Unlike a strand that lets
-/// a destructor shut the lane at once, whether or not the executor is still running.
+/// A loop on an executor that somebody else runs, perhaps on several threads: so it has a mutex. Unlike a strand that lets
+/// a destructor shut the loop at once, whether or not the executor is still running.
 template <class Executor>
-class guest_lane final : public lane, public std::enable_shared_from_this<guest_lane<Executor>> {
+class asio_loop final : public event_loop, public std::enable_shared_from_this<asio_loop<Executor>> {
 public:
-    /// `on_drained` is called once, on the lane's thread, when the lane is draining and its last connection is gone.
-    guest_lane(std::shared_ptr<host> of, const Executor& executor, std::function<void()> on_drained)
-        : lane{std::move(of)}, executor_{executor}, timer_{executor}, on_drained_{std::move(on_drained)} {}
+    /// `on_drained` is called once, on the loop's thread, when the loop is draining and its last connection is gone.
+    asio_loop(std::shared_ptr<server_context> of, const Executor& executor, std::function<void()> on_drained)
+        : event_loop{std::move(of)}, executor_{executor}, timer_{executor}, on_drained_{std::move(on_drained)} {}
 
     [[nodiscard]] const Executor& executor() const noexcept { return executor_; }
 
-    /// Being on the lane's thread, for as long as this lives.
-    class [[nodiscard]] presence {
+    /// Being on the loop's thread, for as long as this lives.
+    class [[nodiscard]] loop_lock {
     public:
-        explicit presence(guest_lane& one) : home_{one.shared_from_this()}, hold_{one.mutex_}, mark_{one.shared()} {}
+        explicit loop_lock(asio_loop& one) : loop_{one.shared_from_this()}, hold_{one.mutex_}, mark_{one.context()} {}
 
     private:
-        const std::shared_ptr<guest_lane> home_;  // what happens meanwhile may end its last connection
+        const std::shared_ptr<asio_loop> loop_;  // what happens meanwhile may end its last connection
         const std::unique_lock<std::recursive_mutex> hold_;
         const serving_scope mark_;
     };
-    presence enter() { return presence{*this}; }
-    using lane::enter;
+    loop_lock enter() { return loop_lock{*this}; }
+    using event_loop::enter;
 
-    void listen(const typename guest_listener<Executor>::lanes& all, const listening_socket& from) {
-        listeners_.push_back(std::make_unique<guest_listener<Executor>>(*this, all, from));
+    void listen(const typename asio_listener<Executor>::loops& all, const listening_socket& from) {
+        listeners_.push_back(std::make_unique<asio_listener<Executor>>(*this, all, from));
         listeners_.back()->wait();
     }
     void close_listeners() noexcept {
         for (const auto& one : listeners_) one->close();
     }
 
-    /// Runs `task` on the lane's thread.
+    /// Runs `task` on the loop's thread.
     template <class Task>
     void post(Task task) {
         asio::post(executor_, [self = this->shared_from_this(), task = std::move(task)] {
@@ -22624,7 +22618,7 @@ public:
         });
     }
 
-    /// Runs `task` now if the lane is free, otherwise later: who comes from within one lane must not wait for another one,
+    /// Runs `task` now if the loop is free, otherwise later: who comes from within one loop must not wait for another one,
     /// whose thread may be waiting for his.
     template <class Task>
     void run_or_post(Task task) {
@@ -22646,14 +22640,14 @@ public:
     }
     void reclaim() noexcept {
         const auto inside = enter();
-        this->fetch();
+        this->collect();
     }
 
 private:
-    friend guest_listener<Executor>;
+    friend asio_listener<Executor>;
 
-    void post_fetch() noexcept override {
-        post([](guest_lane& self) { self.fetch(); });
+    void post_collect() noexcept override {
+        post([](asio_loop& self) { self.collect(); });
     }
 
     void start_ticking() noexcept override {
@@ -22672,7 +22666,7 @@ private:
         });
     }
 
-    void adopt(socket_handle socket, const ip_address& peer, admission::verdict given) noexcept override;
+    void add_connection(socket_handle socket, const ip_address& peer, connection_limiter::decision decision) noexcept override;
     void on_drained() noexcept override {
         timer_.cancel();  // or a stop would take as long as a tick
         on_drained_();
@@ -22683,17 +22677,17 @@ private:
     const Executor executor_;
     asio::basic_waitable_timer<clock, asio::wait_traits<clock>, Executor> timer_;
     clock::time_point next_tick_{};
-    std::vector<std::unique_ptr<guest_listener<Executor>>> listeners_;
+    std::vector<std::unique_ptr<asio_listener<Executor>>> listeners_;
     std::recursive_mutex mutex_;  // recursive: a handler may stop its own server
     bool shut_ = false;
     const std::function<void()> on_drained_;
 };
 
 template <class Executor>
-void guest_listener<Executor>::accept() {
+void asio_listener<Executor>::accept() {
     for (int i = 0; i < batch_max; ++i) {
         const accept_result got = accept_one(socket_.native_handle());
-        if (got.state == accept_state::exhausted) return home_.arm(*this, pause_when_exhausted);
+        if (got.state == accept_state::exhausted) return loop_.arm(*this, pause_when_exhausted);
         if (got.state == accept_state::none) break;
         deal(got);
     }
@@ -22701,60 +22695,60 @@ void guest_listener<Executor>::accept() {
 }
 
 template <class Executor>
-void guest_listener<Executor>::deal(const accept_result& got) {
-    admission& doors = home_.shared().doors;
-    const auto given = doors.enter(got.peer);
-    if (given == admission::verdict::dropped) return close_socket(got.socket);
-    next_lane_ = (next_lane_ + 1) % lanes_.size();
-    const auto to = lanes_[next_lane_].lock();
-    if (to.get() == &home_) return home_.adopt(got.socket, got.peer, given);
-    if (to && to->hand_over(got.socket, got.peer, given)) return;
+void asio_listener<Executor>::deal(const accept_result& got) {
+    connection_limiter& connections = loop_.context().connections;
+    const auto decision = connections.admit(got.peer);
+    if (decision == connection_limiter::decision::dropped) return close_socket(got.socket);
+    next_loop_ = (next_loop_ + 1) % loops_.size();
+    const auto to = loops_[next_loop_].lock();
+    if (to.get() == &loop_) return loop_.add_connection(got.socket, got.peer, decision);
+    if (to && to->enqueue_accepted(got.socket, got.peer, decision)) return;
     close_socket(got.socket);
-    doors.leave(got.peer, given);
+    connections.release(got.peer, decision);
 }
 
 template <class Executor>
-void guest_lane<Executor>::adopt(socket_handle socket, const ip_address& peer, admission::verdict given) noexcept {
+void asio_loop<Executor>::add_connection(socket_handle socket, const ip_address& peer, connection_limiter::decision decision) noexcept {
     connection* made = nullptr;
-    guest_socket<Executor> own{executor_};
+    asio_socket<Executor> own{executor_};
     std::error_code failed;
     own.assign(asio::generic::stream_protocol{peer.is_v4() ? AF_INET : AF_INET6, 0}, socket, failed);
     if (failed) close_socket(socket);
-    else made = new (std::nothrow) guest_connection<Executor>{this->shared_from_this(), std::move(own), peer, given};
+    else made = new (std::nothrow) asio_connection<Executor>{this->shared_from_this(), std::move(own), peer, decision};
     if (made != nullptr) made->begin();
-    else this->shared().doors.leave(peer, given);
+    else this->context().connections.release(peer, decision);
 }
 
 }  // namespace tollgate::server_detail
 
-// <tollgate/server/detail/guest_lanes.hpp>
+// <tollgate/server/detail/asio_loop_group.hpp>
 
 namespace tollgate::inline v0::server_detail {
 
 /// Lanes on an executor that somebody else runs.
 template <class Executor>
-class guest_lanes final : public lane_group {
-    using lane_type = guest_lane<Executor>;
+class asio_loop_group final : public event_loop_group {
+    using loop_type = asio_loop<Executor>;
 
 public:
-    guest_lanes(const std::shared_ptr<host>& of, std::size_t lanes, const Executor& executor)
-        : host_{of}, executor_{executor}, drained_{std::make_shared<drain_count>(lanes)} {
-        while (lanes_.size() < lanes)
-            lanes_.push_back(std::make_shared<lane_type>(of, executor, [count = drained_] { count->one_drained(); }));
+    asio_loop_group(const std::shared_ptr<server_context>& of, std::size_t loops, const Executor& executor)
+        : context_{of}, executor_{executor}, drained_{std::make_shared<drain_count>(loops)} {
+        while (loops_.size() < loops)
+            loops_.push_back(std::make_shared<loop_type>(of, executor, [count = drained_] { count->one_drained(); }));
     }
-    ~guest_lanes() override { close(); }
+    ~asio_loop_group() override { close(); }
 
     void listen(const std::vector<listening_socket>& from) override {
         for (std::size_t i = 0; i < from.size(); ++i) {
-            const auto& one = lanes_[i % lanes_.size()];
+            const auto& one = loops_[i % loops_.size()];
             const auto inside = one->enter();
-            one->listen(lanes_, from[i]);
+            one->listen(loops_, from[i]);
         }
     }
 
     void drain(milliseconds deadline) override {
-        for (const auto& one : lanes_)
-            one->run_or_post([deadline](lane_type& self) {
+        for (const auto& one : loops_)
+            one->run_or_post([deadline](loop_type& self) {
                 self.close_listeners();
                 self.drain(deadline);
             });
@@ -22764,7 +22758,7 @@ public:
     void wait(milliseconds deadline) override { drained_->wait_at_most(deadline + grace); }
 
     [[nodiscard]] bool needs_this_thread() const noexcept override {
-        if (serving_scope::inside(*host_)) return true;
+        if (serving_scope::inside(*context_)) return true;
         if constexpr (requires { { executor_.running_in_this_thread() } -> std::same_as<bool>; })
             return executor_.running_in_this_thread();
         else return false;
@@ -22772,18 +22766,18 @@ public:
 
     void close() noexcept override {
         if (std::exchange(closed_, true)) return;
-        for (const auto& one : lanes_) one->shut();
-        host_->workers.stop();
-        for (const auto& one : lanes_) one->reclaim();
+        for (const auto& one : loops_) one->shut();
+        context_->workers.stop();
+        for (const auto& one : loops_) one->reclaim();
     }
 
 private:
     static constexpr milliseconds grace = seconds{1};  // for the executor to close what the deadline has cut off
 
-    const std::shared_ptr<host> host_;
+    const std::shared_ptr<server_context> context_;
     const Executor executor_;
     const std::shared_ptr<drain_count> drained_;
-    std::vector<std::shared_ptr<lane_type>> lanes_;  // stays the same: somebody may stop us again meanwhile
+    std::vector<std::shared_ptr<loop_type>> loops_;  // stays the same: somebody may stop us again meanwhile
     bool closed_ = false;
 };
 
@@ -22794,14 +22788,14 @@ private:
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL server::server(const asio::any_io_executor& executor, http::handler_ref handler, server_settings settings)
-    : server{handler, std::move(settings), [executor](const auto& of, std::size_t lanes) {
+    : server{handler, std::move(settings), [executor](const auto& of, std::size_t loops) {
                  using namespace server_detail;
                  using io_executor = asio::io_context::executor_type;
-                 // Nearly every guest has an io_context: its own executor spares each wait the way through a type-erased one.
+                 // Nearly every caller has an io_context: its concrete executor avoids a type-erased call for each wait.
                  const auto* const plain = executor.template target<io_executor>();
                  return plain != nullptr
-                            ? std::unique_ptr<lane_group>{std::make_unique<guest_lanes<io_executor>>(of, lanes, *plain)}
-                            : std::make_unique<guest_lanes<asio::any_io_executor>>(of, lanes, executor);
+                            ? std::unique_ptr<event_loop_group>{std::make_unique<asio_loop_group<io_executor>>(of, loops, *plain)}
+                            : std::make_unique<asio_loop_group<asio::any_io_executor>>(of, loops, executor);
              }} {}
 
 }  // namespace tollgate

@@ -156,8 +156,8 @@ public:
 
     [[nodiscard]] bool connected() const noexcept { return connected_; }
     [[nodiscard]] std::string version() const { return SSL_get_version(ssl_.get()); }
-    [[nodiscard]] bool said_goodbye() const { return (SSL_get_shutdown(ssl_.get()) & SSL_RECEIVED_SHUTDOWN) != 0; }
-    void say_goodbye() { SSL_shutdown(ssl_.get()); }
+    [[nodiscard]] bool received_close_notify() const { return (SSL_get_shutdown(ssl_.get()) & SSL_RECEIVED_SHUTDOWN) != 0; }
+    void close_notify() { SSL_shutdown(ssl_.get()); }
     /// TLS 1.3: a record that carries nothing for the application.
     bool update_key() {
         return SSL_key_update(ssl_.get(), SSL_KEY_UPDATE_NOT_REQUESTED) == 1 && SSL_do_handshake(ssl_.get()) == 1;

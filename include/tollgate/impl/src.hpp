@@ -51,12 +51,11 @@
 #include <tollgate/policy/detail/segment_router.ipp>
 #include <tollgate/policy/public_targets.ipp>
 #include <tollgate/policy/standard_webhook.ipp>
-#include <tollgate/server/detail/admission.ipp>
 #include <tollgate/server/detail/connection.ipp>
-#include <tollgate/server/detail/epoll_lane.ipp>
-#include <tollgate/server/detail/exchange.ipp>
-#include <tollgate/server/detail/lane.ipp>
-#include <tollgate/server/detail/page_block.ipp>
+#include <tollgate/server/detail/connection_limiter.ipp>
+#include <tollgate/server/detail/epoll_loop.ipp>
+#include <tollgate/server/detail/event_loop.ipp>
+#include <tollgate/server/detail/http1_session.ipp>
 #include <tollgate/server/detail/socket_calls.ipp>
 #include <tollgate/server/detail/tls_context.ipp>
 #include <tollgate/server/detail/tls_stream.ipp>

@@ -5,7 +5,7 @@
 #include <asio/any_io_executor.hpp>
 #include <asio/io_context.hpp>
 
-/// For a server that is a guest on an Asio executor: brings the constructor that takes one.
+/// Defines the constructor of `server` that takes an Asio executor.
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/server/asio_server.ipp>

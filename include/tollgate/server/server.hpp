@@ -19,11 +19,12 @@ class any_io_executor;
 namespace tollgate::inline v0 {
 
 namespace server_detail {
-class host;
-class lane_group;
+class server_context;
+class event_loop_group;
 
-/// Makes what a server runs on: threads of its own, or a guest's executor.
-using lane_maker = std::function<std::unique_ptr<lane_group>(const std::shared_ptr<host>& of, std::size_t lanes)>;
+/// Makes the event loops of a server: on their own threads, or on the caller's executor.
+using loop_group_factory =
+    std::function<std::unique_ptr<event_loop_group>(const std::shared_ptr<server_context>& context, std::size_t loops)>;
 }  // namespace server_detail
 
 /// Serves a handler over HTTP/1.1, with or without TLS 1.2 and 1.3.
@@ -31,7 +32,7 @@ using lane_maker = std::function<std::unique_ptr<lane_group>(const std::shared_p
 ///     tollgate::server server{api, {.port = 8443, .tls = {"cert.pem", "key.pem"}}};
 ///     server.run();
 ///
-/// It has threads of its own, or is a guest on an Asio executor; it installs no signal handlers, and a process may have
+/// It has its own threads or runs on an Asio executor; it installs no signal handlers, and a process may have
 /// several. The handler must outlive it. A handler that blocks is called on worker threads, never on one that serves
 /// sockets. Everything but construction and destruction may be called from any thread at any time; a server may also be
 /// stopped, but not destroyed, from within its own handler. A server runs once: make another one to start again.
@@ -40,9 +41,9 @@ public:
     /// A server with `settings.threads` threads of its own, which needs Linux. Nothing is opened before `start`.
     TOLLGATE_DECL server(http::handler_ref handler, server_settings settings = {});
 
-    /// A guest on `executor`, which may be run by several threads: connections are divided among `settings.threads` parts,
+    /// A server on `executor`, which several threads may run: connections are divided among `settings.threads` event loops,
     /// each of which is used by one thread at a time. The executor's context must outlive the server.
-    /// Include `<tollgate/server/guest.hpp>` for this one; everybody else is spared the compilation of Asio.
+    /// It needs `<tollgate/server/asio_server.hpp>`: only a program that includes that header compiles Asio.
     TOLLGATE_DECL server(const asio::any_io_executor& executor, http::handler_ref handler, server_settings settings = {});
 
     server(const server&) = delete;
@@ -58,16 +59,16 @@ public:
     /// `start`, then `wait`. Returns at once, without a problem, if the server was stopped before.
     TOLLGATE_DECL result<void> run();
 
-    /// Waits until the server has stopped. Not for handlers, nor for threads that a guest needs.
+    /// Waits until the server has stopped. Must not be called by a handler or by the only thread that runs the executor.
     TOLLGATE_DECL void wait();
 
-    /// Accepts nothing more and closes idle connections at once; lets requests that are under way end, each answered with
+    /// Accepts nothing more and closes idle connections at once; lets requests that are under way end, each responses with
     /// `Connection: close`, and after `deadline` closes what is left. Returns when all is over and the port is free. Only
     /// a blocking handler that does not return can hold it up longer.
     ///
-    /// From within a handler, and for a guest on a thread of its `io_context`, it begins all this and returns at once;
-    /// for a guest whose executor does not run it gives up at the deadline. To stop again, with an earlier deadline for
-    /// instance, does no harm.
+    /// Called by a handler, or on a thread that runs the server's `io_context`, it starts this and returns at once. If
+    /// nothing runs the executor, it gives up at the deadline. It may be called again, for instance with an earlier
+    /// deadline.
     TOLLGATE_DECL void stop(milliseconds deadline = seconds{10});
 
     /// Reads certificate and key again, for connections made from now on. With a problem the old ones stay in use.
@@ -81,7 +82,7 @@ public:
 private:
     class core;
 
-    TOLLGATE_DECL server(http::handler_ref handler, server_settings settings, server_detail::lane_maker make_lanes);
+    TOLLGATE_DECL server(http::handler_ref handler, server_settings settings, server_detail::loop_group_factory make_loops);
 
     std::unique_ptr<core> core_;
 };

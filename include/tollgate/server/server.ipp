@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tollgate/server/detail/own_lanes.hpp>
+#include <tollgate/server/detail/epoll_loop_group.hpp>
 #include <tollgate/server/server.hpp>
 
 #include <algorithm>
@@ -17,8 +17,8 @@ namespace tollgate::inline v0 {
 
 class server::core {
 public:
-    core(http::handler_ref handler, server_settings settings, server_detail::lane_maker make_lanes)
-        : host_{std::make_shared<server_detail::host>(handler, std::move(settings))}, make_lanes_{std::move(make_lanes)} {}
+    core(http::handler_ref handler, server_settings settings, server_detail::loop_group_factory make_loops)
+        : context_{std::make_shared<server_detail::server_context>(handler, std::move(settings))}, make_loops_{std::move(make_loops)} {}
     TOLLGATE_DECL ~core();
 
     TOLLGATE_DECL result<void> start();
@@ -37,10 +37,10 @@ private:
     /// Ends workers and threads. Precondition: not on one of them.
     TOLLGATE_DECL void close();
 
-    const std::shared_ptr<server_detail::host> host_;
-    const server_detail::lane_maker make_lanes_;
+    const std::shared_ptr<server_detail::server_context> context_;
+    const server_detail::loop_group_factory make_loops_;
 
-    // Never held while a lane or a handler is waited for: a handler may call us.
+    // Never held while a loop or a handler is waited for: a handler may call us.
     mutable std::mutex mutex_;
     std::condition_variable state_changed_;
     state state_ = state::fresh;
@@ -49,16 +49,16 @@ private:
     std::vector<listen_address> endpoints_;
 
     std::mutex close_mutex_;                     // of several threads that wait for the end, one brings it about
-    std::unique_ptr<server_detail::lane_group> lanes_;  // stays the same from `running` on
+    std::unique_ptr<server_detail::event_loop_group> loops_;  // stays the same from `running` on
 };
 
-TOLLGATE_DECL server::server(http::handler_ref handler, server_settings settings, server_detail::lane_maker make_lanes)
-    : core_{std::make_unique<core>(handler, std::move(settings), std::move(make_lanes))} {}
+TOLLGATE_DECL server::server(http::handler_ref handler, server_settings settings, server_detail::loop_group_factory make_loops)
+    : core_{std::make_unique<core>(handler, std::move(settings), std::move(make_loops))} {}
 
 #if defined(__linux__)
 TOLLGATE_DECL server::server(http::handler_ref handler, server_settings settings)
-    : server{handler, std::move(settings), [](const auto& of, std::size_t lanes) {
-                 return std::make_unique<server_detail::own_lanes>(of, lanes);
+    : server{handler, std::move(settings), [](const auto& of, std::size_t loops) {
+                 return std::make_unique<server_detail::epoll_loop_group>(of, loops);
              }} {}
 #endif
 
@@ -89,8 +89,8 @@ TOLLGATE_DECL result<void> server::core::start() {
         opened = internal_error(std::string{"the server could not start: "} + failed.what());
     }
     if (!opened) {
-        host_->workers.stop();  // first: a worker may still have to wake a lane
-        lanes_.reset();
+        context_->workers.stop();  // first: a worker may still have to wake a loop
+        loops_.reset();
     }
 
     std::optional<milliseconds> stop_now;
@@ -107,11 +107,11 @@ TOLLGATE_DECL result<void> server::core::start() {
 TOLLGATE_DECL result<void> server::core::open() {
     using namespace server_detail;
     if (auto checked = check_settings(); !checked) return checked;
-    const server_settings& how = host_->settings;
+    const server_settings& how = context_->settings;
     if (how.tls.enabled()) {
         auto made = tls_context::make(how.tls);
         if (!made) return std::move(made).error();
-        host_->set_tls(*std::move(made));
+        context_->set_tls(*std::move(made));
     }
 
     std::vector<listen_address> wanted = how.more_addresses;
@@ -130,8 +130,8 @@ TOLLGATE_DECL result<void> server::core::open() {
     }
 
     try {
-        lanes_ = make_lanes_(host_, how.threads != 0 ? how.threads : (std::max)(1U, std::thread::hardware_concurrency()));
-        if (host_->handler.blocking()) host_->workers.start(how.worker_threads);
+        loops_ = make_loops_(context_, how.threads != 0 ? how.threads : (std::max)(1U, std::thread::hardware_concurrency()));
+        if (context_->handler.blocking()) context_->workers.start(how.worker_threads);
     } catch (...) {
         give_up();
         throw;
@@ -140,12 +140,12 @@ TOLLGATE_DECL result<void> server::core::open() {
         const std::lock_guard hold{mutex_};
         for (const listening_socket& one : sockets) endpoints_.push_back(one.at);
     }
-    lanes_->listen(sockets);
+    loops_->listen(sockets);
     return {};
 }
 
 TOLLGATE_DECL result<void> server::core::check_settings() const {
-    const server_settings& how = host_->settings;
+    const server_settings& how = context_->settings;
     const std::pair<const char*, milliseconds> times[] = {
         {"header_timeout", how.header_timeout}, {"body_timeout", how.body_timeout},
         {"idle_timeout", how.idle_timeout},     {"write_timeout", how.write_timeout},
@@ -173,7 +173,7 @@ TOLLGATE_DECL void server::core::wait() {
         state_changed_.wait(hold, [this] { return state_ == state::stopping || state_ == state::stopped; });
         if (state_ == state::stopped) return;
     }
-    lanes_->wait();
+    loops_->wait();
     close();
 }
 
@@ -188,9 +188,9 @@ TOLLGATE_DECL void server::core::stop(milliseconds deadline) {
             state_changed_.notify_all();
         }
         if (state_ == state::starting) {
-            host_->stopping = true;
+            context_->stopping = true;
             stop_when_started_ = deadline;
-            if (server_detail::serving_scope::inside(*host_)) return;
+            if (server_detail::serving_scope::inside(*context_)) return;
             state_changed_.wait(hold, [this] { return state_ != state::starting; });
         }
         if (state_ == state::stopped) return;
@@ -198,35 +198,35 @@ TOLLGATE_DECL void server::core::stop(milliseconds deadline) {
         state_changed_.notify_all();
     }
     drain(deadline);
-    if (lanes_->needs_this_thread()) return;
-    lanes_->wait(deadline);
+    if (loops_->needs_this_thread()) return;
+    loops_->wait(deadline);
     close();
 }
 
 TOLLGATE_DECL void server::core::drain(milliseconds deadline) {
-    host_->stopping = true;
-    lanes_->drain(deadline);
+    context_->stopping = true;
+    loops_->drain(deadline);
 }
 
 TOLLGATE_DECL void server::core::close() {
     const std::lock_guard one_at_a_time{close_mutex_};
-    lanes_->close();
-    host_->workers.stop();
+    loops_->close();
+    context_->workers.stop();
     const std::lock_guard hold{mutex_};
     state_ = state::stopped;
     state_changed_.notify_all();
 }
 
 TOLLGATE_DECL server::core::~core() {
-    if (!lanes_) return;
-    host_->stopping = true;
+    if (!loops_) return;
+    context_->stopping = true;
     close();
 }
 
 TOLLGATE_DECL result<void> server::core::reload_certificates() {
-    auto made = server_detail::tls_context::make(host_->settings.tls);
+    auto made = server_detail::tls_context::make(context_->settings.tls);
     if (!made) return std::move(made).error();
-    host_->set_tls(*std::move(made));
+    context_->set_tls(*std::move(made));
     return {};
 }
 

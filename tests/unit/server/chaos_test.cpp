@@ -90,7 +90,7 @@ private:
             case 5: client->write(large + large + large); break;
             case 6: client->write(std::string(one_of(3000), static_cast<char>(one_of(256)))); break;
             case 7:
-                if (tls_) static_cast<tls_client&>(*client).say_goodbye();
+                if (tls_) static_cast<tls_client&>(*client).close_notify();
                 client->read_response();
                 break;
         }
@@ -109,8 +109,8 @@ TEST_CASE("rude clients of all kinds do a server no harm, and it can be stopped 
     unsigned seed = 1;
     for (const bool tls : {false, true})
         for (const bool blocks : {false, true})
-            for (const bool guest : {false, true}) {
-                CAPTURE(tls, blocks, guest);
+            for (const bool on_executor : {false, true}) {
+                CAPTURE(tls, blocks, on_executor);
                 server_settings how;
                 how.port = 0;
                 how.threads = 2;
@@ -128,7 +128,7 @@ TEST_CASE("rude clients of all kinds do a server no harm, and it can be stopped 
                 const tollgate::http::handler_ref handler = blocks ? tollgate::http::handler_ref{blocking_handler}
                                                                    : tollgate::http::handler_ref{plain_handler};
                 asio::thread_pool pool{3};
-                auto running = guest ? std::make_unique<server>(pool.get_executor(), handler, how)
+                auto running = on_executor ? std::make_unique<server>(pool.get_executor(), handler, how)
                                      : std::make_unique<server>(handler, how);
                 REQUIRE(running->start());
 

@@ -46,7 +46,7 @@ public:
         changed_.notify_all();
         changed_.wait(hold, [this] { return open_; });
     }
-    void wait_for_guests(int count) {
+    void wait_for_calls(int count) {
         std::unique_lock hold{mutex_};
         changed_.wait(hold, [&] { return waiting_ >= count; });
     }
@@ -94,7 +94,7 @@ TEST_CASE("a server answers over and over on one connection", "[server]") {
     CHECK(handler.requests == 200);
 }
 
-TEST_CASE("pipelined requests are answered in their order", "[server]") {
+TEST_CASE("pipelined requests are responses in their order", "[server]") {
     tollgate_test::echo_handler handler;
     server running{handler, one_thread()};
     REQUIRE(running.start());
@@ -199,7 +199,7 @@ TEST_CASE("HTTP/1.0 closes unless it is asked not to", "[server]") {
     }
 }
 
-TEST_CASE("malformed bytes are answered once, by the handler, and nothing behind them is", "[server]") {
+TEST_CASE("malformed bytes are responses once, by the handler, and nothing behind them is", "[server]") {
     tollgate_test::echo_handler handler;
     server running{handler, one_thread()};
     REQUIRE(running.start());
@@ -227,7 +227,7 @@ TEST_CASE("malformed bytes are answered once, by the handler, and nothing behind
     CHECK(handler.requests == 0);
 }
 
-TEST_CASE("a body over its bound is answered at once, and the client may go on sending it", "[server]") {
+TEST_CASE("a body over its bound is responses at once, and the client may go on sending it", "[server]") {
     tollgate_test::echo_handler handler;
     server running{handler, one_thread()};
     REQUIRE(running.start());
@@ -384,7 +384,7 @@ TEST_CASE("connections over a bound are told so", "[server]") {
         fourth.write(get);
         if (fourth.read_response().status == 200) return;
     }
-    FAIL("the place was never given back");
+    FAIL("the place was never decision back");
 }
 
 TEST_CASE("several threads share the connections of several addresses", "[server]") {
@@ -397,17 +397,17 @@ TEST_CASE("several threads share the connections of several addresses", "[server
     const auto at = running.endpoints();
     REQUIRE(at.size() == 3);
     std::vector<std::thread> clients;
-    std::atomic<int> answered = 0;
+    std::atomic<int> responses = 0;
     for (int i = 0; i < 9; ++i)
         clients.emplace_back([&, i] {
             socket_client client{at[static_cast<std::size_t>(i) % 3].port};
             for (int j = 0; j < 50; ++j) {
                 client.write(get);
-                if (client.read_response().status == 200) ++answered;
+                if (client.read_response().status == 200) ++responses;
             }
         });
     for (auto& one : clients) one.join();
-    CHECK(answered == 450);
+    CHECK(responses == 450);
 }
 
 TEST_CASE("what keeps a server from starting is said, and nothing is left open", "[server]") {
@@ -647,7 +647,7 @@ TEST_CASE("a blocking handler is called beside the sockets' thread", "[server][w
     SECTION("a slow call holds up nobody else") {
         socket_client slow{running.port()};
         slow.write("GET /slow HTTP/1.1\r\nHost: x\r\n\r\nGET /next HTTP/1.1\r\nHost: x\r\n\r\n");
-        waiting.wait_for_guests(1);
+        waiting.wait_for_calls(1);
         socket_client quick{running.port()};
         for (int i = 0; i < 100; ++i) {
             quick.write(get);
@@ -671,7 +671,7 @@ TEST_CASE("a blocking handler is called beside the sockets' thread", "[server][w
         {
             socket_client client{running.port()};
             client.write("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
-            waiting.wait_for_guests(1);
+            waiting.wait_for_calls(1);
             client.reset_on_close();
         }
         waiting.open();
@@ -679,7 +679,7 @@ TEST_CASE("a blocking handler is called beside the sockets' thread", "[server][w
     SECTION("a stop waits for it") {
         socket_client client{running.port()};
         client.write("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
-        waiting.wait_for_guests(1);
+        waiting.wait_for_calls(1);
         auto stopped = std::async(std::launch::async, [&] { running.stop(5s); });
         CHECK(stopped.wait_for(50ms) == std::future_status::timeout);
         waiting.open();
@@ -689,7 +689,7 @@ TEST_CASE("a blocking handler is called beside the sockets' thread", "[server][w
     SECTION("a stop's deadline closes its connection, but cannot end it") {
         socket_client client{running.port()};
         client.write("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
-        waiting.wait_for_guests(1);
+        waiting.wait_for_calls(1);
         auto stopped = std::async(std::launch::async, [&] { running.stop(0ms); });
         CHECK(stopped.wait_for(100ms) == std::future_status::timeout);
         waiting.open();
@@ -723,8 +723,8 @@ TEST_CASE("a connection whose answer is out does not wait for its worker's next 
     socket_client blocking{running.port()};
     holding_one.write(get_of("/first"));
     holding_other.write(get_of("/other"));
-    first.wait_for_guests(1);
-    other.wait_for_guests(1);
+    first.wait_for_calls(1);
+    other.wait_for_calls(1);
     quick.write(get_of("/quick"));
     CHECK(quick.silent_for(30ms));
     blocking.write(get_of("/slow"));
@@ -732,7 +732,7 @@ TEST_CASE("a connection whose answer is out does not wait for its worker's next 
 
     first.open();  // its worker answers /quick, then waits in /slow
     CHECK(quick.read_response().body == "/quick");
-    slow.wait_for_guests(1);
+    slow.wait_for_calls(1);
     other.open();
     quick.write(get_of("/quick"));
     CHECK_FALSE(quick.silent_for(3s));
@@ -752,7 +752,7 @@ TEST_CASE("a full queue of workers answers 503", "[server][workers]") {
 
     socket_client working{running.port()};
     working.write(get);
-    waiting.wait_for_guests(1);
+    waiting.wait_for_calls(1);
     socket_client queued{running.port()};
     queued.write(get);
     CHECK(queued.silent_for(50ms));
@@ -767,24 +767,24 @@ TEST_CASE("a full queue of workers answers 503", "[server][workers]") {
     CHECK(queued.read_response().status == 200);
 }
 
-TEST_CASE("a server may be a guest on somebody else's executor", "[server][guest]") {
+TEST_CASE("a server runs on the executor of its caller", "[server][asio]") {
     tollgate_test::echo_handler handler;
     server_settings how = one_thread();
     how.threads = 2;
 
     const auto serve_some = [&](server& running) {
         std::vector<std::thread> clients;
-        std::atomic<int> answered = 0;
+        std::atomic<int> responses = 0;
         for (int i = 0; i < 4; ++i)
             clients.emplace_back([&] {
                 socket_client client{running.port()};
                 for (int j = 0; j < 100; ++j) {
                     client.write(j % 2 == 0 ? get : post);
-                    if (client.read_response().status == 200) ++answered;
+                    if (client.read_response().status == 200) ++responses;
                 }
             });
         for (auto& one : clients) one.join();
-        CHECK(answered == 400);
+        CHECK(responses == 400);
     };
 
     for (const int threads : {1, 4}) {
@@ -843,7 +843,7 @@ TEST_CASE("a server may be a guest on somebody else's executor", "[server][guest
         socket_client other{running.port()};
         one.write(get);
         other.write(get);
-        both.wait_for_guests(2);
+        both.wait_for_calls(2);
         both.open();
         CHECK(one.read_response().status == 200);
         CHECK(other.read_response().status == 200);

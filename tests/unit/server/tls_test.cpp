@@ -91,20 +91,20 @@ TEST_CASE("both sides say goodbye", "[server][tls]") {
         client.write("GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
         CHECK(client.read_response().status == 200);
         CHECK(client.ends_silently());
-        CHECK(client.said_goodbye());
+        CHECK(client.received_close_notify());
     }
     {
         tls_client client{running.port()};
         client.write("nonsense\r\n\r\n");
         CHECK(client.read_response().status == 400);
         CHECK(client.ends_silently());
-        CHECK(client.said_goodbye());
+        CHECK(client.received_close_notify());
     }
     {
         tls_client client{running.port()};
         client.write(get);
         CHECK(client.read_response().status == 200);
-        client.say_goodbye();
+        client.close_notify();
         CHECK(client.ends_silently());
     }
     {
@@ -113,7 +113,7 @@ TEST_CASE("both sides say goodbye", "[server][tls]") {
         CHECK(client.read_response().status == 200);
         running.stop();
         CHECK(client.ends_silently());
-        CHECK(client.said_goodbye());
+        CHECK(client.received_close_notify());
     }
 }
 
@@ -125,7 +125,7 @@ TEST_CASE("a goodbye right behind a request does not swallow its answer", "[serv
     REQUIRE(client.connected());
     client.cork();
     client.write(get + get);
-    client.say_goodbye();
+    client.close_notify();
     client.uncork();
     CHECK(client.read_response().body == "GET /a ");
     CHECK(client.read_response().body == "GET /a ");
@@ -147,7 +147,7 @@ TEST_CASE("records without a request in them do not keep a connection", "[server
     CHECK(client.ends_silently());
 }
 
-TEST_CASE("what is no TLS is answered in its own language, or cut off", "[server][tls]") {
+TEST_CASE("what is no TLS is responses in its own language, or cut off", "[server][tls]") {
     tollgate_test::echo_handler handler;
     server running{handler, with_tls()};
     REQUIRE(running.start());

@@ -15,9 +15,9 @@ using namespace tollgate::server_detail;
 namespace {
 
 /// Counts what comes back, and how often it is woken.
-class home final : public work_home {
+class loop final : public completion_target {
 public:
-    void wake() noexcept override {
+    void notify() noexcept override {
         const std::lock_guard hold{mutex_};
         woken_with_ = returned_.load();
         changed_.notify_all();
@@ -37,23 +37,23 @@ private:
 
 class job final : public work_item {
 public:
-    job(home& from, std::function<void()> what) : from_{from}, what_{std::move(what)} {}
+    job(loop& from, std::function<void()> what) : from_{from}, what_{std::move(what)} {}
     void work() noexcept override { what_(); }
-    work_home& give_back() noexcept override {
+    completion_target& complete() noexcept override {
         from_.come_back();
         return from_;
     }
 
 private:
-    home& from_;
+    loop& from_;
     std::function<void()> what_;
 };
 
 }  // namespace
 
-TEST_CASE("all work is done, and its home is woken for it", "[worker_pool]") {
+TEST_CASE("all work is done, and its loop is woken for it", "[worker_pool]") {
     for (const unsigned threads : {1U, 4U}) {
-        home from;
+        loop from;
         worker_pool pool{10'000};
         pool.start(threads);
         std::atomic<int> done = 0;
@@ -67,7 +67,7 @@ TEST_CASE("all work is done, and its home is woken for it", "[worker_pool]") {
 }
 
 TEST_CASE("one that waits holds up nobody while there are other workers", "[worker_pool]") {
-    home from;
+    loop from;
     worker_pool pool{100};
     pool.start(3);
     std::mutex gate;
@@ -85,7 +85,7 @@ TEST_CASE("one that waits holds up nobody while there are other workers", "[work
 }
 
 TEST_CASE("a full queue takes nothing", "[worker_pool]") {
-    home from;
+    loop from;
     worker_pool pool{2};
     job one{from, [] {}};
     job two{from, [] {}};
@@ -100,7 +100,7 @@ TEST_CASE("a full queue takes nothing", "[worker_pool]") {
 }
 
 TEST_CASE("a pool that stops does what it has, and takes nothing more", "[worker_pool]") {
-    home from;
+    loop from;
     worker_pool pool{10};
     std::atomic<int> done = 0;
     job one{from, [&] { ++done; }};

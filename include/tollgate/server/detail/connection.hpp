@@ -2,9 +2,9 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/ip_address.hpp>
-#include <tollgate/server/detail/admission.hpp>
+#include <tollgate/server/detail/connection_limiter.hpp>
 #include <tollgate/server/detail/deadline_wheel.hpp>
-#include <tollgate/server/detail/lane.hpp>
+#include <tollgate/server/detail/event_loop.hpp>
 #include <tollgate/server/detail/socket_calls.hpp>
 #include <tollgate/server/detail/tls_stream.hpp>
 #include <tollgate/server/detail/worker_pool.hpp>
@@ -20,10 +20,11 @@ namespace tollgate::inline v0::server_detail {
 ///
 /// It waits for one thing at a time: for its socket (then the pending wait owns it), or for a worker (then that does).
 /// While it waits for a next message it holds no buffer at all. Whatever ends a wait early only says why and cancels it,
-/// so that everything happens in one place, `go_on`. It is used by its lane's thread, but for `work`.
+/// so that everything happens in one place, `proceed`. It is used by its loop's thread, but for `work`.
 class connection : public deadline_wheel::entry, public work_item {
 public:
-    TOLLGATE_DECL connection(lane& home, socket_handle socket, const ip_address& peer, admission::verdict given) noexcept;
+    TOLLGATE_DECL connection(event_loop& loop, socket_handle socket, const ip_address& peer,
+        connection_limiter::decision decision) noexcept;
     TOLLGATE_DECL virtual ~connection();
 
     /// Begins to serve. May end, and then destroys, the connection. So may the next two.
@@ -31,15 +32,15 @@ public:
     /// The wait is over: the socket is ready, or broken, or the wait was cancelled.
     TOLLGATE_DECL void on_ready() noexcept;
     /// A worker is done with it.
-    TOLLGATE_DECL void on_given_back() noexcept;
+    TOLLGATE_DECL void on_completed() noexcept;
 
     TOLLGATE_DECL void interrupt(interruption why) noexcept;
 
     TOLLGATE_DECL void on_deadline() noexcept override;
     TOLLGATE_DECL void work() noexcept override;
-    TOLLGATE_DECL work_home& give_back() noexcept override;
+    TOLLGATE_DECL completion_target& complete() noexcept override;
 
-    [[nodiscard]] lane& home() const noexcept { return lane_; }
+    [[nodiscard]] event_loop& loop() const noexcept { return loop_; }
 
 protected:
     /// The three things that are asked of Asio. A wait calls `on_ready` later, never at once, and owns the connection
@@ -55,17 +56,17 @@ private:
     enum class next : std::uint8_t { again, wait_readable, wait_writable, work, end };
 
     template <class Step>
-    TOLLGATE_DECL void go_on(Step step) noexcept;
+    TOLLGATE_DECL void proceed(Step step) noexcept;
     TOLLGATE_DECL next first_step();
     TOLLGATE_DECL next resume();
     TOLLGATE_DECL next read();
     TOLLGATE_DECL next read_ciphertext();
     TOLLGATE_DECL next decrypt();
-    TOLLGATE_DECL next converse();
-    TOLLGATE_DECL next settle(exchange::turn turn, io_state sent);
+    TOLLGATE_DECL next serve();
+    TOLLGATE_DECL next after_send(http1_session::state then, io_state sent);
     TOLLGATE_DECL next refuse(http::status status, std::string_view reason);
-    TOLLGATE_DECL next turn_away();
-    TOLLGATE_DECL next await_bytes(exchange::turn turn);
+    TOLLGATE_DECL next reject_overload();
+    TOLLGATE_DECL next await_bytes(http1_session::state then);
     TOLLGATE_DECL next finish();
     TOLLGATE_DECL next linger();
 
@@ -79,8 +80,8 @@ private:
     /// A round trip around the world: whoever asks a server to stop is waiting.
     static constexpr milliseconds linger_while_stopping{250};
 
-    lane& lane_;
-    connection* previous_ = nullptr;  // in the lane's list
+    event_loop& loop_;
+    connection* previous_ = nullptr;  // in the loop's list
     connection* next_ = nullptr;
     std::unique_ptr<workspace> workspace_;
     std::unique_ptr<tls_stream> tls_;
@@ -92,10 +93,10 @@ private:
     phase phase_ = phase::reading;
     deadline deadline_ = deadline::none;
     interruption interruption_ = interruption::none;
-    admission::verdict given_;
+    connection_limiter::decision admitted_as_;
     bool waiting_ = false;
-    bool greeted_ = false;  // something was answered: from now on waiting is being idle
-    exchange::turn turn_ = exchange::turn::idle;  // what is to be done when the output is sent
+    bool answered_before_ = false;  // a response was sent: waiting is being idle from now on
+    http1_session::state after_output_ = http1_session::state::idle;  // what is to be done when the output is sent
     io_state sent_ = io_state::done;              // what became of the output a worker sent
 };
 
@@ -103,5 +104,5 @@ private:
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/server/detail/connection.ipp>
-#include <tollgate/server/detail/lane.ipp>
+#include <tollgate/server/detail/event_loop.ipp>
 #endif

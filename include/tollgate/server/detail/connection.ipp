@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tollgate/server/detail/connection.hpp>
-#include <tollgate/server/detail/lane.hpp>
+#include <tollgate/server/detail/event_loop.hpp>
 
 #include <algorithm>
 #include <array>
@@ -9,34 +9,34 @@
 
 namespace tollgate::inline v0::server_detail {
 
-TOLLGATE_DECL connection::connection(lane& home, socket_handle socket, const ip_address& peer,
-                                     admission::verdict given) noexcept
-    : lane_{home}, peer_{peer}, socket_{socket}, given_{given} {
-    lane_.enter(*this);
+TOLLGATE_DECL connection::connection(event_loop& loop, socket_handle socket, const ip_address& peer,
+                                     connection_limiter::decision decision) noexcept
+    : loop_{loop}, peer_{peer}, socket_{socket}, admitted_as_{decision} {
+    loop_.enter(*this);
 }
 
 TOLLGATE_DECL connection::~connection() {
     if (workspace_) close_workspace();
-    lane_.shared().doors.leave(peer_, given_);
-    lane_.leave(*this);
+    loop_.context().connections.release(peer_, admitted_as_);
+    loop_.leave(*this);
 }
 
 TOLLGATE_DECL void connection::begin() noexcept {
-    go_on([this] { return first_step(); });
+    proceed([this] { return first_step(); });
 }
 
 TOLLGATE_DECL void connection::on_ready() noexcept {
     waiting_ = false;
-    go_on([this] { return resume(); });
+    proceed([this] { return resume(); });
 }
 
-TOLLGATE_DECL void connection::on_given_back() noexcept {
-    go_on([this] {
+TOLLGATE_DECL void connection::on_completed() noexcept {
+    proceed([this] {
         phase_ = phase::reading;
         if (interruption_ == interruption::cut_off) return next::end;
         interruption_ = interruption::none;
-        const next then = settle(turn_, sent_);
-        return then == next::again ? converse() : then;
+        const next then = after_send(after_output_, sent_);
+        return then == next::again ? serve() : then;
     });
 }
 
@@ -52,7 +52,7 @@ TOLLGATE_DECL void connection::on_deadline() noexcept {
 }
 
 template <class Step>
-TOLLGATE_DECL void connection::go_on(Step step) noexcept {
+TOLLGATE_DECL void connection::proceed(Step step) noexcept {
     const auto guarded = [](auto&& one) noexcept {
         try {
             return one();
@@ -63,7 +63,7 @@ TOLLGATE_DECL void connection::go_on(Step step) noexcept {
     next then = guarded(step);
     while (then == next::work) {
         phase_ = phase::working;
-        if (lane_.shared().workers.submit(*this)) return;
+        if (loop_.context().workers.submit(*this)) return;
         phase_ = phase::reading;
         then = guarded([this] { return refuse(http::status::service_unavailable, "The server is busy. Try again in a moment."); });
     }
@@ -81,9 +81,9 @@ TOLLGATE_DECL void connection::go_on(Step step) noexcept {
 }
 
 TOLLGATE_DECL connection::next connection::first_step() {
-    if (const auto context = lane_.shared().tls()) tls_ = std::make_unique<tls_stream>(context);
+    if (const auto context = loop_.context().tls()) tls_ = std::make_unique<tls_stream>(context);
     // A TLS client can read what we say only after a handshake.
-    else if (given_ == admission::verdict::refused) return turn_away();
+    else if (admitted_as_ == connection_limiter::decision::refused) return reject_overload();
     expect(tls_ ? deadline::handshake : deadline::head);
     return next::wait_readable;
 }
@@ -105,8 +105,8 @@ TOLLGATE_DECL connection::next connection::resume() {
     switch (phase_) {
         case phase::lingering: return linger();
         case phase::writing: {
-            const next then = settle(turn_, transmit());
-            return then == next::again ? converse() : then;
+            const next then = after_send(after_output_, transmit());
+            return then == next::again ? serve() : then;
         }
         case phase::reading:
         case phase::working: break;
@@ -117,35 +117,35 @@ TOLLGATE_DECL connection::next connection::resume() {
 TOLLGATE_DECL connection::next connection::read() {
     if (!workspace_) open_workspace();
     if (tls_) return read_ciphertext();
-    const std::span<char> room = workspace_->talk.room();
-    if (room.empty()) return next::end;
-    const io_result got = receive(socket_, room);
+    const std::span<char> space = workspace_->session.input_space();
+    if (space.empty()) return next::end;
+    const io_result got = receive(socket_, space);
     if (got.state == io_state::closed) return next::end;
-    workspace_->talk.received(got.bytes);
-    return converse();
+    workspace_->session.received(got.bytes);
+    return serve();
 }
 
 TOLLGATE_DECL connection::next connection::read_ciphertext() {
     tls_wire& wire = workspace_->wire;
-    const io_result got = receive(socket_, wire.room());
+    const io_result got = receive(socket_, wire.input_space());
     if (got.state == io_state::closed) return next::end;
     wire.end = got.bytes;
 
-    if (!tls_->shaken_hands()) {
-        switch (tls_->shake_hands(wire)) {
+    if (!tls_->handshake_done()) {
+        switch (tls_->handshake(wire)) {
             case tls_step::done: break;
-            case tls_step::wants_bytes: return settle(exchange::turn::idle, transmit());
+            case tls_step::wants_bytes: return after_send(http1_session::state::idle, transmit());
             case tls_step::plain_http:
                 tls_.reset();
                 workspace_->wire.begin = workspace_->wire.end = 0;
-                workspace_->talk.begin(peer_, false);
+                workspace_->session.begin(peer_, false);
                 return refuse(http::status::bad_request, "This port speaks TLS: use https.");
             case tls_step::closed:
             case tls_step::failed:
                 (void)transmit();  // the alert
                 return next::end;
         }
-        if (given_ == admission::verdict::refused) return turn_away();
+        if (admitted_as_ == connection_limiter::decision::refused) return reject_overload();
         expect(deadline::head);
     }
     return decrypt();
@@ -154,91 +154,91 @@ TOLLGATE_DECL connection::next connection::read_ciphertext() {
 TOLLGATE_DECL connection::next connection::decrypt() {
     // All of the wire's bytes at once, so that all their requests are answered in one batch.
     do {
-        const std::span<char> room = workspace_->talk.room();
-        if (room.empty()) return next::end;
-        const auto got = tls_->read(workspace_->wire, room);
+        const std::span<char> space = workspace_->session.input_space();
+        if (space.empty()) return next::end;
+        const auto got = tls_->read(workspace_->wire, space);
         if (got.step == tls_step::wants_bytes) break;
         if (got.step == tls_step::closed) break;  // what came before the goodbye still wants its answer
         if (got.step != tls_step::done) {
             (void)transmit();
             return next::end;
         }
-        workspace_->talk.received(got.bytes);
+        workspace_->session.received(got.bytes);
     } while (tls_->holds(workspace_->wire));
-    return converse();
+    return serve();
 }
 
-TOLLGATE_DECL connection::next connection::converse() {
+TOLLGATE_DECL connection::next connection::serve() {
     for (;;) {
-        const exchange::turn now = workspace_->talk.serve(lane_.answering_now(), exchange::waiting::forbidden);
-        if (now == exchange::turn::request) {
-            workspace_->date = lane_.date();
+        const http1_session::state now = workspace_->session.serve(loop_.responding(), http1_session::blocking::forbidden);
+        if (now == http1_session::state::request_ready) {
+            workspace_->date = loop_.date();
             return next::work;
         }
-        const next then = settle(now, transmit());
+        const next then = after_send(now, transmit());
         if (then != next::again) return then;
     }
 }
 
 TOLLGATE_DECL void connection::work() noexcept {
-    const host& of = lane_.shared();
+    const server_context& of = loop_.context();
     const serving_scope mark{of};
-    const answering with{of.handler, workspace_->date.view(), of.stopping};
+    const response_context with{of.handler, workspace_->date.view(), of.stopping};
     try {
-        workspace_->talk.answer(with);
-        turn_ = workspace_->talk.serve(with, exchange::waiting::allowed);
+        workspace_->session.respond(with);
+        after_output_ = workspace_->session.serve(with, http1_session::blocking::allowed);
         sent_ = transmit();
     } catch (...) {
         sent_ = io_state::closed;
     }
 }
 
-TOLLGATE_DECL work_home& connection::give_back() noexcept {
-    lane& home = lane_;
-    home.give_back(*this);
-    return home;
+TOLLGATE_DECL completion_target& connection::complete() noexcept {
+    event_loop& loop = loop_;
+    loop.complete(*this);
+    return loop;
 }
 
-TOLLGATE_DECL connection::next connection::settle(exchange::turn turn, io_state sent) {
+TOLLGATE_DECL connection::next connection::after_send(http1_session::state then, io_state sent) {
     switch (sent) {
         case io_state::closed: return next::end;
         case io_state::would_block:
             // Nothing is read as long as the client does not take what it asked for.
-            turn_ = turn;
+            after_output_ = then;
             if (phase_ != phase::writing) expect(deadline::write);
             phase_ = phase::writing;
             return next::wait_writable;
         case io_state::done: break;
     }
     phase_ = phase::reading;
-    if (turn == exchange::turn::over) return finish();
-    if (turn == exchange::turn::held) return next::again;
-    return await_bytes(turn);
+    if (then == http1_session::state::closing) return finish();
+    if (then == http1_session::state::output_full) return next::again;
+    return await_bytes(then);
 }
 
 TOLLGATE_DECL connection::next connection::refuse(http::status status, std::string_view reason) {
     if (!workspace_) open_workspace();
-    workspace_->talk.refuse(status, reason, lane_.answering_now());
-    return settle(exchange::turn::over, transmit());
+    workspace_->session.refuse(status, reason, loop_.responding());
+    return after_send(http1_session::state::closing, transmit());
 }
 
-TOLLGATE_DECL connection::next connection::turn_away() {
+TOLLGATE_DECL connection::next connection::reject_overload() {
     return refuse(http::status::service_unavailable, "The server has too many connections. Try again in a moment.");
 }
 
-TOLLGATE_DECL connection::next connection::await_bytes(exchange::turn turn) {
-    const bool answered = workspace_->talk.answered() > 0;
-    greeted_ = greeted_ || answered;
+TOLLGATE_DECL connection::next connection::await_bytes(http1_session::state then) {
+    const bool responded = workspace_->session.responses() > 0;
+    answered_before_ = answered_before_ || responded;
     if (tls_ && tls_->ended()) return finish();
-    if (workspace_->blank()) {
+    if (workspace_->empty()) {
         close_workspace();
-        if (lane_.shared().stopping.load(std::memory_order_relaxed)) return finish();
+        if (loop_.context().stopping.load(std::memory_order_relaxed)) return finish();
         // Only an answer begins a new rest: bytes that came to nothing, as parts of TLS records may, buy no time.
-        if (greeted_ && (deadline_ != deadline::idle || answered)) expect(deadline::idle);
+        if (answered_before_ && (deadline_ != deadline::idle || responded)) expect(deadline::idle);
     } else {
         // Absolute for one message: the trickle of a byte now and then buys no time.
-        const deadline what = turn == exchange::turn::in_body ? deadline::body : deadline::head;
-        const std::uint64_t count = workspace_->talk.answered();
+        const deadline what = then == http1_session::state::in_body ? deadline::body : deadline::head;
+        const std::uint64_t count = workspace_->session.responses();
         if (deadline_ != what || expected_since_ != count) expect(what);
         expected_since_ = count;
     }
@@ -246,10 +246,10 @@ TOLLGATE_DECL connection::next connection::await_bytes(exchange::turn turn) {
 }
 
 TOLLGATE_DECL connection::next connection::finish() {
-    const bool lingers = workspace_ && workspace_->talk.lingers();
+    const bool lingers = workspace_ && workspace_->session.needs_linger();
     if (tls_) {
         if (!workspace_) open_workspace();
-        tls_->say_goodbye(workspace_->wire);
+        tls_->close_notify(workspace_->wire);
         (void)transmit();
     }
     if (!lingers) return next::end;
@@ -276,19 +276,19 @@ TOLLGATE_DECL connection::next connection::linger() {
 }
 
 TOLLGATE_DECL io_state connection::transmit() {
-    exchange& talk = workspace_->talk;
+    http1_session& session = workspace_->session;
     if (!tls_) {
-        const std::string_view output = talk.output();
+        const std::string_view output = session.output();
         if (output.empty()) return io_state::done;
         const io_result went = send(socket_, output);
         if (went.state != io_state::done) return went.state;
-        talk.sent(went.bytes);
+        session.sent(went.bytes);
         return went.bytes == output.size() ? io_state::done : io_state::would_block;
     }
     tls_wire& wire = workspace_->wire;
-    if (const std::string_view plain = talk.output(); !plain.empty()) {
+    if (const std::string_view plain = session.output(); !plain.empty()) {
         if (!tls_->write(wire, plain)) return io_state::closed;
-        talk.sent(plain.size());
+        session.sent(plain.size());
     }
     const std::string_view output = std::string_view{wire.output}.substr(wire.sent);
     if (output.empty()) return io_state::done;
@@ -302,22 +302,22 @@ TOLLGATE_DECL io_state connection::transmit() {
 }
 
 TOLLGATE_DECL void connection::open_workspace() {
-    workspace_ = lane_.workspaces().take();
-    workspace_->talk.begin(peer_, tls_ != nullptr);
+    workspace_ = loop_.workspaces().take();
+    workspace_->session.begin(peer_, tls_ != nullptr);
 }
 
-TOLLGATE_DECL void connection::close_workspace() noexcept { lane_.workspaces().give(std::move(workspace_)); }
+TOLLGATE_DECL void connection::close_workspace() noexcept { loop_.workspaces().give(std::move(workspace_)); }
 
 TOLLGATE_DECL void connection::expect_end() noexcept {
     deadline_ = deadline::linger;
-    const milliseconds patience = lane_.shared().settings.linger_timeout;
-    lane_.arm(*this, lane_.shared().stopping ? (std::min)(patience, linger_while_stopping) : patience);
+    const milliseconds patience = loop_.context().settings.linger_timeout;
+    loop_.arm(*this, loop_.context().stopping ? (std::min)(patience, linger_while_stopping) : patience);
 }
 
 /// Whether a client that is still taking its last answers gets more time; patience is short only in a server that stops.
 TOLLGATE_DECL bool connection::lingers_on() noexcept {
     const milliseconds had = ++lingered_times_ * linger_while_stopping;
-    if (!lane_.shared().stopping || had >= lane_.shared().settings.linger_timeout || !is_sending(socket_)) return false;
+    if (!loop_.context().stopping || had >= loop_.context().settings.linger_timeout || !is_sending(socket_)) return false;
     expect_end();
     return true;
 }
@@ -325,7 +325,7 @@ TOLLGATE_DECL bool connection::lingers_on() noexcept {
 TOLLGATE_DECL void connection::expect(deadline what) noexcept {
     deadline_ = what;
     expected_since_ = 0;
-    lane_.arm(*this, what);
+    loop_.arm(*this, what);
 }
 
 }  // namespace tollgate::server_detail

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
-#include <tollgate/server/detail/page_block.hpp>
+#include <tollgate/server/detail/page_buffer.hpp>
 #include <tollgate/server/detail/tls_context.hpp>
 
 #include <cstddef>
@@ -20,14 +20,14 @@ struct tls_wire {
     static constexpr std::size_t input_bytes = 20 * 1024;  // more than one record of 16 KiB with all its overhead
 
     /// Where ciphertext from the socket goes. Precondition: all that came before has been read.
-    [[nodiscard]] std::span<char> room() {
-        if (input.data() == nullptr) input = page_block{input_bytes};
+    [[nodiscard]] std::span<char> input_space() {
+        if (input.data() == nullptr) input = page_buffer{input_bytes};
         begin = end = 0;
         return {input.data(), input.size()};
     }
-    [[nodiscard]] bool blank() const noexcept { return begin == end && output.empty(); }
+    [[nodiscard]] bool empty() const noexcept { return begin == end && output.empty(); }
 
-    page_block input;
+    page_buffer input;
     std::size_t begin = 0;
     std::size_t end = 0;
     std::string output;
@@ -51,8 +51,8 @@ public:
     tls_stream& operator=(const tls_stream&) = delete;
     TOLLGATE_DECL ~tls_stream();
 
-    [[nodiscard]] bool shaken_hands() const noexcept { return shaken_hands_; }
-    TOLLGATE_DECL tls_step shake_hands(tls_wire& wire);
+    [[nodiscard]] bool handshake_done() const noexcept { return handshake_done_; }
+    TOLLGATE_DECL tls_step handshake(tls_wire& wire);
 
     struct reading {
         tls_step step = tls_step::wants_bytes;
@@ -69,14 +69,14 @@ public:
     /// Encrypts all of `plain` into the wire's output. False if the connection is broken.
     TOLLGATE_DECL bool write(tls_wire& wire, std::string_view plain);
     /// Appends the goodbye.
-    TOLLGATE_DECL void say_goodbye(tls_wire& wire) noexcept;
+    TOLLGATE_DECL void close_notify(tls_wire& wire) noexcept;
 
 private:
     TOLLGATE_DECL tls_step failure(int returned) noexcept;
 
     std::shared_ptr<const tls_context> context_;
     ssl_st* ssl_ = nullptr;
-    bool shaken_hands_ = false;
+    bool handshake_done_ = false;
     bool ended_ = false;
     bool broken_ = false;
 };

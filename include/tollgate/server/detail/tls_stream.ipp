@@ -47,11 +47,11 @@ TOLLGATE_DECL tls_step tls_stream::failure(int returned) noexcept {
     return plain_http ? tls_step::plain_http : tls_step::failed;
 }
 
-TOLLGATE_DECL tls_step tls_stream::shake_hands(tls_wire& wire) {
+TOLLGATE_DECL tls_step tls_stream::handshake(tls_wire& wire) {
     detail::ready_openssl(ssl_, wire);
     const int returned = SSL_do_handshake(ssl_);
     if (returned != 1) return failure(returned);
-    shaken_hands_ = true;
+    handshake_done_ = true;
     return tls_step::done;
 }
 
@@ -83,8 +83,8 @@ TOLLGATE_DECL bool tls_stream::write(tls_wire& wire, std::string_view plain) {
     return true;
 }
 
-TOLLGATE_DECL void tls_stream::say_goodbye(tls_wire& wire) noexcept {
-    if (broken_ || !shaken_hands_) return;
+TOLLGATE_DECL void tls_stream::close_notify(tls_wire& wire) noexcept {
+    if (broken_ || !handshake_done_) return;
     detail::ready_openssl(ssl_, wire);
     if (SSL_shutdown(ssl_) < 0) ERR_clear_error();
 }

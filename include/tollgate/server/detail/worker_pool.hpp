@@ -11,13 +11,13 @@
 namespace tollgate::inline v0::server_detail {
 
 /// Where work comes back to.
-class work_home {
+class completion_target {
 public:
     /// Something was given back: see to it. Called by worker threads.
-    virtual void wake() noexcept = 0;
+    virtual void notify() noexcept = 0;
 
 protected:
-    ~work_home() = default;
+    ~completion_target() = default;
 };
 
 /// Something to be done by a thread that may wait.
@@ -29,8 +29,8 @@ public:
 
     /// Called by a worker thread.
     virtual void work() noexcept = 0;
-    /// Called after it by the same thread, which looks at the item no more. The home is woken a little later.
-    virtual work_home& give_back() noexcept = 0;
+    /// Called after it by the same thread, which looks at the item no more. The loop is woken a little later.
+    virtual completion_target& complete() noexcept = 0;
 
 protected:
     ~work_item() = default;
@@ -68,7 +68,7 @@ private:
 /// Threads for handlers that wait, and a bounded queue before them.
 ///
 /// Waking a thread costs as much as a small request. So at most one worker is being woken at a time; one that finds more
-/// to do than its own item wakes the next. And a home is woken once for several items given back in a row, unless one of
+/// to do than its own item wakes the next. And a loop is woken once for several items given back in a row, unless one of
 /// them took long.
 class worker_pool {
 public:

@@ -11,26 +11,26 @@ namespace tollgate::inline v0::server_detail {
 namespace detail {
 
 /// The homes that a worker still has to wake.
-class pending_wakes {
+class pending_notifications {
 public:
-    ~pending_wakes() { flush(); }
+    ~pending_notifications() { flush(); }
 
-    void add(work_home& home) noexcept {
+    void add(completion_target& loop) noexcept {
         ++items_;
-        const auto end = homes_.begin() + size_;
-        if (std::find(homes_.begin(), end, &home) != end) return;
-        if (size_ == homes_.size()) flush();
-        homes_[size_++] = &home;
+        const auto end = targets_.begin() + size_;
+        if (std::find(targets_.begin(), end, &loop) != end) return;
+        if (size_ == targets_.size()) flush();
+        targets_[size_++] = &loop;
     }
     [[nodiscard]] std::size_t items() const noexcept { return items_; }
 
     void flush() noexcept {
-        for (std::size_t i = 0; i < size_; ++i) homes_[i]->wake();
+        for (std::size_t i = 0; i < size_; ++i) targets_[i]->notify();
         size_ = items_ = 0;
     }
 
 private:
-    std::array<work_home*, 16> homes_;  // only the first size_ are ever read
+    std::array<completion_target*, 16> targets_;  // only the first size_ are ever read
     std::size_t size_ = 0;
     std::size_t items_ = 0;
 };
@@ -59,13 +59,13 @@ TOLLGATE_DECL void worker_pool::run() noexcept {
     constexpr auto long_time = std::chrono::microseconds{100};  // some ten small requests
     constexpr std::size_t items_max = 16;                       // nobody waits for more than these
 
-    detail::pending_wakes wakes;
+    detail::pending_notifications notifications;
     std::unique_lock hold{mutex_};
     for (;;) {
         work_item* one = queue_.pop();
         if (one == nullptr) {
             hold.unlock();
-            wakes.flush();
+            notifications.flush();
             hold.lock();
             one = queue_.pop();
         }
@@ -85,8 +85,8 @@ TOLLGATE_DECL void worker_pool::run() noexcept {
         const auto begun = clock::now();
         one->work();
         const bool took_long = clock::now() - begun > long_time;
-        wakes.add(one->give_back());
-        if (took_long || wakes.items() >= items_max) wakes.flush();
+        notifications.add(one->complete());
+        if (took_long || notifications.items() >= items_max) notifications.flush();
         hold.lock();
     }
 }

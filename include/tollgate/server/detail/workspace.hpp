@@ -1,8 +1,8 @@
 #pragma once
 
 #include <tollgate/base/time.hpp>
-#include <tollgate/server/detail/exchange.hpp>
-#include <tollgate/server/detail/page_block.hpp>
+#include <tollgate/server/detail/http1_session.hpp>
+#include <tollgate/server/detail/page_buffer.hpp>
 #include <tollgate/server/detail/tls_stream.hpp>
 
 #include <algorithm>
@@ -17,19 +17,19 @@ namespace tollgate::inline v0::server_detail {
 /// What a connection needs while a message or its answer is under way: a few pages. An idle connection has none, so that
 /// thousands of them cost little, and a busy thread uses the same few again and again, still warm in its cache.
 struct workspace {
-    explicit workspace(const http::parser_settings& settings) : talk{settings} {}
+    explicit workspace(const http::parser_settings& settings) : session{settings} {}
 
-    exchange talk;
+    http1_session session;
     tls_wire wire;
-    http_date_text date;  ///< taken along to a worker, which may not look at the lane's
+    http_date_text date;  ///< taken along to a worker, which may not look at the loop's
 
-    [[nodiscard]] bool blank() const noexcept { return talk.blank() && wire.blank(); }
+    [[nodiscard]] bool empty() const noexcept { return session.empty() && wire.empty(); }
 
-    static void* operator new(std::size_t bytes) { return page_block::take(bytes); }
-    static void operator delete(void* data, std::size_t bytes) noexcept { page_block::give(data, bytes); }
+    static void* operator new(std::size_t bytes) { return page_buffer::allocate(bytes); }
+    static void operator delete(void* data, std::size_t bytes) noexcept { page_buffer::release(data, bytes); }
 };
 
-/// The workspaces of one lane that nobody uses. Used by one thread at a time.
+/// The workspaces of one loop that nobody uses. Used by one thread at a time.
 class workspace_pool {
 public:
     explicit workspace_pool(const http::parser_settings& settings) : settings_{settings} {}
@@ -51,7 +51,7 @@ public:
 
     void give(std::unique_ptr<workspace> one) noexcept {
         if (kept_ == spare_.size()) return;  // beyond what is kept, pages go back to the system
-        one->talk.shrink();
+        one->session.shrink();
         if (one->wire.output.capacity() > output_bytes_kept_max) std::string{}.swap(one->wire.output);
         one->wire.output.clear();
         one->wire.begin = one->wire.end = one->wire.sent = 0;
@@ -59,7 +59,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t kept_max = 256;  // as many as a busy lane has at workers; some 4 MiB
+    static constexpr std::size_t kept_max = 256;  // as many as a busy loop has at workers; some 4 MiB
     static constexpr std::size_t output_bytes_kept_max = 64 * 1024;
 
     http::parser_settings settings_;

@@ -1,7 +1,7 @@
-// Tollgate as a guest in a program that has an io_context, signals and work of its own: here, a clock that ticks.
+// Tollgate on the executor of a program that has an io_context, signal handlers and other work: here, a timer.
 //
-// The API and its documentation share one listener. SIGTERM and SIGINT are the program's: it stops the server, which
-// never takes a signal by itself.
+// The API and its documentation share one listener. The program handles SIGTERM and SIGINT and stops the server; the
+// server installs no signal handlers.
 #include <tollgate/server/asio_server.hpp>
 #include <tollgate/tollgate.hpp>
 
@@ -20,7 +20,7 @@ struct shop_directory {
     result<std::optional<quota>> quota_of(user_id) { return std::optional<quota>{}; }
 };
 
-/// The work that the program did before it had a guest.
+/// Other work of the program.
 class ticker {
 public:
     explicit ticker(asio::io_context& context) : timer_{context} { wait(); }
@@ -46,15 +46,15 @@ int main(int argc, char** argv) {
     memory_store store;
     account_api api{settings, users, store};
 
-    // [guest]
+    // [asio_host]
     asio::io_context context;
     ticker ticker{context};
 
     api_documentation documentation{api.settings(), api.table()};
     http::site site{http::mounted(documentation.root(), documentation), http::mounted("", api)};
     const auto port = static_cast<std::uint16_t>(argc > 1 ? std::atoi(argv[1]) : 8080);
-    server guest{context.get_executor(), site, {.port = port, .threads = 1}};
-    if (auto started = guest.start(); !started) {
+    server api_server{context.get_executor(), site, {.port = port, .threads = 1}};
+    if (auto started = api_server.start(); !started) {
         std::cerr << started.error().message << '\n';
         return 1;
     }
@@ -62,15 +62,15 @@ int main(int argc, char** argv) {
     asio::signal_set signals{context, SIGTERM, SIGINT};
     signals.async_wait([&](const asio::error_code&, int) {
         ticker.stop();
-        guest.stop();  // returns at once here; run() returns when all requests are answered
+        api_server.stop();  // returns at once here; context.run() returns when all requests are answered
     });
-    // [/guest]
+    // [/asio_host]
 
     const auto scopes = *scope_set::parse("user:balance");
     const auto token =
-        issue_personal_token(store, system_random{}, {user_id{1}, "guest", scopes}, system_clock{}.now());
+        issue_personal_token(store, system_random{}, {user_id{1}, "asio_host", scopes}, system_clock{}.now());
     if (!token) return 1;
     std::cout << "curl -u " << token->username.view() << ':' << token->secret.view()
-              << " http://127.0.0.1:" << guest.port() << "/v1/user/balance" << std::endl;
+              << " http://127.0.0.1:" << api_server.port() << "/v1/user/balance" << std::endl;
     context.run();
 }

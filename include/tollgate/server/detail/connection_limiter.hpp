@@ -13,21 +13,21 @@ namespace tollgate::inline v0::server_detail {
 
 /// Counts connections against their bounds, in all and by address (an IPv6 address by its /64, which one household or
 /// one attacker has whole). May be used by several threads at the same time.
-class admission {
+class connection_limiter {
 public:
-    enum class verdict : std::uint8_t {
-        welcome,
+    enum class decision : std::uint8_t {
+        accepted,
         refused,  ///< over a bound: answer 503 and close
         dropped,  ///< over a bound, and too many are being told so already: close at once
     };
 
-    admission(std::size_t connections_max, std::size_t per_address_max) noexcept
+    connection_limiter(std::size_t connections_max, std::size_t per_address_max) noexcept
         : connections_max_{connections_max}, per_address_max_{per_address_max} {}
 
-    /// Each verdict but `dropped` is given back with `leave` when the connection ends. Never throws: without memory to
-    /// count with, the verdict is `dropped`.
-    [[nodiscard]] TOLLGATE_DECL verdict enter(const ip_address& from) noexcept;
-    TOLLGATE_DECL void leave(const ip_address& from, verdict given) noexcept;
+    /// Each decision but `dropped` is given back with `release` when the connection ends. Never throws: without memory to
+    /// count with, the decision is `dropped`.
+    [[nodiscard]] TOLLGATE_DECL decision admit(const ip_address& from) noexcept;
+    TOLLGATE_DECL void release(const ip_address& from, decision as) noexcept;
 
 private:
     static constexpr std::size_t refused_max = 256;  // a courtesy to clients in good faith, not to a flood
@@ -49,5 +49,5 @@ private:
 }  // namespace tollgate::server_detail
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
-#include <tollgate/server/detail/admission.ipp>
+#include <tollgate/server/detail/connection_limiter.ipp>
 #endif

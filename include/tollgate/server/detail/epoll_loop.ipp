@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tollgate/server/detail/epoll_lane.hpp>
+#include <tollgate/server/detail/epoll_loop.hpp>
 
 #if defined(__linux__)
 
@@ -25,12 +25,12 @@ TOLLGATE_DECL void epoll_source::change(socket_handle socket, interest what) noe
     const int command = watched_ == interest::unregistered ? EPOLL_CTL_ADD
                         : what == interest::unregistered   ? EPOLL_CTL_DEL
                                                            : EPOLL_CTL_MOD;
-    watched_ = ::epoll_ctl(home_.epoll_, command, socket, &event) == 0 ? what : interest::unregistered;
+    watched_ = ::epoll_ctl(loop_.epoll_, command, socket, &event) == 0 ? what : interest::unregistered;
 }
 
-TOLLGATE_DECL epoll_connection::epoll_connection(epoll_lane& home, socket_handle socket, const ip_address& peer,
-                                                 admission::verdict given) noexcept
-    : connection{home, socket, peer, given}, epoll_source{home}, own_socket_{socket} {}
+TOLLGATE_DECL epoll_connection::epoll_connection(epoll_loop& loop, socket_handle socket, const ip_address& peer,
+                                                 connection_limiter::decision decision) noexcept
+    : connection{loop, socket, peer, decision}, epoll_source{loop}, own_socket_{socket} {}
 
 TOLLGATE_DECL epoll_connection::~epoll_connection() { close_socket(own_socket_); }
 
@@ -51,7 +51,7 @@ TOLLGATE_DECL void epoll_connection::wait_writable() noexcept {
 }
 
 TOLLGATE_DECL void epoll_connection::cancel() noexcept {
-    if (!std::exchange(cancelled_, true)) epoll_home().cancelled_.push(*this);
+    if (!std::exchange(cancelled_, true)) epoll_loop_of().cancelled_.push(*this);
 }
 
 TOLLGATE_DECL void epoll_connection::end_wait() noexcept {
@@ -59,12 +59,12 @@ TOLLGATE_DECL void epoll_connection::end_wait() noexcept {
     on_ready();
 }
 
-TOLLGATE_DECL epoll_listener::epoll_listener(epoll_lane& home, const std::vector<std::unique_ptr<epoll_lane>>& lanes,
+TOLLGATE_DECL epoll_listener::epoll_listener(epoll_loop& loop, const std::vector<std::unique_ptr<epoll_loop>>& loops,
                                              socket_handle socket) noexcept
-    : epoll_source{home}, lanes_{lanes}, socket_{socket} {}
+    : epoll_source{loop}, loops_{loops}, socket_{socket} {}
 
 TOLLGATE_DECL epoll_listener::~epoll_listener() {
-    epoll_home().disarm(*this);
+    epoll_loop_of().disarm(*this);
     close_socket(socket_);
 }
 
@@ -76,51 +76,51 @@ TOLLGATE_DECL void epoll_listener::on_event() noexcept {
         if (got.state == accept_state::none) return;
         if (got.state == accept_state::exhausted) {
             watch(socket_, interest::unregistered);  // trying again at once would spin
-            return epoll_home().arm(*this, pause_when_exhausted);
+            return epoll_loop_of().arm(*this, pause_when_exhausted);
         }
         deal(got);
     }
 }
 
 TOLLGATE_DECL void epoll_listener::deal(const accept_result& got) noexcept {
-    admission& doors = epoll_home().shared().doors;
-    const auto given = doors.enter(got.peer);
-    if (given == admission::verdict::dropped) return close_socket(got.socket);
-    next_lane_ = (next_lane_ + 1) % lanes_.size();
-    epoll_lane& to = *lanes_[next_lane_];
-    if (&to == &epoll_home()) return to.adopt(got.socket, got.peer, given);
-    if (to.hand_over(got.socket, got.peer, given)) return;
+    connection_limiter& connections = epoll_loop_of().context().connections;
+    const auto decision = connections.admit(got.peer);
+    if (decision == connection_limiter::decision::dropped) return close_socket(got.socket);
+    next_loop_ = (next_loop_ + 1) % loops_.size();
+    epoll_loop& to = *loops_[next_loop_];
+    if (&to == &epoll_loop_of()) return to.add_connection(got.socket, got.peer, decision);
+    if (to.enqueue_accepted(got.socket, got.peer, decision)) return;
     close_socket(got.socket);
-    doors.leave(got.peer, given);
+    connections.release(got.peer, decision);
 }
 
-TOLLGATE_DECL epoll_lane::epoll_lane(std::shared_ptr<host> of, std::function<void()> on_drained)
-    : lane{std::move(of)}, epoll_{::epoll_create1(EPOLL_CLOEXEC)}, bell_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)},
+TOLLGATE_DECL epoll_loop::epoll_loop(std::shared_ptr<server_context> of, std::function<void()> on_drained)
+    : event_loop{std::move(of)}, epoll_{::epoll_create1(EPOLL_CLOEXEC)}, wakeup_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)},
       on_drained_{std::move(on_drained)} {
     epoll_event event{};
     event.events = EPOLLIN;  // data.ptr stays null: the bell is told from sources by it
-    if (epoll_ >= 0 && bell_ >= 0 && ::epoll_ctl(epoll_, EPOLL_CTL_ADD, bell_, &event) == 0) return;
+    if (epoll_ >= 0 && wakeup_ >= 0 && ::epoll_ctl(epoll_, EPOLL_CTL_ADD, wakeup_, &event) == 0) return;
     const std::error_code why{errno, std::system_category()};
     if (epoll_ >= 0) ::close(epoll_);
-    if (bell_ >= 0) ::close(bell_);
+    if (wakeup_ >= 0) ::close(wakeup_);
     throw std::system_error{why, "epoll"};
 }
 
-TOLLGATE_DECL epoll_lane::~epoll_lane() {
+TOLLGATE_DECL epoll_loop::~epoll_loop() {
     listeners_.clear();
     ::close(epoll_);
-    ::close(bell_);
+    ::close(wakeup_);
 }
 
-TOLLGATE_DECL void epoll_lane::listen(const std::vector<std::unique_ptr<epoll_lane>>& lanes, socket_handle socket) {
-    listeners_.push_back(std::make_unique<epoll_listener>(*this, lanes, socket));
+TOLLGATE_DECL void epoll_loop::listen(const std::vector<std::unique_ptr<epoll_loop>>& loops, socket_handle socket) {
+    listeners_.push_back(std::make_unique<epoll_listener>(*this, loops, socket));
     listeners_.back()->wait();
 }
 
-TOLLGATE_DECL void epoll_lane::run() noexcept {
+TOLLGATE_DECL void epoll_loop::run() noexcept {
     std::array<epoll_event, 256> events;
     for (;;) {
-        const int count = ::epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), patience_milliseconds());
+        const int count = ::epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), wait_timeout_milliseconds());
         bool rung = false;
         for (int i = 0; i < count; ++i) {
             void* const source = events[static_cast<std::size_t>(i)].data.ptr;
@@ -129,84 +129,85 @@ TOLLGATE_DECL void epoll_lane::run() noexcept {
         }
         // All that may end a connection other than the one it is about comes after the events, which name connections.
         tick_if_due();
-        if (rung) answer_the_bell();
+        if (rung) on_wakeup();
         end_cancelled();
-        if (let_go_ && drained()) return;
+        if (exit_requested_ && drained()) return;
     }
 }
 
-TOLLGATE_DECL int epoll_lane::patience_milliseconds() const noexcept {
+TOLLGATE_DECL int epoll_loop::wait_timeout_milliseconds() const noexcept {
     if (!ticks_) return -1;
     const auto left = std::chrono::ceil<milliseconds>(next_tick_ - clock::now()).count();
     return left <= 0 ? 0 : static_cast<int>(left);
 }
 
-TOLLGATE_DECL void epoll_lane::tick_if_due() noexcept {
+TOLLGATE_DECL void epoll_loop::tick_if_due() noexcept {
     if (!ticks_) return;
     std::uint64_t ticks = 0;
     for (const auto now = clock::now(); next_tick_ <= now; ++ticks) next_tick_ += tick_length();
     if (ticks > 0) ticks_ = tick(ticks);
 }
 
-TOLLGATE_DECL void epoll_lane::start_ticking() noexcept {
+TOLLGATE_DECL void epoll_loop::start_ticking() noexcept {
     next_tick_ = clock::now() + tick_length();
     ticks_ = true;
 }
 
-TOLLGATE_DECL void epoll_lane::end_cancelled() noexcept {
+TOLLGATE_DECL void epoll_loop::end_cancelled() noexcept {
     while (work_item* const one = cancelled_.pop()) static_cast<epoll_connection&>(*one).on_cancelled();
 }
 
-TOLLGATE_DECL void epoll_lane::ring() noexcept {
+TOLLGATE_DECL void epoll_loop::wake_thread() noexcept {
     const std::uint64_t once = 1;
-    (void)!::write(bell_, &once, sizeof once);  // it fails only when it has been rung 2^64 times
+    (void)!::write(wakeup_, &once, sizeof once);  // it fails only when it has been rung 2^64 times
 }
 
-TOLLGATE_DECL void epoll_lane::post_fetch() noexcept {
+TOLLGATE_DECL void epoll_loop::post_collect() noexcept {
     {
-        const std::lock_guard hold{asked_mutex_};
-        fetch_asked_ = true;
+        const std::lock_guard hold{requests_mutex_};
+        collect_requested_ = true;
     }
-    ring();
+    wake_thread();
 }
 
-TOLLGATE_DECL void epoll_lane::ask_to_drain(milliseconds deadline) noexcept {
+TOLLGATE_DECL void epoll_loop::request_drain(milliseconds deadline) noexcept {
     {
-        const std::lock_guard hold{asked_mutex_};
-        drain_deadline_ = drain_asked_ ? (std::min)(drain_deadline_, deadline) : deadline;
-        drain_asked_ = true;
+        const std::lock_guard hold{requests_mutex_};
+        drain_deadline_ = drain_requested_ ? (std::min)(drain_deadline_, deadline) : deadline;
+        drain_requested_ = true;
     }
-    ring();
+    wake_thread();
 }
 
-TOLLGATE_DECL void epoll_lane::let_go() noexcept {
-    let_go_ = true;
-    ring();
+TOLLGATE_DECL void epoll_loop::exit_requested() noexcept {
+    exit_requested_ = true;
+    wake_thread();
 }
 
-TOLLGATE_DECL void epoll_lane::answer_the_bell() noexcept {
+TOLLGATE_DECL void epoll_loop::on_wakeup() noexcept {
     std::uint64_t rings = 0;
-    (void)!::read(bell_, &rings, sizeof rings);
-    bool fetch_now;
+    (void)!::read(wakeup_, &rings, sizeof rings);
+    bool collect_now;
     bool drain_now;
     milliseconds deadline;
     {
-        const std::lock_guard hold{asked_mutex_};
-        fetch_now = std::exchange(fetch_asked_, false);
-        drain_now = std::exchange(drain_asked_, false);
+        const std::lock_guard hold{requests_mutex_};
+        collect_now = std::exchange(collect_requested_, false);
+        drain_now = std::exchange(drain_requested_, false);
         deadline = drain_deadline_;
     }
     if (drain_now) {
         listeners_.clear();
         drain(deadline);
     }
-    if (fetch_now) fetch();
+    if (collect_now) collect();
 }
 
-TOLLGATE_DECL void epoll_lane::adopt(socket_handle socket, const ip_address& peer, admission::verdict given) noexcept {
-    if (connection* const made = new (std::nothrow) epoll_connection{*this, socket, peer, given}) return made->begin();
+TOLLGATE_DECL void epoll_loop::add_connection(socket_handle socket, const ip_address& peer,
+    connection_limiter::decision decision) noexcept {
+    if (connection* const made = new (std::nothrow) epoll_connection{*this, socket, peer, decision}) return made->begin();
     close_socket(socket);
-    shared().doors.leave(peer, given);
+    context().connections.release(peer, decision);
 }
 
 }  // namespace tollgate::server_detail

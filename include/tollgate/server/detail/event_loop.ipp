@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tollgate/server/detail/connection.hpp>
-#include <tollgate/server/detail/lane.hpp>
+#include <tollgate/server/detail/event_loop.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -25,8 +25,8 @@ TOLLGATE_DECL void connection_list::interrupt_all(interruption why) const noexce
     for (connection* one = first_; one != nullptr; one = one->next_) one->interrupt(why);
 }
 
-TOLLGATE_DECL lane::lane(std::shared_ptr<host> of) : host_{std::move(of)}, workspaces_{host_->parsing()} {
-    const server_settings& how = host_->settings;
+TOLLGATE_DECL event_loop::event_loop(std::shared_ptr<server_context> of) : context_{std::move(of)}, workspaces_{context_->parsing()} {
+    const server_settings& how = context_->settings;
     const std::pair<deadline, milliseconds> times[] = {
         {deadline::handshake, how.handshake_timeout}, {deadline::head, how.header_timeout},
         {deadline::body, how.body_timeout},           {deadline::idle, how.idle_timeout},
@@ -39,95 +39,96 @@ TOLLGATE_DECL lane::lane(std::shared_ptr<host> of) : host_{std::move(of)}, works
         ticks_[static_cast<std::size_t>(what)] = to_ticks(time);
 }
 
-TOLLGATE_DECL lane::~lane() {
-    for (const arrival& one : arrivals_) {
+TOLLGATE_DECL event_loop::~event_loop() {
+    for (const accepted_socket& one : accepted_) {
         close_socket(one.socket);
-        host_->doors.leave(one.peer, one.given);
+        context_->connections.release(one.peer, one.decision);
     }
 }
 
-TOLLGATE_DECL bool lane::hand_over(socket_handle socket, const ip_address& peer, admission::verdict given) noexcept {
+TOLLGATE_DECL bool event_loop::enqueue_accepted(socket_handle socket, const ip_address& peer,
+    connection_limiter::decision decision) noexcept {
     {
         const std::lock_guard hold{inbox_mutex_};
         try {
-            arrivals_.push_back({socket, peer, given});
+            accepted_.push_back({socket, peer, decision});
         } catch (const std::bad_alloc&) {
             return false;
         }
-        if (std::exchange(fetch_posted_, true)) return true;
+        if (std::exchange(collect_posted_, true)) return true;
     }
-    post_fetch();
+    post_collect();
     return true;
 }
 
-TOLLGATE_DECL void lane::give_back(connection& one) noexcept {
+TOLLGATE_DECL void event_loop::complete(connection& one) noexcept {
     const std::lock_guard hold{inbox_mutex_};
-    given_back_.push(one);
+    completed_.push(one);
 }
 
-TOLLGATE_DECL void lane::wake() noexcept {
+TOLLGATE_DECL void event_loop::notify() noexcept {
     {
         const std::lock_guard hold{inbox_mutex_};
-        if (fetch_posted_ || given_back_.size() == 0) return;
-        fetch_posted_ = true;
+        if (collect_posted_ || completed_.size() == 0) return;
+        collect_posted_ = true;
     }
-    post_fetch();
+    post_collect();
 }
 
-TOLLGATE_DECL void lane::fetch() noexcept {
-    std::vector<arrival> arrivals;
-    work_queue given_back;
+TOLLGATE_DECL void event_loop::collect() noexcept {
+    std::vector<accepted_socket> accepted;
+    work_queue completed;
     {
         const std::lock_guard hold{inbox_mutex_};
-        arrivals.swap(arrivals_);
-        given_back = std::exchange(given_back_, work_queue{});
-        fetch_posted_ = false;
+        accepted.swap(accepted_);
+        completed = std::exchange(completed_, work_queue{});
+        collect_posted_ = false;
     }
-    for (const arrival& one : arrivals) {
+    for (const accepted_socket& one : accepted) {
         if (!draining_) {
-            adopt(one.socket, one.peer, one.given);
+            add_connection(one.socket, one.peer, one.decision);
         } else {
             close_socket(one.socket);
-            host_->doors.leave(one.peer, one.given);
+            context_->connections.release(one.peer, one.decision);
         }
     }
-    while (work_item* const one = given_back.pop()) static_cast<connection&>(*one).on_given_back();
+    while (work_item* const one = completed.pop()) static_cast<connection&>(*one).on_completed();
 }
 
-TOLLGATE_DECL void lane::arm(deadline_wheel::entry& one, milliseconds from_now) noexcept {
+TOLLGATE_DECL void event_loop::arm(deadline_wheel::entry& one, milliseconds from_now) noexcept {
     if (!ticking_) begin_ticking();
     wheel_.arm(one, to_ticks(from_now));
 }
 
-TOLLGATE_DECL std::uint64_t lane::to_ticks(milliseconds time) const noexcept {
+TOLLGATE_DECL std::uint64_t event_loop::to_ticks(milliseconds time) const noexcept {
     return static_cast<std::uint64_t>((std::max)(time, milliseconds{0}) / tick_length_) + 1;
 }
 
-TOLLGATE_DECL void lane::begin_ticking() noexcept {
+TOLLGATE_DECL void event_loop::begin_ticking() noexcept {
     ticking_ = true;
-    tell_time();
+    update_date();
     start_ticking();
 }
 
-TOLLGATE_DECL void lane::tell_time() noexcept {
+TOLLGATE_DECL void event_loop::update_date() noexcept {
     date_ = to_http_date(std::chrono::time_point_cast<milliseconds>(std::chrono::system_clock::now()));
 }
 
-TOLLGATE_DECL bool lane::tick(std::uint64_t ticks) noexcept {
-    tell_time();
+TOLLGATE_DECL bool event_loop::tick(std::uint64_t ticks) noexcept {
+    update_date();
     workspaces_.trim();
-    fetch();  // a worker may have given back something before it began with what takes it long
+    collect();  // a worker may have given back something before it began with what takes it long
     while (ticks-- > 0 && !wheel_.empty()) wheel_.advance();
     ticking_ = !wheel_.empty() || !connections_.empty();
     return ticking_;
 }
 
-TOLLGATE_DECL void lane::enter(connection& one) noexcept {
+TOLLGATE_DECL void event_loop::enter(connection& one) noexcept {
     connections_.add(one);
     if (!ticking_) begin_ticking();
 }
 
-TOLLGATE_DECL void lane::leave(connection& one) noexcept {
+TOLLGATE_DECL void event_loop::leave(connection& one) noexcept {
     connections_.remove(one);
     wheel_.disarm(one);
     if (drained()) {
@@ -136,7 +137,7 @@ TOLLGATE_DECL void lane::leave(connection& one) noexcept {
     }
 }
 
-TOLLGATE_DECL void lane::drain(milliseconds deadline) noexcept {
+TOLLGATE_DECL void event_loop::drain(milliseconds deadline) noexcept {
     const bool first = !std::exchange(draining_, true);
     if (connections_.empty()) {
         if (first) on_drained();
@@ -147,6 +148,6 @@ TOLLGATE_DECL void lane::drain(milliseconds deadline) noexcept {
     connections_.interrupt_all(interruption::stopping);
 }
 
-TOLLGATE_DECL void lane::cut_off() noexcept { connections_.interrupt_all(interruption::cut_off); }
+TOLLGATE_DECL void event_loop::cut_off() noexcept { connections_.interrupt_all(interruption::cut_off); }
 
 }  // namespace tollgate::server_detail

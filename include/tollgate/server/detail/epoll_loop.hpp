@@ -2,7 +2,7 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/server/detail/connection.hpp>
-#include <tollgate/server/detail/lane.hpp>
+#include <tollgate/server/detail/event_loop.hpp>
 #include <tollgate/server/detail/socket_calls.hpp>
 
 #include <atomic>
@@ -17,18 +17,18 @@
 
 #if defined(__linux__)
 
-/// The lanes of a server with threads of its own, straight on Linux' epoll.
+/// The loops of a server with threads of its own, straight on Linux' epoll.
 ///
 /// A socket stays registered for reading as long as it lives, so that a connection between two requests costs no system
-/// call but `recv` and `send`. Asio, which `guest_lane` asks, has to make one more for every wait.
+/// call but `recv` and `send`. Asio, which `asio_loop` asks, has to make one more for every wait.
 namespace tollgate::inline v0::server_detail {
 
-class epoll_lane;
+class epoll_loop;
 
 /// Something that epoll reports about.
 class epoll_source {
 public:
-    explicit epoll_source(epoll_lane& home) noexcept : home_{home} {}
+    explicit epoll_source(epoll_loop& loop) noexcept : loop_{loop} {}
     epoll_source(const epoll_source&) = delete;
     epoll_source& operator=(const epoll_source&) = delete;
 
@@ -43,19 +43,19 @@ protected:
     void watch(socket_handle socket, interest what) noexcept {
         if (what != watched_) change(socket, what);
     }
-    [[nodiscard]] epoll_lane& epoll_home() const noexcept { return home_; }
+    [[nodiscard]] epoll_loop& epoll_loop_of() const noexcept { return loop_; }
 
 private:
     TOLLGATE_DECL void change(socket_handle socket, interest what) noexcept;
 
-    epoll_lane& home_;
+    epoll_loop& loop_;
     interest watched_ = interest::unregistered;
 };
 
 class epoll_connection final : public connection, private epoll_source {
 public:
-    TOLLGATE_DECL epoll_connection(epoll_lane& home, socket_handle socket, const ip_address& peer,
-                                   admission::verdict given) noexcept;
+    TOLLGATE_DECL epoll_connection(epoll_loop& loop, socket_handle socket, const ip_address& peer,
+                                   connection_limiter::decision decision) noexcept;
     TOLLGATE_DECL ~epoll_connection() override;
 
     /// The wait was cancelled.
@@ -73,10 +73,10 @@ private:
     bool cancelled_ = false;
 };
 
-/// Accepts connections at one address and deals them out to lanes in turn.
+/// Accepts connections at one address and deals them out to loops in turn.
 class epoll_listener final : private deadline_wheel::entry, private epoll_source {
 public:
-    TOLLGATE_DECL epoll_listener(epoll_lane& home, const std::vector<std::unique_ptr<epoll_lane>>& lanes,
+    TOLLGATE_DECL epoll_listener(epoll_loop& loop, const std::vector<std::unique_ptr<epoll_loop>>& loops,
                                  socket_handle socket) noexcept;
     TOLLGATE_DECL ~epoll_listener();
 
@@ -87,26 +87,26 @@ private:
     void on_deadline() noexcept override { wait(); }
     TOLLGATE_DECL void deal(const accept_result& got) noexcept;
 
-    const std::vector<std::unique_ptr<epoll_lane>>& lanes_;
+    const std::vector<std::unique_ptr<epoll_loop>>& loops_;
     const socket_handle socket_;
-    std::size_t next_lane_ = 0;
+    std::size_t next_loop_ = 0;
 };
 
-/// A lane that one thread serves by calling `run`.
-class epoll_lane final : public lane {
+/// A loop that one thread serves by calling `run`.
+class epoll_loop final : public event_loop {
 public:
-    /// Throws `std::system_error`. `on_drained` is called once, on the lane's thread.
-    TOLLGATE_DECL epoll_lane(std::shared_ptr<host> of, std::function<void()> on_drained);
-    TOLLGATE_DECL ~epoll_lane() override;
+    /// Throws `std::system_error`. `on_drained` is called once, on the loop's thread.
+    TOLLGATE_DECL epoll_loop(std::shared_ptr<server_context> of, std::function<void()> on_drained);
+    TOLLGATE_DECL ~epoll_loop() override;
 
-    /// Before `run`: accepts connections of this socket, which belongs to the lane from here on.
-    TOLLGATE_DECL void listen(const std::vector<std::unique_ptr<epoll_lane>>& lanes, socket_handle socket);
+    /// Before `run`: accepts connections of this socket, which belongs to the loop from here on.
+    TOLLGATE_DECL void listen(const std::vector<std::unique_ptr<epoll_loop>>& loops, socket_handle socket);
 
     TOLLGATE_DECL void run() noexcept;
 
-    /// From any thread: closes the listeners, then drains. `run` returns when that is done and `let_go` was called.
-    TOLLGATE_DECL void ask_to_drain(milliseconds deadline) noexcept;
-    TOLLGATE_DECL void let_go() noexcept;
+    /// From any thread: closes the listeners, then drains. `run` returns when that is done and `exit_requested` was called.
+    TOLLGATE_DECL void request_drain(milliseconds deadline) noexcept;
+    TOLLGATE_DECL void exit_requested() noexcept;
 
 private:
     friend epoll_source;
@@ -115,29 +115,30 @@ private:
 
     using clock = std::chrono::steady_clock;
 
-    TOLLGATE_DECL void post_fetch() noexcept override;
+    TOLLGATE_DECL void post_collect() noexcept override;
     TOLLGATE_DECL void start_ticking() noexcept override;
-    TOLLGATE_DECL void adopt(socket_handle socket, const ip_address& peer, admission::verdict given) noexcept override;
+    TOLLGATE_DECL void add_connection(socket_handle socket, const ip_address& peer,
+        connection_limiter::decision decision) noexcept override;
     void on_drained() noexcept override { on_drained_(); }
 
-    TOLLGATE_DECL void ring() noexcept;
-    TOLLGATE_DECL void answer_the_bell() noexcept;
+    TOLLGATE_DECL void wake_thread() noexcept;
+    TOLLGATE_DECL void on_wakeup() noexcept;
     TOLLGATE_DECL void tick_if_due() noexcept;
     TOLLGATE_DECL void end_cancelled() noexcept;
-    [[nodiscard]] TOLLGATE_DECL int patience_milliseconds() const noexcept;
+    [[nodiscard]] TOLLGATE_DECL int wait_timeout_milliseconds() const noexcept;
 
     int epoll_ = -1;
-    int bell_ = -1;  // an eventfd that other threads ring
+    int wakeup_ = -1;  // an eventfd that other threads wake_thread
     bool ticks_ = false;
     clock::time_point next_tick_{};
     work_queue cancelled_;
     std::vector<std::unique_ptr<epoll_listener>> listeners_;
     const std::function<void()> on_drained_;
 
-    std::mutex asked_mutex_;
-    bool fetch_asked_ = false;
-    bool drain_asked_ = false;
-    std::atomic<bool> let_go_ = false;
+    std::mutex requests_mutex_;
+    bool collect_requested_ = false;
+    bool drain_requested_ = false;
+    std::atomic<bool> exit_requested_ = false;
     milliseconds drain_deadline_{};
 };
 
@@ -146,5 +147,5 @@ private:
 #endif  // __linux__
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
-#include <tollgate/server/detail/epoll_lane.ipp>
+#include <tollgate/server/detail/epoll_loop.ipp>
 #endif

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tollgate/server/detail/admission.hpp>
+#include <tollgate/server/detail/connection_limiter.hpp>
 
 #include <functional>
 #include <new>
@@ -8,18 +8,18 @@
 
 namespace tollgate::inline v0::server_detail {
 
-TOLLGATE_DECL admission::key admission::key_of(const ip_address& from) noexcept {
+TOLLGATE_DECL connection_limiter::key connection_limiter::key_of(const ip_address& from) noexcept {
     key made = from.bytes();
     if (!from.is_v4())
         for (std::size_t i = 8; i < made.size(); ++i) made[i] = 0;
     return made;
 }
 
-TOLLGATE_DECL std::size_t admission::key_hash::operator()(const key& one) const noexcept {
+TOLLGATE_DECL std::size_t connection_limiter::key_hash::operator()(const key& one) const noexcept {
     return std::hash<std::string_view>{}({reinterpret_cast<const char*>(one.data()), one.size()});
 }
 
-TOLLGATE_DECL admission::verdict admission::enter(const ip_address& from) noexcept {
+TOLLGATE_DECL connection_limiter::decision connection_limiter::admit(const ip_address& from) noexcept {
     const std::lock_guard hold{mutex_};
     bool over = connections_ >= connections_max_;
     if (!over && per_address_max_ != 0) {
@@ -28,21 +28,21 @@ TOLLGATE_DECL admission::verdict admission::enter(const ip_address& from) noexce
             over = theirs >= per_address_max_;
             if (!over) ++theirs;
         } catch (const std::bad_alloc&) {
-            return verdict::dropped;
+            return decision::dropped;
         }
     }
     if (over) {
-        if (refused_ >= refused_max) return verdict::dropped;
+        if (refused_ >= refused_max) return decision::dropped;
         ++refused_;
-        return verdict::refused;
+        return decision::refused;
     }
     ++connections_;
-    return verdict::welcome;
+    return decision::accepted;
 }
 
-TOLLGATE_DECL void admission::leave(const ip_address& from, verdict given) noexcept {
+TOLLGATE_DECL void connection_limiter::release(const ip_address& from, decision as) noexcept {
     const std::lock_guard hold{mutex_};
-    if (given == verdict::refused) {
+    if (as == decision::refused) {
         --refused_;
         return;
     }

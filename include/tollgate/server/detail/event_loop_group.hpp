@@ -10,10 +10,10 @@
 
 namespace tollgate::inline v0::server_detail {
 
-/// Lets threads wait until every lane of a server has drained. Lives as long as the last of them.
+/// Lets threads wait until every loop of a server has drained. Lives as long as the last of them.
 class drain_count {
 public:
-    explicit drain_count(std::size_t lanes) noexcept : left_{lanes} {}
+    explicit drain_count(std::size_t loops) noexcept : left_{loops} {}
 
     void one_drained() {
         const std::lock_guard hold{mutex_};
@@ -34,14 +34,14 @@ private:
     std::size_t left_;
 };
 
-/// All lanes of a server, whatever they run on.
-class lane_group {
+/// All loops of a server, whatever they run on.
+class event_loop_group {
 public:
-    virtual ~lane_group() = default;
+    virtual ~event_loop_group() = default;
 
     /// Begins to accept. Throws `std::system_error`; the sockets belong to the group from here on.
     virtual void listen(const std::vector<listening_socket>& from) = 0;
-    /// Begins to drain every lane.
+    /// Begins to drain every loop.
     virtual void drain(milliseconds deadline) = 0;
     /// Waits until they have.
     virtual void wait() = 0;
@@ -49,7 +49,7 @@ public:
     virtual void wait(milliseconds deadline) = 0;
     /// Whether the calling thread is one that has to go on for `wait` to end.
     [[nodiscard]] virtual bool needs_this_thread() const noexcept = 0;
-    /// Ends everything now. No lane calls the handler after it.
+    /// Ends everything now. No loop calls the handler after it.
     virtual void close() noexcept = 0;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tollgate/server/detail/connection.hpp>
-#include <tollgate/server/detail/lane.hpp>
+#include <tollgate/server/detail/event_loop.hpp>
 #include <tollgate/server/detail/socket_calls.hpp>
 
 #include <asio/basic_stream_socket.hpp>
@@ -23,8 +23,8 @@
 #include <utility>
 #include <vector>
 
-/// The lanes of a server that is a guest on an Asio executor, and all that it asks of Asio: when a socket is ready, when a
-/// tick is over, and to run something later.
+/// Event loops on an Asio executor. Asio reports when a socket is ready and when a tick is over, and runs tasks later;
+/// nothing else of it is used.
 namespace tollgate::inline v0::server_detail {
 
 /// Memory of one wait, inside what waits: waiting for the next request allocates nothing.
@@ -65,24 +65,24 @@ struct wait_allocator {
 };
 
 template <class Executor>
-class guest_lane;
+class asio_loop;
 
 template <class Executor>
-using guest_socket = asio::basic_stream_socket<asio::generic::stream_protocol, Executor>;
+using asio_socket = asio::basic_stream_socket<asio::generic::stream_protocol, Executor>;
 
 /// A connection on an Asio socket. The wait that is pending owns it.
 template <class Executor>
-class guest_connection final : public connection {
+class asio_connection final : public connection {
 public:
-    guest_connection(std::shared_ptr<guest_lane<Executor>> home, guest_socket<Executor> socket, const ip_address& peer,
-                    admission::verdict given) noexcept
-        : connection{*home, socket.native_handle(), peer, given}, home_{std::move(home)}, socket_{std::move(socket)} {}
+    asio_connection(std::shared_ptr<asio_loop<Executor>> loop, asio_socket<Executor> socket, const ip_address& peer,
+                    connection_limiter::decision decision) noexcept
+        : connection{*loop, socket.native_handle(), peer, decision}, loop_{std::move(loop)}, socket_{std::move(socket)} {}
 
 private:
     struct on_wait_over {
         using allocator_type = wait_allocator<std::byte>;
 
-        explicit on_wait_over(guest_connection& of) noexcept : waiting{&of} {}
+        explicit on_wait_over(asio_connection& of) noexcept : waiting{&of} {}
         on_wait_over(on_wait_over&& other) noexcept : waiting{std::exchange(other.waiting, nullptr)} {}
         ~on_wait_over() {
             if (waiting != nullptr) waiting->abandon();
@@ -91,7 +91,7 @@ private:
         [[nodiscard]] allocator_type get_allocator() const noexcept { return allocator_type{waiting->memory_}; }
         void operator()(const std::error_code&) { std::exchange(waiting, nullptr)->wait_over(); }
 
-        guest_connection* waiting;
+        asio_connection* waiting;
     };
 
     void wait_readable() noexcept override { socket_.async_wait(asio::socket_base::wait_read, on_wait_over{*this}); }
@@ -102,36 +102,36 @@ private:
     }
 
     void wait_over() noexcept {
-        const auto inside = home_->enter();
+        const auto inside = loop_->enter();
         on_ready();
     }
 
     /// The executor is gone, and with it the wait: nobody will call again.
     void abandon() noexcept {
-        const auto inside = home_->enter();
+        const auto inside = loop_->enter();
         delete this;
     }
 
-    const std::shared_ptr<guest_lane<Executor>> home_;  // a guest's executor may end its waits after the server is gone
-    guest_socket<Executor> socket_;
+    const std::shared_ptr<asio_loop<Executor>> loop_;  // the executor may end waits after the server was destroyed
+    asio_socket<Executor> socket_;
     wait_memory memory_;
 };
 
-/// Accepts connections at one address and deals them out to lanes in turn. Belongs to its lane's thread.
+/// Accepts connections at one address and deals them out to loops in turn. Belongs to its loop's thread.
 template <class Executor>
-class guest_listener final : private deadline_wheel::entry {
+class asio_listener final : private deadline_wheel::entry {
 public:
-    using lanes = std::vector<std::shared_ptr<guest_lane<Executor>>>;
+    using loops = std::vector<std::shared_ptr<asio_loop<Executor>>>;
 
-    guest_listener(guest_lane<Executor>& home, const lanes& all, const listening_socket& from)
-        : home_{home}, lanes_{all.begin(), all.end()}, socket_{home.executor()} {
+    asio_listener(asio_loop<Executor>& loop, const loops& all, const listening_socket& from)
+        : loop_{loop}, loops_{all.begin(), all.end()}, socket_{loop.executor()} {
         socket_.assign(asio::generic::stream_protocol{from.ipv6 ? AF_INET6 : AF_INET, 0}, from.socket);
     }
-    ~guest_listener() { home_.disarm(*this); }
+    ~asio_listener() { loop_.disarm(*this); }
 
     void wait() {
-        socket_.async_wait(asio::socket_base::wait_read, [this, home = home_.shared_from_this()](const std::error_code& failed) {
-            const auto inside = home->enter();
+        socket_.async_wait(asio::socket_base::wait_read, [this, loop = loop_.shared_from_this()](const std::error_code& failed) {
+            const auto inside = loop->enter();
             if (!failed && socket_.is_open()) accept();
         });
     }
@@ -140,7 +140,7 @@ public:
     void close() noexcept {
         std::error_code ignored;
         socket_.close(ignored);
-        home_.disarm(*this);
+        loop_.disarm(*this);
     }
 
 private:
@@ -153,45 +153,45 @@ private:
         if (socket_.is_open()) wait();
     }
 
-    guest_lane<Executor>& home_;
-    std::vector<std::weak_ptr<guest_lane<Executor>>> lanes_;  // weak: one of them owns this
-    guest_socket<Executor> socket_;
-    std::size_t next_lane_ = 0;
+    asio_loop<Executor>& loop_;
+    std::vector<std::weak_ptr<asio_loop<Executor>>> loops_;  // weak: one of them owns this
+    asio_socket<Executor> socket_;
+    std::size_t next_loop_ = 0;
 };
 
-/// A lane on an executor that somebody else runs, perhaps on several threads: so it has a mutex. Unlike a strand that lets
-/// a destructor shut the lane at once, whether or not the executor is still running.
+/// A loop on an executor that somebody else runs, perhaps on several threads: so it has a mutex. Unlike a strand that lets
+/// a destructor shut the loop at once, whether or not the executor is still running.
 template <class Executor>
-class guest_lane final : public lane, public std::enable_shared_from_this<guest_lane<Executor>> {
+class asio_loop final : public event_loop, public std::enable_shared_from_this<asio_loop<Executor>> {
 public:
-    /// `on_drained` is called once, on the lane's thread, when the lane is draining and its last connection is gone.
-    guest_lane(std::shared_ptr<host> of, const Executor& executor, std::function<void()> on_drained)
-        : lane{std::move(of)}, executor_{executor}, timer_{executor}, on_drained_{std::move(on_drained)} {}
+    /// `on_drained` is called once, on the loop's thread, when the loop is draining and its last connection is gone.
+    asio_loop(std::shared_ptr<server_context> of, const Executor& executor, std::function<void()> on_drained)
+        : event_loop{std::move(of)}, executor_{executor}, timer_{executor}, on_drained_{std::move(on_drained)} {}
 
     [[nodiscard]] const Executor& executor() const noexcept { return executor_; }
 
-    /// Being on the lane's thread, for as long as this lives.
-    class [[nodiscard]] presence {
+    /// Being on the loop's thread, for as long as this lives.
+    class [[nodiscard]] loop_lock {
     public:
-        explicit presence(guest_lane& one) : home_{one.shared_from_this()}, hold_{one.mutex_}, mark_{one.shared()} {}
+        explicit loop_lock(asio_loop& one) : loop_{one.shared_from_this()}, hold_{one.mutex_}, mark_{one.context()} {}
 
     private:
-        const std::shared_ptr<guest_lane> home_;  // what happens meanwhile may end its last connection
+        const std::shared_ptr<asio_loop> loop_;  // what happens meanwhile may end its last connection
         const std::unique_lock<std::recursive_mutex> hold_;
         const serving_scope mark_;
     };
-    presence enter() { return presence{*this}; }
-    using lane::enter;
+    loop_lock enter() { return loop_lock{*this}; }
+    using event_loop::enter;
 
-    void listen(const typename guest_listener<Executor>::lanes& all, const listening_socket& from) {
-        listeners_.push_back(std::make_unique<guest_listener<Executor>>(*this, all, from));
+    void listen(const typename asio_listener<Executor>::loops& all, const listening_socket& from) {
+        listeners_.push_back(std::make_unique<asio_listener<Executor>>(*this, all, from));
         listeners_.back()->wait();
     }
     void close_listeners() noexcept {
         for (const auto& one : listeners_) one->close();
     }
 
-    /// Runs `task` on the lane's thread.
+    /// Runs `task` on the loop's thread.
     template <class Task>
     void post(Task task) {
         asio::post(executor_, [self = this->shared_from_this(), task = std::move(task)] {
@@ -200,7 +200,7 @@ public:
         });
     }
 
-    /// Runs `task` now if the lane is free, otherwise later: who comes from within one lane must not wait for another one,
+    /// Runs `task` now if the loop is free, otherwise later: who comes from within one loop must not wait for another one,
     /// whose thread may be waiting for his.
     template <class Task>
     void run_or_post(Task task) {
@@ -222,14 +222,14 @@ public:
     }
     void reclaim() noexcept {
         const auto inside = enter();
-        this->fetch();
+        this->collect();
     }
 
 private:
-    friend guest_listener<Executor>;
+    friend asio_listener<Executor>;
 
-    void post_fetch() noexcept override {
-        post([](guest_lane& self) { self.fetch(); });
+    void post_collect() noexcept override {
+        post([](asio_loop& self) { self.collect(); });
     }
 
     void start_ticking() noexcept override {
@@ -248,7 +248,7 @@ private:
         });
     }
 
-    void adopt(socket_handle socket, const ip_address& peer, admission::verdict given) noexcept override;
+    void add_connection(socket_handle socket, const ip_address& peer, connection_limiter::decision decision) noexcept override;
     void on_drained() noexcept override {
         timer_.cancel();  // or a stop would take as long as a tick
         on_drained_();
@@ -259,17 +259,17 @@ private:
     const Executor executor_;
     asio::basic_waitable_timer<clock, asio::wait_traits<clock>, Executor> timer_;
     clock::time_point next_tick_{};
-    std::vector<std::unique_ptr<guest_listener<Executor>>> listeners_;
+    std::vector<std::unique_ptr<asio_listener<Executor>>> listeners_;
     std::recursive_mutex mutex_;  // recursive: a handler may stop its own server
     bool shut_ = false;
     const std::function<void()> on_drained_;
 };
 
 template <class Executor>
-void guest_listener<Executor>::accept() {
+void asio_listener<Executor>::accept() {
     for (int i = 0; i < batch_max; ++i) {
         const accept_result got = accept_one(socket_.native_handle());
-        if (got.state == accept_state::exhausted) return home_.arm(*this, pause_when_exhausted);
+        if (got.state == accept_state::exhausted) return loop_.arm(*this, pause_when_exhausted);
         if (got.state == accept_state::none) break;
         deal(got);
     }
@@ -277,28 +277,28 @@ void guest_listener<Executor>::accept() {
 }
 
 template <class Executor>
-void guest_listener<Executor>::deal(const accept_result& got) {
-    admission& doors = home_.shared().doors;
-    const auto given = doors.enter(got.peer);
-    if (given == admission::verdict::dropped) return close_socket(got.socket);
-    next_lane_ = (next_lane_ + 1) % lanes_.size();
-    const auto to = lanes_[next_lane_].lock();
-    if (to.get() == &home_) return home_.adopt(got.socket, got.peer, given);
-    if (to && to->hand_over(got.socket, got.peer, given)) return;
+void asio_listener<Executor>::deal(const accept_result& got) {
+    connection_limiter& connections = loop_.context().connections;
+    const auto decision = connections.admit(got.peer);
+    if (decision == connection_limiter::decision::dropped) return close_socket(got.socket);
+    next_loop_ = (next_loop_ + 1) % loops_.size();
+    const auto to = loops_[next_loop_].lock();
+    if (to.get() == &loop_) return loop_.add_connection(got.socket, got.peer, decision);
+    if (to && to->enqueue_accepted(got.socket, got.peer, decision)) return;
     close_socket(got.socket);
-    doors.leave(got.peer, given);
+    connections.release(got.peer, decision);
 }
 
 template <class Executor>
-void guest_lane<Executor>::adopt(socket_handle socket, const ip_address& peer, admission::verdict given) noexcept {
+void asio_loop<Executor>::add_connection(socket_handle socket, const ip_address& peer, connection_limiter::decision decision) noexcept {
     connection* made = nullptr;
-    guest_socket<Executor> own{executor_};
+    asio_socket<Executor> own{executor_};
     std::error_code failed;
     own.assign(asio::generic::stream_protocol{peer.is_v4() ? AF_INET : AF_INET6, 0}, socket, failed);
     if (failed) close_socket(socket);
-    else made = new (std::nothrow) guest_connection<Executor>{this->shared_from_this(), std::move(own), peer, given};
+    else made = new (std::nothrow) asio_connection<Executor>{this->shared_from_this(), std::move(own), peer, decision};
     if (made != nullptr) made->begin();
-    else this->shared().doors.leave(peer, given);
+    else this->context().connections.release(peer, decision);
 }
 
 }  // namespace tollgate::server_detail

@@ -3,7 +3,7 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/http/detail/request_parser.hpp>
 #include <tollgate/http/handler.hpp>
-#include <tollgate/server/detail/admission.hpp>
+#include <tollgate/server/detail/connection_limiter.hpp>
 #include <tollgate/server/detail/tls_context.hpp>
 #include <tollgate/server/detail/worker_pool.hpp>
 #include <tollgate/server/server_settings.hpp>
@@ -16,18 +16,18 @@
 
 namespace tollgate::inline v0::server_detail {
 
-/// What all lanes of one server share. May be used by several threads at the same time.
-class host {
+/// What all loops of one server share. May be used by several threads at the same time.
+class server_context {
 public:
-    host(http::handler_ref answers, server_settings how)
+    server_context(http::handler_ref answers, server_settings how)
         : handler{answers},
           settings{std::move(how)},
-          doors{settings.connections_max, settings.connections_per_address_max},
+          connections{settings.connections_max, settings.connections_per_address_max},
           workers{settings.worker_queue_max} {}
 
     const http::handler_ref handler;
     const server_settings settings;
-    admission doors;
+    connection_limiter connections;
     worker_pool workers;
     std::atomic<bool> stopping = false;
 
@@ -56,20 +56,20 @@ private:
 /// Says which server the calling thread is serving, so that `stop` does not wait for the thread that calls it.
 class serving_scope {
 public:
-    explicit serving_scope(const host& of) noexcept : before_{std::exchange(current(), &of)} {}
+    explicit serving_scope(const server_context& of) noexcept : before_{std::exchange(current(), &of)} {}
     serving_scope(const serving_scope&) = delete;
     serving_scope& operator=(const serving_scope&) = delete;
     ~serving_scope() { current() = before_; }
 
-    [[nodiscard]] static bool inside(const host& of) noexcept { return current() == &of; }
+    [[nodiscard]] static bool inside(const server_context& of) noexcept { return current() == &of; }
 
 private:
-    static const host*& current() noexcept {
-        static thread_local const host* one = nullptr;
+    static const server_context*& current() noexcept {
+        static thread_local const server_context* one = nullptr;
         return one;
     }
 
-    const host* before_;
+    const server_context* before_;
 };
 
 }  // namespace tollgate::server_detail

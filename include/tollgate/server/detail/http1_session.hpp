@@ -1,0 +1,105 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/ip_address.hpp>
+#include <tollgate/http/detail/request_parser.hpp>
+#include <tollgate/http/handler.hpp>
+#include <tollgate/server/detail/page_buffer.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tollgate::inline v0::server_detail {
+
+/// What a response needs besides the request.
+struct response_context {
+    http::handler_ref handler;
+    std::string_view date;              ///< IMF-fixdate of now
+    const std::atomic<bool>& draining;  ///< true: the server is stopping, every response says `Connection: close`
+};
+
+/// One connection's HTTP/1.1 messages while it is not idle: bytes in, bytes out, and the handler between. It uses no
+/// socket and no clock. Used by one thread at a time.
+class http1_session {
+public:
+    enum class state : std::uint8_t {
+        idle,           ///< no byte of a next message has arrived
+        in_head,        ///< part of a message's head has arrived
+        in_body,        ///< a head has arrived, and part of its body
+        request_ready,  ///< a request is ready for `respond`
+        output_full,    ///< more requests may be ready; continue when the output has been sent
+        closing,        ///< no further request is read: send the output, then close
+    };
+
+    /// Whether the calling thread may call a handler that blocks.
+    enum class blocking : std::uint8_t { allowed, forbidden };
+
+    explicit http1_session(const http::parser_settings& settings) : settings_{settings}, parser_{settings} {}
+
+    /// Prepares for a connection's next message.
+    TOLLGATE_DECL void begin(const ip_address& peer, bool secure) noexcept;
+
+    /// Where the next bytes go; never empty. Throws `std::bad_alloc`.
+    [[nodiscard]] TOLLGATE_DECL std::span<char> input_space();
+    void received(std::size_t bytes) noexcept { end_ += bytes; }
+
+    /// Parses what has arrived, up to the next request. Malformed bytes are refused here and end the session.
+    TOLLGATE_DECL state parse(const response_context& with);
+
+    /// Calls the handler and appends its response. Precondition: `parse` returned `request_ready`.
+    TOLLGATE_DECL void respond(const response_context& with);
+
+    /// `parse` and `respond`, as long as there are requests and capacity for their responses. If blocking is forbidden it
+    /// returns `request_ready` before a request whose handler may block.
+    TOLLGATE_DECL state serve(const response_context& with, blocking allowed);
+
+    /// Appends a refusal by the server itself and ends the session.
+    TOLLGATE_DECL void refuse(http::status status, std::string_view reason, const response_context& with);
+
+    /// What is still to be sent; `sent` removes the first `bytes` of it.
+    [[nodiscard]] std::string_view output() const noexcept { return std::string_view{output_}.substr(sent_); }
+    TOLLGATE_DECL void sent(std::size_t bytes) noexcept;
+
+    [[nodiscard]] bool closing() const noexcept { return closing_; }
+    /// Whether the client may still be sending: closing at once would then reset the connection and lose the response.
+    [[nodiscard]] bool needs_linger() const noexcept { return needs_linger_ || begin_ != end_; }
+    /// No part of a message and nothing to send: the session may return to its pool.
+    [[nodiscard]] bool empty() const noexcept { return begin_ == end_ && output_.empty(); }
+    /// Counts the responses: tells one message's deadline from the next one's.
+    [[nodiscard]] std::uint64_t responses() const noexcept { return responses_; }
+
+    /// Releases what one large message needed, before the session returns to its pool.
+    TOLLGATE_DECL void shrink() noexcept;
+
+private:
+    static constexpr std::size_t input_bytes_initial = 8 * 1024;  // several usual requests, so that pipelined ones come in one read
+    static constexpr std::size_t input_bytes_kept_max = 16 * 1024;
+    static constexpr std::size_t input_space_bytes_min = 1024;    // less is not worth a system call
+    static constexpr std::size_t input_slack_bytes = 32 * 1024;   // so that the longest message and one more read fit together
+    static constexpr std::size_t output_bytes_max = 64 * 1024;    // then no further request is handled until the client reads
+    static constexpr std::size_t output_bytes_kept_max = 64 * 1024;
+
+    http::parser_settings settings_;
+    http::request_parser parser_;
+    std::size_t begin_ = 0;  // of the message that is being read, in input_
+    std::size_t end_ = 0;    // of what was received
+    page_buffer input_;
+    std::string output_;
+    std::size_t sent_ = 0;
+    std::uint64_t responses_ = 0;
+    bool in_body_ = false;
+    bool closing_ = false;
+    bool needs_linger_ = false;
+    http::response response_;
+    http::request request_;
+};
+
+}  // namespace tollgate::server_detail
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/server/detail/http1_session.ipp>
+#endif

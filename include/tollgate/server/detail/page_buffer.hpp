@@ -1,0 +1,51 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <new>
+#include <utility>
+
+namespace tollgate::inline v0::server_detail {
+
+/// Memory in whole pages from the system, returned to it as soon as it is released. A heap would keep what thousands of
+/// connections needed at the same time, because small allocations that live longer lie between their buffers.
+class page_buffer {
+public:
+    page_buffer() noexcept = default;
+    /// At least `bytes`; throws `std::bad_alloc`.
+    explicit page_buffer(std::size_t bytes) : data_{static_cast<char*>(allocate(bytes))}, bytes_{rounded(bytes)} {}
+    page_buffer(page_buffer&& other) noexcept
+        : data_{std::exchange(other.data_, nullptr)}, bytes_{std::exchange(other.bytes_, 0)} {}
+    page_buffer& operator=(page_buffer&& other) noexcept {
+        std::swap(data_, other.data_);
+        std::swap(bytes_, other.bytes_);
+        return *this;
+    }
+    ~page_buffer() {
+        if (data_ != nullptr) release(data_, bytes_);
+    }
+
+    [[nodiscard]] char* data() const noexcept { return data_; }
+    [[nodiscard]] std::size_t size() const noexcept { return bytes_; }
+
+    static void* allocate(std::size_t bytes) {
+        void* const data = ::mmap(nullptr, rounded(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (data == MAP_FAILED) throw std::bad_alloc{};
+        return data;
+    }
+    static void release(void* data, std::size_t bytes) noexcept { ::munmap(data, rounded(bytes)); }
+
+private:
+    static constexpr std::size_t page_bytes = 4096;  // the smallest page: a larger one leaves more unused behind the last byte
+    static constexpr std::size_t rounded(std::size_t bytes) noexcept {
+        return (bytes + page_bytes - 1) / page_bytes * page_bytes;
+    }
+
+    char* data_ = nullptr;
+    std::size_t bytes_ = 0;
+};
+
+}  // namespace tollgate::server_detail
