@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cassert>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+namespace tollgate::inline v0 {
+
+/// What a cache says about a key:
+///
+///     lookup<user> cached = cache.find(id);
+///     if (cached.is_unknown()) return ask_the_database(id);
+///     return cached.found();                                 // the user, or std::nullopt: there is no such user
+template <class T>
+class [[nodiscard]] lookup {
+public:
+    /// The key exists and has this value.
+    [[nodiscard]] static constexpr lookup hit(T value) { return lookup{state::hit, std::move(value)}; }
+    /// The key is known not to exist.
+    [[nodiscard]] static constexpr lookup miss() noexcept { return lookup{state::miss, std::nullopt}; }
+    /// Nothing is cached: ask the store.
+    [[nodiscard]] static constexpr lookup unknown() noexcept { return {}; }
+
+    constexpr lookup() noexcept = default;
+
+    [[nodiscard]] constexpr bool is_hit() const noexcept { return state_ == state::hit; }
+    [[nodiscard]] constexpr bool is_miss() const noexcept { return state_ == state::miss; }
+    [[nodiscard]] constexpr bool is_unknown() const noexcept { return state_ == state::unknown; }
+
+    /// Precondition: is_hit().
+    [[nodiscard]] constexpr const T& operator*() const& noexcept { return *value_; }
+    [[nodiscard]] constexpr T&& operator*() && noexcept { return *std::move(value_); }
+    [[nodiscard]] constexpr const T* operator->() const noexcept { return &*value_; }
+
+    /// The value of a hit, std::nullopt of a miss: what the store would have said. Precondition: !is_unknown().
+    [[nodiscard]] constexpr const std::optional<T>& found() const& noexcept { return assert(!is_unknown()), value_; }
+    [[nodiscard]] constexpr std::optional<T>&& found() && noexcept { return assert(!is_unknown()), std::move(value_); }
+
+    friend constexpr bool operator==(const lookup&, const lookup&) = default;
+
+private:
+    enum class state : std::uint8_t { unknown, miss, hit };
+
+    constexpr lookup(state now, std::optional<T> value) : state_{now}, value_{std::move(value)} {}
+
+    state state_ = state::unknown;
+    std::optional<T> value_;
+};
+
+}  // namespace tollgate

@@ -1,0 +1,45 @@
+#include <tollgate/base/lookup.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+using tollgate::lookup;
+using text_lookup = lookup<std::string>;
+
+TEST_CASE("a lookup is a hit, a miss or unknown", "[base][lookup]") {
+    struct {
+        text_lookup cached;
+        bool hit, miss, unknown;
+    } const rows[] = {
+        {text_lookup::hit("a"), true, false, false},
+        {text_lookup::miss(), false, true, false},
+        {text_lookup::unknown(), false, false, true},
+        {text_lookup{}, false, false, true},
+    };
+    for (const auto& row : rows) {
+        CHECK(row.cached.is_hit() == row.hit);
+        CHECK(row.cached.is_miss() == row.miss);
+        CHECK(row.cached.is_unknown() == row.unknown);
+    }
+    CHECK(*text_lookup::hit("a") == "a");
+    CHECK(text_lookup::hit("abc")->size() == 3);
+    CHECK(text_lookup::hit("a").found() == std::optional<std::string>{"a"});
+    CHECK(text_lookup::miss().found() == std::nullopt);
+}
+
+TEST_CASE("lookups are equal by their state and value", "[base][lookup]") {
+    const text_lookup all[] = {text_lookup::hit("a"), text_lookup::hit("b"), text_lookup::miss(), text_lookup::unknown()};
+    for (const auto& a : all)
+        for (const auto& b : all) CHECK((a == b) == (&a == &b));
+}
+
+TEST_CASE("a hit gives up its value", "[base][lookup]") {
+    auto cached = lookup<std::unique_ptr<int>>::hit(std::make_unique<int>(7));
+    const std::optional<std::unique_ptr<int>> taken = std::move(cached).found();
+    CHECK(**taken == 7);
+    CHECK(**lookup<std::unique_ptr<int>>::hit(std::make_unique<int>(8)) == 8);
+}
