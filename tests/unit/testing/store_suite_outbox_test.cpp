@@ -405,5 +405,5 @@ TEST_CASE("the store suite catches what adapters get wrong of an outbox, in the 
     const auto caught =
         std::find_if(failed.begin(), failed.end(), [&](auto& one) { return one.name == each.caught_by; });
     REQUIRE(caught != failed.end());
-    CHECK_THAT(caught->message, Catch::Contains("store/suite/"));
+    CHECK_THAT(caught->message, Catch::Contains("testing/detail/"));
 }

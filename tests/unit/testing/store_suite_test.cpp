@@ -235,7 +235,7 @@ TEST_CASE("the store suite catches what adapters get wrong, in the case that is 
     const auto caught = std::find_if(failed.begin(), failed.end(), [&](auto& one) { return one.name == each.caught_by; });
     REQUIRE(caught != failed.end());
     CHECK_FALSE(caught->message.empty());
-    if (each.made != mistake::throws) CHECK_THAT(caught->message, Catch::Contains("store/suite/"));
+    if (each.made != mistake::throws) CHECK_THAT(caught->message, Catch::Contains("testing/detail/"));
 }
 
 TEST_CASE("the store suite catches a bound that is counted first and created upon then") {
