@@ -25707,7 +25707,7 @@ inline constexpr std::array store_steps{
             hook INTEGER NOT NULL,
             began_at INTEGER NOT NULL,
             duration INTEGER NOT NULL,
-            result TEXT NOT NULL,
+            outcome TEXT NOT NULL,
             status INTEGER NOT NULL,
             answer BLOB NOT NULL
         ) STRICT;
