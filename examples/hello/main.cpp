@@ -29,8 +29,7 @@ int main(int argc, char** argv) {
     server server{api, {.port = static_cast<std::uint16_t>(argc > 1 ? std::atoi(argv[1]) : 8080)}};
 
     const auto scopes = *scope_set::parse("user:balance shop");
-    const auto token =
-        issue_personal_token(store, system_random{}, {user_id{1}, "hello", scopes}, system_clock{}.now());
+    const auto token = issue_personal_token(store, {user_id{1}, "hello", scopes}, system_clock{}.now());
     if (!token || !server.start()) return 1;
     std::cout << "curl -u " << token->username.view() << ':' << token->secret.view()
               << " http://127.0.0.1:" << server.port() << "/v1/user/balance" << std::endl;

@@ -100,8 +100,7 @@ int main(int argc, char** argv) {
     tcp::acceptor acceptor{context, tcp::endpoint{boost::asio::ip::address_v4::loopback(), port}};
 
     const auto scopes = *scope_set::parse("user:balance");
-    const auto token =
-        issue_personal_token(store, system_random{}, {user_id{1}, "in_beast", scopes}, system_clock{}.now());
+    const auto token = issue_personal_token(store, {user_id{1}, "in_beast", scopes}, system_clock{}.now());
     if (!token) return 1;
     std::cout << "curl -u " << token->username.view() << ':' << token->secret.view()
               << " http://127.0.0.1:" << acceptor.local_endpoint().port() << "/v1/user/balance" << std::endl;

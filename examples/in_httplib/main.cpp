@@ -63,8 +63,7 @@ int main(int argc, char** argv) {
     const bool bound = port != 0 ? server.bind_to_port("127.0.0.1", port)
                                  : (port = server.bind_to_any_port("127.0.0.1")) > 0;
     const auto scopes = *scope_set::parse("user:balance");
-    const auto token =
-        issue_personal_token(store, system_random{}, {user_id{1}, "in_httplib", scopes}, system_clock{}.now());
+    const auto token = issue_personal_token(store, {user_id{1}, "in_httplib", scopes}, system_clock{}.now());
     if (!bound || !token) return 1;
     std::cout << "curl -u " << token->username.view() << ':' << token->secret.view()
               << " http://127.0.0.1:" << port << "/v1/user/balance" << std::endl;

@@ -58,8 +58,7 @@ int main() {
     // [/api]
 
     const auto scopes = *scope_set::parse("shop:read");
-    const auto token =
-        issue_personal_token(store, system_random{}, {user_id{1}, "own_route", scopes}, system_clock{}.now());
+    const auto token = issue_personal_token(store, {user_id{1}, "own_route", scopes}, system_clock{}.now());
     if (!token) return 1;
     const auto credentials =
         "Basic " + base64_encode(std::string{token->username.view()}.append(":").append(token->secret.view()));

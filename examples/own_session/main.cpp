@@ -157,7 +157,7 @@ int main() {
     // [/site]
 
     const auto app = register_application(
-        store, system_random{},
+        store,
         {.owner = user_id{1}, .name = "Book keeper", .website = "https://books.example",
          .redirect_url = "https://books.example/back"},
         system_clock{}.now());

@@ -52,9 +52,7 @@ public:
     nlohmann::ordered_json operator()(const create_token& wanted) const {
         expect_user(wanted.user);
         auto store = at_.store();
-        const auto token = expect(tollgate::issue_personal_token(store, tollgate::system_random{},
-                                                                 {wanted.user, wanted.description, wanted.scopes},
-                                                                 at_.now(store)),
+        const auto token = expect(tollgate::issue_personal_token(store, {wanted.user, wanted.description, wanted.scopes}, at_.now(store)),
                                   "cannot make the token");
         return {{"id", token.id.value()},
                 {"username", token.username.view()},
@@ -71,8 +69,7 @@ public:
     nlohmann::ordered_json operator()(const register_app& wanted) const {
         expect_user(wanted.application.owner);
         auto store = at_.store();
-        const auto made = expect(tollgate::register_application(store, tollgate::system_random{}, wanted.application,
-                                                                at_.now(store)),
+        const auto made = expect(tollgate::register_application(store, wanted.application, at_.now(store)),
                                  "cannot register the application");
         return {{"client_id", made.client_id.view()}, {"client_secret", made.client_secret.view()}};
     }

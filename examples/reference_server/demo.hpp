@@ -94,7 +94,7 @@ demo renew_demo(Directory& directory, Store& store, const tollgate::service_cata
     const auto shop = account_at("itemplatform", "Demo shop");
     tollgate::scope_set scopes;
     for (const std::string& each : services.scopes()) scopes.add(each);
-    const auto token = expect(tollgate::issue_personal_token(store, tollgate::system_random{}, {user, "Demo", scopes}, now),
+    const auto token = expect(tollgate::issue_personal_token(store, {user, "Demo", scopes}, now),
                               "cannot make the demo token");
     return {known.login, password, std::string{token.username.view()}, std::string{token.secret.view()}, site, shop};
 }

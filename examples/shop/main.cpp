@@ -19,5 +19,5 @@ int main(int argc, char** argv) {
     sqlite_store store{"tollgate.db"};
     account_api api{settings, users, store};
     server server{api, {.port = port, .tls = {"cert.pem", "key.pem"}}};
-    return server.run() ? 0 : 1;
+    return server.run();
 }

@@ -41,6 +41,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <exception>
 #include <functional>
@@ -695,6 +696,15 @@ struct error {
 
 /// The same text for what does not exist and for what belongs to another user, so that the two cannot be told apart.
 [[nodiscard]] inline error not_found() { return {error_kind::not_found, "Not Found", {}}; }
+
+/// For the end of `main`: prints the error to stderr as one line, its cause if it has one, and returns the exit code 1.
+///
+///     auto store = sqlite_store::open("tollgate.db");
+///     if (!store) return report(store.error());
+inline int report(const error& why) noexcept {
+    std::fprintf(stderr, "tollgate: %s\n", (why.cause.empty() ? why.message : why.cause).c_str());
+    return 1;
+}
 
 /// Thrown by `result::value()` if there is an error instead of a value: like std::bad_expected_access. `what()` is the cause
 /// for the operator, or the message if there is no cause.
@@ -4613,14 +4623,13 @@ static_assert(agent_rule<require_agent>);
 
 namespace tollgate::inline v0 {
 
-/// The payload format of hooks, where nothing else is asked for.
+/// The payload format of a hook whose request does not name one.
 inline constexpr std::string_view default_hook_type = "webhook";
 
-/// For how long a secret that was replaced still signs, beside the new one: receivers are told of the new one by
-/// people.
+/// How long a replaced secret still signs beside the new one: people configure the new one at the receiver by hand.
 inline constexpr std::chrono::hours hook_secret_overlap{24};
 
-/// Done exactly if the account is one of the user's; a 404 otherwise, the same for one that is not there at all.
+/// Succeeds exactly if the account belongs to the user; otherwise not_found(), whether or not the account exists.
 template <user_directory Users>
 [[nodiscard]] result<void> require_account(Users& users, user_id user, const account_ref& wanted) {
     const auto is_theirs = has_account(users, user, wanted);
@@ -4629,13 +4638,13 @@ template <user_directory Users>
     return {};
 }
 
-/// Whether hooks of this service may ask for the event; invalid otherwise, and the message names `event`.
+/// Succeeds if hooks of this service can subscribe to the event; otherwise error_kind::invalid with a message about `event`.
 [[nodiscard]] inline result<void> check_hook_event(const service& at, std::string_view event) {
     if (!at.has_event(event)) return invalid("event is none of this service's events.");
     return {};
 }
 
-/// Whether hooks may go there; invalid otherwise, and the message names `target_url`.
+/// Succeeds if the rule allows hooks to this URL; otherwise error_kind::invalid with a message about `target_url`.
 template <target_rule Rule>
 [[nodiscard]] result<void> check_hook_target(const Rule& rule, std::string_view target_url) {
     if (target_url.size() > limits::target_url_bytes_max) return invalid("target_url is longer than 2048 bytes.");
@@ -4645,14 +4654,14 @@ template <target_rule Rule>
 }
 
 /// A hook that passed `check_hook_event` and `check_hook_target`, for an account that passed `require_account`.
-struct hook_wish {
+struct webhook_request {
     account_ref account;
     std::string event;
     std::string target_url;
     hook_source source = hook_source::api;
 };
 
-/// A hook as whoever made it is shown it, this once: the secret is never listed.
+/// A new hook, to be shown to its creator once: the secret is never listed.
 struct issued_hook {
     hook_id id;
     std::string secret;
@@ -4669,11 +4678,11 @@ template <random_source Random>
 
 }  // namespace detail
 
-/// Makes a hook that events go to from now on. Invalid where the account has `hooks_per_event_max` for this event
-/// already.
-template <hook_store Hooks, random_source Random>
-[[nodiscard]] result<issued_hook> issue_hook(Hooks& hooks, const Random& random, hook_wish wanted, instant now,
-                                              std::size_t hooks_per_event_max = limits::hooks_per_event_max) {
+/// Creates a hook that receives events from now on. error_kind::invalid if the account has `hooks_per_event_max` hooks for
+/// this event already.
+template <hook_store Hooks, random_source Random = system_random>
+[[nodiscard]] result<issued_hook> issue_hook(Hooks& hooks, webhook_request wanted, instant now, const Random& random = {},
+                                             std::size_t hooks_per_event_max = limits::hooks_per_event_max) {
     auto secret = detail::new_hook_secret(random);
     if (!secret) return std::move(secret).error();
     const auto made = hooks.create_hook({.account = wanted.account,
@@ -4688,11 +4697,11 @@ template <hook_store Hooks, random_source Random>
     return issued_hook{*made, std::move(*secret)};
 }
 
-/// A new secret for a hook of the account; none when it has no such hook. The old one signs, too, for
-/// `hook_secret_overlap`.
-template <hook_store Hooks, random_source Random>
-[[nodiscard]] result<std::optional<std::string>> renew_hook_secret(Hooks& hooks, const Random& random,
-                                                                    const account_ref& of, hook_id which, instant now) {
+/// Replaces the secret of a hook of the account and returns the new one; std::nullopt if the account has no such hook. The
+/// old secret also signs for another `hook_secret_overlap`.
+template <hook_store Hooks, random_source Random = system_random>
+[[nodiscard]] result<std::optional<std::string>> renew_hook_secret(Hooks& hooks, const account_ref& of, hook_id which, instant now,
+                                                                   const Random& random = {}) {
     auto secret = detail::new_hook_secret(random);
     if (!secret) return std::move(secret).error();
     const auto replaced = hooks.replace_hook_secret(of, which, *secret, now + hook_secret_overlap);
@@ -4707,26 +4716,29 @@ template <hook_store Hooks, random_source Random>
 
 namespace tollgate::inline v0 {
 
-/// What a person chooses when they make a token.
+/// What a user chooses when they create a token.
 struct personal_token_request {
     user_id user;
     std::string description;
     scope_set scopes;
 };
 
-/// A personal token as its owner is shown it, this once: of the secret nothing but its digest is kept.
+/// A new personal token, to be shown to its owner once: the store keeps only the digest of the secret.
 struct issued_personal_token {
     token_id id;
     public_id username;
     secret_text secret;
 };
 
-/// Makes a token that `basic_token` lets in from now on. Invalid for a description longer than
-/// `limits::token_description_bytes_max`, and for one token more than `tokens_per_user_max`; whether the scopes exist is the
-/// caller's to know.
-template <token_store Store, random_source Random>
+/// Creates a token that `basic_token` accepts from now on:
+///
+///     const auto token = issue_personal_token(store, {user_id{1}, "backup", scopes}, system_clock{}.now());
+///
+/// error_kind::invalid for a description longer than `limits::token_description_bytes_max` bytes, and if the user has
+/// `tokens_per_user_max` tokens already. Does not check whether the scopes exist. Blocks as the store does.
+template <token_store Store, random_source Random = system_random>
 [[nodiscard]] result<issued_personal_token> issue_personal_token(
-    Store& store, const Random& random, personal_token_request wanted, instant now,
+    Store& store, personal_token_request wanted, instant now, const Random& random = {},
     std::size_t tokens_per_user_max = limits::personal_tokens_per_user_max) {
     if (wanted.description.size() > limits::token_description_bytes_max) return invalid("description is longer than 255 bytes.");
     std::array<std::byte, 16> name_bytes;
@@ -4753,32 +4765,32 @@ template <token_store Store, random_source Random>
 
 namespace tollgate::inline v0 {
 
-/// What a person says of a program of theirs.
+/// What a developer states about their application.
 struct application_request {
     user_id owner;
-    std::string name;     ///< users read it where they decide: a visible line of 1 to 100 bytes
+    std::string name;     ///< shown on the authorization page: a visible line of 1 to 100 bytes
     std::string website;  ///< an absolute http or https URL without user information
     std::string description = {};  ///< may be empty; a visible line of at most 255 bytes
     std::optional<std::string> redirect_url = {};  ///< as `website`, and without a fragment (RFC 6749 section 3.1.2)
 };
 
-/// What will not do about one field, so that a form can say it there.
+/// What is wrong with one field, so that a form can show it there.
 struct field_fault {
     std::string_view field;    ///< `name`, `website`, `description` or `redirect_url`
     std::string_view message;  ///< a sentence that begins with the field's name
 };
 
-/// All that will not do, in the order of the fields; empty when it all will.
+/// Everything that is wrong, in the order of the fields; empty if the request is valid.
 [[nodiscard]] TOLLGATE_DECL std::vector<field_fault> faults_of(const application_request& wanted);
 
-/// An application as its owner is shown it, this once: of the secret nothing but its digest is kept.
+/// A new application, to be shown to its owner once: the store keeps only the digest of the secret.
 struct registered_application {
     application_id id;
     public_id client_id;
     secret_text client_secret;
 };
 
-/// A client secret and what is kept of it; none without random bytes. Also for a secret that takes another's place.
+/// A new client secret, also for one that replaces another; std::nullopt if the random source fails.
 template <random_source Random>
 [[nodiscard]] std::optional<secret_text> new_client_secret(const Random& random) {
     std::array<std::byte, 32> bytes;
@@ -4788,11 +4800,11 @@ template <random_source Random>
     return made;
 }
 
-/// Registers a program as an OAuth client (RFC 6749 section 2). Invalid for the first of its faults, and for one application
-/// more than a user may have.
-template <application_store Store, random_source Random>
+/// Registers an OAuth client (RFC 6749 section 2). error_kind::invalid with the first of `faults_of(wanted)`, and if the owner
+/// has `applications_per_user_max` applications already.
+template <application_store Store, random_source Random = system_random>
 [[nodiscard]] result<registered_application> register_application(
-    Store& store, const Random& random, application_request wanted, instant now,
+    Store& store, application_request wanted, instant now, const Random& random = {},
     std::size_t applications_per_user_max = limits::applications_per_user_max) {
     if (const auto faults = faults_of(wanted); !faults.empty()) return invalid(std::string{faults.front().message});
     std::array<std::byte, 16> name_bytes;
@@ -8701,7 +8713,7 @@ template <class Call>
     auto wanted = typed.wanted_by(call.who().user);
     auto faults = typed.faults(wanted, call.texts());
     if (!faults.empty()) return show_applications(call, typed, faults);
-    const auto made = register_application(call.store(), call.random(), std::move(wanted), call.now(),
+    const auto made = register_application(call.store(), std::move(wanted), call.now(), call.random(),
                                            call.settings().applications_per_user_max);
     if (!made && made.error().kind == error_kind::invalid) {
         faults.add({}, texts.too_many);
@@ -8917,8 +8929,8 @@ template <class Call>
     auto faults = typed.faults(call.settings().services, call.texts());
     if (!faults.empty()) return show_tokens(call, typed, faults);
     const auto issued =
-        issue_personal_token(call.store(), call.random(), {call.who().user, typed.description, typed.chosen()},
-                             call.now(), call.settings().tokens_per_user_max);
+        issue_personal_token(call.store(), {call.who().user, typed.description, typed.chosen()}, call.now(),
+                             call.random(), call.settings().tokens_per_user_max);
     if (!issued && issued.error().kind == error_kind::invalid) {
         faults.add({}, call.texts().tokens.too_many);
         return show_tokens(call, typed, faults);
@@ -9220,12 +9232,12 @@ template <class Call>
             faults.add("target_url", target_fault(allowed.error().message, texts));
     if (!faults.empty()) return show_hooks(call, std::move(*list), typed, faults);
 
-    const auto made = issue_hook(call.store(), call.random(),
+    const auto made = issue_hook(call.store(),
                                  {.account = *parse_account(typed.account),
                                   .event = typed.event,
                                   .target_url = typed.target_url,
                                   .source = hook_source::manual},
-                                 call.now(), call.settings().hooks_per_event_max);
+                                 call.now(), call.random(), call.settings().hooks_per_event_max);
     if (!made && made.error().kind == error_kind::invalid) {
         faults.add({}, texts.too_many);
         return show_hooks(call, std::move(*list), typed, faults);
@@ -9252,7 +9264,7 @@ template <class Call>
     const webhook_texts& texts = call.texts().webhooks;
     const auto named = require_hook(call, call.form());
     if (!named) return named.error();
-    const auto secret = renew_hook_secret(call.store(), call.random(), named->account, named->hook, call.now());
+    const auto secret = renew_hook_secret(call.store(), named->account, named->hook, call.now(), call.random());
     if (!secret) return secret.error();
     if (!*secret) return not_found();
     const shown_hook_secret shown{texts.renewed_title, std::string{texts.renewed_about}, **secret};
@@ -9904,12 +9916,12 @@ template <user_directory Users, hook_store Hooks, target_rule Rule, random_sourc
     auto wanted = hook_request::read(*body, at, rule);
     if (!wanted) return std::move(wanted).error();
 
-    const auto made = issue_hook(hooks, random,
+    const auto made = issue_hook(hooks,
                                  {.account = account,
                                   .event = std::move(wanted->event),
                                   .target_url = std::move(wanted->target_url),
                                   .source = hook_source::api},
-                                 now, hooks_per_event_max);
+                                 now, random, hooks_per_event_max);
     if (!made) return made.error();
 
     out.set_status(http::status::created);
@@ -11308,7 +11320,7 @@ using loop_group_factory =
 /// Serves a handler over HTTP/1.1, with or without TLS 1.2 and 1.3.
 ///
 ///     tollgate::server server{api, {.port = 8443, .tls = {"cert.pem", "key.pem"}}};
-///     server.run();
+///     return server.run();
 ///
 /// It has its own threads or runs on an Asio executor; it installs no signal handlers, and a process may have
 /// several. The handler must outlive it. A handler that blocks is called on worker threads, never on one that serves
@@ -11334,8 +11346,10 @@ public:
     /// is left open then. A server that was stopped before does not start: that too is a problem.
     TOLLGATE_DECL result<void> start();
 
-    /// `start`, then `wait`. Returns at once, without a problem, if the server was stopped before.
-    TOLLGATE_DECL result<void> run();
+    /// `start`, then `wait`, for the end of `main`. Returns the exit code: 0 when the server has stopped, also if it was
+    /// stopped before it was started; 1 if it could not start, after it printed the reason to stderr. A program that wants
+    /// the error as a value calls `start` and `wait`.
+    TOLLGATE_DECL int run();
 
     /// Waits until the server has stopped. Must not be called by a handler or by the only thread that runs the executor.
     TOLLGATE_DECL void wait();
@@ -19962,7 +19976,7 @@ public:
     TOLLGATE_DECL ~core();
 
     TOLLGATE_DECL result<void> start();
-    TOLLGATE_DECL result<void> run();
+    TOLLGATE_DECL int run();
     TOLLGATE_DECL void wait();
     TOLLGATE_DECL void stop(milliseconds deadline);
     TOLLGATE_DECL result<void> reload_certificates();
@@ -20005,7 +20019,7 @@ TOLLGATE_DECL server::server(http::handler_ref handler, server_settings settings
 TOLLGATE_DECL server::~server() = default;
 
 TOLLGATE_DECL result<void> server::start() { return core_->start(); }
-TOLLGATE_DECL result<void> server::run() { return core_->run(); }
+TOLLGATE_DECL int server::run() { return core_->run(); }
 TOLLGATE_DECL void server::wait() { core_->wait(); }
 TOLLGATE_DECL void server::stop(milliseconds deadline) { core_->stop(deadline); }
 TOLLGATE_DECL result<void> server::reload_certificates() { return core_->reload_certificates(); }
@@ -20100,11 +20114,11 @@ TOLLGATE_DECL result<void> server::core::check_settings() const {
     return {};
 }
 
-TOLLGATE_DECL result<void> server::core::run() {
-    auto started = start();
+TOLLGATE_DECL int server::core::run() {
+    const auto started = start();
     if (started) wait();
     const std::lock_guard hold{mutex_};
-    return started || stopped_before_start_ ? result<void>{} : started;
+    return started || stopped_before_start_ ? 0 : report(started.error());
 }
 
 TOLLGATE_DECL void server::core::wait() {

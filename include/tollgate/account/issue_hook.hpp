@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/limits.hpp>
+#include <tollgate/base/system_sources.hpp>
 #include <tollgate/contract/hook_store.hpp>
 #include <tollgate/contract/random_source.hpp>
 #include <tollgate/contract/target_rule.hpp>
@@ -19,14 +20,13 @@
 
 namespace tollgate::inline v0 {
 
-/// The payload format of hooks, where nothing else is asked for.
+/// The payload format of a hook whose request does not name one.
 inline constexpr std::string_view default_hook_type = "webhook";
 
-/// For how long a secret that was replaced still signs, beside the new one: receivers are told of the new one by
-/// people.
+/// How long a replaced secret still signs beside the new one: people configure the new one at the receiver by hand.
 inline constexpr std::chrono::hours hook_secret_overlap{24};
 
-/// Done exactly if the account is one of the user's; a 404 otherwise, the same for one that is not there at all.
+/// Succeeds exactly if the account belongs to the user; otherwise not_found(), whether or not the account exists.
 template <user_directory Users>
 [[nodiscard]] result<void> require_account(Users& users, user_id user, const account_ref& wanted) {
     const auto is_theirs = has_account(users, user, wanted);
@@ -35,13 +35,13 @@ template <user_directory Users>
     return {};
 }
 
-/// Whether hooks of this service may ask for the event; invalid otherwise, and the message names `event`.
+/// Succeeds if hooks of this service can subscribe to the event; otherwise error_kind::invalid with a message about `event`.
 [[nodiscard]] inline result<void> check_hook_event(const service& at, std::string_view event) {
     if (!at.has_event(event)) return invalid("event is none of this service's events.");
     return {};
 }
 
-/// Whether hooks may go there; invalid otherwise, and the message names `target_url`.
+/// Succeeds if the rule allows hooks to this URL; otherwise error_kind::invalid with a message about `target_url`.
 template <target_rule Rule>
 [[nodiscard]] result<void> check_hook_target(const Rule& rule, std::string_view target_url) {
     if (target_url.size() > limits::target_url_bytes_max) return invalid("target_url is longer than 2048 bytes.");
@@ -51,14 +51,14 @@ template <target_rule Rule>
 }
 
 /// A hook that passed `check_hook_event` and `check_hook_target`, for an account that passed `require_account`.
-struct hook_wish {
+struct webhook_request {
     account_ref account;
     std::string event;
     std::string target_url;
     hook_source source = hook_source::api;
 };
 
-/// A hook as whoever made it is shown it, this once: the secret is never listed.
+/// A new hook, to be shown to its creator once: the secret is never listed.
 struct issued_hook {
     hook_id id;
     std::string secret;
@@ -75,11 +75,11 @@ template <random_source Random>
 
 }  // namespace detail
 
-/// Makes a hook that events go to from now on. Invalid where the account has `hooks_per_event_max` for this event
-/// already.
-template <hook_store Hooks, random_source Random>
-[[nodiscard]] result<issued_hook> issue_hook(Hooks& hooks, const Random& random, hook_wish wanted, instant now,
-                                              std::size_t hooks_per_event_max = limits::hooks_per_event_max) {
+/// Creates a hook that receives events from now on. error_kind::invalid if the account has `hooks_per_event_max` hooks for
+/// this event already.
+template <hook_store Hooks, random_source Random = system_random>
+[[nodiscard]] result<issued_hook> issue_hook(Hooks& hooks, webhook_request wanted, instant now, const Random& random = {},
+                                             std::size_t hooks_per_event_max = limits::hooks_per_event_max) {
     auto secret = detail::new_hook_secret(random);
     if (!secret) return std::move(secret).error();
     const auto made = hooks.create_hook({.account = wanted.account,
@@ -94,11 +94,11 @@ template <hook_store Hooks, random_source Random>
     return issued_hook{*made, std::move(*secret)};
 }
 
-/// A new secret for a hook of the account; none when it has no such hook. The old one signs, too, for
-/// `hook_secret_overlap`.
-template <hook_store Hooks, random_source Random>
-[[nodiscard]] result<std::optional<std::string>> renew_hook_secret(Hooks& hooks, const Random& random,
-                                                                    const account_ref& of, hook_id which, instant now) {
+/// Replaces the secret of a hook of the account and returns the new one; std::nullopt if the account has no such hook. The
+/// old secret also signs for another `hook_secret_overlap`.
+template <hook_store Hooks, random_source Random = system_random>
+[[nodiscard]] result<std::optional<std::string>> renew_hook_secret(Hooks& hooks, const account_ref& of, hook_id which, instant now,
+                                                                   const Random& random = {}) {
     auto secret = detail::new_hook_secret(random);
     if (!secret) return std::move(secret).error();
     const auto replaced = hooks.replace_hook_secret(of, which, *secret, now + hook_secret_overlap);

@@ -2,6 +2,7 @@
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/secret.hpp>
+#include <tollgate/base/system_sources.hpp>
 #include <tollgate/contract/random_source.hpp>
 #include <tollgate/contract/token_store.hpp>
 
@@ -12,26 +13,29 @@
 
 namespace tollgate::inline v0 {
 
-/// What a person chooses when they make a token.
+/// What a user chooses when they create a token.
 struct personal_token_request {
     user_id user;
     std::string description;
     scope_set scopes;
 };
 
-/// A personal token as its owner is shown it, this once: of the secret nothing but its digest is kept.
+/// A new personal token, to be shown to its owner once: the store keeps only the digest of the secret.
 struct issued_personal_token {
     token_id id;
     public_id username;
     secret_text secret;
 };
 
-/// Makes a token that `basic_token` lets in from now on. Invalid for a description longer than
-/// `limits::token_description_bytes_max`, and for one token more than `tokens_per_user_max`; whether the scopes exist is the
-/// caller's to know.
-template <token_store Store, random_source Random>
+/// Creates a token that `basic_token` accepts from now on:
+///
+///     const auto token = issue_personal_token(store, {user_id{1}, "backup", scopes}, system_clock{}.now());
+///
+/// error_kind::invalid for a description longer than `limits::token_description_bytes_max` bytes, and if the user has
+/// `tokens_per_user_max` tokens already. Does not check whether the scopes exist. Blocks as the store does.
+template <token_store Store, random_source Random = system_random>
 [[nodiscard]] result<issued_personal_token> issue_personal_token(
-    Store& store, const Random& random, personal_token_request wanted, instant now,
+    Store& store, personal_token_request wanted, instant now, const Random& random = {},
     std::size_t tokens_per_user_max = limits::personal_tokens_per_user_max) {
     if (wanted.description.size() > limits::token_description_bytes_max) return invalid("description is longer than 255 bytes.");
     std::array<std::byte, 16> name_bytes;

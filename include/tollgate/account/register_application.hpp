@@ -4,6 +4,7 @@
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/secret.hpp>
+#include <tollgate/base/system_sources.hpp>
 #include <tollgate/contract/oauth_store.hpp>
 #include <tollgate/contract/random_source.hpp>
 #include <tollgate/http/url.hpp>
@@ -18,32 +19,32 @@
 
 namespace tollgate::inline v0 {
 
-/// What a person says of a program of theirs.
+/// What a developer states about their application.
 struct application_request {
     user_id owner;
-    std::string name;     ///< users read it where they decide: a visible line of 1 to 100 bytes
+    std::string name;     ///< shown on the authorization page: a visible line of 1 to 100 bytes
     std::string website;  ///< an absolute http or https URL without user information
     std::string description = {};  ///< may be empty; a visible line of at most 255 bytes
     std::optional<std::string> redirect_url = {};  ///< as `website`, and without a fragment (RFC 6749 section 3.1.2)
 };
 
-/// What will not do about one field, so that a form can say it there.
+/// What is wrong with one field, so that a form can show it there.
 struct field_fault {
     std::string_view field;    ///< `name`, `website`, `description` or `redirect_url`
     std::string_view message;  ///< a sentence that begins with the field's name
 };
 
-/// All that will not do, in the order of the fields; empty when it all will.
+/// Everything that is wrong, in the order of the fields; empty if the request is valid.
 [[nodiscard]] TOLLGATE_DECL std::vector<field_fault> faults_of(const application_request& wanted);
 
-/// An application as its owner is shown it, this once: of the secret nothing but its digest is kept.
+/// A new application, to be shown to its owner once: the store keeps only the digest of the secret.
 struct registered_application {
     application_id id;
     public_id client_id;
     secret_text client_secret;
 };
 
-/// A client secret and what is kept of it; none without random bytes. Also for a secret that takes another's place.
+/// A new client secret, also for one that replaces another; std::nullopt if the random source fails.
 template <random_source Random>
 [[nodiscard]] std::optional<secret_text> new_client_secret(const Random& random) {
     std::array<std::byte, 32> bytes;
@@ -53,11 +54,11 @@ template <random_source Random>
     return made;
 }
 
-/// Registers a program as an OAuth client (RFC 6749 section 2). Invalid for the first of its faults, and for one application
-/// more than a user may have.
-template <application_store Store, random_source Random>
+/// Registers an OAuth client (RFC 6749 section 2). error_kind::invalid with the first of `faults_of(wanted)`, and if the owner
+/// has `applications_per_user_max` applications already.
+template <application_store Store, random_source Random = system_random>
 [[nodiscard]] result<registered_application> register_application(
-    Store& store, const Random& random, application_request wanted, instant now,
+    Store& store, application_request wanted, instant now, const Random& random = {},
     std::size_t applications_per_user_max = limits::applications_per_user_max) {
     if (const auto faults = faults_of(wanted); !faults.empty()) return invalid(std::string{faults.front().message});
     std::array<std::byte, 16> name_bytes;

@@ -2,6 +2,7 @@
 
 #include <cassert>
 #include <concepts>
+#include <cstdio>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -48,6 +49,15 @@ struct error {
 
 /// The same text for what does not exist and for what belongs to another user, so that the two cannot be told apart.
 [[nodiscard]] inline error not_found() { return {error_kind::not_found, "Not Found", {}}; }
+
+/// For the end of `main`: prints the error to stderr as one line, its cause if it has one, and returns the exit code 1.
+///
+///     auto store = sqlite_store::open("tollgate.db");
+///     if (!store) return report(store.error());
+inline int report(const error& why) noexcept {
+    std::fprintf(stderr, "tollgate: %s\n", (why.cause.empty() ? why.message : why.cause).c_str());
+    return 1;
+}
 
 /// Thrown by `result::value()` if there is an error instead of a value: like std::bad_expected_access. `what()` is the cause
 /// for the operator, or the message if there is no cause.

@@ -30,7 +30,7 @@ using loop_group_factory =
 /// Serves a handler over HTTP/1.1, with or without TLS 1.2 and 1.3.
 ///
 ///     tollgate::server server{api, {.port = 8443, .tls = {"cert.pem", "key.pem"}}};
-///     server.run();
+///     return server.run();
 ///
 /// It has its own threads or runs on an Asio executor; it installs no signal handlers, and a process may have
 /// several. The handler must outlive it. A handler that blocks is called on worker threads, never on one that serves
@@ -56,8 +56,10 @@ public:
     /// is left open then. A server that was stopped before does not start: that too is a problem.
     TOLLGATE_DECL result<void> start();
 
-    /// `start`, then `wait`. Returns at once, without a problem, if the server was stopped before.
-    TOLLGATE_DECL result<void> run();
+    /// `start`, then `wait`, for the end of `main`. Returns the exit code: 0 when the server has stopped, also if it was
+    /// stopped before it was started; 1 if it could not start, after it printed the reason to stderr. A program that wants
+    /// the error as a value calls `start` and `wait`.
+    TOLLGATE_DECL int run();
 
     /// Waits until the server has stopped. Must not be called by a handler or by the only thread that runs the executor.
     TOLLGATE_DECL void wait();

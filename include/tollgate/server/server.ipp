@@ -22,7 +22,7 @@ public:
     TOLLGATE_DECL ~core();
 
     TOLLGATE_DECL result<void> start();
-    TOLLGATE_DECL result<void> run();
+    TOLLGATE_DECL int run();
     TOLLGATE_DECL void wait();
     TOLLGATE_DECL void stop(milliseconds deadline);
     TOLLGATE_DECL result<void> reload_certificates();
@@ -65,7 +65,7 @@ TOLLGATE_DECL server::server(http::handler_ref handler, server_settings settings
 TOLLGATE_DECL server::~server() = default;
 
 TOLLGATE_DECL result<void> server::start() { return core_->start(); }
-TOLLGATE_DECL result<void> server::run() { return core_->run(); }
+TOLLGATE_DECL int server::run() { return core_->run(); }
 TOLLGATE_DECL void server::wait() { core_->wait(); }
 TOLLGATE_DECL void server::stop(milliseconds deadline) { core_->stop(deadline); }
 TOLLGATE_DECL result<void> server::reload_certificates() { return core_->reload_certificates(); }
@@ -160,11 +160,11 @@ TOLLGATE_DECL result<void> server::core::check_settings() const {
     return {};
 }
 
-TOLLGATE_DECL result<void> server::core::run() {
-    auto started = start();
+TOLLGATE_DECL int server::core::run() {
+    const auto started = start();
     if (started) wait();
     const std::lock_guard hold{mutex_};
-    return started || stopped_before_start_ ? result<void>{} : started;
+    return started || stopped_before_start_ ? 0 : report(started.error());
 }
 
 TOLLGATE_DECL void server::core::wait() {

@@ -5,7 +5,6 @@
 #include <tollgate/server/server.hpp>
 
 #include <chrono>
-#include <cstdio>
 
 namespace benchmark {
 
@@ -18,8 +17,7 @@ inline int serve_on_one_core(tollgate::http::handler_ref handler, int argc, char
     settings.idle_timeout = std::chrono::minutes{5};  // under valgrind a round may take longer than a minute
     if (argc > 3) settings.tls = {.certificate_file = argv[2], .key_file = argv[3]};
     tollgate::server server{handler, settings};
-    const auto ended = server.run();
-    if (!ended) std::fprintf(stderr, "%s\n", ended.error().cause.c_str());
+    server.run();
     return 1;
 }
 

@@ -22,12 +22,12 @@ struct bench {
     counting_random random{&entropy, &works};
 
     auto issue(std::size_t hooks_per_event_max = 20) {
-        return issue_hook(store, random,
+        return issue_hook(store,
                           {.account = anns_site,
                            .event = "site.created",
                            .target_url = "https://a.example",
                            .source = hook_source::manual},
-                          now, hooks_per_event_max);
+                          now, random, hooks_per_event_max);
     }
 };
 
@@ -65,17 +65,17 @@ TEST_CASE("a secret is renewed for a hook that is there") {
     bench with;
     const auto made = with.issue();
     REQUIRE(made);
-    const auto renewed = renew_hook_secret(with.store, with.random, anns_site, made->id, now);
+    const auto renewed = renew_hook_secret(with.store, anns_site, made->id, now, with.random);
     REQUIRE((renewed && *renewed));
     CHECK((*renewed)->starts_with("whsec_"));
     CHECK(**renewed != made->secret);
 
     const account_ref other{anns_site.service, account_id{2}};
-    const auto elsewhere = renew_hook_secret(with.store, with.random, other, made->id, now);
+    const auto elsewhere = renew_hook_secret(with.store, other, made->id, now, with.random);
     REQUIRE(elsewhere);
     CHECK_FALSE(*elsewhere);
     with.works = false;
-    CHECK_FALSE(renew_hook_secret(with.store, with.random, anns_site, made->id, now));
+    CHECK_FALSE(renew_hook_secret(with.store, anns_site, made->id, now, with.random));
 }
 
 TEST_CASE("what a hook may ask for") {

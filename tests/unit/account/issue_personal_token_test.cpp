@@ -32,7 +32,7 @@ std::optional<caller> who_is(memory_store& store, std::string_view username, std
 
 TEST_CASE("an issued token lets its owner in, with its scopes, and is listed") {
     memory_store store;
-    const auto token = issue_personal_token(store, system_random{}, wish(), noon);
+    const auto token = issue_personal_token(store, wish(), noon);
     REQUIRE(token);
     const auto known = who_is(store, token->username, token->secret);
     REQUIRE(known);
@@ -48,8 +48,8 @@ TEST_CASE("an issued token lets its owner in, with its scopes, and is listed") {
 
 TEST_CASE("two issued tokens have nothing in common") {
     memory_store store;
-    const auto first = issue_personal_token(store, system_random{}, wish(), noon);
-    const auto second = issue_personal_token(store, system_random{}, wish(), noon);
+    const auto first = issue_personal_token(store, wish(), noon);
+    const auto second = issue_personal_token(store, wish(), noon);
     REQUIRE((first && second));
     CHECK(first->username.view() != second->username.view());
     CHECK(first->secret.view() != second->secret.view());
@@ -58,7 +58,7 @@ TEST_CASE("two issued tokens have nothing in common") {
 
 TEST_CASE("no token is made of bytes that are not random") {
     memory_store store;
-    const auto token = issue_personal_token(store, empty_source{}, wish(), noon);
+    const auto token = issue_personal_token(store, wish(), noon, empty_source{});
     REQUIRE_FALSE(token);
     CHECK(token.error().kind == error_kind::internal);
     CHECK((*store.personal_tokens_of(user_id{7})).empty());
@@ -66,15 +66,15 @@ TEST_CASE("no token is made of bytes that are not random") {
 
 TEST_CASE("a token's description is a line") {
     memory_store store;
-    CHECK(issue_personal_token(store, system_random{}, wish(std::string(255, 'd')), noon));
-    const auto token = issue_personal_token(store, system_random{}, wish(std::string(256, 'd')), noon);
+    CHECK(issue_personal_token(store, wish(std::string(255, 'd')), noon));
+    const auto token = issue_personal_token(store, wish(std::string(256, 'd')), noon);
     REQUIRE_FALSE(token);
     CHECK(token.error().kind == error_kind::invalid);
 }
 
 TEST_CASE("a store's problem is the caller's to see") {
     memory_store store{memory_settings{.personal_tokens_max = 0, .access_tokens_max = 1, .hooks_max = 1}};
-    const auto token = issue_personal_token(store, system_random{}, wish(), noon);
+    const auto token = issue_personal_token(store, wish(), noon);
     REQUIRE_FALSE(token);
     CHECK(token.error().kind == error_kind::unavailable);
 }

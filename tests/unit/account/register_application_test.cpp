@@ -37,7 +37,7 @@ struct registry {
     bool random_works = true;
 
     auto add(application_request wanted, std::size_t max = limits::applications_per_user_max) {
-        return register_application(store, counting_random{&entropy, &random_works}, std::move(wanted), noon, max);
+        return register_application(store, std::move(wanted), noon, counting_random{&entropy, &random_works}, max);
     }
 };
 

@@ -1,6 +1,7 @@
 #include <tollgate/base/result.hpp>
 
 #include <catch2/catch.hpp>
+#include <support/captured_stderr.hpp>
 
 #include <memory>
 #include <optional>
@@ -178,6 +179,18 @@ TEST_CASE("value() returns the value, and throws the error where there is none",
         } catch (const bad_result_access& thrown) {
             CHECK(thrown.error() == row.held);
         }
+    }
+}
+
+TEST_CASE("report prints the cause, or the message without one, and returns the exit code", "[base][result]") {
+    struct {
+        error why;
+        const char* printed;
+    } const rows[] = {{failure(), "tollgate: unique index\n"}, {invalid("Name is missing."), "tollgate: Name is missing.\n"}};
+    for (const auto& row : rows) {
+        tollgate_test::captured_stderr printed;
+        CHECK(report(row.why) == 1);
+        CHECK(printed.text() == row.printed);
     }
 }
 

@@ -23,8 +23,9 @@ struct hook_shop : page_shop {
     hook_shop() : hook{add_hook(anns_site)} {}
 
     hook_id add_hook(const account_ref& account) {
-        return issue_hook(store, counting_random{&entropy, &random_works},
-                          {account, "site.created", "https://hooks.ann.example/in?a=b&c", hook_source::api}, now)
+        return issue_hook(store,
+                          {account, "site.created", "https://hooks.ann.example/in?a=b&c", hook_source::api}, now,
+                          counting_random{&entropy, &random_works})
             ->id;
     }
     [[nodiscard]] std::string place() const { return path + "?" + pages::query_of({anns_site, hook}); }
@@ -314,8 +315,7 @@ TEST_CASE("a store that keeps no deliveries has a page of webhooks all the same"
     hook_shop shop;
     plain_store store;
     account_pages all_pages{page_shop_settings(), shop.users, shop.sessions, store};
-    const auto id = issue_hook(store, system_random{}, {anns_site, "site.created", "https://a.example/", hook_source::api},
-                               shop.now)
+    const auto id = issue_hook(store, {anns_site, "site.created", "https://a.example/", hook_source::api}, shop.now)
                         ->id;
     const auto ask = [&](http::method method, std::string target, std::string body) {
         sent asked{method, std::move(target)};

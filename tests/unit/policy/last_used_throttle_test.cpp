@@ -71,7 +71,7 @@ struct personal {
 };
 
 personal issue(memory_store& store) {
-    const auto token = *issue_personal_token(store, system_random{}, {user_id{7}, "for tests", {}}, noon);
+    const auto token = *issue_personal_token(store, {user_id{7}, "for tests", {}}, noon);
     const std::string name{token.username.view()};
     return {base64_encode(name + ":" + std::string{token.secret.view()}),
             base64_encode(name + ":" + std::string{make_secret(secret_kind::personal_token, std::array<std::byte, 32>{}).view()})};

@@ -5,6 +5,7 @@
 #include <asio/strand.hpp>
 #include <asio/thread_pool.hpp>
 #include <catch2/catch.hpp>
+#include <support/captured_stderr.hpp>
 #include <support/echo_handler.hpp>
 #include <support/socket_client.hpp>
 
@@ -447,9 +448,12 @@ TEST_CASE("what keeps a server from starting is said, and nothing is left open",
         server_settings how = one_thread();
         how.idle_timeout = 0ms;
         server made{handler, how};
-        const auto run = made.run();
-        REQUIRE_FALSE(run);
-        CHECK(run.error().message == "The server setting idle_timeout must be above zero.");
+        tollgate_test::captured_stderr printed;
+        CHECK(made.run() == 1);
+        CHECK(printed.text() == "tollgate: The server setting idle_timeout must be above zero.\n");
+        const auto started = server{handler, how}.start();
+        REQUIRE_FALSE(started);
+        CHECK(started.error().message == "The server setting idle_timeout must be above zero.");
     }
     SECTION("no workers for a blocking handler") {
         tollgate_test::blocking_handler blocking;
@@ -466,7 +470,7 @@ TEST_CASE("stop lets go of everything, at any time and as often as one likes", "
         server made{handler, one_thread()};
         made.stop();
         CHECK_FALSE(made.start());
-        CHECK(made.run());
+        CHECK(made.run() == 0);
         made.wait();
     }
     SECTION("never started") { const server made{handler, one_thread()}; }
@@ -499,7 +503,7 @@ TEST_CASE("stop lets go of everything, at any time and as often as one likes", "
     }
     SECTION("while run waits") {
         server made{handler, one_thread()};
-        auto run = std::async(std::launch::async, [&] { return made.run().has_value(); });
+        auto run = std::async(std::launch::async, [&] { return made.run() == 0; });
         while (made.port() == 0) std::this_thread::yield();
         std::thread other{[&] { made.stop(); }};
         made.stop();
@@ -509,7 +513,7 @@ TEST_CASE("stop lets go of everything, at any time and as often as one likes", "
     SECTION("during start") {
         for (int i = 0; i < 30; ++i) {
             server made{handler, one_thread()};
-            auto run = std::async(std::launch::async, [&] { return made.run().has_value(); });
+            auto run = std::async(std::launch::async, [&] { return made.run() == 0; });
             if (i % 3 != 0) std::this_thread::sleep_for(std::chrono::microseconds{i * 20});
             made.stop();
             CHECK(run.get());
@@ -617,7 +621,7 @@ TEST_CASE("a handler may stop its own server", "[server][stop]") {
     for (const bool blocks : {false, true}) {
         auto made = blocks ? std::make_unique<server>(blocking, one_thread()) : std::make_unique<server>(plain, one_thread());
         self = made.get();
-        auto run = std::async(std::launch::async, [&] { return made->run().has_value(); });
+        auto run = std::async(std::launch::async, [&] { return made->run() == 0; });
         while (made->port() == 0) std::this_thread::yield();
         socket_client idle{made->port()};
         socket_client client{made->port()};

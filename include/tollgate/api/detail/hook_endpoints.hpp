@@ -78,12 +78,12 @@ template <user_directory Users, hook_store Hooks, target_rule Rule, random_sourc
     auto wanted = hook_request::read(*body, at, rule);
     if (!wanted) return std::move(wanted).error();
 
-    const auto made = issue_hook(hooks, random,
+    const auto made = issue_hook(hooks,
                                  {.account = account,
                                   .event = std::move(wanted->event),
                                   .target_url = std::move(wanted->target_url),
                                   .source = hook_source::api},
-                                 now, hooks_per_event_max);
+                                 now, random, hooks_per_event_max);
     if (!made) return made.error();
 
     out.set_status(http::status::created);

@@ -62,7 +62,7 @@ template <class Call>
     auto wanted = typed.wanted_by(call.who().user);
     auto faults = typed.faults(wanted, call.texts());
     if (!faults.empty()) return show_applications(call, typed, faults);
-    const auto made = register_application(call.store(), call.random(), std::move(wanted), call.now(),
+    const auto made = register_application(call.store(), std::move(wanted), call.now(), call.random(),
                                            call.settings().applications_per_user_max);
     if (!made && made.error().kind == error_kind::invalid) {
         faults.add({}, texts.too_many);

@@ -50,8 +50,8 @@ template <class Call>
     auto faults = typed.faults(call.settings().services, call.texts());
     if (!faults.empty()) return show_tokens(call, typed, faults);
     const auto issued =
-        issue_personal_token(call.store(), call.random(), {call.who().user, typed.description, typed.chosen()},
-                             call.now(), call.settings().tokens_per_user_max);
+        issue_personal_token(call.store(), {call.who().user, typed.description, typed.chosen()}, call.now(),
+                             call.random(), call.settings().tokens_per_user_max);
     if (!issued && issued.error().kind == error_kind::invalid) {
         faults.add({}, call.texts().tokens.too_many);
         return show_tokens(call, typed, faults);

@@ -128,12 +128,12 @@ template <class Call>
             faults.add("target_url", target_fault(allowed.error().message, texts));
     if (!faults.empty()) return show_hooks(call, std::move(*list), typed, faults);
 
-    const auto made = issue_hook(call.store(), call.random(),
+    const auto made = issue_hook(call.store(),
                                  {.account = *parse_account(typed.account),
                                   .event = typed.event,
                                   .target_url = typed.target_url,
                                   .source = hook_source::manual},
-                                 call.now(), call.settings().hooks_per_event_max);
+                                 call.now(), call.random(), call.settings().hooks_per_event_max);
     if (!made && made.error().kind == error_kind::invalid) {
         faults.add({}, texts.too_many);
         return show_hooks(call, std::move(*list), typed, faults);
@@ -160,7 +160,7 @@ template <class Call>
     const webhook_texts& texts = call.texts().webhooks;
     const auto named = require_hook(call, call.form());
     if (!named) return named.error();
-    const auto secret = renew_hook_secret(call.store(), call.random(), named->account, named->hook, call.now());
+    const auto secret = renew_hook_secret(call.store(), named->account, named->hook, call.now(), call.random());
     if (!secret) return secret.error();
     if (!*secret) return not_found();
     const shown_hook_secret shown{texts.renewed_title, std::string{texts.renewed_about}, **secret};

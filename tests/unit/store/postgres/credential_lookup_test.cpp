@@ -92,7 +92,7 @@ instant now() { return postgres::server_clock::node_now(); }
 
 std::string basic_of(postgres_store& store, user_id of) {
     const auto made =
-        issue_personal_token(store, system_random{}, {of, "Of a test", *scope_set::parse("user:balance")}, now());
+        issue_personal_token(store, {of, "Of a test", *scope_set::parse("user:balance")}, now());
     REQUIRE(made);
     return "Basic " + base64_encode(std::string{made->username.view()} + ":" + std::string{made->secret.view()});
 }
