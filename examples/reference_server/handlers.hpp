@@ -60,8 +60,11 @@ public:
     void handle(const tollgate::http::refusal& refused, tollgate::http::response& out) noexcept {
         site_.handle(refused, out);
     }
-    [[nodiscard]] bool may_block(const tollgate::http::request& asked) const noexcept {
-        return names_its_agent(asked) ? site_.may_block(asked) : api_.may_block(asked);
+    [[nodiscard]] tollgate::http::handle_step advance(const tollgate::http::request& request, tollgate::http::response& response,
+                                                      tollgate::http::handler_state& state,
+                                                      tollgate::http::thread_kind thread) noexcept {
+        return names_its_agent(request) ? site_.advance(request, response, state, thread)
+                                        : api_.advance(request, response, state, thread);
     }
 
     [[nodiscard]] const tollgate::api_settings& settings_told() const noexcept { return api_.settings(); }

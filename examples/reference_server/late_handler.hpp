@@ -23,9 +23,12 @@ public:
     void handle(const tollgate::http::refusal& refused, tollgate::http::response& out) noexcept {
         pass_on(refused, out);
     }
-    [[nodiscard]] bool may_block(const tollgate::http::request& asked) const noexcept {
-        const auto* target = target_.load(std::memory_order_acquire);
-        return target != nullptr && target->may_block(asked);
+    [[nodiscard]] tollgate::http::handle_step advance(const tollgate::http::request& request, tollgate::http::response& response,
+                                                      tollgate::http::handler_state& state,
+                                                      tollgate::http::thread_kind thread) noexcept {
+        if (const auto* target = target_.load(std::memory_order_acquire)) return target->advance(request, response, state, thread);
+        response.set_status(tollgate::http::status::service_unavailable);
+        return tollgate::http::handle_step::done;
     }
 
 private:

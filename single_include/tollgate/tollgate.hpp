@@ -1922,9 +1922,10 @@ struct target {
 
 enum class version : std::uint8_t { http_1_0, http_1_1 };
 
-/// What became of a request's body by the time a handler sees the request.
+/// How much of a request's body has arrived when a handler sees the request.
 enum class body_state : std::uint8_t {
     complete,   ///< `body` holds all of it (it may be empty)
+    pending,    ///< only the head is known: `body` is empty, and a part of the body has still to arrive
     too_large,  ///< over the host's bound: `body` is empty, and the host closes the connection after the response
 };
 
@@ -1941,7 +1942,6 @@ struct request {
     field_lines fields;
     std::string_view body;
     ip_address peer;               ///< the other end of the connection, whatever a field claims
-    bool is_followed = false;      ///< the next request of this connection is there already (pipelined)
 
     /// Whom the client means to ask: `host` or `host:port` (RFC 9112 section 3.3). Empty if it did not say (HTTP/1.0).
     [[nodiscard]] std::string_view authority() const noexcept {
@@ -1964,7 +1964,6 @@ struct request {
         body_state = http::body_state::complete;
         fields.clear();
         body = {};
-        is_followed = false;
     }
 };
 
@@ -1974,8 +1973,8 @@ struct request {
 
 namespace tollgate::inline v0::http {
 
-/// What a host refused before there was a request to handle: malformed bytes (400), too slow (408), too long (414), too
-/// many fields (431), overload (503). A handler only words the answer; the host closes the connection after it.
+/// What a server refused before there was a request to handle: malformed bytes (400), too slow (408), too long (414), too
+/// many fields (431), overload (503). A handler only writes the response; the server closes the connection after it.
 struct refusal {
     http::status status = http::status::bad_request;
     std::string_view reason;  ///< one sentence for the client, of static storage; says which rule was broken
@@ -1984,43 +1983,110 @@ struct refusal {
 };
 
 /// A function from request to response. `account_api`, `authorization_server`, `account_pages` and `site` are handlers;
-/// our `server`, Boost.Beast, another framework and a unit test are hosts for one.
+/// our `server`, Boost.Beast, another framework and a unit test call one.
 ///
 /// Exemplar:
 ///
 ///     struct hello {
-///         void handle(const http::request&, http::response& out) noexcept { out.body() = "hello"; }
-///         void handle(const http::refusal& why, http::response& out) noexcept { out.set_status(why.status); }
+///         void handle(const http::request&, http::response& response) noexcept { response.body() = "hello"; }
+///         void handle(const http::refusal& why, http::response& response) noexcept { response.set_status(why.status); }
 ///     };
 template <class H>
-concept handler = requires(H& h, const request& asked, const refusal& refused, response& out) {
-    // Answers one request into `out`, which comes cleared. Called from many threads at once. Nothing thrown leaves it.
-    // It may block only if `H::blocking` is true (see `handler_blocks`); it keeps no view of `asked`.
-    { h.handle(asked, out) } noexcept -> std::same_as<void>;
-    // Words the answer to something the host refused by itself; sets `out`'s status to `refused.status`. Never blocks.
-    { h.handle(refused, out) } noexcept -> std::same_as<void>;
+concept handler = requires(H& h, const request& whole, const refusal& refused, response& response) {
+    // Answers one request, whose body is complete, into `response`, which comes cleared. Called from many threads at once.
+    // Nothing thrown leaves it. It may block only if `H::blocking` is true; it keeps no view of the request.
+    { h.handle(whole, response) } noexcept -> std::same_as<void>;
+    // Writes the response to a request that the server refused; sets its status to `refused.status`. Never blocks.
+    { h.handle(refused, response) } noexcept -> std::same_as<void>;
 };
 
 /// Whether `handle(request)` may wait for a disk or another machine: `static constexpr bool blocking`, false if missing.
-/// A host calls a blocking handler on threads that may wait, never on the thread that serves the sockets.
+/// A server calls a blocking handler on worker threads, never on a thread that serves sockets.
 template <class H>
 [[nodiscard]] constexpr bool handler_blocks() noexcept {
     if constexpr (requires { { H::blocking } -> std::convertible_to<bool>; }) return H::blocking;
     else return false;
 }
 
-/// A blocking handler that knows from a request's head that it will answer it without waiting:
-/// `bool may_block(const request&) const noexcept`. The host then calls it in place. Called before `handle`, on the thread
-/// that serves the sockets, for any request; quick, and true where it is not sure.
+/// Whether `handle(request)` looks at the body: `static constexpr bool reads_body`, true if missing. A handler that does not is
+/// called as soon as the head has arrived.
 template <class H>
-concept tells_what_blocks = handler_blocks<H>() && requires(const H& h, const request& asked) {
-    { h.may_block(asked) } noexcept -> std::same_as<bool>;
+[[nodiscard]] constexpr bool handler_reads_body() noexcept {
+    if constexpr (requires { { H::reads_body } -> std::convertible_to<bool>; }) return H::reads_body;
+    else return true;
+}
+
+/// How far a handler got with a request.
+enum class handle_step : std::uint8_t {
+    done,          ///< the response is complete
+    needs_body,    ///< call again when the body is complete or too large
+    needs_worker,  ///< call again on a worker thread
 };
 
+/// The thread that calls a handler.
+enum class thread_kind : std::uint8_t {
+    io,      ///< serves sockets, and so must not wait
+    worker,  ///< may wait for a disk or another machine
+};
+
+/// What a handler keeps of one request between two calls of `advance`, in memory of the server: an object of a type that the
+/// handler chooses, made by its first `get`. Used by one thread at a time.
+class handler_state {
+public:
+    static constexpr std::size_t bytes_max = 2048;  // a caller with the largest scope set, a route with all its parameters
+
+    handler_state() noexcept = default;
+    handler_state(const handler_state&) = delete;
+    handler_state& operator=(const handler_state&) = delete;
+    ~handler_state() { clear(); }
+
+    /// The object, made from `arguments` if there is none. One request uses one type.
+    template <class T, class... Arguments>
+    [[nodiscard]] T& get(Arguments&&... arguments) noexcept {
+        static_assert(sizeof(T) <= bytes_max && alignof(T) <= alignof(std::max_align_t), "the state of a handler is too large");
+        static_assert(std::is_nothrow_constructible_v<T, Arguments...>);
+        if (destroy_ == nullptr) {
+            ::new (static_cast<void*>(bytes_)) T(std::forward<Arguments>(arguments)...);
+            destroy_ = [](void* object) noexcept { static_cast<T*>(object)->~T(); };
+        }
+        return *std::launder(reinterpret_cast<T*>(bytes_));
+    }
+
+    /// Ready for the next request. Also the end of a request whose connection is gone.
+    void clear() noexcept {
+        if (destroy_ != nullptr) std::exchange(destroy_, nullptr)(bytes_);
+    }
+
+private:
+    void (*destroy_)(void*) noexcept = nullptr;  // of the object in bytes_; null when there is none
+    alignas(std::max_align_t) std::byte bytes_[bytes_max];
+};
+
+/// A handler that answers in steps: it refuses a request from the head alone, before the body is read, and moves to a worker
+/// only when it has to wait.
+///
+/// The server calls `advance` when the head has arrived (`body_state::pending` if a part of the body is missing), and then again
+/// each time it has what the last step asked for, until `done`. The request and the response stay the same, but the bytes that
+/// the request refers to may move between two calls. Nothing thrown leaves it. On a worker with a complete body it is done after
+/// one call.
 template <class H>
-[[nodiscard]] constexpr bool handler_may_block(const H& asked_handler, const request& asked) noexcept {
-    if constexpr (tells_what_blocks<H>) return asked_handler.may_block(asked);
-    else return handler_blocks<H>();
+concept resumable_handler = handler<H> && requires(H& h, const request& request, response& response, handler_state& state,
+                                                   thread_kind thread) {
+    { h.advance(request, response, state, thread) } noexcept -> std::same_as<handle_step>;
+};
+
+/// `advance` of any handler. One that is not resumable is called once, on the right thread, when it has all it needs.
+template <handler H>
+[[nodiscard]] handle_step advance(H& target, const request& request, response& response, handler_state& state,
+                                  thread_kind thread) noexcept {
+    if constexpr (resumable_handler<H>) {
+        return target.advance(request, response, state, thread);
+    } else {
+        if (handler_reads_body<H>() && request.body_state == body_state::pending) return handle_step::needs_body;
+        if (handler_blocks<H>() && thread == thread_kind::io) return handle_step::needs_worker;
+        target.handle(request, response);
+        return handle_step::done;
+    }
 }
 
 /// A handler that knows its places on a site by itself. Each is one as `mount` (in site.hpp) reads it.
@@ -2036,31 +2102,35 @@ public:
         requires(!std::same_as<std::remove_cvref_t<H>, handler_ref>) && handler<H>
     handler_ref(H& target) noexcept
         : target_{&target},
-          handle_request_{[](void* to, const request& asked, response& out) noexcept { static_cast<H*>(to)->handle(asked, out); }},
-          handle_refusal_{[](void* to, const refusal& refused, response& out) noexcept { static_cast<H*>(to)->handle(refused, out); }},
-          blocking_{handler_blocks<H>()} {
-        if constexpr (tells_what_blocks<H>)
-            may_block_ = [](const void* of, const request& asked) noexcept { return static_cast<const H*>(of)->may_block(asked); };
-    }
+          handle_request_{[](void* to, const request& request, response& response) noexcept {
+              static_cast<H*>(to)->handle(request, response);
+          }},
+          handle_refusal_{[](void* to, const refusal& refused, response& response) noexcept {
+              static_cast<H*>(to)->handle(refused, response);
+          }},
+          advance_{[](void* to, const request& request, response& response, handler_state& state, thread_kind thread) noexcept {
+              return http::advance(*static_cast<H*>(to), request, response, state, thread);
+          }},
+          blocking_{handler_blocks<H>()} {}
 
-    void handle(const request& asked, response& out) const noexcept { handle_request_(target_, asked, out); }
-    void handle(const refusal& refused, response& out) const noexcept { handle_refusal_(target_, refused, out); }
-    /// Whether any request may block: then the host has threads that may wait.
-    [[nodiscard]] bool blocking() const noexcept { return blocking_; }
-    /// Whether this one may.
-    [[nodiscard]] bool may_block(const request& asked) const noexcept {
-        return may_block_ == nullptr ? blocking_ : may_block_(target_, asked);
+    void handle(const request& request, response& response) const noexcept { handle_request_(target_, request, response); }
+    void handle(const refusal& refused, response& response) const noexcept { handle_refusal_(target_, refused, response); }
+    [[nodiscard]] handle_step advance(const request& request, response& response, handler_state& state,
+                                      thread_kind thread) const noexcept {
+        return advance_(target_, request, response, state, thread);
     }
+    /// Whether any request may need a worker.
+    [[nodiscard]] bool blocking() const noexcept { return blocking_; }
 
 private:
     void* target_;
     void (*handle_request_)(void*, const request&, response&) noexcept;
     void (*handle_refusal_)(void*, const refusal&, response&) noexcept;
-    bool (*may_block_)(const void*, const request&) noexcept = nullptr;
+    handle_step (*advance_)(void*, const request&, response&, handler_state&, thread_kind) noexcept;
     bool blocking_;
 };
 
-static_assert(handler<handler_ref>);
+static_assert(resumable_handler<handler_ref>);
 
 }  // namespace tollgate::http
 
@@ -2378,19 +2448,20 @@ public:
 
     explicit site(mount<H>... mounts) : mounts_{std::move(mounts)...} {}
 
-    void handle(const request& asked, response& out) noexcept {
-        with_fitting(asked, mounts_, [&](auto& target) { target.handle(asked, out); });
+    void handle(const request& request, response& response) noexcept {
+        with_fitting(request, mounts_, [&](auto& target) { target.handle(request, response); });
     }
 
-    void handle(const refusal& refused, response& out) noexcept {
-        std::get<sizeof...(H) - 1>(mounts_).target.handle(refused, out);
+    void handle(const refusal& refused, response& response) noexcept {
+        std::get<sizeof...(H) - 1>(mounts_).target.handle(refused, response);
     }
 
-    /// What the handler that will answer says: one that waits for a database does not hold up one that does not.
-    [[nodiscard]] bool may_block(const request& asked) const noexcept {
-        bool blocks = false;
-        with_fitting(asked, mounts_, [&](const auto& target) { blocks = handler_may_block(target, asked); });
-        return blocks;
+    /// Steps of the handler at the request's mount: a handler that waits for a database does not hold up one that does not.
+    [[nodiscard]] handle_step advance(const request& request, response& response, handler_state& state,
+                                      thread_kind thread) noexcept {
+        handle_step step{};
+        with_fitting(request, mounts_, [&](auto& target) { step = http::advance(target, request, response, state, thread); });
+        return step;
     }
 
 private:
@@ -8343,6 +8414,17 @@ public:
     void handle(const http::request& asked, http::response& out) noexcept;
     void handle(const http::refusal& refused, http::response& out) noexcept;
 
+    /// Only a POST to a known place has its body read; all other requests are answered from the head.
+    [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response, http::handler_state&,
+                                            http::thread_kind thread) noexcept {
+        const bool needs_body = request.method == http::method::post && !asks_nobody(places_.find(request.target.path)) &&
+                                names_agent(request);
+        if (needs_body && request.body_state == http::body_state::pending) return http::handle_step::needs_body;
+        if (thread == http::thread_kind::io && may_block(request)) return http::handle_step::needs_worker;
+        handle(request, response);
+        return http::handle_step::done;
+    }
+
     /// For tests, and for hosts that have no response to use again.
     [[nodiscard]] http::response handle(const http::request& asked) noexcept {
         http::response out;
@@ -9355,6 +9437,17 @@ public:
     void handle(const http::request& asked, http::response& out) noexcept;
     void handle(const http::refusal& refused, http::response& out) noexcept;
 
+    /// Only a POST to a known page has its body read; all other requests are answered from the head.
+    [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response, http::handler_state&,
+                                            http::thread_kind thread) noexcept {
+        const bool needs_body = request.method == http::method::post &&
+                                is_here(pages::find_room(request.target.path, maker_.site().root).where);
+        if (needs_body && request.body_state == http::body_state::pending) return http::handle_step::needs_body;
+        if (thread == http::thread_kind::io && may_block(request)) return http::handle_step::needs_worker;
+        handle(request, response);
+        return http::handle_step::done;
+    }
+
     /// For tests, and for hosts that have no response to use again.
     [[nodiscard]] http::response handle(const http::request& asked) noexcept {
         http::response out;
@@ -9759,6 +9852,8 @@ public:
     api_documentation(const api_settings& settings, const Table& table, const OauthSettings& oauth)
         : api_documentation{settings, std::span<const route_description>{describe_routes(table)},
                             std::optional{oauth_facts::of(oauth)}} {}
+
+    static constexpr bool reads_body = false;
 
     TOLLGATE_DECL void handle(const http::request& asked, http::response& out) const noexcept;
     TOLLGATE_DECL void handle(const http::refusal& refused, http::response& out) const noexcept;
@@ -10230,15 +10325,22 @@ public:
     void handle(const http::request& asked, http::response& out) noexcept;
     void handle(const http::refusal& refused, http::response& out) noexcept;
 
+    [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response, http::handler_state&,
+                                            http::thread_kind thread) noexcept {
+        if (request.body_state == http::body_state::pending) return http::handle_step::needs_body;
+        if (blocking && thread == http::thread_kind::io && may_block(request)) return http::handle_step::needs_worker;
+        handle(request, response);
+        return http::handle_step::done;
+    }
+
     /// Every request is counted, and most ask the users or the store: where one of these may wait, any request may, but
-    /// for those that are answered by what is remembered. (Several that came together are on their way to a worker as
-    /// quickly as one, and there nobody has to look first.)
+    /// for those that are answered by what is remembered.
     [[nodiscard]] bool may_block(const http::request& asked) const noexcept {
         constexpr bool only_the_limiter = !http::handler_blocks<Users>() && !http::handler_blocks<Store>();
         if (only_the_limiter && !pipeline::limiter_may_block(policy(policies_.limiter))) return false;
         if constexpr (pipeline::can_recall<Users, Store, decltype(Policies::authenticators)>) {
             try {
-                return asked.is_followed || !pipeline::answers_at_once(*this, asked);
+                return !pipeline::answers_at_once(*this, asked);
             } catch (...) {  // what an integrator's policy throws is answered by `handle`
                 return true;
             }
@@ -11493,8 +11595,8 @@ enum class parse_step : std::uint8_t {
 ///    included, and bytes of later messages may follow. The buffer may have moved since the last call (it grew); the
 ///    bytes in it may not have changed, but for those that the parser itself rewrote.
 /// 2. The parser writes into the buffer: a chunked body is decoded in place, in front of what is still undecoded.
-/// 3. The request holds views of the buffer. They are good after `complete`, until the host touches the buffer. Between
-///    steps nobody else looks at the request, and the same request is passed to every step of one message.
+/// 3. The request holds views of the buffer. Its head is valid after `head_complete` and all of it after `complete`, until the
+///    buffer changes. The same request is passed to every step of one message.
 /// 4. A byte is looked at twice at the most, however the message was cut into steps, and the outcome does not depend on
 ///    the cuts.
 /// 5. Every refusal is the client's fault and final: no later step says anything else until `start`.
@@ -12231,13 +12333,10 @@ public:
         idle,           ///< no byte of a next message has arrived
         in_head,        ///< part of a message's head has arrived
         in_body,        ///< a head has arrived, and part of its body
-        request_ready,  ///< a request is ready for `respond`
+        needs_worker,   ///< the handler of a request waits for a worker: call `serve` there
         output_full,    ///< more requests may be ready; continue when the output has been sent
         closing,        ///< no further request is read: send the output, then close
     };
-
-    /// Whether the calling thread may call a handler that blocks.
-    enum class blocking : std::uint8_t { allowed, forbidden };
 
     explicit http1_session(const http::parser_settings& settings) : settings_{settings}, parser_{settings} {}
 
@@ -12248,15 +12347,9 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::span<char> input_space();
     void received(std::size_t bytes) noexcept { end_ += bytes; }
 
-    /// Parses what has arrived, up to the next request. Malformed bytes are refused here and end the session.
-    TOLLGATE_DECL state parse(const response_context& with);
-
-    /// Calls the handler and appends its response. Precondition: `parse` returned `request_ready`.
-    TOLLGATE_DECL void respond(const response_context& with);
-
-    /// `parse` and `respond`, as long as there are requests and capacity for their responses. If blocking is forbidden it
-    /// returns `request_ready` before a request whose handler may block.
-    TOLLGATE_DECL state serve(const response_context& with, blocking allowed);
+    /// Parses, calls the handler and appends its responses, as long as there are requests and capacity for responses. On an I/O
+    /// thread it returns `needs_worker` when a handler has to wait; the next call, on a worker, continues there.
+    TOLLGATE_DECL state serve(const response_context& with, http::thread_kind thread);
 
     /// Appends a refusal by the server itself and ends the session.
     TOLLGATE_DECL void refuse(http::status status, std::string_view reason, const response_context& with);
@@ -12269,7 +12362,7 @@ public:
     /// Whether the client may still be sending: closing at once would then reset the connection and lose the response.
     [[nodiscard]] bool needs_linger() const noexcept { return needs_linger_ || begin_ != end_; }
     /// No part of a message and nothing to send: the session may return to its pool.
-    [[nodiscard]] bool empty() const noexcept { return begin_ == end_ && output_.empty(); }
+    [[nodiscard]] bool empty() const noexcept { return begin_ == end_ && body_bytes_to_skip_ == 0 && output_.empty(); }
     /// Counts the responses: tells one message's deadline from the next one's.
     [[nodiscard]] std::uint64_t responses() const noexcept { return responses_; }
 
@@ -12277,6 +12370,14 @@ public:
     TOLLGATE_DECL void shrink() noexcept;
 
 private:
+    /// Parses what has arrived. Empty when there is a new head or a whole request for the handler; malformed bytes are refused
+    /// here and end the session.
+    [[nodiscard]] TOLLGATE_DECL std::optional<state> parse(const response_context& with);
+    /// Appends the handler's response and prepares for the next request.
+    TOLLGATE_DECL void respond(const response_context& with);
+    /// Drops what has arrived of a body whose request was answered before; false while part of it is missing.
+    [[nodiscard]] TOLLGATE_DECL bool skip_body() noexcept;
+
     static constexpr std::size_t input_bytes_initial = 8 * 1024;  // several usual requests, so that pipelined ones come in one read
     static constexpr std::size_t input_bytes_kept_max = 16 * 1024;
     static constexpr std::size_t input_space_bytes_min = 1024;    // less is not worth a system call
@@ -12292,11 +12393,14 @@ private:
     std::string output_;
     std::size_t sent_ = 0;
     std::uint64_t responses_ = 0;
+    std::size_t body_bytes_to_skip_ = 0;  // of a request that was answered from its head
     bool in_body_ = false;
+    bool suspended_ = false;              // the handler waits for a worker
     bool closing_ = false;
     bool needs_linger_ = false;
     http::response response_;
     http::request request_;
+    http::handler_state handler_state_;
 };
 
 }  // namespace tollgate::server_detail
@@ -20393,7 +20497,9 @@ TOLLGATE_DECL parse_step request_parser::step(std::span<char> bytes, request& in
             if (result = read_fields(text, into); result != parse_step::complete) return result;
             if (stage_ == stage::complete) return result;
             result = stage_ == stage::chunked ? read_chunked(bytes, into) : read_known_length(text, into);
-            return result == parse_step::needs_more ? parse_step::head_complete : result;
+            if (result != parse_step::needs_more) return result;
+            into.body_state = body_state::pending;
+            return parse_step::head_complete;
         case stage::known_length: return read_known_length(text, into);
         case stage::chunked: return read_chunked(bytes, into);
         case stage::complete: return parse_step::complete;
@@ -20636,6 +20742,7 @@ TOLLGATE_DECL void request_parser::judge_connection(const request& into) noexcep
 TOLLGATE_DECL parse_step request_parser::read_known_length(std::string_view bytes, request& into) noexcept {
     if (bytes.size() < message_bytes_) return parse_step::needs_more;
     into.body = bytes.substr(at_, message_bytes_ - at_);
+    into.body_state = body_state::complete;
     at_ = message_bytes_;
     stage_ = stage::complete;
     return parse_step::complete;
@@ -20649,6 +20756,7 @@ TOLLGATE_DECL parse_step request_parser::read_chunked(std::span<char> bytes, req
         case detail::chunk_step::complete: break;
     }
     into.body = {bytes.data() + chunks_.begin(), chunks_.size()};
+    into.body_state = body_state::complete;
     at_ = chunks_.at();
     stage_ = stage::complete;
     return parse_step::complete;
@@ -21279,9 +21387,11 @@ namespace tollgate::inline v0::server_detail {
 TOLLGATE_DECL void http1_session::begin(const ip_address& peer, bool secure) noexcept {
     begin_ = end_ = sent_ = 0;
     responses_ = 0;
-    in_body_ = closing_ = needs_linger_ = false;
+    body_bytes_to_skip_ = 0;
+    in_body_ = suspended_ = closing_ = needs_linger_ = false;
     output_.clear();
     response_.clear();
+    handler_state_.clear();
     request_.peer = peer;
     request_.secure = secure;
     parser_.start();
@@ -21305,29 +21415,38 @@ TOLLGATE_DECL std::span<char> http1_session::input_space() {
     return {input_.data() + end_, input_.size() - end_};
 }
 
-TOLLGATE_DECL http1_session::state http1_session::parse(const response_context& with) {
+TOLLGATE_DECL std::optional<http1_session::state> http1_session::parse(const response_context& with) {
     if (closing_) return state::closing;
+    if (!skip_body()) return state::in_body;
     if (begin_ == end_) {
         begin_ = end_ = 0;
         return state::idle;
     }
     switch (parser_.step({input_.data() + begin_, end_ - begin_}, request_)) {
-        case http::parse_step::needs_more: break;
-        case http::parse_step::head_complete:
-            in_body_ = true;
-            if (parser_.expects_continue()) http::append_continue(output_);
-            break;
-        case http::parse_step::complete: return state::request_ready;
-        case http::parse_step::refused:
-            refuse(parser_.refused_status(), parser_.refused_reason(), with);
-            return state::closing;
+        case http::parse_step::needs_more: return in_body_ ? state::in_body : state::in_head;
+        case http::parse_step::head_complete: in_body_ = true; return std::nullopt;
+        case http::parse_step::complete: return std::nullopt;
+        case http::parse_step::refused: break;
     }
-    return in_body_ ? state::in_body : state::in_head;
+    refuse(parser_.refused_status(), parser_.refused_reason(), with);
+    return state::closing;
+}
+
+TOLLGATE_DECL bool http1_session::skip_body() noexcept {
+    if (body_bytes_to_skip_ == 0) [[likely]] return true;
+    const std::size_t bytes = (std::min)(body_bytes_to_skip_, end_ - begin_);
+    begin_ += bytes;
+    body_bytes_to_skip_ -= bytes;
+    if (begin_ == end_) begin_ = end_ = 0;
+    return body_bytes_to_skip_ == 0;
 }
 
 TOLLGATE_DECL void http1_session::respond(const response_context& with) {
-    with.handler.handle(request_, response_);
-    const bool keep_alive = parser_.keep_alive() && !with.draining.load(std::memory_order_relaxed);
+    const bool body_pending = request_.body_state == http::body_state::pending;
+    // A pending body of known length is skipped. A chunked one would have to be parsed for that, and one that a client sends or
+    // not, after it asked for `100 Continue`, has no certain end.
+    const bool next_request_can_be_found = !body_pending || (parser_.message_bytes() != 0 && !parser_.expects_continue());
+    const bool keep_alive = parser_.keep_alive() && next_request_can_be_found && !with.draining.load(std::memory_order_relaxed);
     http::append_response(response_,
                           {.date = with.date,
                            .version = request_.version,
@@ -21335,30 +21454,48 @@ TOLLGATE_DECL void http1_session::respond(const response_context& with) {
                            .head_only = request_.method == http::method::head},
                           output_);
     response_.clear();
+    handler_state_.clear();
     ++responses_;
-    begin_ += parser_.consumed();
     in_body_ = false;
+    const std::size_t message_bytes = body_pending ? parser_.message_bytes() : parser_.consumed();
+    const std::size_t received_bytes = (std::min)(message_bytes, end_ - begin_);
+    begin_ += received_bytes;
     if (keep_alive) {
+        body_bytes_to_skip_ = message_bytes - received_bytes;
         parser_.start();
         return;
     }
     closing_ = true;
-    // A body that was refused may still be on its way, and so may a next request if it is the server that closes.
-    needs_linger_ = request_.body_state == http::body_state::too_large || parser_.keep_alive();
+    // A body that was not read may still be on its way, and so may a next request if it is the server that closes.
+    needs_linger_ = body_pending || request_.body_state == http::body_state::too_large || parser_.keep_alive();
 }
 
-TOLLGATE_DECL http1_session::state http1_session::serve(const response_context& with, blocking allowed) {
+TOLLGATE_DECL http1_session::state http1_session::serve(const response_context& with, http::thread_kind thread) {
     for (;;) {
-        if (output_.size() - sent_ >= output_bytes_max) return state::output_full;
-        const state now = parse(with);
-        if (now != state::request_ready) return now;
-        request_.is_followed = begin_ + parser_.consumed() < end_;
-        if (allowed == blocking::forbidden && with.handler.may_block(request_)) return now;
+        if (!suspended_) {
+            if (output_.size() - sent_ >= output_bytes_max) return state::output_full;
+            if (const auto now = parse(with)) return *now;
+        }
+        const http::handle_step step = with.handler.advance(request_, response_, handler_state_, thread);
+        suspended_ = step == http::handle_step::needs_worker && thread == http::thread_kind::io;
+        if (suspended_) return state::needs_worker;
+        if (step == http::handle_step::needs_body && request_.body_state == http::body_state::pending) {
+            if (parser_.expects_continue()) http::append_continue(output_);
+            continue;
+        }
+        if (step != http::handle_step::done) [[unlikely]] {  // the handler asks for what it already has, which is its bug
+            response_.clear();
+            response_.set_status(http::status::internal_server_error);
+        }
         respond(with);
     }
 }
 
 TOLLGATE_DECL void http1_session::refuse(http::status status, std::string_view reason, const response_context& with) {
+    closing_ = needs_linger_ = true;
+    suspended_ = false;
+    handler_state_.clear();
+    if (body_bytes_to_skip_ != 0) return;  // this request has its response already
     response_.clear();
     response_.set_status(status);
     with.handler.handle(http::refusal{status, reason, request_.peer, request_.secure}, response_);
@@ -21367,7 +21504,6 @@ TOLLGATE_DECL void http1_session::refuse(http::status status, std::string_view r
     http::append_response(response_, {.date = with.date, .keep_alive = false}, output_);
     response_.clear();
     ++responses_;
-    closing_ = needs_linger_ = true;
 }
 
 TOLLGATE_DECL void http1_session::sent(std::size_t bytes) noexcept {
@@ -21632,8 +21768,8 @@ TOLLGATE_DECL connection::next connection::decrypt() {
 
 TOLLGATE_DECL connection::next connection::serve() {
     for (;;) {
-        const http1_session::state now = workspace_->session.serve(loop_.responding(), http1_session::blocking::forbidden);
-        if (now == http1_session::state::request_ready) {
+        const http1_session::state now = workspace_->session.serve(loop_.responding(), http::thread_kind::io);
+        if (now == http1_session::state::needs_worker) {
             workspace_->date = loop_.date();
             return next::work;
         }
@@ -21647,8 +21783,7 @@ TOLLGATE_DECL void connection::work() noexcept {
     const serving_scope mark{of};
     const response_context with{of.handler, workspace_->date.view(), of.stopping};
     try {
-        workspace_->session.respond(with);
-        after_output_ = workspace_->session.serve(with, http1_session::blocking::allowed);
+        after_output_ = workspace_->session.serve(with, http::thread_kind::worker);
         sent_ = transmit();
     } catch (...) {
         sent_ = io_state::closed;

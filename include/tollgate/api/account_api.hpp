@@ -72,15 +72,22 @@ public:
     void handle(const http::request& asked, http::response& out) noexcept;
     void handle(const http::refusal& refused, http::response& out) noexcept;
 
+    [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response, http::handler_state&,
+                                            http::thread_kind thread) noexcept {
+        if (request.body_state == http::body_state::pending) return http::handle_step::needs_body;
+        if (blocking && thread == http::thread_kind::io && may_block(request)) return http::handle_step::needs_worker;
+        handle(request, response);
+        return http::handle_step::done;
+    }
+
     /// Every request is counted, and most ask the users or the store: where one of these may wait, any request may, but
-    /// for those that are answered by what is remembered. (Several that came together are on their way to a worker as
-    /// quickly as one, and there nobody has to look first.)
+    /// for those that are answered by what is remembered.
     [[nodiscard]] bool may_block(const http::request& asked) const noexcept {
         constexpr bool only_the_limiter = !http::handler_blocks<Users>() && !http::handler_blocks<Store>();
         if (only_the_limiter && !pipeline::limiter_may_block(policy(policies_.limiter))) return false;
         if constexpr (pipeline::can_recall<Users, Store, decltype(Policies::authenticators)>) {
             try {
-                return asked.is_followed || !pipeline::answers_at_once(*this, asked);
+                return !pipeline::answers_at_once(*this, asked);
             } catch (...) {  // what an integrator's policy throws is answered by `handle`
                 return true;
             }

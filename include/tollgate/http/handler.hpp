@@ -5,15 +5,19 @@
 #include <tollgate/http/response.hpp>
 
 #include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <new>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace tollgate::inline v0::http {
 
-/// What a host refused before there was a request to handle: malformed bytes (400), too slow (408), too long (414), too
-/// many fields (431), overload (503). A handler only words the answer; the host closes the connection after it.
+/// What a server refused before there was a request to handle: malformed bytes (400), too slow (408), too long (414), too
+/// many fields (431), overload (503). A handler only writes the response; the server closes the connection after it.
 struct refusal {
     http::status status = http::status::bad_request;
     std::string_view reason;  ///< one sentence for the client, of static storage; says which rule was broken
@@ -22,43 +26,110 @@ struct refusal {
 };
 
 /// A function from request to response. `account_api`, `authorization_server`, `account_pages` and `site` are handlers;
-/// our `server`, Boost.Beast, another framework and a unit test are hosts for one.
+/// our `server`, Boost.Beast, another framework and a unit test call one.
 ///
 /// Exemplar:
 ///
 ///     struct hello {
-///         void handle(const http::request&, http::response& out) noexcept { out.body() = "hello"; }
-///         void handle(const http::refusal& why, http::response& out) noexcept { out.set_status(why.status); }
+///         void handle(const http::request&, http::response& response) noexcept { response.body() = "hello"; }
+///         void handle(const http::refusal& why, http::response& response) noexcept { response.set_status(why.status); }
 ///     };
 template <class H>
-concept handler = requires(H& h, const request& asked, const refusal& refused, response& out) {
-    // Answers one request into `out`, which comes cleared. Called from many threads at once. Nothing thrown leaves it.
-    // It may block only if `H::blocking` is true (see `handler_blocks`); it keeps no view of `asked`.
-    { h.handle(asked, out) } noexcept -> std::same_as<void>;
-    // Words the answer to something the host refused by itself; sets `out`'s status to `refused.status`. Never blocks.
-    { h.handle(refused, out) } noexcept -> std::same_as<void>;
+concept handler = requires(H& h, const request& whole, const refusal& refused, response& response) {
+    // Answers one request, whose body is complete, into `response`, which comes cleared. Called from many threads at once.
+    // Nothing thrown leaves it. It may block only if `H::blocking` is true; it keeps no view of the request.
+    { h.handle(whole, response) } noexcept -> std::same_as<void>;
+    // Writes the response to a request that the server refused; sets its status to `refused.status`. Never blocks.
+    { h.handle(refused, response) } noexcept -> std::same_as<void>;
 };
 
 /// Whether `handle(request)` may wait for a disk or another machine: `static constexpr bool blocking`, false if missing.
-/// A host calls a blocking handler on threads that may wait, never on the thread that serves the sockets.
+/// A server calls a blocking handler on worker threads, never on a thread that serves sockets.
 template <class H>
 [[nodiscard]] constexpr bool handler_blocks() noexcept {
     if constexpr (requires { { H::blocking } -> std::convertible_to<bool>; }) return H::blocking;
     else return false;
 }
 
-/// A blocking handler that knows from a request's head that it will answer it without waiting:
-/// `bool may_block(const request&) const noexcept`. The host then calls it in place. Called before `handle`, on the thread
-/// that serves the sockets, for any request; quick, and true where it is not sure.
+/// Whether `handle(request)` looks at the body: `static constexpr bool reads_body`, true if missing. A handler that does not is
+/// called as soon as the head has arrived.
 template <class H>
-concept tells_what_blocks = handler_blocks<H>() && requires(const H& h, const request& asked) {
-    { h.may_block(asked) } noexcept -> std::same_as<bool>;
+[[nodiscard]] constexpr bool handler_reads_body() noexcept {
+    if constexpr (requires { { H::reads_body } -> std::convertible_to<bool>; }) return H::reads_body;
+    else return true;
+}
+
+/// How far a handler got with a request.
+enum class handle_step : std::uint8_t {
+    done,          ///< the response is complete
+    needs_body,    ///< call again when the body is complete or too large
+    needs_worker,  ///< call again on a worker thread
 };
 
+/// The thread that calls a handler.
+enum class thread_kind : std::uint8_t {
+    io,      ///< serves sockets, and so must not wait
+    worker,  ///< may wait for a disk or another machine
+};
+
+/// What a handler keeps of one request between two calls of `advance`, in memory of the server: an object of a type that the
+/// handler chooses, made by its first `get`. Used by one thread at a time.
+class handler_state {
+public:
+    static constexpr std::size_t bytes_max = 2048;  // a caller with the largest scope set, a route with all its parameters
+
+    handler_state() noexcept = default;
+    handler_state(const handler_state&) = delete;
+    handler_state& operator=(const handler_state&) = delete;
+    ~handler_state() { clear(); }
+
+    /// The object, made from `arguments` if there is none. One request uses one type.
+    template <class T, class... Arguments>
+    [[nodiscard]] T& get(Arguments&&... arguments) noexcept {
+        static_assert(sizeof(T) <= bytes_max && alignof(T) <= alignof(std::max_align_t), "the state of a handler is too large");
+        static_assert(std::is_nothrow_constructible_v<T, Arguments...>);
+        if (destroy_ == nullptr) {
+            ::new (static_cast<void*>(bytes_)) T(std::forward<Arguments>(arguments)...);
+            destroy_ = [](void* object) noexcept { static_cast<T*>(object)->~T(); };
+        }
+        return *std::launder(reinterpret_cast<T*>(bytes_));
+    }
+
+    /// Ready for the next request. Also the end of a request whose connection is gone.
+    void clear() noexcept {
+        if (destroy_ != nullptr) std::exchange(destroy_, nullptr)(bytes_);
+    }
+
+private:
+    void (*destroy_)(void*) noexcept = nullptr;  // of the object in bytes_; null when there is none
+    alignas(std::max_align_t) std::byte bytes_[bytes_max];
+};
+
+/// A handler that answers in steps: it refuses a request from the head alone, before the body is read, and moves to a worker
+/// only when it has to wait.
+///
+/// The server calls `advance` when the head has arrived (`body_state::pending` if a part of the body is missing), and then again
+/// each time it has what the last step asked for, until `done`. The request and the response stay the same, but the bytes that
+/// the request refers to may move between two calls. Nothing thrown leaves it. On a worker with a complete body it is done after
+/// one call.
 template <class H>
-[[nodiscard]] constexpr bool handler_may_block(const H& asked_handler, const request& asked) noexcept {
-    if constexpr (tells_what_blocks<H>) return asked_handler.may_block(asked);
-    else return handler_blocks<H>();
+concept resumable_handler = handler<H> && requires(H& h, const request& request, response& response, handler_state& state,
+                                                   thread_kind thread) {
+    { h.advance(request, response, state, thread) } noexcept -> std::same_as<handle_step>;
+};
+
+/// `advance` of any handler. One that is not resumable is called once, on the right thread, when it has all it needs.
+template <handler H>
+[[nodiscard]] handle_step advance(H& target, const request& request, response& response, handler_state& state,
+                                  thread_kind thread) noexcept {
+    if constexpr (resumable_handler<H>) {
+        return target.advance(request, response, state, thread);
+    } else {
+        if (handler_reads_body<H>() && request.body_state == body_state::pending) return handle_step::needs_body;
+        if (handler_blocks<H>() && thread == thread_kind::io) return handle_step::needs_worker;
+        target.handle(request, response);
+        return handle_step::done;
+    }
 }
 
 /// A handler that knows its places on a site by itself. Each is one as `mount` (in site.hpp) reads it.
@@ -74,30 +145,34 @@ public:
         requires(!std::same_as<std::remove_cvref_t<H>, handler_ref>) && handler<H>
     handler_ref(H& target) noexcept
         : target_{&target},
-          handle_request_{[](void* to, const request& asked, response& out) noexcept { static_cast<H*>(to)->handle(asked, out); }},
-          handle_refusal_{[](void* to, const refusal& refused, response& out) noexcept { static_cast<H*>(to)->handle(refused, out); }},
-          blocking_{handler_blocks<H>()} {
-        if constexpr (tells_what_blocks<H>)
-            may_block_ = [](const void* of, const request& asked) noexcept { return static_cast<const H*>(of)->may_block(asked); };
-    }
+          handle_request_{[](void* to, const request& request, response& response) noexcept {
+              static_cast<H*>(to)->handle(request, response);
+          }},
+          handle_refusal_{[](void* to, const refusal& refused, response& response) noexcept {
+              static_cast<H*>(to)->handle(refused, response);
+          }},
+          advance_{[](void* to, const request& request, response& response, handler_state& state, thread_kind thread) noexcept {
+              return http::advance(*static_cast<H*>(to), request, response, state, thread);
+          }},
+          blocking_{handler_blocks<H>()} {}
 
-    void handle(const request& asked, response& out) const noexcept { handle_request_(target_, asked, out); }
-    void handle(const refusal& refused, response& out) const noexcept { handle_refusal_(target_, refused, out); }
-    /// Whether any request may block: then the host has threads that may wait.
-    [[nodiscard]] bool blocking() const noexcept { return blocking_; }
-    /// Whether this one may.
-    [[nodiscard]] bool may_block(const request& asked) const noexcept {
-        return may_block_ == nullptr ? blocking_ : may_block_(target_, asked);
+    void handle(const request& request, response& response) const noexcept { handle_request_(target_, request, response); }
+    void handle(const refusal& refused, response& response) const noexcept { handle_refusal_(target_, refused, response); }
+    [[nodiscard]] handle_step advance(const request& request, response& response, handler_state& state,
+                                      thread_kind thread) const noexcept {
+        return advance_(target_, request, response, state, thread);
     }
+    /// Whether any request may need a worker.
+    [[nodiscard]] bool blocking() const noexcept { return blocking_; }
 
 private:
     void* target_;
     void (*handle_request_)(void*, const request&, response&) noexcept;
     void (*handle_refusal_)(void*, const refusal&, response&) noexcept;
-    bool (*may_block_)(const void*, const request&) noexcept = nullptr;
+    handle_step (*advance_)(void*, const request&, response&, handler_state&, thread_kind) noexcept;
     bool blocking_;
 };
 
-static_assert(handler<handler_ref>);
+static_assert(resumable_handler<handler_ref>);
 
 }  // namespace tollgate::http

@@ -57,9 +57,10 @@ struct target {
 
 enum class version : std::uint8_t { http_1_0, http_1_1 };
 
-/// What became of a request's body by the time a handler sees the request.
+/// How much of a request's body has arrived when a handler sees the request.
 enum class body_state : std::uint8_t {
     complete,   ///< `body` holds all of it (it may be empty)
+    pending,    ///< only the head is known: `body` is empty, and a part of the body has still to arrive
     too_large,  ///< over the host's bound: `body` is empty, and the host closes the connection after the response
 };
 
@@ -76,7 +77,6 @@ struct request {
     field_lines fields;
     std::string_view body;
     ip_address peer;               ///< the other end of the connection, whatever a field claims
-    bool is_followed = false;      ///< the next request of this connection is there already (pipelined)
 
     /// Whom the client means to ask: `host` or `host:port` (RFC 9112 section 3.3). Empty if it did not say (HTTP/1.0).
     [[nodiscard]] std::string_view authority() const noexcept {
@@ -99,7 +99,6 @@ struct request {
         body_state = http::body_state::complete;
         fields.clear();
         body = {};
-        is_followed = false;
     }
 };
 

@@ -72,19 +72,20 @@ public:
 
     explicit site(mount<H>... mounts) : mounts_{std::move(mounts)...} {}
 
-    void handle(const request& asked, response& out) noexcept {
-        with_fitting(asked, mounts_, [&](auto& target) { target.handle(asked, out); });
+    void handle(const request& request, response& response) noexcept {
+        with_fitting(request, mounts_, [&](auto& target) { target.handle(request, response); });
     }
 
-    void handle(const refusal& refused, response& out) noexcept {
-        std::get<sizeof...(H) - 1>(mounts_).target.handle(refused, out);
+    void handle(const refusal& refused, response& response) noexcept {
+        std::get<sizeof...(H) - 1>(mounts_).target.handle(refused, response);
     }
 
-    /// What the handler that will answer says: one that waits for a database does not hold up one that does not.
-    [[nodiscard]] bool may_block(const request& asked) const noexcept {
-        bool blocks = false;
-        with_fitting(asked, mounts_, [&](const auto& target) { blocks = handler_may_block(target, asked); });
-        return blocks;
+    /// Steps of the handler at the request's mount: a handler that waits for a database does not hold up one that does not.
+    [[nodiscard]] handle_step advance(const request& request, response& response, handler_state& state,
+                                      thread_kind thread) noexcept {
+        handle_step step{};
+        with_fitting(request, mounts_, [&](auto& target) { step = http::advance(target, request, response, state, thread); });
+        return step;
     }
 
 private:

@@ -39,6 +39,8 @@ public:
         : api_documentation{settings, std::span<const route_description>{describe_routes(table)},
                             std::optional{oauth_facts::of(oauth)}} {}
 
+    static constexpr bool reads_body = false;
+
     TOLLGATE_DECL void handle(const http::request& asked, http::response& out) const noexcept;
     TOLLGATE_DECL void handle(const http::refusal& refused, http::response& out) const noexcept;
 

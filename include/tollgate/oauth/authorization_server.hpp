@@ -77,6 +77,17 @@ public:
     void handle(const http::request& asked, http::response& out) noexcept;
     void handle(const http::refusal& refused, http::response& out) noexcept;
 
+    /// Only a POST to a known place has its body read; all other requests are answered from the head.
+    [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response, http::handler_state&,
+                                            http::thread_kind thread) noexcept {
+        const bool needs_body = request.method == http::method::post && !asks_nobody(places_.find(request.target.path)) &&
+                                names_agent(request);
+        if (needs_body && request.body_state == http::body_state::pending) return http::handle_step::needs_body;
+        if (thread == http::thread_kind::io && may_block(request)) return http::handle_step::needs_worker;
+        handle(request, response);
+        return http::handle_step::done;
+    }
+
     /// For tests, and for hosts that have no response to use again.
     [[nodiscard]] http::response handle(const http::request& asked) noexcept {
         http::response out;

@@ -408,8 +408,8 @@ static_assert(!payload_format<format_with_fields_of_text>);
 static_assert(!payload_format<format_that_changes>);
 
 struct hello {
-    void handle(const http::request&, http::response& out) noexcept { out.body() = "hello"; }
-    void handle(const http::refusal& why, http::response& out) noexcept { out.set_status(why.status); }
+    void handle(const http::request&, http::response& response) noexcept { response.body() = "hello"; }
+    void handle(const http::refusal& why, http::response& response) noexcept { response.set_status(why.status); }
 };
 static_assert(http::handler<hello>);
 

@@ -27,21 +27,35 @@ struct settled_handler : named_handler {
     [[nodiscard]] std::vector<std::string> mounts() const { return {"/en", "/token", "/"}; }
 };
 
-/// Waits for those who post, and for nobody else.
+/// Needs a worker for a POST, and for no other request.
 struct half_blocking_handler : blocking_handler {
-    [[nodiscard]] bool may_block(const http::request& asked) const noexcept { return asked.method == http::method::post; }
+    [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response, http::handler_state&,
+                                            http::thread_kind thread) noexcept {
+        if (request.method == http::method::post && thread == http::thread_kind::io) return http::handle_step::needs_worker;
+        handle(request, response);
+        return http::handle_step::done;
+    }
 };
 
-/// Says of itself that it never waits; what it says of one request is then nobody's business.
-struct never_blocking_handler : named_handler {
-    [[nodiscard]] bool may_block(const http::request&) const noexcept { return true; }
+/// Answers from the head alone.
+struct bodyless_handler : named_handler {
+    static constexpr bool reads_body = false;
 };
 
-bool may_block(const http::handler_ref& handler, std::string_view path, http::method method = http::method::get) {
+http::handle_step first_step(const http::handler_ref& handler, std::string_view path, http::method method = http::method::get,
+                             http::body_state body = http::body_state::complete,
+                             http::thread_kind thread = http::thread_kind::io) {
     http::request request;
     request.method = method;
     request.target = http::target::from(path);
-    return handler.may_block(request);
+    request.body_state = body;
+    http::response response;
+    http::handler_state state;
+    return handler.advance(request, response, state, thread);
+}
+
+bool needs_worker(const http::handler_ref& handler, std::string_view path, http::method method = http::method::get) {
+    return first_step(handler, path, method) == http::handle_step::needs_worker;
 }
 
 std::string asked(auto& site, std::string_view path, std::string_view host = "example.com") {
@@ -137,25 +151,54 @@ TEST_CASE("a site blocks if one of its handlers does", "[http][site]") {
     static_assert(http::handler<http::site<named_handler>>);
 }
 
-TEST_CASE("whether a request may block is what the handler at its mount says", "[http][site]") {
+TEST_CASE("whether a request needs a worker is what the handler at its mount says", "[http][site]") {
     named_handler quick{"quick"};
     blocking_handler slow{{"slow"}};
     half_blocking_handler pages{{{"pages"}}};
     http::site site{http::mounted("/quick", quick), http::mounted("/slow", slow), http::mounted("", pages)};
-    static_assert(http::tells_what_blocks<decltype(site)>);
+    static_assert(http::resumable_handler<decltype(site)>);
     CHECK(http::handler_ref{site}.blocking());
-    CHECK_FALSE(may_block(site, "/quick", http::method::post));
-    CHECK(may_block(site, "/slow"));
-    CHECK_FALSE(may_block(site, "/pages"));
-    CHECK(may_block(site, "/pages", http::method::post));
+    CHECK_FALSE(needs_worker(site, "/quick", http::method::post));
+    CHECK(needs_worker(site, "/slow"));
+    CHECK_FALSE(needs_worker(site, "/pages"));
+    CHECK(needs_worker(site, "/pages", http::method::post));
 }
 
-TEST_CASE("a handler that says nothing of single requests says the same of all", "[http][site]") {
+TEST_CASE("a handler without steps of its own is called once, when it has all it needs", "[http][handler]") {
+    using http::body_state;
+    using http::handle_step;
+    using http::thread_kind;
     named_handler quick{"quick"};
     blocking_handler slow{{"slow"}};
-    never_blocking_handler never{{"never"}};
-    CHECK_FALSE(may_block(quick, "/"));
-    CHECK(may_block(slow, "/"));
-    CHECK_FALSE(http::handler_ref{never}.blocking());
-    CHECK_FALSE(may_block(never, "/"));
+    bodyless_handler docs{{"docs"}};
+    CHECK(first_step(quick, "/") == handle_step::done);
+    CHECK(first_step(quick, "/", http::method::post, body_state::pending) == handle_step::needs_body);
+    CHECK(first_step(quick, "/", http::method::post, body_state::too_large) == handle_step::done);
+    CHECK(first_step(slow, "/") == handle_step::needs_worker);
+    CHECK(first_step(slow, "/", http::method::get, body_state::complete, thread_kind::worker) == handle_step::done);
+    CHECK(first_step(slow, "/", http::method::post, body_state::pending) == handle_step::needs_body);
+    CHECK(first_step(docs, "/", http::method::post, body_state::pending) == handle_step::done);
+    CHECK_FALSE(http::handler_ref{quick}.blocking());
+    CHECK(http::handler_ref{slow}.blocking());
+}
+
+TEST_CASE("a state is one object, made when it is first asked for and destroyed with its request", "[http][handler]") {
+    static int alive = 0;
+    struct counted {
+        int value;
+        explicit counted(int first) noexcept : value{first} { ++alive; }
+        ~counted() { --alive; }
+    };
+    {
+        http::handler_state state;
+        state.clear();
+        CHECK(state.get<counted>(7).value == 7);
+        state.get<counted>(8).value = 9;
+        CHECK(state.get<counted>(8).value == 9);
+        CHECK(alive == 1);
+        state.clear();
+        CHECK(alive == 0);
+        CHECK(state.get<counted>(5).value == 5);
+    }
+    CHECK(alive == 0);
 }

@@ -41,7 +41,7 @@ struct conversation {
     }
 
     http1_session::state serve() {
-        const auto turn = session.serve(with, http1_session::blocking::forbidden);
+        const auto turn = session.serve(with, http::thread_kind::io);
         output += session.output();
         session.sent(session.output().size());
         return turn;
@@ -135,7 +135,7 @@ TEST_CASE("an http1_session ends when the request, its bytes or the server say s
 TEST_CASE("an http1_session holds its requests back while its answers are not taken", "[http1_session]") {
     conversation one;
     one.receive("GET /large HTTP/1.1\r\nHost: x\r\n\r\n" + get);
-    CHECK(one.session.serve(one.with, http1_session::blocking::forbidden) == http1_session::state::output_full);
+    CHECK(one.session.serve(one.with, http::thread_kind::io) == http1_session::state::output_full);
     CHECK(one.session.responses() == 1);
     one.session.sent(one.session.output().size() - 1);
     CHECK(one.serve() == http1_session::state::idle);
@@ -157,19 +157,24 @@ TEST_CASE("an http1_session has capacity for the longest message and one more re
 
 namespace {
 
-/// Waits for those who post, and remembers who was followed by another.
+/// Needs a worker for a POST.
 struct post_blocks : tollgate_test::echo_handler {
     static constexpr bool blocking = true;
-    mutable std::string followed;
-    [[nodiscard]] bool may_block(const http::request& asked) const noexcept {
-        followed += asked.is_followed ? 'y' : 'n';
-        return asked.method == http::method::post;
+    int on_io_thread = 0, on_worker = 0;
+
+    [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response, http::handler_state&,
+                                            http::thread_kind thread) noexcept {
+        if (request.body_state == http::body_state::pending) return http::handle_step::needs_body;
+        if (request.method == http::method::post && thread == http::thread_kind::io) return http::handle_step::needs_worker;
+        ++(thread == http::thread_kind::io ? on_io_thread : on_worker);
+        handle(request, response);
+        return http::handle_step::done;
     }
 };
 
 }  // namespace
 
-TEST_CASE("an http1_session stops before a request that may block, where nobody may wait", "[http1_session]") {
+TEST_CASE("an http1_session stops at a request that needs a worker, and goes on there with all that came", "[http1_session]") {
     post_blocks handler;
     const std::atomic<bool> stopping = false;
     const server_detail::response_context with{handler, date, stopping};
@@ -179,18 +184,196 @@ TEST_CASE("an http1_session stops before a request that may block, where nobody 
     std::memcpy(session.input_space().data(), sent.data(), sent.size());
     session.received(sent.size());
 
-    CHECK(session.serve(with, http1_session::blocking::forbidden) == http1_session::state::request_ready);
+    CHECK(session.serve(with, http::thread_kind::io) == http1_session::state::needs_worker);
     CHECK(session.responses() == 1);
-    CHECK(session.serve(with, http1_session::blocking::forbidden) == http1_session::state::request_ready);
+    CHECK(session.serve(with, http::thread_kind::io) == http1_session::state::needs_worker);
     CHECK(session.responses() == 1);
-    session.respond(with);
-    CHECK(session.responses() == 2);
-    CHECK(session.serve(with, http1_session::blocking::forbidden) == http1_session::state::idle);
+    CHECK(session.serve(with, http::thread_kind::worker) == http1_session::state::idle);
     CHECK(session.responses() == 3);
-    CHECK(handler.followed == "yyyn");
+    CHECK(handler.on_io_thread == 1);
+    CHECK(handler.on_worker == 2);
 }
 
-TEST_CASE("an http1_session goes on with all of it, where somebody may wait", "[http1_session]") {
+namespace {
+
+/// Judges in steps, by the path: `/refused` is refused from the head, `/asks` needs a worker for that, `/worker` needs one for its
+/// answer; `/wrong-body` and `/wrong-worker` ask for what they have. All others are echoed with their body.
+struct stepping_handler : tollgate_test::echo_handler {
+    static constexpr bool blocking = true;
+    struct progress {
+        stepping_handler& of;
+        int calls = 0;
+        explicit progress(stepping_handler& made_by) noexcept : of{made_by} { ++of.states; }
+        ~progress() { --of.states; }
+    };
+    int states = 0;
+    std::string steps;  // of which calls: h with a head, b with a complete body, l with one that is too large; upper case: on a worker
+
+    [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response, http::handler_state& state,
+                                            http::thread_kind thread) noexcept {
+        using http::handle_step;
+        auto& seen = state.get<progress>(*this);
+        const char step = request.body_state == http::body_state::pending ? 'h' : request.body_state == http::body_state::complete ? 'b' : 'l';
+        steps += thread == http::thread_kind::io ? step : static_cast<char>(step - 'a' + 'A');
+        ++seen.calls;
+        const auto path = request.target.path;
+        if (path == "/wrong-body" && step != 'h') return handle_step::needs_body;
+        if (path == "/wrong-worker") return handle_step::needs_worker;
+        if (path == "/asks" && thread == http::thread_kind::io) return handle_step::needs_worker;
+        if (path == "/refused" || path == "/asks") {
+            response.set_status(http::status::unauthorized);
+            return handle_step::done;
+        }
+        if (step == 'h') return handle_step::needs_body;
+        if (path == "/worker" && thread == http::thread_kind::io) return handle_step::needs_worker;
+        handle(request, response);
+        return handle_step::done;
+    }
+};
+
+struct stepping_conversation {
+    stepping_handler handler;
+    std::atomic<bool> stopping = false;
+    server_detail::response_context with{handler, date, stopping};
+    http1_session session{http::parser_settings{}};
+    std::string output;
+    http1_session::state last = http1_session::state::idle;
+
+    stepping_conversation() { session.begin(ip_address::v4(192, 0, 2, 1), false); }
+
+    /// As a server does: a request that needs a worker gets one.
+    void receive(std::string_view bytes) {
+        const auto space = session.input_space();
+        REQUIRE(space.size() >= bytes.size());
+        std::memcpy(space.data(), bytes.data(), bytes.size());
+        session.received(bytes.size());
+        last = session.serve(with, http::thread_kind::io);
+        if (last == http1_session::state::needs_worker) last = session.serve(with, http::thread_kind::worker);
+        output += session.output();
+        session.sent(session.output().size());
+    }
+    void receive_bytewise(std::string_view bytes) {
+        for (const char& c : bytes) receive({&c, 1});
+    }
+    [[nodiscard]] bool holds(std::string_view text) const { return output.find(text) != std::string::npos; }
+};
+
+const std::string five = " HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n";
+const std::string five_if_continued = " HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n";
+const std::string chunked = " HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+
+}  // namespace
+
+TEST_CASE("a request that is refused by its head is answered before its body arrives", "[http1_session]") {
+    const bool bytewise = GENERATE(false, true);
+    const std::string path = GENERATE("/refused", "/asks");
+    const std::string calls = path == "/refused" ? "h" : "hH";
+    stepping_conversation one;
+    const auto receive = [&](std::string_view bytes) { bytewise ? one.receive_bytewise(bytes) : one.receive(bytes); };
+
+    SECTION("a body of known length is dropped as it arrives, and the connection goes on") {
+        receive("POST " + path + five);
+        CHECK(one.output.starts_with("HTTP/1.1 401 "));
+        CHECK_FALSE(one.holds("Connection: close"));
+        CHECK(one.last == http1_session::state::in_body);
+        CHECK_FALSE(one.session.empty());
+        CHECK(one.handler.steps == calls);
+        one.output.clear();
+        receive("GET /");  // five bytes of a body, which are not a request
+        CHECK(one.output.empty());
+        CHECK(one.last == http1_session::state::idle);
+        CHECK(one.session.empty());
+        receive(get);
+        CHECK(one.output == answer_to_get);
+    }
+    SECTION("no 100 Continue is sent, and the connection ends: the body may come or not") {
+        receive("POST " + path + five_if_continued);
+        CHECK(one.output.starts_with("HTTP/1.1 401 "));
+        CHECK(one.holds("Connection: close"));
+        CHECK(one.last == http1_session::state::closing);
+        CHECK(one.session.needs_linger());
+        CHECK(one.handler.steps == calls);
+    }
+    SECTION("a chunked body has no known end: the connection ends") {
+        receive("POST " + path + chunked);
+        CHECK(one.output.starts_with("HTTP/1.1 401 "));
+        CHECK(one.holds("Connection: close"));
+        CHECK(one.session.needs_linger());
+        receive(get);
+        CHECK(one.session.responses() == 1);
+    }
+    SECTION("one whose body has been too slow is closed without a second response") {
+        receive("POST " + path + five + "hel");
+        one.output.clear();
+        one.session.refuse(http::status::request_timeout, "Too slow.", one.with);
+        CHECK(one.session.output().empty());
+        CHECK(one.session.closing());
+        CHECK(one.session.needs_linger());
+    }
+    CHECK(one.handler.states == 0);
+}
+
+TEST_CASE("a body that came with a refused head is skipped, not taken for a request", "[http1_session]") {
+    stepping_conversation one;
+    one.receive("POST /refused" + five + "GET /" + get);
+    CHECK(one.handler.steps == "bb");
+    CHECK(one.session.responses() == 2);
+    CHECK(one.output.ends_with(answer_to_get));
+    one.receive("POST /refused" + five + "GE");
+    one.receive("T /" + get);
+    CHECK(one.handler.steps == "bbhb");
+    CHECK(one.session.responses() == 4);
+    CHECK(one.session.empty());
+}
+
+TEST_CASE("a request that is not refused by its head gets its 100 Continue and is handled once its body is there", "[http1_session]") {
+    const bool bytewise = GENERATE(false, true);
+    stepping_conversation one;
+    const auto receive = [&](std::string_view bytes) { bytewise ? one.receive_bytewise(bytes) : one.receive(bytes); };
+
+    SECTION("in place") {
+        receive("POST /b" + five_if_continued);
+        CHECK(one.output == "HTTP/1.1 100 Continue\r\n\r\n");
+        CHECK(one.last == http1_session::state::in_body);
+        CHECK(one.handler.states == 1);
+        receive("hello");
+        CHECK(one.holds("POST /b hello"));
+        CHECK(one.handler.steps == "hb");
+    }
+    SECTION("on a worker") {
+        receive("POST /worker" + five + "hel");
+        receive("lo");
+        CHECK(one.holds("POST /worker hello"));
+        CHECK(one.handler.steps == "hbB");
+    }
+    SECTION("chunked, and then too large") {
+        receive("POST /b" + chunked);
+        CHECK(one.handler.states == 1);
+        receive("FFFFFF\r\n");
+        CHECK(one.output.starts_with("HTTP/1.1 413 "));
+        CHECK(one.handler.steps == "hl");
+    }
+    SECTION("and when it ends early, its state goes with it") {
+        receive("POST /b" + five + "hel");
+        CHECK(one.handler.states == 1);
+        one.session.refuse(http::status::request_timeout, "Too slow.", one.with);
+        CHECK(one.session.output().starts_with("HTTP/1.1 408 "));
+    }
+    CHECK(one.handler.states == 0);
+}
+
+TEST_CASE("a handler that asks for what it has is answered for with a 500", "[http1_session]") {
+    stepping_conversation one;
+    one.receive("GET /wrong-body HTTP/1.1\r\nHost: x\r\n\r\n");
+    CHECK(one.output.starts_with("HTTP/1.1 500 "));
+    one.output.clear();
+    one.receive("GET /wrong-worker HTTP/1.1\r\nHost: x\r\n\r\n");
+    CHECK(one.output.starts_with("HTTP/1.1 500 "));
+    CHECK(one.handler.steps == "bbB");
+    CHECK(one.handler.states == 0);
+}
+
+TEST_CASE("an http1_session goes on with all of it on a worker", "[http1_session]") {
     post_blocks handler;
     const std::atomic<bool> stopping = false;
     const server_detail::response_context with{handler, date, stopping};
@@ -199,6 +382,6 @@ TEST_CASE("an http1_session goes on with all of it, where somebody may wait", "[
     const std::string sent = "POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi" + get;
     std::memcpy(session.input_space().data(), sent.data(), sent.size());
     session.received(sent.size());
-    CHECK(session.serve(with, http1_session::blocking::allowed) == http1_session::state::idle);
+    CHECK(session.serve(with, http::thread_kind::worker) == http1_session::state::idle);
     CHECK(session.responses() == 2);
 }

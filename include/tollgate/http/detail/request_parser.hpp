@@ -46,8 +46,8 @@ enum class parse_step : std::uint8_t {
 ///    included, and bytes of later messages may follow. The buffer may have moved since the last call (it grew); the
 ///    bytes in it may not have changed, but for those that the parser itself rewrote.
 /// 2. The parser writes into the buffer: a chunked body is decoded in place, in front of what is still undecoded.
-/// 3. The request holds views of the buffer. They are good after `complete`, until the host touches the buffer. Between
-///    steps nobody else looks at the request, and the same request is passed to every step of one message.
+/// 3. The request holds views of the buffer. Its head is valid after `head_complete` and all of it after `complete`, until the
+///    buffer changes. The same request is passed to every step of one message.
 /// 4. A byte is looked at twice at the most, however the message was cut into steps, and the outcome does not depend on
 ///    the cuts.
 /// 5. Every refusal is the client's fault and final: no later step says anything else until `start`.

@@ -87,7 +87,9 @@ TOLLGATE_DECL parse_step request_parser::step(std::span<char> bytes, request& in
             if (result = read_fields(text, into); result != parse_step::complete) return result;
             if (stage_ == stage::complete) return result;
             result = stage_ == stage::chunked ? read_chunked(bytes, into) : read_known_length(text, into);
-            return result == parse_step::needs_more ? parse_step::head_complete : result;
+            if (result != parse_step::needs_more) return result;
+            into.body_state = body_state::pending;
+            return parse_step::head_complete;
         case stage::known_length: return read_known_length(text, into);
         case stage::chunked: return read_chunked(bytes, into);
         case stage::complete: return parse_step::complete;
@@ -330,6 +332,7 @@ TOLLGATE_DECL void request_parser::judge_connection(const request& into) noexcep
 TOLLGATE_DECL parse_step request_parser::read_known_length(std::string_view bytes, request& into) noexcept {
     if (bytes.size() < message_bytes_) return parse_step::needs_more;
     into.body = bytes.substr(at_, message_bytes_ - at_);
+    into.body_state = body_state::complete;
     at_ = message_bytes_;
     stage_ = stage::complete;
     return parse_step::complete;
@@ -343,6 +346,7 @@ TOLLGATE_DECL parse_step request_parser::read_chunked(std::span<char> bytes, req
         case detail::chunk_step::complete: break;
     }
     into.body = {bytes.data() + chunks_.begin(), chunks_.size()};
+    into.body_state = body_state::complete;
     at_ = chunks_.at();
     stage_ = stage::complete;
     return parse_step::complete;

@@ -170,8 +170,8 @@ TOLLGATE_DECL connection::next connection::decrypt() {
 
 TOLLGATE_DECL connection::next connection::serve() {
     for (;;) {
-        const http1_session::state now = workspace_->session.serve(loop_.responding(), http1_session::blocking::forbidden);
-        if (now == http1_session::state::request_ready) {
+        const http1_session::state now = workspace_->session.serve(loop_.responding(), http::thread_kind::io);
+        if (now == http1_session::state::needs_worker) {
             workspace_->date = loop_.date();
             return next::work;
         }
@@ -185,8 +185,7 @@ TOLLGATE_DECL void connection::work() noexcept {
     const serving_scope mark{of};
     const response_context with{of.handler, workspace_->date.view(), of.stopping};
     try {
-        workspace_->session.respond(with);
-        after_output_ = workspace_->session.serve(with, http1_session::blocking::allowed);
+        after_output_ = workspace_->session.serve(with, http::thread_kind::worker);
         sent_ = transmit();
     } catch (...) {
         sent_ = io_state::closed;

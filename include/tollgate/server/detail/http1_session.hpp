@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,13 +31,10 @@ public:
         idle,           ///< no byte of a next message has arrived
         in_head,        ///< part of a message's head has arrived
         in_body,        ///< a head has arrived, and part of its body
-        request_ready,  ///< a request is ready for `respond`
+        needs_worker,   ///< the handler of a request waits for a worker: call `serve` there
         output_full,    ///< more requests may be ready; continue when the output has been sent
         closing,        ///< no further request is read: send the output, then close
     };
-
-    /// Whether the calling thread may call a handler that blocks.
-    enum class blocking : std::uint8_t { allowed, forbidden };
 
     explicit http1_session(const http::parser_settings& settings) : settings_{settings}, parser_{settings} {}
 
@@ -47,15 +45,9 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::span<char> input_space();
     void received(std::size_t bytes) noexcept { end_ += bytes; }
 
-    /// Parses what has arrived, up to the next request. Malformed bytes are refused here and end the session.
-    TOLLGATE_DECL state parse(const response_context& with);
-
-    /// Calls the handler and appends its response. Precondition: `parse` returned `request_ready`.
-    TOLLGATE_DECL void respond(const response_context& with);
-
-    /// `parse` and `respond`, as long as there are requests and capacity for their responses. If blocking is forbidden it
-    /// returns `request_ready` before a request whose handler may block.
-    TOLLGATE_DECL state serve(const response_context& with, blocking allowed);
+    /// Parses, calls the handler and appends its responses, as long as there are requests and capacity for responses. On an I/O
+    /// thread it returns `needs_worker` when a handler has to wait; the next call, on a worker, continues there.
+    TOLLGATE_DECL state serve(const response_context& with, http::thread_kind thread);
 
     /// Appends a refusal by the server itself and ends the session.
     TOLLGATE_DECL void refuse(http::status status, std::string_view reason, const response_context& with);
@@ -68,7 +60,7 @@ public:
     /// Whether the client may still be sending: closing at once would then reset the connection and lose the response.
     [[nodiscard]] bool needs_linger() const noexcept { return needs_linger_ || begin_ != end_; }
     /// No part of a message and nothing to send: the session may return to its pool.
-    [[nodiscard]] bool empty() const noexcept { return begin_ == end_ && output_.empty(); }
+    [[nodiscard]] bool empty() const noexcept { return begin_ == end_ && body_bytes_to_skip_ == 0 && output_.empty(); }
     /// Counts the responses: tells one message's deadline from the next one's.
     [[nodiscard]] std::uint64_t responses() const noexcept { return responses_; }
 
@@ -76,6 +68,14 @@ public:
     TOLLGATE_DECL void shrink() noexcept;
 
 private:
+    /// Parses what has arrived. Empty when there is a new head or a whole request for the handler; malformed bytes are refused
+    /// here and end the session.
+    [[nodiscard]] TOLLGATE_DECL std::optional<state> parse(const response_context& with);
+    /// Appends the handler's response and prepares for the next request.
+    TOLLGATE_DECL void respond(const response_context& with);
+    /// Drops what has arrived of a body whose request was answered before; false while part of it is missing.
+    [[nodiscard]] TOLLGATE_DECL bool skip_body() noexcept;
+
     static constexpr std::size_t input_bytes_initial = 8 * 1024;  // several usual requests, so that pipelined ones come in one read
     static constexpr std::size_t input_bytes_kept_max = 16 * 1024;
     static constexpr std::size_t input_space_bytes_min = 1024;    // less is not worth a system call
@@ -91,11 +91,14 @@ private:
     std::string output_;
     std::size_t sent_ = 0;
     std::uint64_t responses_ = 0;
+    std::size_t body_bytes_to_skip_ = 0;  // of a request that was answered from its head
     bool in_body_ = false;
+    bool suspended_ = false;              // the handler waits for a worker
     bool closing_ = false;
     bool needs_linger_ = false;
     http::response response_;
     http::request request_;
+    http::handler_state handler_state_;
 };
 
 }  // namespace tollgate::server_detail

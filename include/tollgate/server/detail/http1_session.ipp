@@ -11,9 +11,11 @@ namespace tollgate::inline v0::server_detail {
 TOLLGATE_DECL void http1_session::begin(const ip_address& peer, bool secure) noexcept {
     begin_ = end_ = sent_ = 0;
     responses_ = 0;
-    in_body_ = closing_ = needs_linger_ = false;
+    body_bytes_to_skip_ = 0;
+    in_body_ = suspended_ = closing_ = needs_linger_ = false;
     output_.clear();
     response_.clear();
+    handler_state_.clear();
     request_.peer = peer;
     request_.secure = secure;
     parser_.start();
@@ -37,29 +39,38 @@ TOLLGATE_DECL std::span<char> http1_session::input_space() {
     return {input_.data() + end_, input_.size() - end_};
 }
 
-TOLLGATE_DECL http1_session::state http1_session::parse(const response_context& with) {
+TOLLGATE_DECL std::optional<http1_session::state> http1_session::parse(const response_context& with) {
     if (closing_) return state::closing;
+    if (!skip_body()) return state::in_body;
     if (begin_ == end_) {
         begin_ = end_ = 0;
         return state::idle;
     }
     switch (parser_.step({input_.data() + begin_, end_ - begin_}, request_)) {
-        case http::parse_step::needs_more: break;
-        case http::parse_step::head_complete:
-            in_body_ = true;
-            if (parser_.expects_continue()) http::append_continue(output_);
-            break;
-        case http::parse_step::complete: return state::request_ready;
-        case http::parse_step::refused:
-            refuse(parser_.refused_status(), parser_.refused_reason(), with);
-            return state::closing;
+        case http::parse_step::needs_more: return in_body_ ? state::in_body : state::in_head;
+        case http::parse_step::head_complete: in_body_ = true; return std::nullopt;
+        case http::parse_step::complete: return std::nullopt;
+        case http::parse_step::refused: break;
     }
-    return in_body_ ? state::in_body : state::in_head;
+    refuse(parser_.refused_status(), parser_.refused_reason(), with);
+    return state::closing;
+}
+
+TOLLGATE_DECL bool http1_session::skip_body() noexcept {
+    if (body_bytes_to_skip_ == 0) [[likely]] return true;
+    const std::size_t bytes = (std::min)(body_bytes_to_skip_, end_ - begin_);
+    begin_ += bytes;
+    body_bytes_to_skip_ -= bytes;
+    if (begin_ == end_) begin_ = end_ = 0;
+    return body_bytes_to_skip_ == 0;
 }
 
 TOLLGATE_DECL void http1_session::respond(const response_context& with) {
-    with.handler.handle(request_, response_);
-    const bool keep_alive = parser_.keep_alive() && !with.draining.load(std::memory_order_relaxed);
+    const bool body_pending = request_.body_state == http::body_state::pending;
+    // A pending body of known length is skipped. A chunked one would have to be parsed for that, and one that a client sends or
+    // not, after it asked for `100 Continue`, has no certain end.
+    const bool next_request_can_be_found = !body_pending || (parser_.message_bytes() != 0 && !parser_.expects_continue());
+    const bool keep_alive = parser_.keep_alive() && next_request_can_be_found && !with.draining.load(std::memory_order_relaxed);
     http::append_response(response_,
                           {.date = with.date,
                            .version = request_.version,
@@ -67,30 +78,48 @@ TOLLGATE_DECL void http1_session::respond(const response_context& with) {
                            .head_only = request_.method == http::method::head},
                           output_);
     response_.clear();
+    handler_state_.clear();
     ++responses_;
-    begin_ += parser_.consumed();
     in_body_ = false;
+    const std::size_t message_bytes = body_pending ? parser_.message_bytes() : parser_.consumed();
+    const std::size_t received_bytes = (std::min)(message_bytes, end_ - begin_);
+    begin_ += received_bytes;
     if (keep_alive) {
+        body_bytes_to_skip_ = message_bytes - received_bytes;
         parser_.start();
         return;
     }
     closing_ = true;
-    // A body that was refused may still be on its way, and so may a next request if it is the server that closes.
-    needs_linger_ = request_.body_state == http::body_state::too_large || parser_.keep_alive();
+    // A body that was not read may still be on its way, and so may a next request if it is the server that closes.
+    needs_linger_ = body_pending || request_.body_state == http::body_state::too_large || parser_.keep_alive();
 }
 
-TOLLGATE_DECL http1_session::state http1_session::serve(const response_context& with, blocking allowed) {
+TOLLGATE_DECL http1_session::state http1_session::serve(const response_context& with, http::thread_kind thread) {
     for (;;) {
-        if (output_.size() - sent_ >= output_bytes_max) return state::output_full;
-        const state now = parse(with);
-        if (now != state::request_ready) return now;
-        request_.is_followed = begin_ + parser_.consumed() < end_;
-        if (allowed == blocking::forbidden && with.handler.may_block(request_)) return now;
+        if (!suspended_) {
+            if (output_.size() - sent_ >= output_bytes_max) return state::output_full;
+            if (const auto now = parse(with)) return *now;
+        }
+        const http::handle_step step = with.handler.advance(request_, response_, handler_state_, thread);
+        suspended_ = step == http::handle_step::needs_worker && thread == http::thread_kind::io;
+        if (suspended_) return state::needs_worker;
+        if (step == http::handle_step::needs_body && request_.body_state == http::body_state::pending) {
+            if (parser_.expects_continue()) http::append_continue(output_);
+            continue;
+        }
+        if (step != http::handle_step::done) [[unlikely]] {  // the handler asks for what it already has, which is its bug
+            response_.clear();
+            response_.set_status(http::status::internal_server_error);
+        }
         respond(with);
     }
 }
 
 TOLLGATE_DECL void http1_session::refuse(http::status status, std::string_view reason, const response_context& with) {
+    closing_ = needs_linger_ = true;
+    suspended_ = false;
+    handler_state_.clear();
+    if (body_bytes_to_skip_ != 0) return;  // this request has its response already
     response_.clear();
     response_.set_status(status);
     with.handler.handle(http::refusal{status, reason, request_.peer, request_.secure}, response_);
@@ -99,7 +128,6 @@ TOLLGATE_DECL void http1_session::refuse(http::status status, std::string_view r
     http::append_response(response_, {.date = with.date, .keep_alive = false}, output_);
     response_.clear();
     ++responses_;
-    closing_ = needs_linger_ = true;
 }
 
 TOLLGATE_DECL void http1_session::sent(std::size_t bytes) noexcept {
