@@ -69,7 +69,7 @@ static_assert(session_source<shop_sessions>);
 /// stays as the default has it.
 struct shop_theme : plain_theme {
     shop_theme() {
-        said.frame.site_name = "Corner shop";
+        wording.frame.site_name = "Corner shop";
         said.consent.allow = "Yes, let it in";
     }
 
@@ -80,9 +80,9 @@ struct shop_theme : plain_theme {
         return "body { max-width: 40rem; margin: 0 auto; padding: 1rem; font: 1rem/1.6 Georgia, serif; }\n"
                "h1, button { color: #7a2e0e; }\n";
     }
-    void begin_page(http::html_writer& html, const page_frame& frame) const {
+    void begin_page(html_writer& html, const page_frame& frame) const {
         html.add("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
-        html.add("<title>{}{} - Corner shop</title>\n", frame.faulty ? "Error: " : "", frame.title);
+        html.add("<title>{}{} - Corner shop</title>\n", frame.has_errors ? "Error: " : "", frame.title);
         html.add("<link rel=\"stylesheet\" href=\"{}\">\n", frame.style_url);
         if (!frame.referrer_policy.empty())
             html.add("<meta name=\"referrer\" content=\"{}\">\n", frame.referrer_policy);
@@ -90,7 +90,7 @@ struct shop_theme : plain_theme {
         for (const page_link& each : frame.navigation) html.add("<a href=\"{}\">{}</a>\n", each.url, each.text);
         html.add("</nav>\n<main>\n");
     }
-    void end_page(http::html_writer& html, const page_frame&) const { html.add("</main>\n</body>\n</html>\n"); }
+    void end_page(html_writer& html, const page_frame&) const { html.add("</main>\n</body>\n</html>\n"); }
 };
 
 static_assert(page_theme<shop_theme>);

@@ -13,9 +13,9 @@ struct own_theme {
     const page_texts& texts() const noexcept { return said; }
     std::string scope_text(std::string_view scope, const service_catalog&) const { return std::string{scope}; }
     std::string style_sheet() const { return {}; }
-    void begin_page(http::html_writer&, const page_frame&) const {}
+    void begin_page(html_writer&, const page_frame&) const {}
 #if !defined(TOLLGATE_MISFIT)
-    void end_page(http::html_writer&, const page_frame&) const {}
+    void end_page(html_writer&, const page_frame&) const {}
 #endif
 };
 

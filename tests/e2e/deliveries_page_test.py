@@ -64,10 +64,10 @@ class Deliveries(Case):
             time.sleep(0.05)
 
     def test_a_failed_delivery_is_looked_at_and_sent_again(self):
-        self.assertIn("Nothing was sent yet", self.visitor.get(self.place()).text)
+        self.assertIn("No deliveries yet", self.visitor.get(self.place()).text)
         self.answers.status, self.answers.body = 500, HOSTILE
         self.emit()
-        page = self.wait_for("Answered 500")
+        page = self.wait_for("HTTP status 500")
         self.assertIn("Failing", page.text)
         self.assertIn("<script>alert(1)</script>\\x1b[31m", page.text)
         self.assertNotIn("<script", page.body)
@@ -77,11 +77,11 @@ class Deliveries(Case):
 
         self.answers.status, self.answers.body = 204, b""
         sent = self.visitor.submit(page.form_with("delivery", action="send_again"), {})
-        self.assertIn("on its way again", sent.text)
-        done = self.wait_for("Answered 204")
+        self.assertIn("queued again", sent.text)
+        done = self.wait_for("HTTP status 204")
         self.assertIn("Delivered", done.text)
         self.assertIn("Active", done.text)
-        self.assertIn("Answered 500", done.text, "the history stays")
+        self.assertIn("HTTP status 500", done.text, "the history stays")
         first, second = self.receiver.wait(2)
         self.assertEqual(first.id, second.id, "a delivery sent again is the same one")
         self.assertIn(first.id, done.text)
@@ -90,14 +90,14 @@ class Deliveries(Case):
         self.answers.status = 410
         self.emit()
         page = self.wait_for("Disabled")
-        self.assertIn("the address answered 410", page.text)
+        self.assertIn("the URL responded with status 410", page.text)
         self.assertFalse([each for each in page.forms if each.named("delivery")], "nothing to send while it is disabled")
         self.assertIn('"deliveries": 0', self.emit())
-        self.assertIn("Enable again", self.visitor.get(WEBHOOKS).text)
+        self.assertIn("Enable webhook", self.visitor.get(WEBHOOKS).text)
 
         self.answers.status = 200
         enabled = self.visitor.submit(page.form_with("hook", action="enable"), {})
-        self.assertIn("The webhook is enabled.", enabled.text)
+        self.assertIn("The webhook was enabled.", enabled.text)
         self.assertIn("Active", enabled.text)
         self.assertIn('"deliveries": 1', self.emit())
         self.wait_for("Delivered")

@@ -20,13 +20,13 @@
 
 namespace tollgate::inline v0 {
 
-/// The payload format of a hook whose request does not name one.
+/// The default payload format of hooks.
 inline constexpr std::string_view default_hook_type = "webhook";
 
-/// How long a replaced secret still signs beside the new one: people configure the new one at the receiver by hand.
+/// How long a replaced secret still signs in addition to the new one.
 inline constexpr std::chrono::hours hook_secret_overlap{24};
 
-/// Succeeds exactly if the account belongs to the user; otherwise not_found(), whether or not the account exists.
+/// Succeeds if the account belongs to the user; otherwise not_found, whether the account exists or not.
 template <user_directory Users>
 [[nodiscard]] result<void> require_account(Users& users, user_id user, const account_ref& wanted) {
     const auto is_theirs = has_account(users, user, wanted);
@@ -35,13 +35,13 @@ template <user_directory Users>
     return {};
 }
 
-/// Succeeds if hooks of this service can subscribe to the event; otherwise error_kind::invalid with a message about `event`.
+/// Whether the service has this event; otherwise invalid, with a message that names `event`.
 [[nodiscard]] inline result<void> check_hook_event(const service& at, std::string_view event) {
-    if (!at.has_event(event)) return invalid("event is none of this service's events.");
+    if (!at.has_event(event)) return invalid("event is not an event of this service.");
     return {};
 }
 
-/// Succeeds if the rule allows hooks to this URL; otherwise error_kind::invalid with a message about `target_url`.
+/// Whether hooks may be sent there; otherwise invalid, with a message that names `target_url`.
 template <target_rule Rule>
 [[nodiscard]] result<void> check_hook_target(const Rule& rule, std::string_view target_url) {
     if (target_url.size() > limits::target_url_bytes_max) return invalid("target_url is longer than 2048 bytes.");
@@ -58,7 +58,7 @@ struct webhook_request {
     hook_source source = hook_source::api;
 };
 
-/// A new hook, to be shown to its creator once: the secret is never listed.
+/// A new hook. Its secret is shown only once and never listed.
 struct issued_hook {
     hook_id id;
     std::string secret;
@@ -69,16 +69,16 @@ namespace detail {
 template <random_source Random>
 [[nodiscard]] result<std::string> new_hook_secret(const Random& random) {
     std::array<std::byte, hook_secret_random_bytes> entropy;
-    if (!random.fill(entropy)) return internal_error("the random source gave nothing");
+    if (!random.fill(entropy)) return internal_error("the random source failed");
     return make_hook_secret(entropy);
 }
 
 }  // namespace detail
 
-/// Creates a hook that receives events from now on. error_kind::invalid if the account has `hooks_per_event_max` hooks for
-/// this event already.
+/// Creates a hook for future events. Invalid if the account has `hooks_per_event_max` hooks for this event.
 template <hook_store Hooks, random_source Random = system_random>
-[[nodiscard]] result<issued_hook> issue_hook(Hooks& hooks, webhook_request wanted, instant now, const Random& random = {},
+[[nodiscard]] result<issued_hook> issue_hook(Hooks& hooks, webhook_request wanted, instant now,
+                                             const Random& random = {},
                                              std::size_t hooks_per_event_max = limits::hooks_per_event_max) {
     auto secret = detail::new_hook_secret(random);
     if (!secret) return std::move(secret).error();
@@ -94,11 +94,11 @@ template <hook_store Hooks, random_source Random = system_random>
     return issued_hook{*made, std::move(*secret)};
 }
 
-/// Replaces the secret of a hook of the account and returns the new one; std::nullopt if the account has no such hook. The
-/// old secret also signs for another `hook_secret_overlap`.
+/// Replaces the secret of a hook of the account; empty if the account has no such hook. The old one still signs for
+/// `hook_secret_overlap`.
 template <hook_store Hooks, random_source Random = system_random>
-[[nodiscard]] result<std::optional<std::string>> renew_hook_secret(Hooks& hooks, const account_ref& of, hook_id which, instant now,
-                                                                   const Random& random = {}) {
+[[nodiscard]] result<std::optional<std::string>> renew_hook_secret(Hooks& hooks, const account_ref& of, hook_id which,
+                                                                   instant now, const Random& random = {}) {
     auto secret = detail::new_hook_secret(random);
     if (!secret) return std::move(secret).error();
     const auto replaced = hooks.replace_hook_secret(of, which, *secret, now + hook_secret_overlap);
@@ -107,4 +107,4 @@ template <hook_store Hooks, random_source Random = system_random>
     return std::optional{std::move(*secret)};
 }
 
-}  // namespace tollgate
+}  // namespace tollgate::inline v0

@@ -19,32 +19,32 @@
 
 namespace tollgate::inline v0 {
 
-/// What a developer states about their application.
+/// An application to register.
 struct application_request {
     user_id owner;
-    std::string name;     ///< shown on the authorization page: a visible line of 1 to 100 bytes
-    std::string website;  ///< an absolute http or https URL without user information
-    std::string description = {};  ///< may be empty; a visible line of at most 255 bytes
+    std::string name;                              ///< shown on the consent page: a visible line of 1 to 100 bytes
+    std::string website;                           ///< an absolute http or https URL without user information
+    std::string description = {};                  ///< may be empty; a visible line of at most 255 bytes
     std::optional<std::string> redirect_url = {};  ///< as `website`, and without a fragment (RFC 6749 section 3.1.2)
 };
 
-/// What is wrong with one field, so that a form can show it there.
+/// An error in one field.
 struct field_fault {
     std::string_view field;    ///< `name`, `website`, `description` or `redirect_url`
     std::string_view message;  ///< a sentence that begins with the field's name
 };
 
-/// Everything that is wrong, in the order of the fields; empty if the request is valid.
+/// All errors, in the order of the fields; empty if there are none.
 [[nodiscard]] TOLLGATE_DECL std::vector<field_fault> faults_of(const application_request& wanted);
 
-/// A new application, to be shown to its owner once: the store keeps only the digest of the secret.
+/// A new application. Its secret is shown only once; the store keeps its digest.
 struct registered_application {
     application_id id;
     public_id client_id;
     secret_text client_secret;
 };
 
-/// A new client secret, also for one that replaces another; std::nullopt if the random source fails.
+/// A client secret, also for replacing one; empty if the random source fails.
 template <random_source Random>
 [[nodiscard]] std::optional<secret_text> new_client_secret(const Random& random) {
     std::array<std::byte, 32> bytes;
@@ -54,8 +54,8 @@ template <random_source Random>
     return made;
 }
 
-/// Registers an OAuth client (RFC 6749 section 2). error_kind::invalid with the first of `faults_of(wanted)`, and if the owner
-/// has `applications_per_user_max` applications already.
+/// Registers an OAuth client (RFC 6749 section 2). Invalid for the first of its faults, and if the user has
+/// `applications_per_user_max` applications.
 template <application_store Store, random_source Random = system_random>
 [[nodiscard]] result<registered_application> register_application(
     Store& store, application_request wanted, instant now, const Random& random = {},
@@ -63,7 +63,7 @@ template <application_store Store, random_source Random = system_random>
     if (const auto faults = faults_of(wanted); !faults.empty()) return invalid(std::string{faults.front().message});
     std::array<std::byte, 16> name_bytes;
     const auto secret = new_client_secret(random);
-    if (!secret || !random.fill(name_bytes)) return internal_error("the random source gave nothing");
+    if (!secret || !random.fill(name_bytes)) return internal_error("the random source failed");
     const auto client_id = make_public_id(public_id_kind::client_id, name_bytes);
 
     const auto id = store.create_application({.owner = wanted.owner,
@@ -89,24 +89,24 @@ inline std::vector<field_fault> faults_of(const application_request& wanted) {
         faults.push_back({"name", "name must be a line of 1 to 100 bytes without control or invisible characters."});
 
     const auto website = http::url::parse(wanted.website);
-    if (!website)
-        faults.push_back({"website", "website must be an absolute http or https URL of at most 2048 bytes."});
-    else if (website->has_user_info)
-        faults.push_back({"website", "website must not hold a user name or password."});
+    if (!website) faults.push_back({"website", "website must be an absolute http or https URL of at most 2048 bytes."});
+    else if (website->has_user_info) faults.push_back({"website", "website must not contain a user name or password."});
 
     if (!wanted.description.empty() && !is_visible_line(wanted.description, limits::application_description_bytes_max))
-        faults.push_back({"description", "description must be a line of at most 255 bytes without control or invisible characters."});
+        faults.push_back({"description",
+                          "description must be a line of at most 255 bytes without control or invisible characters."});
 
     if (wanted.redirect_url) {
         const auto redirect = http::url::parse(*wanted.redirect_url);
         if (!redirect)
-            faults.push_back({"redirect_url", "redirect_url must be an absolute http or https URL of at most 2048 bytes."});
+            faults.push_back(
+                {"redirect_url", "redirect_url must be an absolute http or https URL of at most 2048 bytes."});
         else if (redirect->has_user_info)
-            faults.push_back({"redirect_url", "redirect_url must not hold a user name or password."});
+            faults.push_back({"redirect_url", "redirect_url must not contain a user name or password."});
         else if (redirect->has_fragment)
             faults.push_back({"redirect_url", "redirect_url must not have a fragment (#)."});
     }
     return faults;
 }
 
-}  // namespace tollgate
+}  // namespace tollgate::inline v0

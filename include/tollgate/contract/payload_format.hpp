@@ -25,9 +25,8 @@ namespace tollgate::inline v0 {
 template <class F>
 concept payload_format = requires(const F& f, const due_delivery& sent, instant now, http::field_block& fields,
                                   std::string& body) {
-    // Called for each attempt, with its time, and both empty. The body must be the same for each: receivers compare.
-    // Host, Content-Length, Connection and User-Agent are the client's, and not to be added. After a problem the delivery is
-    // given up: nobody can send it.
+    // Called for each attempt, with its time; fields and body are empty. The body must be the same for each attempt.
+    // The client adds Host, Content-Length, Connection and User-Agent. After an error the delivery is given up.
     { f.write(sent, now, fields, body) } -> std::same_as<result<void>>;
 };
 

@@ -16,13 +16,13 @@
 
 namespace tollgate::inline v0 {
 
-/// Checks a login and its password. Only the sign-in page needs one; an integrator with a sign-in of their own has none.
+/// Checks a login and its password. Only the built-in sign-in page needs one.
 ///
-/// Thread rule: callable from many threads at once. Blocking: yes in all likelihood; `static constexpr bool blocking = true`.
-/// Errors: an `error` when it could not be found out (unavailable also when too many checks run already); nothing is thrown.
+/// Thread rule: callable from many threads at once. Blocking: usually; declare `static constexpr bool blocking = true`.
+/// Errors: an `error` if it could not be checked (unavailable also if too many checks are running); nothing is thrown.
 template <class P>
 concept password_source = requires(P& p, std::string_view login, std::string_view password) {
-    // Whose they are; none when they are nobody's. Takes as long for a login that does not exist as for a wrong password.
+    // The user, or empty if login or password is wrong. Takes as long for an unknown login as for a wrong password.
     { p.check_password(login, password) } -> std::same_as<result<std::optional<user_id>>>;
 };
 
@@ -45,14 +45,15 @@ concept password_source = requires(P& p, std::string_view login, std::string_vie
 ///         }
 ///     };
 template <class S>
-concept session_source = requires(S& s, const http::request& asked, instant now, std::string_view return_to) {
-    // Who is signed in; none for nobody.
-    { s.session_of(asked, now) } -> std::same_as<result<std::optional<session>>>;
-    // Where to send a person who is not, so that they come back to `return_to`, a path and query of this site. Visible ASCII.
+concept session_source = requires(S& s, const http::request& request, instant now, std::string_view return_to) {
+    // The session of this request, if any.
+    { s.session_of(request, now) } -> std::same_as<result<std::optional<session>>>;
+    // Where to send someone who is not signed in, so that they come back to `return_to`, a path and query of this site.
+    // Visible ASCII.
     { s.sign_in_url(return_to) } -> std::same_as<std::string>;
 };
 
-/// What a person typed into a sign-in form, and where they are. Views: valid during the call.
+/// A submitted sign-in form and the client's address. Views: valid during the call.
 struct sign_in_attempt {
     std::string_view login;
     std::string_view password;
@@ -61,31 +62,31 @@ struct sign_in_attempt {
 
 enum class sign_in_result : std::uint8_t {
     signed_in,
-    refused,    ///< no such login, or another password: which of the two is nobody's business
-    throttled,  ///< too many failures before this one; nothing was looked at, a right password neither
+    refused,  ///< unknown login or wrong password; which of them is not disclosed
+    throttled,  ///< too many failures before; the password was not checked
 };
 
-/// What came of it.
+/// The result of an attempt.
 struct sign_in_answer {
     sign_in_result result = sign_in_result::refused;
-    std::optional<session> who;  ///< set exactly if signed in: the new session
-    seconds retry_after{};       ///< if throttled: when it is worth another try; at least 1
+    std::optional<session> who;  ///< the new session, if signed in
+    seconds retry_after{};  ///< if throttled: the time to wait; at least 1
 };
 
-/// A session source that lets people in and out by itself: what our sign-in pages need. `cookie_sessions` is one; an
-/// integrator who has a sign-in page is none, and `sign_in_url` leads to that page.
+/// A session source with sign-in and sign-out, which the built-in sign-in pages need. `cookie_sessions` is one. An
+/// integrator with a sign-in page needs only a `session_source`, whose `sign_in_url` leads to that page.
 ///
-/// Thread rule and errors: as for `session_source`. Blocking: `sign_in` takes long on purpose (a slow hash of the password),
-/// so it is called on a thread that may wait, whatever `blocking` says.
+/// Thread rule and errors: as for `session_source`. Blocking: `sign_in` computes a slow password hash, so it is called
+/// on a worker thread, whatever `blocking` says.
 template <class S>
-concept sign_in_source = session_source<S> && requires(S& s, const http::request& asked, const sign_in_attempt& attempt,
-                                                       instant now, http::response& out) {
-    // Checks the password, ends the session that the request came with, if any, and begins a new one, whose Set-Cookie is
-    // added to `out`. Adds nothing to `out` unless the result is `signed_in`. Whether the form came from our own page is the
-    // caller's to check, before.
-    { s.sign_in(asked, attempt, now, out) } -> std::same_as<result<sign_in_answer>>;
-    // Ends the session that the request came with, if any, and tells the browser to forget it.
-    { s.sign_out(asked, now, out) } -> std::same_as<result<void>>;
+concept sign_in_source = session_source<S> && requires(S& s, const http::request& request, const sign_in_attempt& attempt,
+                                                       instant now, http::response& response) {
+    // Checks the password, ends the session that the request came with, if any, and begins a new one, whose Set-Cookie
+    // is added to `out`. Adds nothing to `out` unless the result is `signed_in`. The caller has checked that the form
+    // came from this site.
+    { s.sign_in(request, attempt, now, response) } -> std::same_as<result<sign_in_answer>>;
+    // Ends the session that the request came with, if any, and clears the cookie.
+    { s.sign_out(request, now, response) } -> std::same_as<result<void>>;
 };
 
 }  // namespace tollgate

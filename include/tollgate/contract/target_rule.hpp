@@ -23,11 +23,11 @@ namespace tollgate::inline v0 {
 ///     };
 template <class R>
 concept target_rule = requires(const R& r, const http::url& target, const ip_address& address) {
-    // Judges a URL when a hook is made, by its text alone. A refusal is error_kind::invalid, and its message names
-    // `target_url`.
+    // Checks a URL when a hook is created, by its text alone. A refusal is error_kind::invalid with a message that
+    // names `target_url`.
     { r.check(target) } -> std::same_as<result<void>>;
-    // Judges an address before each connection to it, after the name was looked up: a name that was harmless when the
-    // hook was made may point inside now.
+    // Checks an address before each connection, after the name was resolved: a name may resolve to a private address
+    // later.
     { r.allows(address) } noexcept -> std::same_as<bool>;
 };
 

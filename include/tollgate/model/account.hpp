@@ -12,14 +12,14 @@ namespace tollgate::inline v0 {
 /// The path segment that names a product, such as `sitesmaker`.
 using service_name = inline_text<limits::service_name_bytes_max>;
 
-/// One user's account at one service.
+/// A user's account at one service.
 struct account {
     account_id id;
     std::string name;
     bool admin = false;
 };
 
-/// An account id means something only together with its service: each may count its own.
+/// Account ids are unique only within a service.
 struct account_ref {
     service_name service;
     account_id account;
@@ -31,10 +31,10 @@ struct account_ref {
 /// Three capital letters of ISO 4217.
 using currency_code = inline_text<3>;
 
-/// What a user has, in the currency of their settings.
+/// A user's balance, in the currency of their settings.
 struct balance {
     user_id user;
-    decimal amount;  ///< its digits, never a binary float
+    decimal amount;  ///< exact, never a binary float
     currency_code currency;
 };
 

@@ -11,10 +11,10 @@
 
 namespace tollgate::inline v0 {
 
-/// Names an OAuth client to everybody (RFC 6749 section 2.2).
+/// The public identifier of an OAuth client (RFC 6749 section 2.2).
 using client_id_text = inline_text<limits::client_id_bytes_max>;
 
-/// A program of somebody else's that asks users to be let into their accounts: an OAuth 2.0 client.
+/// An OAuth 2.0 client.
 struct application {
     application_id id;
     user_id owner;
@@ -22,14 +22,14 @@ struct application {
     digest secret_digest;  ///< SHA-256 of the client secret
     std::string name;
     std::string website;
-    std::string description;                  ///< empty when none was given
+    std::string description;  ///< may be empty
     std::optional<std::string> redirect_url;  ///< compared byte for byte
     instant created_at;
 };
 
 struct new_application {
     user_id owner;
-    client_id_text client_id;  ///< unique; a second one of the same name is a conflict
+    client_id_text client_id;  ///< unique; a duplicate is a conflict
     digest secret_digest;
     std::string name;
     std::string website;

@@ -9,20 +9,20 @@
 
 namespace tollgate::inline v0 {
 
-/// What let a caller in.
+/// How a caller was authenticated.
 enum class credential_kind : std::uint8_t {
-    personal_token,  ///< their own, over Basic
-    access_token,    ///< an application's, over Bearer
-    other,           ///< an integrator's own authenticator
+    personal_token,  ///< of a user, over Basic
+    access_token,  ///< of an application, over Bearer
+    other,  ///< by an integrator's authenticator
 };
 
-/// Who is calling, and what they may do.
+/// An authenticated caller.
 struct caller {
     user_id user;
     scope_set scopes;
     credential_kind credential = credential_kind::other;
-    std::optional<application_id> application;  ///< the one that acts for the user, with an access token
-    quota_told user_quota{};                    ///< the user's, where it came with the credential
+    std::optional<application_id> application;  ///< the application that acts for the user, with an access token
+    quota_told user_quota{};  ///< the user's quota, if it was looked up with the credential
 };
 
 }  // namespace tollgate

@@ -11,7 +11,7 @@
 
 namespace tollgate::inline v0 {
 
-/// What one user has let one application do, as that user's settings list it.
+/// What a user has authorized an application to do.
 struct grant {
     grant_id id;
     user_id user;
@@ -23,76 +23,77 @@ struct grant {
     std::optional<instant> last_used_at;  ///< recorded at a bounded rate, so it may lag
 };
 
-/// An authorization code on its way (RFC 6749 section 4.1.2). The code itself is in the redirect alone.
+/// An authorization code to store (RFC 6749 section 4.1.2). The code itself is only in the redirect.
 struct new_authorization_code {
     digest code_digest;
     user_id user;
     application_id application;
     scope_set scopes;
-    std::string redirect;                       ///< where the browser is really sent; an exchange that names one names this
+    std::string redirect;  ///< where the browser is sent; a redirect_uri in the exchange must equal it
     std::optional<std::string> code_challenge;  ///< S256, base64url (RFC 7636 section 4.2)
     instant created_at;
     instant expires_at;
-    /// Nobody was asked, because all of it was granted before: a code is made only while that still holds.
+    /// Consent was skipped because all scopes were granted before: the code is created only if that still holds.
     bool only_if_granted = false;
 };
 
-/// What came of keeping a code. A form that was sent twice asks for the same code twice.
+/// The result of storing a code. Submitting a form twice asks for the same code twice.
 enum class code_result : std::uint8_t {
     created,
-    waiting,      ///< it is there already, and was not redeemed yet
-    spent,        ///< it is there already, and was redeemed
-    not_granted,  ///< there is none: not all of its scopes are granted (any more)
+    waiting,  ///< it exists and was not redeemed yet
+    spent,  ///< it exists and was redeemed
+    not_granted,  ///< not created: not all of its scopes are granted
 };
 
-/// A pair of tokens that is about to be handed out, as the store keeps it.
+/// A new pair of tokens, as the store keeps it.
 struct issued_tokens {
     digest access_digest;
     instant access_expires_at;
     digest refresh_digest;
-    instant refresh_expires_at;  ///< moves on with each use ...
-    instant refresh_ends_at;     ///< ... but never beyond this
+    instant refresh_expires_at;  ///< moves with each use ...
+    instant refresh_ends_at;  ///< ... up to this
 };
 
-/// What an application shows to redeem a code (RFC 6749 section 4.1.3).
+/// A request to redeem a code (RFC 6749 section 4.1.3).
 struct code_redemption {
     digest code_digest;
     application_id application;
-    std::optional<std::string> redirect_uri{};    ///< as sent with the exchange; compared byte for byte, if it was sent
-    std::optional<std::string> code_challenge{};  ///< S256 of the verifier that was sent: there exactly if the code has one
+    std::optional<std::string> redirect_uri{};  ///< as sent in the exchange; if sent, compared byte for byte
+    /// S256 of the verifier that was sent; required exactly if the code has a challenge.
+    std::optional<std::string> code_challenge{};
     instant now;
-    issued_tokens tokens;  ///< kept exactly if the code is redeemed
+    issued_tokens tokens;  ///< stored exactly if the code is redeemed
 };
 
-/// What came of it. Everything but `redeemed` is `invalid_grant` to the client.
+/// The result. Everything but `redeemed` is `invalid_grant` to the client.
 enum class redemption_result : std::uint8_t {
     redeemed,
-    unknown,   ///< no such code, an expired one, or another application's: nothing changed
-    mismatch,  ///< another redirect_uri or verifier, or a verifier too few or too many: the code is still good
-    reused,    ///< a code that was redeemed before: the tokens made from it are revoked by now
+    unknown,  ///< unknown, expired, or issued to another application: nothing changed
+    mismatch,  ///< redirect_uri or verifier differs, is missing or unexpected: the code stays valid
+    reused,  ///< redeemed before: the tokens made from it are revoked
 };
 
 struct redeemed_code {
     redemption_result result = redemption_result::unknown;
     std::optional<user_id> user;  ///< set exactly if redeemed
-    scope_set scopes;             ///< what was granted, if redeemed
+    scope_set scopes;  ///< what was granted, if redeemed
 };
 
-/// What an application shows to get a new access token (RFC 6749 section 6).
+/// A request for a new access token (RFC 6749 section 6).
 struct token_refresh {
     digest refresh_digest;
     application_id application;
-    std::optional<scope_set> narrowed{};  ///< fewer scopes for this access token; none: as many as were granted
+    std::optional<scope_set> narrowed{};  ///< fewer scopes for this access token; empty: all that were granted
     instant now;
     digest access_digest;
     instant access_expires_at;
-    seconds refresh_lifetime;  ///< from `now`, at most until the token's own end
+    seconds refresh_lifetime;  ///< from `now`, at most until the token's absolute end
 };
 
 enum class refresh_result : std::uint8_t {
     refreshed,
-    unknown,    ///< no such token, an expired or revoked one, or another application's
-    too_wide,   ///< a scope that the refresh token does not have
+    unknown,  ///< unknown, expired, revoked, or another application's
+    too_wide,  ///< a scope that the refresh token does not have
 };
 
 struct refreshed_token {

@@ -15,7 +15,7 @@ namespace tollgate::inline v0 {
 
 using token_username = inline_text<limits::token_username_bytes_max>;
 
-/// What a personal token is shown as in its owner's settings. Its secret is known to nobody but whoever was shown it.
+/// A personal token as its owner's settings list it. The store keeps only the digest of its secret.
 struct personal_token {
     token_id id;
     user_id user;
@@ -28,14 +28,14 @@ struct personal_token {
 
 struct new_personal_token {
     user_id user;
-    token_username username;  ///< unique; a second one of the same name is a conflict
+    token_username username;  ///< unique; a duplicate is a conflict
     digest secret_digest;     ///< SHA-256 of the secret
     std::string description;  ///< at most limits::token_description_bytes_max
     scope_set scopes;
     instant created_at;
 };
 
-/// An access token that an application got for a user (RFC 6749 section 1.4).
+/// An access token to store (RFC 6749 section 1.4).
 struct new_access_token {
     user_id user;
     application_id application;
@@ -45,15 +45,15 @@ struct new_access_token {
     instant expires_at;
 };
 
-/// What the pipeline needs to let a caller in, and nothing more: read on every request, so it holds no heap memory.
+/// What authentication needs. Read on every request, so it does not allocate.
 struct token_credential {
     user_id user;
     digest secret_digest;
     scope_set scopes;
-    std::optional<instant> expires_at;  ///< no longer valid from this moment on; none: until it is revoked
+    std::optional<instant> expires_at;  ///< invalid from this time on; empty: valid until revoked
     std::optional<application_id> application;
-    std::optional<instant> last_used_at{};  ///< as recorded; always none where a store records no use
-    quota_told owner_quota{};  ///< told by a store that lives beside the directory, and saves it a question
+    std::optional<instant> last_used_at{};  ///< as recorded; always empty if the store does not record uses
+    quota_told owner_quota{};  ///< the owner's quota, if the store looked it up with the credential
 };
 
 }  // namespace tollgate

@@ -11,7 +11,7 @@
 
 namespace tollgate::inline v0 {
 
-/// How much one key may ask for: `requests` within a window of this length.
+/// At most `requests` within a window of this length.
 struct quota {
     std::uint32_t requests = 0;
     seconds window{0};
@@ -19,20 +19,20 @@ struct quota {
     friend constexpr bool operator==(const quota&, const quota&) noexcept = default;
 };
 
-/// A user's own quota, as far as whoever looked up something else of theirs came by it.
+/// A user's own quota, if it came with another look-up.
 struct quota_told {
-    bool is_told = false;        ///< false: ask the directory
-    std::optional<quota> own{};  ///< if it is told: none is the default
+    bool is_told = false;  ///< false: ask the directory
+    std::optional<quota> own{};  ///< if it is told: empty means the default
 
     friend constexpr bool operator==(const quota_told&, const quota_told&) noexcept = default;
 };
 
 enum class limit_kind : std::uint8_t { user, address };
 
-/// Whom a request is counted against: a user, whatever token they use, or a client's address.
+/// What a request is counted against: a user, whatever token they use, or a client's address.
 ///
-/// An IPv6 address counts by its /64, which is what one household or one rented machine has to itself. An IPv4 address
-/// is packed into the place of such a prefix: it takes one out of 0000::/8 (RFC 4291 section 2.4), where no client is.
+/// An IPv6 address counts by its /64, the usual assignment to one household or machine. An IPv4 address is packed into
+/// a prefix in 0000::/8 (RFC 4291 section 2.4), which no client uses.
 class limit_key {
 public:
     static constexpr limit_key of(user_id user) noexcept {
@@ -41,7 +41,7 @@ public:
     static constexpr limit_key of(const ip_address& client) noexcept;
 
     [[nodiscard]] constexpr limit_kind kind() const noexcept { return kind_; }
-    /// Tells apart two keys of one kind.
+    /// Unique among keys of one kind.
     [[nodiscard]] constexpr std::uint64_t value() const noexcept { return value_; }
 
     friend constexpr bool operator==(const limit_key&, const limit_key&) noexcept = default;
@@ -53,12 +53,12 @@ private:
     std::uint64_t value_;
 };
 
-/// What a limiter says of one request, and what the client reads in `X-RateLimit-*`.
+/// A limiter's decision about one request, and the values of `X-RateLimit-*`.
 struct verdict {
     bool admitted = false;
-    std::uint32_t limit = 0;      ///< requests in a whole window
-    std::uint32_t remaining = 0;  ///< what is left of them after this request
-    instant resets_at{};          ///< when the window ends; for a key without one, when it would end if it began now
+    std::uint32_t limit = 0;  ///< requests per window
+    std::uint32_t remaining = 0;  ///< left in the window after this request
+    instant resets_at{};  ///< when the window ends; for a key without a window, when one that begins now would end
 };
 
 constexpr limit_key limit_key::of(const ip_address& client) noexcept {

@@ -8,7 +8,8 @@
 
 namespace tollgate::inline v0 {
 
-/// scope-token of RFC 6749 section 3.3: visible ASCII without `"` and `\`. Commas separate scopes here, so none holds one.
+/// scope-token of RFC 6749 section 3.3: visible ASCII without `"` and `\`. Commas separate scopes here, so a scope
+/// contains none.
 [[nodiscard]] constexpr bool is_scope_token(std::string_view text) noexcept {
     if (text.empty()) return false;
     for (char c : text)
@@ -16,27 +17,27 @@ namespace tollgate::inline v0 {
     return true;
 }
 
-/// What a credential may do: scopes in the order they were asked for, each once, kept as one text with single spaces,
-/// which is how it is stored and shown. A value without heap memory.
+/// The scopes of a credential, in the order of the request, without duplicates, kept as one text with single spaces,
+/// which is how it is stored and shown. Does not allocate.
 class scope_set {
 public:
     constexpr scope_set() noexcept = default;
 
-    /// From a list separated by commas, spaces or both; duplicates are folded. Empty for a byte that no scope has and for
-    /// more than `limits::scope_text_bytes_max` bytes. An empty list is an empty set.
+    /// From a list separated by commas, spaces or both; duplicates are folded. Empty for a byte that scopes cannot
+    /// contain and for more than `limits::scope_text_bytes_max` bytes. An empty list is an empty set.
     static constexpr std::optional<scope_set> parse(std::string_view list) noexcept;
 
-    /// False, and unchanged, when there is no room. Adding what is there already is true.
+    /// False, and unchanged, if it does not fit. Adding an existing scope is true.
     constexpr bool add(std::string_view scope) noexcept;
 
     [[nodiscard]] constexpr bool contains(std::string_view scope) const noexcept;
-    /// Each by its name, whatever one covers of another.
+    /// By name only, whatever one scope covers of another.
     [[nodiscard]] constexpr bool contains_all(const scope_set& others) const noexcept;
     [[nodiscard]] constexpr bool empty() const noexcept { return text_.empty(); }
     /// Separated by single spaces (RFC 6749 section 5.1).
     [[nodiscard]] constexpr std::string_view text() const noexcept { return text_.view(); }
 
-    /// Calls `visit(scope)` for each until it returns false; false when it did.
+    /// Calls `visit(scope)` for each until it returns false; false if it did.
     template <class Visit>
     constexpr bool for_each(Visit&& visit) const;
 

@@ -16,32 +16,32 @@ struct service {
     service_name name;
     std::string read_scope;           ///< `{name}:read`
     std::string write_scope;          ///< `{name}`, which covers reading
-    std::vector<std::string> events;  ///< what a hook may ask for
+    std::vector<std::string> events;  ///< that hooks can subscribe to
 
     [[nodiscard]] TOLLGATE_DECL bool has_event(std::string_view event) const noexcept;
 };
 
-/// All services, and with them all scopes. Built once, then read from any thread.
+/// All services and their scopes. Built once, then read from any thread.
 ///
 ///     service_catalog services;
 ///     services.add("sitesmaker", {"site.created", "site.published"});
 class service_catalog {
 public:
-    /// Refuses (error_kind::invalid) a name that is no path segment of `[a-z0-9-]{1,32}`, one that the API uses itself
-    /// (`user`, `testservice`), a second one of the same name, and an event that is not `[A-Za-z0-9._-]{1,128}`.
+    /// Refuses (error_kind::invalid) a name that is not `[a-z0-9-]{1,32}`, a reserved one (`user`, `testservice`), a
+    /// duplicate, and an event that is not `[A-Za-z0-9._-]{1,128}`.
     TOLLGATE_DECL result<void> add(std::string_view name, std::vector<std::string> events);
 
-    /// Null when there is none. The pointer is good until the next `add`.
+    /// Null if there is none. The pointer is valid until the next `add`.
     [[nodiscard]] const service* find(std::string_view name) const noexcept {
         for (const service& each : services_)
             if (each.name == name) return &each;
         return nullptr;
     }
 
-    /// Whether any credential can have this scope: a service's two, or `user:balance`.
+    /// Whether the scope exists: two per service, and `user:balance`.
     [[nodiscard]] TOLLGATE_DECL bool has_scope(std::string_view scope) const noexcept;
 
-    /// Every scope, in the order a person would want to see them.
+    /// Every scope, in the order in which pages list them.
     [[nodiscard]] TOLLGATE_DECL std::vector<std::string> scopes() const;
 
     [[nodiscard]] const std::vector<service>& services() const noexcept { return services_; }
@@ -50,7 +50,7 @@ private:
     std::vector<service> services_;
 };
 
-/// The scope of the balance endpoint, which belongs to no service.
+/// The scope of the balance endpoint, which does not belong to a service.
 inline constexpr std::string_view balance_scope = "user:balance";
 
 }  // namespace tollgate

@@ -32,8 +32,8 @@ TOLLGATE_DECL result<void> service_catalog::add(std::string_view name, std::vect
     if (!detail::is_service_name(name))
         return invalid("The service name '" + std::string{name} + "' is not 1 to 32 of a-z, 0-9 and '-'.");
     if (name == "user" || name == "testservice")
-        return invalid("The service name '" + std::string{name} + "' is taken by the API itself.");
-    if (find(name) != nullptr) return invalid("The service '" + std::string{name} + "' is there already.");
+        return invalid("The service name '" + std::string{name} + "' is reserved by the API.");
+    if (find(name) != nullptr) return invalid("The service '" + std::string{name} + "' already exists.");
     for (const std::string& event : events)
         if (!detail::is_event_name(event))
             return invalid("The event name '" + event + "' is not 1 to 128 of A-Z, a-z, 0-9, '.', '_' and '-'.");

@@ -8,14 +8,14 @@
 
 namespace tollgate::inline v0 {
 
-/// A person who is signed in, as pages see them.
+/// A signed-in user, as pages see them.
 struct session {
     user_id user;
-    std::string login;   ///< what to call them on a page
-    std::string secret;  ///< known to this session alone; form tokens are made from it, it is never shown
+    std::string login;  ///< shown on pages
+    std::string secret;  ///< unique to this session; form tokens are made from it, and it is never shown
 };
 
-/// A session as a store keeps it: found by the SHA-256 of what the cookie holds.
+/// A session as a store keeps it: found by the SHA-256 of its cookie.
 struct stored_session {
     digest cookie_digest;
     user_id user;

@@ -24,17 +24,16 @@
 
 namespace tollgate::inline v0 {
 
-/// OAuth 2.0 at `{auth_url}` (RFC 6749, the authorization code grant): the authorization page, the token endpoint,
-/// revocation (RFC 7009), metadata (RFC 8414). A handler, to be hosted by `server` or by any other HTTP server.
+/// OAuth 2.0 at `{auth_url}` (RFC 6749, authorization code grant): authorization page, token endpoint, revocation (RFC
+/// 7009), metadata (RFC 8414). A handler for `server` or any other HTTP server.
 ///
 ///     authorization_server oauth{settings, sessions, store};
 ///     authorization_server oauth{settings, sessions, store, default_policies().with_limiter(std::ref(limiter))};
 ///     http::site site{http::mounted("/v1", api), http::mounted(oauth), http::mounted(pages)};
 ///
-/// The limiter counts wrong client secrets against the client's address: give it the API's by `std::ref`. Sessions and
-/// store are the integrator's and must outlive it. Thread rule: `handle` may be called from many threads at once.
-/// Blocking: exactly if the sessions, the store or the limiter block, and while a password is checked. The metadata asks
-/// none of them, so that it says whether the process answers, whatever becomes of a database.
+/// The limiter counts wrong client secrets by the client's address; share the API's by `std::ref`. Sessions and store
+/// must outlive it. Thread rule: `handle` may be called from many threads at once. Blocking: if the sessions, the store
+/// or the limiter block, and while a password is checked. The metadata needs none of them.
 template <class Sessions, class Store, class Policies = decltype(default_policies()), class Theme = plain_theme>
 class authorization_server {
     static constexpr bool sessions_fit = session_source<Sessions>;
@@ -51,207 +50,207 @@ class authorization_server {
 public:
     static constexpr bool blocking = always_blocks || limiter_blocks || sign_in_source<Sessions>;
 
-    /// Throws std::invalid_argument for an auth_url that is no absolute URL, and std::runtime_error when there are no
-    /// random bytes.
+    /// Throws std::invalid_argument if auth_url is not an absolute URL, and std::runtime_error if the random source
+    /// fails.
     authorization_server(oauth_settings settings, Sessions& sessions, Store& store,
                          Policies policies = default_policies(), Theme theme = {})
         : settings_{std::move(settings)},
           sessions_{sessions},
           store_{store},
           policies_{std::move(policies)},
-          pages_{settings_.auth_url, settings_.services, pipeline::fit_theme(std::move(theme)),
-                 pipeline::page_reach::onward},
-          places_{settings_, pages_.site().root} {
+          pages_{settings_.auth_url, settings_.services, web::fit_theme(std::move(theme)),
+                 web::page_reach::other_sites},
+          paths_{settings_, pages_.site().root} {
         while (settings_.auth_url.ends_with('/')) settings_.auth_url.pop_back();
         docs_url_ = settings_.auth_url + "/docs/";
         metadata_ = oauth::make_metadata(settings_);
         const auto key = oauth::new_secret(secret_kind::session, policy(policies_.random));
-        if (!key) throw std::runtime_error{"tollgate: the random source gave nothing"};
+        if (!key) throw std::runtime_error{"tollgate: the random source failed"};
         form_key_ = *key;
     }
 
-    // What answers points into it.
+    // The endpoints refer to members.
     authorization_server(const authorization_server&) = delete;
     authorization_server& operator=(const authorization_server&) = delete;
 
-    void handle(const http::request& asked, http::response& out) noexcept;
-    void handle(const http::refusal& refused, http::response& out) noexcept;
+    void handle(const http::request& request, http::response& response) noexcept;
+    void handle(const http::refusal& refused, http::response& response) noexcept;
 
     /// Only a POST to a known place has its body read; all other requests are answered from the head.
     [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response, http::handler_state&,
                                             http::thread_kind thread) noexcept {
-        const bool needs_body = request.method == http::method::post && !asks_nobody(places_.find(request.target.path)) &&
-                                names_agent(request);
+        const bool needs_body = request.method == http::method::post && !needs_no_store(paths_.find(request.target.path)) &&
+                                has_user_agent(request);
         if (needs_body && request.body_state == http::body_state::pending) return http::handle_step::needs_body;
         if (thread == http::thread_kind::io && may_block(request)) return http::handle_step::needs_worker;
         handle(request, response);
         return http::handle_step::done;
     }
 
-    /// For tests, and for hosts that have no response to use again.
-    [[nodiscard]] http::response handle(const http::request& asked) noexcept {
-        http::response out;
-        handle(asked, out);
-        return out;
+    /// For tests, and for hosts that do not reuse responses.
+    [[nodiscard]] http::response handle(const http::request& request) noexcept {
+        http::response response;
+        handle(request, response);
+        return response;
     }
 
-    /// Where it belongs on a `http::site`.
+    /// The paths for `http::site`.
     [[nodiscard]] std::vector<std::string> mounts() const {
-        auto all = places_.mounts();
+        auto all = paths_.mounts();
         all.push_back(pages_.site().style_url);
         return all;
     }
 
-    /// Metadata, the style sheet and unknown pages never wait, but for those without an agent, which are counted. A password
-    /// takes time, and is only ever sent to the page where people sign in and agree at once.
-    [[nodiscard]] bool may_block(const http::request& asked) const noexcept {
-        const auto where = places_.find(asked.target.path);
+    /// Metadata, style sheet and unknown paths do not block, except for requests without a User-Agent, which are
+    /// counted. Only the page with sign-in and consent checks passwords.
+    [[nodiscard]] bool may_block(const http::request& request) const noexcept {
+        const auto where = paths_.find(request.target.path);
         const bool limiter_waits = limiter_blocks && pipeline::limiter_may_block(policy(policies_.limiter));
-        if (asks_nobody(where)) return limiter_waits && !names_agent(asked);
+        if (needs_no_store(where)) return limiter_waits && !has_user_agent(request);
         return always_blocks || limiter_waits ||
-               (asked.method == http::method::post && where == oauth::place::one_page);
+               (request.method == http::method::post && where == oauth::endpoint::one_page);
     }
 
     [[nodiscard]] const oauth_settings& settings() const noexcept { return settings_; }
 
 private:
-    void answer(const http::request& asked, oauth::visit& now, http::response& out);
-    void answer_place(const http::request& asked, oauth::visit& now, http::response& out);
-    void answer_nowhere(const http::request& asked, http::response& out) const;
-    void answer_thrown(std::string_view what, const http::request& asked, oauth::visit& now,
-                       http::response& out) noexcept;
-    void finish(const http::request& asked, const oauth::visit& now, http::response& out);
+    void answer(const http::request& request, oauth::request_context& context, http::response& response);
+    void dispatch(const http::request& request, oauth::request_context& context, http::response& response);
+    void answer_not_found(const http::request& request, http::response& response) const;
+    void answer_exception(std::string_view what, const http::request& request, oauth::request_context& context,
+                       http::response& response) noexcept;
+    void finish(const http::request& request, const oauth::request_context& context, http::response& response);
 
-    [[nodiscard]] static bool asks_nobody(oauth::place where) noexcept {
-        return where == oauth::place::metadata || where == oauth::place::nowhere;
+    [[nodiscard]] static bool needs_no_store(oauth::endpoint where) noexcept {
+        return where == oauth::endpoint::metadata || where == oauth::endpoint::none;
     }
 
-    [[nodiscard]] bool names_agent(const http::request& asked) const noexcept {
+    [[nodiscard]] bool has_user_agent(const http::request& request) const noexcept {
         pipeline::judgement found;
-        pipeline::look_at_agent(policy(policies_.agent_rule), asked, found);
+        pipeline::look_at_agent(policy(policies_.agent_rule), request, found);
         return found.agent_accepted;
     }
 
-    /// Whether a person is looking: then there is a page, and no limit fields.
-    [[nodiscard]] bool is_page(const http::request& asked, const oauth::visit& now) const noexcept {
-        return now.where == oauth::place::authorization || now.where == oauth::place::one_page ||
-               (now.where == oauth::place::nowhere && places_.is_among_pages(asked.target.path));
+    /// Whether the response is a page, which carries no limit fields.
+    [[nodiscard]] bool is_page(const http::request& request, const oauth::request_context& context) const noexcept {
+        return context.which == oauth::endpoint::authorization || context.which == oauth::endpoint::one_page ||
+               (context.which == oauth::endpoint::none && paths_.is_page_path(request.target.path));
     }
 
     oauth_settings settings_;
     Sessions& sessions_;
     Store& store_;
     Policies policies_;
-    pipeline::page_maker<pipeline::fitting_theme<Theme>> pages_;
-    oauth::places places_;
+    web::page_renderer<web::fitting_theme<Theme>> pages_;
+    oauth::paths paths_;
     std::string docs_url_;
     std::string metadata_;
     secret_text form_key_;
 };
 
 template <class Sessions, class Store, class Policies, class Theme>
-void authorization_server<Sessions, Store, Policies, Theme>::answer(const http::request& asked, oauth::visit& now,
-                                                                    http::response& out) {
-    now.now = policy(policies_.clock).now();
-    now.client = http::client_address(asked, settings_.trusted_proxies);
-    now.where = places_.find(asked.target.path);
-    if (names_agent(asked)) {
-        answer_place(asked, now, out);
+void authorization_server<Sessions, Store, Policies, Theme>::answer(const http::request& request, oauth::request_context& context,
+                                                                    http::response& response) {
+    context.now = policy(policies_.clock).now();
+    context.client = http::client_address(request, settings_.trusted_proxies);
+    context.which = paths_.find(request.target.path);
+    if (has_user_agent(request)) {
+        dispatch(request, context, response);
     } else {
-        now.window = policy(policies_.limiter).take(limit_key::of(now.client), settings_.anonymous_quota, now.now);
-        oauth::write_without_agent(out, now, docs_url_);
+        context.window = policy(policies_.limiter).take(limit_key::of(context.client), settings_.anonymous_quota, context.now);
+        oauth::write_missing_user_agent(response, context, docs_url_);
     }
-    finish(asked, now, out);
+    finish(request, context, response);
 }
 
 template <class Sessions, class Store, class Policies, class Theme>
-void authorization_server<Sessions, Store, Policies, Theme>::answer_place(const http::request& asked, oauth::visit& now,
-                                                                          http::response& out) {
+void authorization_server<Sessions, Store, Policies, Theme>::dispatch(const http::request& request, oauth::request_context& context,
+                                                                          http::response& response) {
     const oauth::client_endpoints<Store, Policies> endpoints{settings_, store_, policies_, docs_url_};
-    const oauth::authorization_page<Sessions, Store, Policies, pipeline::fitting_theme<Theme>> page{
+    const oauth::authorization_page<Sessions, Store, Policies, web::fitting_theme<Theme>> page{
         .settings = settings_, .sessions = sessions_, .store = store_,
         .policies = policies_, .pages = pages_, .form_key = form_key_};
-    switch (now.where) {
-        case oauth::place::token: return endpoints.answer_token(asked, now, out);
-        case oauth::place::revocation: return endpoints.answer_revocation(asked, now, out);
-        case oauth::place::metadata: return oauth::answer_metadata(asked, metadata_, docs_url_, out);
-        case oauth::place::authorization:
-        case oauth::place::one_page: return page.answer(asked, now, out);
-        case oauth::place::nowhere: return answer_nowhere(asked, out);
+    switch (context.which) {
+        case oauth::endpoint::token: return endpoints.answer_token(request, context, response);
+        case oauth::endpoint::revocation: return endpoints.answer_revocation(request, context, response);
+        case oauth::endpoint::metadata: return oauth::answer_metadata(request, metadata_, docs_url_, response);
+        case oauth::endpoint::authorization:
+        case oauth::endpoint::one_page: return page.answer(request, context, response);
+        case oauth::endpoint::none: return answer_not_found(request, response);
     }
 }
 
 template <class Sessions, class Store, class Policies, class Theme>
-void authorization_server<Sessions, Store, Policies, Theme>::answer_nowhere(const http::request& asked,
-                                                                            http::response& out) const {
-    if (pages_.site().answer_style_sheet(asked, out)) return;
-    if (places_.is_among_pages(asked.target.path)) return pages_.answer_status(out, http::status::not_found);
-    pipeline::write_error(out, http::status::not_found, "Not Found", docs_url_, pipeline::about_errors);
+void authorization_server<Sessions, Store, Policies, Theme>::answer_not_found(const http::request& request,
+                                                                            http::response& response) const {
+    if (pages_.site().answer_style_sheet(request, response)) return;
+    if (paths_.is_page_path(request.target.path)) return pages_.answer_status(response, http::status::not_found);
+    pipeline::write_error(response, http::status::not_found, "Not Found", docs_url_, pipeline::about_errors);
 }
 
 template <class Sessions, class Store, class Policies, class Theme>
-void authorization_server<Sessions, Store, Policies, Theme>::finish(const http::request& asked, const oauth::visit& now,
-                                                                    http::response& out) {
+void authorization_server<Sessions, Store, Policies, Theme>::finish(const http::request& request, const oauth::request_context& context,
+                                                                    http::response& response) {
     auto& limiter = policy(policies_.limiter);
-    const auto key = limit_key::of(now.client);
-    if (now.window) pipeline::add_window(out, *now.window);
-    else if (!is_page(asked, now))
-        pipeline::add_window(out, asks_nobody(now.where)
-                                      ? pipeline::glance(limiter, key, settings_.anonymous_quota, now.now)
-                                      : limiter.peek(key, settings_.anonymous_quota, now.now));
-    policy(policies_.observer).on_request({asked, out, now.who ? &*now.who : nullptr, now.client, now.now});
+    const auto key = limit_key::of(context.client);
+    if (context.window) pipeline::add_window(response, *context.window);
+    else if (!is_page(request, context))
+        pipeline::add_window(response, needs_no_store(context.which)
+                                      ? pipeline::glance(limiter, key, settings_.anonymous_quota, context.now)
+                                      : limiter.peek(key, settings_.anonymous_quota, context.now));
+    policy(policies_.observer).on_request({request, response, context.who ? &*context.who : nullptr, context.client, context.now});
 }
 
 template <class Sessions, class Store, class Policies, class Theme>
-void authorization_server<Sessions, Store, Policies, Theme>::answer_thrown(std::string_view what,
-                                                                           const http::request& asked,
-                                                                           oauth::visit& now,
-                                                                           http::response& out) noexcept {
+void authorization_server<Sessions, Store, Policies, Theme>::answer_exception(std::string_view what,
+                                                                           const http::request& request,
+                                                                           oauth::request_context& context,
+                                                                           http::response& response) noexcept {
     try {
         const auto why = internal_error(std::string{"thrown: "}.append(what));
         policy(policies_.observer).on_problem(why);
-        out.clear();
-        if (is_page(asked, now)) pages_.answer_status(out, http::status::internal_server_error);
-        else oauth::write_problem(out, why, docs_url_);
-        finish(asked, now, out);
+        response.clear();
+        if (is_page(request, context)) pages_.answer_status(response, http::status::internal_server_error);
+        else oauth::write_server_error(response, why, docs_url_);
+        finish(request, context, response);
     } catch (...) {
-        // Only the heap throws here: without it there is a status, and nothing to say it with.
-        out.clear();
-        out.set_status(http::status::internal_server_error);
+        // Only a failed allocation throws here: respond with the status alone.
+        response.clear();
+        response.set_status(http::status::internal_server_error);
     }
 }
 
 template <class Sessions, class Store, class Policies, class Theme>
-void authorization_server<Sessions, Store, Policies, Theme>::handle(const http::request& asked,
-                                                                    http::response& out) noexcept {
+void authorization_server<Sessions, Store, Policies, Theme>::handle(const http::request& request,
+                                                                    http::response& response) noexcept {
     if constexpr (fits) {
-        oauth::visit now;
+        oauth::request_context context;
         try {
-            answer(asked, now, out);
+            answer(request, context, response);
         } catch (const std::exception& thrown) {
-            answer_thrown(thrown.what(), asked, now, out);
+            answer_exception(thrown.what(), request, context, response);
         } catch (...) {
-            answer_thrown("something that is no std::exception", asked, now, out);
+            answer_exception("an exception that is not a std::exception", request, context, response);
         }
     }
 }
 
 template <class Sessions, class Store, class Policies, class Theme>
 void authorization_server<Sessions, Store, Policies, Theme>::handle(const http::refusal& refused,
-                                                                    http::response& out) noexcept {
+                                                                    http::response& response) noexcept {
     if constexpr (fits) {
         try {
-            // Worded where sockets are served.
+            // The server has worded the reason.
             const auto window = pipeline::glance(policy(policies_.limiter), limit_key::of(refused.peer),
                                                  settings_.anonymous_quota, policy(policies_.clock).now());
             if (refused.status == http::status::service_unavailable)
-                out.add("Retry-After", pipeline::retry_after_unavailable_seconds);
-            pipeline::write_error(out, refused.status, refused.reason, docs_url_, pipeline::to_topic(refused.status));
-            pipeline::add_window(out, window);
+                response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
+            pipeline::write_error(response, refused.status, refused.reason, docs_url_, pipeline::to_topic(refused.status));
+            pipeline::add_window(response, window);
             policy(policies_.observer).on_refusal(refused);
         } catch (...) {
-            out.clear();
-            out.set_status(refused.status);
+            response.clear();
+            response.set_status(refused.status);
         }
     }
 }

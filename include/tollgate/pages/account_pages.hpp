@@ -34,15 +34,14 @@
 
 namespace tollgate::inline v0 {
 
-/// The pages on which people look after their account: personal tokens, applications, authorizations and webhooks, and,
-/// where `Sessions` lets people in by itself, sign-in and sign-out. A handler, to be hosted by `server` or by any other
-/// HTTP server.
+/// The account settings: personal tokens, applications, authorizations and webhooks, and, if `Sessions` has them,
+/// sign-in and sign-out. A handler for `server` or any other HTTP server.
 ///
 ///     account_pages pages{settings, users, sessions, store};
 ///     http::site site{http::mounted("/v1", api), http::mounted(pages)};
 ///
-/// Users, sessions and store are the integrator's and must outlive it. Thread rule: `handle` may be called from many
-/// threads at once. Blocking: if users, sessions or store block, and for passwords, which take long on purpose.
+/// Users, sessions and store must outlive it. Thread rule: `handle` may be called from many threads at once. Blocking:
+/// if users, sessions or store block, and while a password is checked.
 template <class Users, class Sessions, class Store, class Policies = decltype(default_policies()),
           class Theme = plain_theme>
 class account_pages {
@@ -59,49 +58,49 @@ class account_pages {
     static_assert(theme_fits, "tollgate: this is no page_theme; read tollgate/web/page_theme.hpp");
     static constexpr bool fits = users_fit && sessions_fit && store_fits && theme_fits;
 
-    using maker_type = pipeline::page_maker<pipeline::fitting_theme<Theme>>;
+    using renderer_type = web::page_renderer<web::fitting_theme<Theme>>;
     using call = pages::page_call<account_pages>;
-    using room = pages::room;
+    using page = pages::page;
 
 public:
-    /// Whether people sign in and out here; where not, they are sent to `Sessions::sign_in_url`.
+    /// Whether sign-in and sign-out are here; otherwise users are redirected to `Sessions::sign_in_url`.
     static constexpr bool signs_in = sign_in_source<Sessions>;
 
     static constexpr bool blocking =
         signs_in || http::handler_blocks<Users>() || http::handler_blocks<Sessions>() || http::handler_blocks<Store>();
 
-    /// Throws std::invalid_argument for an auth_url that is no absolute http or https URL.
+    /// Throws std::invalid_argument if auth_url is not an absolute http or https URL.
     account_pages(page_settings settings, Users& users, Sessions& sessions, Store& store,
                   Policies policies = default_policies(), Theme theme = {});
 
     account_pages(const account_pages&) = delete;
     account_pages& operator=(const account_pages&) = delete;
 
-    void handle(const http::request& asked, http::response& out) noexcept;
-    void handle(const http::refusal& refused, http::response& out) noexcept;
+    void handle(const http::request& request, http::response& response) noexcept;
+    void handle(const http::refusal& refused, http::response& response) noexcept;
 
     /// Only a POST to a known page has its body read; all other requests are answered from the head.
     [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response, http::handler_state&,
                                             http::thread_kind thread) noexcept {
         const bool needs_body = request.method == http::method::post &&
-                                is_here(pages::find_room(request.target.path, maker_.site().root).where);
+                                is_served(pages::find_page(request.target.path, renderer_.site().root).which);
         if (needs_body && request.body_state == http::body_state::pending) return http::handle_step::needs_body;
         if (thread == http::thread_kind::io && may_block(request)) return http::handle_step::needs_worker;
         handle(request, response);
         return http::handle_step::done;
     }
 
-    /// For tests, and for hosts that have no response to use again.
-    [[nodiscard]] http::response handle(const http::request& asked) noexcept {
-        http::response out;
-        handle(asked, out);
-        return out;
+    /// For tests, and for hosts that do not reuse responses.
+    [[nodiscard]] http::response handle(const http::request& request) noexcept {
+        http::response response;
+        handle(request, response);
+        return response;
     }
 
-    /// Style sheet and unknown pages never wait; a password always may.
-    [[nodiscard]] bool may_block(const http::request& asked) const noexcept;
+    /// Style sheet and unknown paths do not block; a password check always does.
+    [[nodiscard]] bool may_block(const http::request& request) const noexcept;
 
-    /// For `http::site`: every path that it answers for.
+    /// The paths for `http::site`.
     [[nodiscard]] std::vector<std::string> mounts() const;
 
     [[nodiscard]] Users& users() noexcept { return users_; }
@@ -109,37 +108,37 @@ public:
     [[nodiscard]] Store& store() noexcept { return store_; }
     [[nodiscard]] Policies& policies() noexcept { return policies_; }
     [[nodiscard]] const page_settings& settings() const noexcept { return settings_; }
-    [[nodiscard]] const maker_type& maker() const noexcept { return maker_; }
-    [[nodiscard]] std::string url_of(room where) const {
-        return maker_.site().root + std::string{pages::path_of(where)};
+    [[nodiscard]] const renderer_type& renderer() const noexcept { return renderer_; }
+    [[nodiscard]] std::string url_of(page which) const {
+        return renderer_.site().root + std::string{pages::path_of(which)};
     }
 
-    /// A page of the settings, with what all of them have around their content.
+    /// A settings page with navigation and sign-out.
     template <class Write>
-    void answer_room(http::response& out, const pages::page_visit& visit, page_frame frame, Write&& write) const;
+    void answer_page(http::response& response, const pages::page_context& context, page_frame frame, Write&& write) const;
 
 private:
-    /// The forms of all these pages share a purpose: each belongs to whoever is signed in.
-    [[nodiscard]] static pipeline::form_seal seal_of(const session& who) noexcept { return {who, "account pages"}; }
+    /// All forms share one purpose: each is bound to the session only.
+    [[nodiscard]] static web::form_binding binding_of(const session& who) noexcept { return {who, "account pages"}; }
 
-    /// One that cannot be read says nothing.
-    [[nodiscard]] static http::form_fields query_of(const http::request& asked) {
-        auto query = http::parse_form(asked.target.query);
+    /// Empty if it is malformed.
+    [[nodiscard]] static http::form_fields query_of(const http::request& request) {
+        auto query = http::parse_form(request.target.query);
         return query ? std::move(*query) : http::form_fields{{}};
     }
 
-    [[nodiscard]] bool is_here(room where) const noexcept {
-        return where != room::none && (signs_in || (where != room::sign_in && where != room::sign_out));
+    [[nodiscard]] bool is_served(page which) const noexcept {
+        return which != page::none && (signs_in || (which != page::sign_in && which != page::sign_out));
     }
 
-    void answer(const http::request& asked, http::response& out, instant now);
-    void answer_thrown(std::string_view what, const http::request& asked, http::response& out, instant now) noexcept;
-    void answer_error(http::response& out, const error& why) const;
-    [[nodiscard]] result<void> enter(const pages::caller_at_door& at, http::response& out);
-    [[nodiscard]] result<void> enter_settings(const pages::page_visit& visit, http::response& out);
-    [[nodiscard]] result<void> sign_out(const pages::page_visit& visit, http::response& out);
-    [[nodiscard]] result<void> go(http::response& out, std::string_view url) const {
-        return pipeline::answer_see_other(out, maker_.site(), url);
+    void answer(const http::request& request, http::response& response, instant now);
+    void answer_exception(std::string_view what, const http::request& request, http::response& response, instant now) noexcept;
+    void answer_error(http::response& response, const error& why) const;
+    [[nodiscard]] result<void> authenticate(const pages::unauthenticated_request& incoming, http::response& response);
+    [[nodiscard]] result<void> dispatch(const pages::page_context& context, http::response& response);
+    [[nodiscard]] result<void> sign_out(const pages::page_context& context, http::response& response);
+    [[nodiscard]] result<void> redirect(http::response& response, std::string_view url) const {
+        return web::answer_see_other(response, renderer_.site(), url);
     }
 
     page_settings settings_;
@@ -147,7 +146,7 @@ private:
     Sessions& sessions_;
     Store& store_;
     Policies policies_;
-    maker_type maker_;
+    renderer_type renderer_;
 };
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
@@ -159,22 +158,22 @@ account_pages<Users, Sessions, Store, Policies, Theme>::account_pages(page_setti
       sessions_{sessions},
       store_{store},
       policies_{std::move(policies)},
-      // Where people sign in elsewhere, a form of somebody who is not signed in any more leads there.
-      maker_{settings_.auth_url, settings_.services, pipeline::fit_theme(std::move(theme)),
-             signs_in ? pipeline::page_reach::here : pipeline::page_reach::onward} {}
+      // If sign-in is elsewhere, a form of an expired session is redirected there.
+      renderer_{settings_.auth_url, settings_.services, web::fit_theme(std::move(theme)),
+             signs_in ? web::page_reach::this_site : web::page_reach::other_sites} {}
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-bool account_pages<Users, Sessions, Store, Policies, Theme>::may_block(const http::request& asked) const noexcept {
-    const auto found = pages::find_room(asked.target.path, maker_.site().root);
-    if (!is_here(found.where) || found.where == room::start) return false;
+bool account_pages<Users, Sessions, Store, Policies, Theme>::may_block(const http::request& request) const noexcept {
+    const auto found = pages::find_page(request.target.path, renderer_.site().root);
+    if (!is_served(found.which) || found.which == page::start) return false;
     constexpr bool always =
         http::handler_blocks<Users>() || http::handler_blocks<Sessions>() || http::handler_blocks<Store>();
-    return always || found.where == room::sign_in;
+    return always || found.which == page::sign_in;
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
 std::vector<std::string> account_pages<Users, Sessions, Store, Policies, Theme>::mounts() const {
-    const auto& site = maker_.site();
+    const auto& site = renderer_.site();
     std::vector<std::string> all{site.root + "/", site.root + "/en/", site.root + "/en/user/",
                                  site.root + "/en/user/settings", site.style_url};
     if constexpr (signs_in) {
@@ -185,187 +184,187 @@ std::vector<std::string> account_pages<Users, Sessions, Store, Policies, Theme>:
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::request& asked,
-                                                                    http::response& out) noexcept {
+void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::request& request,
+                                                                    http::response& response) noexcept {
     if constexpr (fits) {
         const instant now = policy(policies_.clock).now();
         try {
-            answer(asked, out, now);
+            answer(request, response, now);
             policy(policies_.observer)
-                .on_request({asked, out, nullptr, http::client_address(asked, settings_.trusted_proxies), now});
+                .on_request({request, response, nullptr, http::client_address(request, settings_.trusted_proxies), now});
         } catch (const std::exception& thrown) {
-            answer_thrown(thrown.what(), asked, out, now);
+            answer_exception(thrown.what(), request, response, now);
         } catch (...) {
-            answer_thrown("something that is no std::exception", asked, out, now);
+            answer_exception("an exception that is not a std::exception", request, response, now);
         }
     }
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-void account_pages<Users, Sessions, Store, Policies, Theme>::answer_thrown(std::string_view what,
-                                                                           const http::request& asked,
-                                                                           http::response& out, instant now) noexcept {
+void account_pages<Users, Sessions, Store, Policies, Theme>::answer_exception(std::string_view what,
+                                                                           const http::request& request,
+                                                                           http::response& response, instant now) noexcept {
     try {
-        answer_error(out, internal_error(std::string{"thrown: "}.append(what)));
-        policy(policies_.observer).on_request({asked, out, nullptr, asked.peer, now});
+        answer_error(response, internal_error(std::string{"thrown: "}.append(what)));
+        policy(policies_.observer).on_request({request, response, nullptr, request.peer, now});
     } catch (...) {
-        // Only the heap throws here: without it there is a status, and nothing to say it with.
-        out.clear();
-        out.set_status(http::status::internal_server_error);
+        // Only a failed allocation throws here: respond with the status alone.
+        response.clear();
+        response.set_status(http::status::internal_server_error);
     }
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
 void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::refusal& refused,
-                                                                    http::response& out) noexcept {
+                                                                    http::response& response) noexcept {
     if constexpr (fits) {
         try {
-            if (refused.status == http::status::service_unavailable) out.add("Retry-After", pipeline::retry_after_unavailable_seconds);
-            maker_.answer_message(
-                out, refused.status,
-                {pipeline::message_for(refused.status, maker_.texts().errors).heading, refused.reason});
+            if (refused.status == http::status::service_unavailable) response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
+            renderer_.answer_message(
+                response, refused.status,
+                {web::message_for(refused.status, renderer_.texts().errors).heading, refused.reason});
             policy(policies_.observer).on_refusal(refused);
         } catch (...) {
-            out.clear();
-            out.set_status(refused.status);
+            response.clear();
+            response.set_status(refused.status);
         }
     }
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-void account_pages<Users, Sessions, Store, Policies, Theme>::answer_error(http::response& out,
+void account_pages<Users, Sessions, Store, Policies, Theme>::answer_error(http::response& response,
                                                                             const error& why) const {
     const auto status = pipeline::to_status(why.kind);
     if (to_number(status) >= 500) policy(policies_.observer).on_problem(why);
-    out.clear();
-    if (status == http::status::service_unavailable) out.add("Retry-After", pipeline::retry_after_unavailable_seconds);
-    maker_.answer_status(out, status);
+    response.clear();
+    if (status == http::status::service_unavailable) response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
+    renderer_.answer_status(response, status);
 }
 
-/// What can be said without knowing who asks.
+/// Everything that does not depend on the session.
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-void account_pages<Users, Sessions, Store, Policies, Theme>::answer(const http::request& asked, http::response& out,
+void account_pages<Users, Sessions, Store, Policies, Theme>::answer(const http::request& request, http::response& response,
                                                                     instant now) {
-    if (maker_.site().answer_style_sheet(asked, out)) return;
-    const auto found = pages::find_room(asked.target.path, maker_.site().root);
-    if (!is_here(found.where)) return maker_.answer_status(out, http::status::not_found);
+    if (renderer_.site().answer_style_sheet(request, response)) return;
+    const auto found = pages::find_page(request.target.path, renderer_.site().root);
+    if (!is_served(found.which)) return renderer_.answer_status(response, http::status::not_found);
 
-    const bool reads = asked.method == http::method::get || asked.method == http::method::head;
-    const bool takes_forms = found.where != room::start;
-    if (!reads && !(takes_forms && asked.method == http::method::post)) {
-        if (takes_forms) out.add("Allow", "GET, HEAD, POST, OPTIONS");
-        else out.add("Allow", "GET, HEAD, OPTIONS");
-        if (asked.method == http::method::options) return out.set_status(http::status::no_content);
-        return maker_.answer_status(out, http::status::method_not_allowed);
+    const bool reads = request.method == http::method::get || request.method == http::method::head;
+    const bool takes_forms = found.which != page::start;
+    if (!reads && !(takes_forms && request.method == http::method::post)) {
+        if (takes_forms) response.add("Allow", "GET, HEAD, POST, OPTIONS");
+        else response.add("Allow", "GET, HEAD, OPTIONS");
+        if (request.method == http::method::options) return response.set_status(http::status::no_content);
+        return renderer_.answer_status(response, http::status::method_not_allowed);
     }
 
     auto done = [&]() -> result<void> {
-        if (found.where == room::start) return go(out, url_of(room::tokens));
+        if (found.which == page::start) return redirect(response, url_of(page::tokens));
         if (reads && found.slash_missing) {
-            auto url = url_of(found.where);
-            if (asked.target.has_query) url.append("?").append(asked.target.query);
-            return go(out, url);
+            auto url = url_of(found.which);
+            if (request.target.has_query) url.append("?").append(request.target.query);
+            return redirect(response, url);
         }
-        if (reads) return enter({found.where, asked, http::form_fields{{}}, query_of(asked), now}, out);
-        if (pipeline::is_cross_site(asked, maker_.site())) {
-            maker_.answer_status(out, http::status::forbidden);
+        if (reads) return authenticate({found.which, request, http::form_fields{{}}, query_of(request), now}, response);
+        if (web::is_cross_site(request, renderer_.site())) {
+            renderer_.answer_status(response, http::status::forbidden);
             return {};
         }
-        auto form = pipeline::read_form(asked);
+        auto form = web::read_form(request);
         if (const auto* refused = std::get_if<http::status>(&form)) {
-            maker_.answer_status(out, *refused);
+            renderer_.answer_status(response, *refused);
             return {};
         }
-        return enter({found.where, asked, std::get<http::form_fields>(std::move(form)), query_of(asked), now}, out);
+        return authenticate({found.which, request, std::get<http::form_fields>(std::move(form)), query_of(request), now}, response);
     }();
-    if (!done) answer_error(out, done.error());
+    if (!done) answer_error(response, done.error());
 }
 
-/// Finds out who asks, and whether a form is theirs.
+/// Finds the session and checks the form token.
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-result<void> account_pages<Users, Sessions, Store, Policies, Theme>::enter(const pages::caller_at_door& at,
-                                                                            http::response& out) {
-    const bool posted = at.asked.method == http::method::post;
+result<void> account_pages<Users, Sessions, Store, Policies, Theme>::authenticate(const pages::unauthenticated_request& incoming,
+                                                                            http::response& response) {
+    const bool posted = incoming.request.method == http::method::post;
     if constexpr (signs_in)
-        if (at.where == room::sign_in)
-            return posted ? pages::post_to_sign_in(*this, {at.asked, at.form, at.now}, out)
-                          : pages::show_sign_in(*this, {at.asked, at.query, at.now}, out);
+        if (incoming.which == page::sign_in)
+            return posted ? pages::post_to_sign_in(*this, {incoming.request, incoming.form, incoming.now}, response)
+                          : pages::show_sign_in(*this, {incoming.request, incoming.query, incoming.now}, response);
 
-    const auto who = sessions_.session_of(at.asked, at.now);
+    const auto who = sessions_.session_of(incoming.request, incoming.now);
     if (!who) return who.error();
     if (!*who) {
-        if (at.where == room::sign_out) return go(out, url_of(room::sign_in));
-        auto return_to = url_of(at.where);
-        if (!posted && at.asked.target.has_query) return_to.append("?").append(at.asked.target.query);
-        return go(out, sessions_.sign_in_url(return_to));
+        if (incoming.which == page::sign_out) return redirect(response, url_of(page::sign_in));
+        auto return_to = url_of(incoming.which);
+        if (!posted && incoming.request.target.has_query) return_to.append("?").append(incoming.request.target.query);
+        return redirect(response, sessions_.sign_in_url(return_to));
     }
-    if (posted && !pipeline::check_form_token(seal_of(**who), at.form.value_of(pipeline::form_token_name))) {
-        maker_.answer_status(out, http::status::forbidden);
+    if (posted && !web::check_form_token(binding_of(**who), incoming.form.value_of(web::form_token_name))) {
+        renderer_.answer_status(response, http::status::forbidden);
         return {};
     }
 
-    const auto nonce = pipeline::new_form_nonce(policy(policies_.random), at.now);
+    const auto nonce = web::new_form_nonce(policy(policies_.random), incoming.now);
     if (!nonce || (*who)->secret.empty())
-        return internal_error("the session has no secret, or the random source gave nothing");
-    const auto token = pipeline::make_form_token(seal_of(**who), *nonce);
-    return enter_settings({at.where, at.asked, **who, token, at.form, at.query, at.now}, out);
+        return internal_error("the session has no secret, or the random source failed");
+    const auto token = web::make_form_token(binding_of(**who), *nonce);
+    return dispatch({incoming.which, incoming.request, **who, token, incoming.form, incoming.query, incoming.now}, response);
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-result<void> account_pages<Users, Sessions, Store, Policies, Theme>::enter_settings(const pages::page_visit& visit,
-                                                                                     http::response& out) {
-    call here{*this, visit, out};
-    const bool posted = visit.asked.method == http::method::post;
-    switch (visit.where) {
-        case room::sign_out:
-            if constexpr (signs_in) return sign_out(visit, out);
+result<void> account_pages<Users, Sessions, Store, Policies, Theme>::dispatch(const pages::page_context& context,
+                                                                                     http::response& response) {
+    call here{*this, context, response};
+    const bool posted = context.request.method == http::method::post;
+    switch (context.which) {
+        case page::sign_out:
+            if constexpr (signs_in) return sign_out(context, response);
             break;
-        case room::tokens: return posted ? pages::post_to_tokens(here) : pages::show_tokens(here);
-        case room::applications: return posted ? pages::post_to_applications(here) : pages::show_applications(here);
-        case room::authorizations:
+        case page::tokens: return posted ? pages::post_to_tokens(here) : pages::show_tokens(here);
+        case page::applications: return posted ? pages::post_to_applications(here) : pages::show_applications(here);
+        case page::authorizations:
             return posted ? pages::post_to_authorizations(here) : pages::show_authorizations(here);
-        case room::webhooks: return posted ? pages::post_to_hooks(here) : pages::show_hooks(here);
-        case room::sign_in:
-        case room::start:
-        case room::none: break;
+        case page::webhooks: return posted ? pages::post_to_hooks(here) : pages::show_hooks(here);
+        case page::sign_in:
+        case page::start:
+        case page::none: break;
     }
     return not_found();
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-result<void> account_pages<Users, Sessions, Store, Policies, Theme>::sign_out(const pages::page_visit& visit,
-                                                                               http::response& out) {
-    const auto url = url_of(room::sign_out);
-    if (visit.asked.method != http::method::post) {
-        const auto& texts = maker_.texts();
-        maker_.answer(out, {.title = texts.sign_in.out_title, .shape = page_shape::narrow},
-                      [&](http::html_writer& html) {
-                          pages::write_sign_out(html, {texts, url, visit.form_token, visit.who.login});
+result<void> account_pages<Users, Sessions, Store, Policies, Theme>::sign_out(const pages::page_context& context,
+                                                                               http::response& response) {
+    const auto url = url_of(page::sign_out);
+    if (context.request.method != http::method::post) {
+        const auto& texts = renderer_.texts();
+        renderer_.answer(response, {.title = texts.sign_in.out_title, .shape = page_shape::narrow},
+                      [&](html_writer& html) {
+                          pages::write_sign_out(html, {texts, url, context.form_token, context.who.login});
                       });
         return {};
     }
-    if (auto ended = sessions_.sign_out(visit.asked, visit.now, out); !ended) return ended;
-    return go(out, url_of(room::sign_in) + "?signed_out=1");
+    if (auto ended = sessions_.sign_out(context.request, context.now, response); !ended) return ended;
+    return redirect(response, url_of(page::sign_in) + "?signed_out=1");
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
 template <class Write>
-void account_pages<Users, Sessions, Store, Policies, Theme>::answer_room(http::response& out,
-                                                                         const pages::page_visit& visit,
+void account_pages<Users, Sessions, Store, Policies, Theme>::answer_page(http::response& response,
+                                                                         const pages::page_context& context,
                                                                          page_frame frame, Write&& write) const {
-    const auto& texts = maker_.texts();
-    const std::string urls[] = {url_of(room::tokens), url_of(room::applications), url_of(room::authorizations),
-                                url_of(room::webhooks)};
-    const page_link links[] = {{urls[0], texts.tokens.link, visit.where == room::tokens},
-                               {urls[1], texts.applications.link, visit.where == room::applications},
-                               {urls[2], texts.authorizations.link, visit.where == room::authorizations},
-                               {urls[3], texts.webhooks.link, visit.where == room::webhooks}};
-    const auto sign_out_url = signs_in ? url_of(room::sign_out) : std::string{};
+    const auto& texts = renderer_.texts();
+    const std::string urls[] = {url_of(page::tokens), url_of(page::applications), url_of(page::authorizations),
+                                url_of(page::webhooks)};
+    const page_link links[] = {{urls[0], texts.tokens.link, context.which == page::tokens},
+                               {urls[1], texts.applications.link, context.which == page::applications},
+                               {urls[2], texts.authorizations.link, context.which == page::authorizations},
+                               {urls[3], texts.webhooks.link, context.which == page::webhooks}};
+    const auto sign_out_url = signs_in ? url_of(page::sign_out) : std::string{};
     frame.navigation = links;
-    frame.login = visit.who.login;
+    frame.login = context.who.login;
     frame.sign_out_url = sign_out_url;
-    frame.form_token = visit.form_token;
-    maker_.answer(out, frame, std::forward<Write>(write));
+    frame.form_token = context.form_token;
+    renderer_.answer(response, frame, std::forward<Write>(write));
 }
 
 }  // namespace tollgate

@@ -26,43 +26,43 @@
 
 namespace tollgate::inline v0 {
 
-/// What `cookie_sessions` has to be told.
+/// Settings of `cookie_sessions`.
 struct session_settings {
-    /// As for the pages. https: the cookie is `Secure`, and `__Host-` keeps neighbours from setting it.
+    /// As for the pages. With https the cookie is `Secure` and has the `__Host-` prefix, so that sibling hosts cannot
+    /// set it.
     std::string auth_url;
     std::string cookie_name = "tollgate_session";  ///< a token, without `__Host-`
 
-    seconds idle_lifetime{std::chrono::hours{12}};    ///< a working day: nobody signs in twice on one
-    seconds lifetime{std::chrono::days{7}};           ///< however much it is used (OWASP: an absolute time-out)
-    seconds touch_interval{std::chrono::minutes{5}};  ///< a use is written down no more often: reading stays reading
+    seconds idle_lifetime{std::chrono::hours{12}};  ///< one working day
+    seconds lifetime{std::chrono::days{7}};  ///< however often it is used (OWASP: absolute time-out)
+    /// How often a use is stored at most, so that most requests only read.
+    seconds touch_interval{std::chrono::minutes{5}};
 
     sign_in_bounds throttle = {};
     sign_in_capacity throttle_capacity = {};
 };
 
-/// The query parameter of the sign-in page that says where a person wants to be afterwards: a path and query of this
-/// site.
+/// The query parameter of the sign-in page that holds the path and query to return to after signing in.
 inline constexpr std::string_view return_to_name = "return_to";
 
-/// The cookie of `cookie_sessions`: `tgw_` and 256 random bits. A store knows its SHA-256 alone, so whoever reads the
-/// store is signed in nowhere.
+/// The cookie of `cookie_sessions`: `tgw_` and 256 random bits. Stores keep only its SHA-256, so a leaked store does
+/// not leak sessions.
 class session_cookie {
 public:
-    /// Throws std::invalid_argument for an auth_url that is no absolute http or https URL, and for a name that is no
-    /// token.
+    /// Throws std::invalid_argument if auth_url is not an absolute http or https URL, or the name is not a token.
     TOLLGATE_DECL explicit session_cookie(const session_settings& with);
 
-    /// What this request came with; none for anything that could be no cookie of ours. A view of the request.
-    [[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> read(const http::request& asked) const noexcept;
-    /// False, and nothing is added, never happens to a secret.
-    [[nodiscard]] TOLLGATE_DECL bool give(std::string_view cookie, http::response& out) const;
-    TOLLGATE_DECL void take_back(http::response& out) const;
+    /// The well-formed session cookie of this request, if any. A view of the request.
+    [[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> read(const http::request& request) const noexcept;
+    /// False, and nothing is added, if the value cannot be in a cookie; never for a secret.
+    [[nodiscard]] TOLLGATE_DECL bool set(std::string_view cookie, http::response& response) const;
+    TOLLGATE_DECL void clear(http::response& response) const;
 
     /// `{path of auth_url}/en/user/sign_in/?return_to=...`
     [[nodiscard]] TOLLGATE_DECL std::string sign_in_url(std::string_view return_to) const;
 
-    /// What the pages make form tokens from. It follows from the cookie and leads nowhere back: not to the cookie, and
-    /// not from what the store keeps.
+    /// The secret that form tokens are made from. It is derived from the cookie, but not from what the store keeps, and
+    /// the cookie cannot be derived from it.
     [[nodiscard]] static TOLLGATE_DECL std::string session_secret_of(std::string_view cookie);
 
 private:
@@ -71,8 +71,8 @@ private:
     bool secure_ = true;
 };
 
-/// Sessions of our own: a random cookie, and rows in a store. New with each sign-in, so that a cookie somebody was made
-/// to carry is worth nothing (session fixation); over after a time unused and after a time whatever happens.
+/// Sessions with a random cookie and rows in a store. Each sign-in begins a new session, which prevents session
+/// fixation. Sessions end after an idle time and after an absolute time.
 ///
 /// Store and passwords must outlive it. Thread rule: any thread. Blocking: as the store does; `sign_in` as the
 /// passwords do.
@@ -90,65 +90,65 @@ public:
           passwords_{&passwords},
           random_{std::move(random)} {}
 
-    [[nodiscard]] result<std::optional<session>> session_of(const http::request& asked, instant now) {
-        const auto shown = cookie_.read(asked);
-        if (!shown) return std::optional<session>{};
-        const auto key = digest_of(*shown);
+    [[nodiscard]] result<std::optional<session>> session_of(const http::request& request, instant now) {
+        const auto cookie = cookie_.read(request);
+        if (!cookie) return std::optional<session>{};
+        const auto key = digest_of(*cookie);
         auto found = store_->find_session(key);
         if (!found) return std::move(found).error();
         if (!*found || is_over(**found, now)) return std::optional<session>{};
-        // Who cannot be written down as seen is let in all the same: the session only ends sooner.
+        // A failure to record the use does not end the session now; it only expires earlier.
         if (now - (*found)->last_seen_at >= settings_.touch_interval) (void)store_->touch_session(key, now);
         return std::optional{
-            session{(*found)->user, std::move((*found)->login), session_cookie::session_secret_of(*shown)}};
+            session{(*found)->user, std::move((*found)->login), session_cookie::session_secret_of(*cookie)}};
     }
 
     [[nodiscard]] std::string sign_in_url(std::string_view return_to) const { return cookie_.sign_in_url(return_to); }
 
-    [[nodiscard]] result<sign_in_answer> sign_in(const http::request& asked, const sign_in_attempt& attempt,
-                                                  instant now, http::response& out) {
-        const sign_in_place where{attempt.login, attempt.client};
-        if (const auto wait = throttle_.begin(where, now))
+    [[nodiscard]] result<sign_in_answer> sign_in(const http::request& request, const sign_in_attempt& attempt,
+                                                  instant now, http::response& response) {
+        const sign_in_key key{attempt.login, attempt.client};
+        if (const auto wait = throttle_.begin(key, now))
             return sign_in_answer{sign_in_result::throttled, std::nullopt, *wait};
-        // What is so long is nobody's, and not worth a slow hash.
+        // Too long to be valid, and not worth a slow hash.
         if (attempt.login.size() > limits::login_bytes_max || attempt.password.size() > limits::password_bytes_max)
             return sign_in_answer{};
         auto checked = passwords_->check_password(attempt.login, attempt.password);
         if (!checked) {
-            throttle_.forgive(where, now);
+            throttle_.forgive(key, now);
             return std::move(checked).error();
         }
         if (!*checked) return sign_in_answer{};
-        throttle_.succeed(where, now);
-        if (auto ended = end_session_of(asked); !ended) return std::move(ended).error();
-        return begin_session({**checked, std::string{attempt.login}, {}}, now, out);
+        throttle_.succeed(key, now);
+        if (auto ended = end_session_of(request); !ended) return std::move(ended).error();
+        return begin_session({**checked, std::string{attempt.login}, {}}, now, response);
     }
 
-    [[nodiscard]] result<void> sign_out(const http::request& asked, instant, http::response& out) {
-        auto ended = end_session_of(asked);
-        if (ended) cookie_.take_back(out);
+    [[nodiscard]] result<void> sign_out(const http::request& request, instant, http::response& response) {
+        auto ended = end_session_of(request);
+        if (ended) cookie_.clear(response);
         return ended;
     }
 
 private:
-    // More than is added, so that a store stays as small as its sessions.
-    static constexpr std::size_t swept_at_once = 4;
+    // More than one sign-in adds, so that the store does not grow with expired sessions.
+    static constexpr std::size_t sweep_rows_max = 4;
 
     [[nodiscard]] bool is_over(const stored_session& found, instant now) const noexcept {
         return now - found.created_at >= settings_.lifetime || now - found.last_seen_at >= settings_.idle_lifetime;
     }
 
-    [[nodiscard]] result<void> end_session_of(const http::request& asked) {
-        const auto shown = cookie_.read(asked);
-        if (!shown) return {};
-        auto ended = store_->end_session(digest_of(*shown));
+    [[nodiscard]] result<void> end_session_of(const http::request& request) {
+        const auto cookie = cookie_.read(request);
+        if (!cookie) return {};
+        auto ended = store_->end_session(digest_of(*cookie));
         if (!ended) return std::move(ended).error();
         return {};
     }
 
-    [[nodiscard]] result<sign_in_answer> begin_session(session who, instant now, http::response& out) {
+    [[nodiscard]] result<sign_in_answer> begin_session(session who, instant now, http::response& response) {
         std::array<std::byte, 32> bytes;
-        if (!random_.fill(bytes)) return internal_error("the random source gave nothing");
+        if (!random_.fill(bytes)) return internal_error("the random source failed");
         const auto cookie = make_secret(secret_kind::session, bytes);
         secure_wipe(bytes);
         who.secret = session_cookie::session_secret_of(cookie);
@@ -159,8 +159,8 @@ private:
                                             .created_at = now,
                                             .last_seen_at = now});
         if (!kept) return std::move(kept).error();
-        if (!cookie_.give(cookie, out)) return internal_error("a session's cookie is no cookie");
-        (void)store_->sweep_sessions(now - settings_.lifetime, now - settings_.idle_lifetime, swept_at_once);
+        if (!cookie_.set(cookie, response)) return internal_error("the session cookie is malformed");
+        (void)store_->sweep_sessions(now - settings_.lifetime, now - settings_.idle_lifetime, sweep_rows_max);
         return sign_in_answer{sign_in_result::signed_in, std::move(who), {}};
     }
 
@@ -175,9 +175,9 @@ private:
 inline session_cookie::session_cookie(const session_settings& with) {
     const auto at = http::url::parse(with.auth_url);
     if (!at || at->has_query || at->has_fragment || at->has_user_info)
-        throw std::invalid_argument{"tollgate: '" + with.auth_url + "' is no absolute http or https URL"};
+        throw std::invalid_argument{"tollgate: '" + with.auth_url + "' is not an absolute http or https URL"};
     if (with.cookie_name.empty() || !std::all_of(with.cookie_name.begin(), with.cookie_name.end(), is_token_char))
-        throw std::invalid_argument{"tollgate: '" + with.cookie_name + "' is no name for a cookie"};
+        throw std::invalid_argument{"tollgate: '" + with.cookie_name + "' is not a valid cookie name"};
     secure_ = at->scheme == http::url_scheme::https;
     name_ = (secure_ ? "__Host-" : "") + with.cookie_name;
     sign_in_path_ = at->path;
@@ -185,17 +185,17 @@ inline session_cookie::session_cookie(const session_settings& with) {
     sign_in_path_ += "/en/user/sign_in/";
 }
 
-inline std::optional<std::string_view> session_cookie::read(const http::request& asked) const noexcept {
-    const auto found = http::find_cookie(asked.fields, name_);
+inline std::optional<std::string_view> session_cookie::read(const http::request& request) const noexcept {
+    const auto found = http::find_cookie(request.fields, name_);
     return found && is_well_formed(secret_kind::session, *found) ? found : std::nullopt;
 }
 
-inline bool session_cookie::give(std::string_view cookie, http::response& out) const {
-    return http::add_cookie(out, {.name = name_, .value = cookie, .max_age = std::nullopt, .secure = secure_});
+inline bool session_cookie::set(std::string_view cookie, http::response& response) const {
+    return http::add_cookie(response, {.name = name_, .value = cookie, .max_age = std::nullopt, .secure = secure_});
 }
 
-inline void session_cookie::take_back(http::response& out) const {
-    (void)http::add_cookie(out, {.name = name_, .value = "", .max_age = seconds{0}, .secure = secure_});
+inline void session_cookie::clear(http::response& response) const {
+    (void)http::add_cookie(response, {.name = name_, .value = "", .max_age = seconds{0}, .secure = secure_});
 }
 
 inline std::string session_cookie::sign_in_url(std::string_view return_to) const {

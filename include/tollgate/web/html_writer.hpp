@@ -7,10 +7,10 @@
 #include <string_view>
 #include <type_traits>
 
-namespace tollgate::inline v0::http {
+namespace tollgate::inline v0 {
 
-/// Markup with a `{}` for each text that goes into it: a literal, so that no text from elsewhere can ever be markup. That
-/// there are as many places as texts is checked while compiling.
+/// HTML with a `{}` for each inserted text. Only literals convert to it, so that user data cannot become markup. The
+/// number of placeholders is checked at compile time.
 template <class... Texts>
 class html_template {
 public:
@@ -25,8 +25,8 @@ private:
     std::string_view text_;
 };
 
-/// Writes HTML behind what `out` holds, which must outlive it. Texts are escaped for element content and for quoted
-/// attribute values; they must not stand in a script, a style sheet or an unquoted attribute.
+/// Appends HTML to `out`, which must outlive it. Texts are escaped for element content and quoted attribute values;
+/// they must not be inserted into scripts, style sheets or unquoted attributes.
 ///
 ///     html_writer page{out};
 ///     page.add("<h1 id=\"{}\">{}</h1>", anchor, title);
@@ -56,7 +56,7 @@ void html_writer::put(std::string_view& markup, const Text& text) {
     out_->append(markup.substr(0, place));
     markup.remove_prefix(place + 2);
     if constexpr (std::integral<Text>) {
-        char digits[20];  // of 2^64 - 1, and of -2^63 with its sign
+        char digits[20];  // 2^64 - 1, or -2^63 with its sign
         const auto done = std::to_chars(digits, digits + sizeof digits, text);
         out_->append(digits, done.ptr);
     } else {
@@ -77,4 +77,4 @@ inline void html_writer::escape(std::string_view text) {
     }
 }
 
-}  // namespace tollgate::http
+}  // namespace tollgate

@@ -6,19 +6,19 @@
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL std::string plain_theme::scope_text(std::string_view scope, const service_catalog& services) const {
-    if (scope == balance_scope) return std::string{said.scopes.balance};
+    if (scope == balance_scope) return std::string{wording.scopes.balance};
     for (const service& each : services.services()) {
-        if (scope == each.read_scope) return fill_in(said.scopes.read, each.name);
-        if (scope == each.write_scope) return fill_in(said.scopes.write, each.name);
+        if (scope == each.read_scope) return fill_in(wording.scopes.read, each.name);
+        if (scope == each.write_scope) return fill_in(wording.scopes.write, each.name);
     }
     return std::string{scope};
 }
 
 TOLLGATE_DECL std::string plain_theme::style_sheet() const { return std::string{detail::plain_style_sheet}; }
 
-TOLLGATE_DECL void plain_theme::begin_page(http::html_writer& html, const page_frame& frame) const {
-    const frame_texts& texts = said.frame;
-    const auto title = frame.faulty ? fill_in(texts.faulty_title, frame.title) : std::string{frame.title};
+TOLLGATE_DECL void plain_theme::begin_page(html_writer& html, const page_frame& frame) const {
+    const frame_texts& texts = wording.frame;
+    const auto title = frame.has_errors ? fill_in(texts.error_title, frame.title) : std::string{frame.title};
     html.add(R"(<!doctype html>
 <html lang="{}">
 <head>
@@ -57,7 +57,7 @@ TOLLGATE_DECL void plain_theme::begin_page(http::html_writer& html, const page_f
     html.add("<main id=\"content\">\n");
 }
 
-TOLLGATE_DECL void plain_theme::end_page(http::html_writer& html, const page_frame&) const {
+TOLLGATE_DECL void plain_theme::end_page(html_writer& html, const page_frame&) const {
     html.add("</main>\n</body>\n</html>\n");
 }
 

@@ -83,7 +83,7 @@ TEST_CASE("what a hook may ask for") {
     static_cast<void>(services.add("sitesmaker", {"site.created"}));
     const service& at = *services.find("sitesmaker");
     CHECK(check_hook_event(at, "site.created"));
-    CHECK(check_hook_event(at, "item.created").error().message == "event is none of this service's events.");
+    CHECK(check_hook_event(at, "item.created").error().message == "event is not an event of this service.");
 
     const public_targets rule;
     CHECK(check_hook_target(rule, "https://a.example/in"));

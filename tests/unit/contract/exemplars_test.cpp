@@ -218,15 +218,15 @@ static_assert(!scope_checker<scopes_as_text>);
 static_assert(!scope_checker<nothing>);
 
 struct bare_theme {
-    page_texts said;
-    const page_texts& texts() const noexcept { return said; }
+    page_texts wording;
+    const page_texts& texts() const noexcept { return wording; }
     std::string scope_text(std::string_view scope, const service_catalog&) const { return std::string{scope}; }
     std::string style_sheet() const { return "body { max-width: 40rem; margin: 2rem auto; }"; }
-    void begin_page(http::html_writer& html, const page_frame& frame) const {
+    void begin_page(html_writer& html, const page_frame& frame) const {
         html.add("<!doctype html><html lang=\"en\"><title>{}</title>", frame.title);
         html.add("<link rel=\"stylesheet\" href=\"{}\"><main>", frame.style_url);
     }
-    void end_page(http::html_writer& html, const page_frame&) const { html.add("</main></html>"); }
+    void end_page(html_writer& html, const page_frame&) const { html.add("</main></html>"); }
 };
 static_assert(page_theme<bare_theme>);
 
@@ -318,14 +318,14 @@ struct theme_without_an_end {
     const page_texts& texts() const noexcept;
     std::string scope_text(std::string_view, const service_catalog&) const;
     std::string style_sheet() const;
-    void begin_page(http::html_writer&, const page_frame&) const;
+    void begin_page(html_writer&, const page_frame&) const;
 };
 struct theme_of_words_for_one_call {
     page_texts texts() const noexcept;
     std::string scope_text(std::string_view, const service_catalog&) const;
     std::string style_sheet() const;
-    void begin_page(http::html_writer&, const page_frame&) const;
-    void end_page(http::html_writer&, const page_frame&) const;
+    void begin_page(html_writer&, const page_frame&) const;
+    void end_page(html_writer&, const page_frame&) const;
 };
 static_assert(!page_theme<theme_without_an_end>);
 static_assert(!page_theme<theme_of_words_for_one_call>);
@@ -462,7 +462,7 @@ TEST_CASE("the sessions of the exemplar know Ann") {
 
 TEST_CASE("the theme of the exemplar says what a page is about") {
     std::string page;
-    http::html_writer html{page};
+    html_writer html{page};
     exemplars::bare_theme{}.begin_page(html, {.title = "Tokens & keys", .style_url = "/style.css"});
     CHECK(page.find("<title>Tokens &amp; keys</title>") != std::string::npos);
 }

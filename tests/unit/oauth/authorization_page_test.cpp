@@ -56,8 +56,8 @@ TEST_CASE("a person who allows it sends the browser back with a code", "[oauth][
     for (const char* path : {"/en/user/oauth/", "/en/user/oauth"}) {
         const auto page = shop.open(shop.asks(), "site=ann", path);
         check_page(page, status::ok);
-        CHECK(page.body().find("<h1>Let App in?</h1>") != std::string::npos);
-        CHECK(page.body().find("See your sitesmaker accounts") != std::string::npos);
+        CHECK(page.body().find("<h1>Authorize App?</h1>") != std::string::npos);
+        CHECK(page.body().find("View your sitesmaker accounts") != std::string::npos);
         CHECK(page.body().find("<code>user:balance</code>") != std::string::npos);
         CHECK(page.body().find("Signed in as ann") != std::string::npos);
         CHECK(page.body().find("<button name=\"decision\" value=\"allow\">") != std::string::npos);

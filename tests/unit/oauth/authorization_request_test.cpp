@@ -58,7 +58,7 @@ TEST_CASE("requests that differ have queries that differ", "[oauth][request]") {
 }
 
 TEST_CASE("a client_id is said once, and is no longer than one can be", "[oauth][request]") {
-    const auto asking = [](std::string_view query) { return oauth::asking_client(std::get<parameters>(parameters::from_form(query))); };
+    const auto asking = [](std::string_view query) { return oauth::client_id_of(std::get<parameters>(parameters::from_form(query))); };
     CHECK(asking("client_id=a") == "a");
     CHECK_FALSE(asking(""));
     CHECK_FALSE(asking("client_id="));

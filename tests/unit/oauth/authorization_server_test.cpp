@@ -263,7 +263,7 @@ TEST_CASE("people sign in and agree on one page", "[oauth][one_page]") {
     for (const char* path : {"/en/itemplatform/oauth/", "/en/itemplatform/oauth"}) {
         const auto page = shop.open(shop.asks(), "", path);
         CHECK(page.status() == status::ok);
-        CHECK(page.body().find("<h1>Let App in?</h1>") != std::string::npos);
+        CHECK(page.body().find("<h1>Authorize App?</h1>") != std::string::npos);
         CHECK(page.body().find("name=\"login\"") != std::string::npos);
         CHECK(page.body().find("type=\"password\"") != std::string::npos);
         CHECK(page.body().find("value=\"deny\" formnovalidate") != std::string::npos);
@@ -283,10 +283,10 @@ TEST_CASE("a wrong password is said where it was typed, and nobody is let in", "
     const auto page = shop.open(shop.asks(), "", one_page);
     const auto wrong = shop.press(sign_in_with(page, "open <barley>"), "", one_page);
     CHECK(wrong.status() == status::unprocessable_content);
-    CHECK(wrong.body().find("Error: Let App in?") != std::string::npos);
+    CHECK(wrong.body().find("Error: Authorize App?") != std::string::npos);
     CHECK(wrong.body().find("value=\"ann\"") != std::string::npos);
     CHECK(wrong.body().find("barley") == std::string::npos);
-    CHECK(wrong.body().find("do not match") != std::string::npos);
+    CHECK(wrong.body().find("Incorrect login or password") != std::string::npos);
     CHECK(wrong.find("Set-Cookie").empty());
     // The page goes on from there.
     CHECK(returned(shop.press(sign_in_with(wrong, "open sesame"), "", one_page), "code"));

@@ -8,13 +8,13 @@
 using namespace tollgate;
 
 TEST_CASE("one form makes one code, every other another", "[oauth][consent]") {
-    const pipeline::form_nonce nonce{std::byte{1}, std::byte{2}};
-    const pipeline::form_nonce other_nonce{std::byte{1}, std::byte{3}};
-    const oauth::code_seed seed{.key = "key", .nonce = nonce, .user = user_id{1}, .covered = "scope=a"};
+    const web::form_nonce nonce{std::byte{1}, std::byte{2}};
+    const web::form_nonce other_nonce{std::byte{1}, std::byte{3}};
+    const oauth::code_derivation seed{.key = "key", .nonce = nonce, .user = user_id{1}, .covered = "scope=a"};
     const auto code = oauth::make_code(seed);
     CHECK(is_well_formed(secret_kind::authorization_code, code));
     CHECK(oauth::make_code(seed) == code);
-    for (const auto& other : std::vector<oauth::code_seed>{{"kez", nonce, user_id{1}, "scope=a"},
+    for (const auto& other : std::vector<oauth::code_derivation>{{"kez", nonce, user_id{1}, "scope=a"},
                                                            {"key", other_nonce, user_id{1}, "scope=a"},
                                                            {"key", nonce, user_id{2}, "scope=a"},
                                                            {"key", nonce, user_id{1}, "scope=b"},

@@ -400,7 +400,7 @@ TEST_CASE("whatever fails before a code is redeemed leaves it as it was", "[oaut
     shop.random_works = false;
     check_failure(shop.post(token, exchange), status::internal_server_error, "server_error");
     shop.random_works = true;
-    CHECK(shop.seen.causes == std::vector<std::string>{"the random source gave nothing"});
+    CHECK(shop.seen.causes == std::vector<std::string>{"the random source failed"});
 
     const bool down = GENERATE(true, false);
     const bool throws = !down && GENERATE(true, false);

@@ -60,7 +60,7 @@ TEST_CASE("every page of the settings greets whoever is signed in") {
         CHECK(has(page, "Signed in as ann"));
         CHECK(has(page, "<a href=\"" + path + "\" aria-current=\"page\">"));
         CHECK(has(page, "action=\"/en/user/sign_out/\""));
-        CHECK(has(page, shop.pages.maker().site().style_url));
+        CHECK(has(page, shop.pages.renderer().site().style_url));
         CHECK_FALSE(has(page, "<script"));
         CHECK_FALSE(has(page, "style=\""));
     }
@@ -110,7 +110,7 @@ TEST_CASE("a page that there is not") {
         const auto page = shop.get(target);
         CHECK(to_number(page.status()) == 404);
         check_page_fields(page);
-        CHECK(has(page, "There is no such page"));
+        CHECK(has(page, "Page not found"));
     }
 }
 
@@ -262,7 +262,7 @@ TEST_CASE("what the host refuses is a page, too") {
 
 TEST_CASE("the style sheet needs no session") {
     page_shop shop;
-    const auto sheet = shop.get(shop.pages.maker().site().style_url, "");
+    const auto sheet = shop.get(shop.pages.renderer().site().style_url, "");
     CHECK(to_number(sheet.status()) == 200);
     CHECK(sheet.find("Content-Type") == "text/css; charset=utf-8");
     CHECK(sheet.body() == plain_theme{}.style_sheet());
@@ -310,7 +310,7 @@ TEST_CASE("what may block") {
 
     basic_page_shop<slow_sessions> slow;
     CHECK(blocks(slow.pages, rooms[0]));
-    CHECK_FALSE(blocks(slow.pages, slow.pages.maker().site().style_url));
+    CHECK_FALSE(blocks(slow.pages, slow.pages.renderer().site().style_url));
     CHECK_FALSE(blocks(slow.pages, "/"));
 
     static_assert(!decltype(basic_page_shop<sessions_elsewhere>::pages)::blocking);
@@ -333,7 +333,7 @@ TEST_CASE("on a site the pages take their own paths and no others") {
     for (const auto* each : {"/", "/en/", "/en/user/", "/en/user/settings", "/en/user/settings/", "/en/user/sign_in/?a",
                              "/en/user/sign_out"})
         CHECK(answers_here(each));
-    CHECK(answers_here(shop.pages.maker().site().style_url));
+    CHECK(answers_here(shop.pages.renderer().site().style_url));
     for (const auto* each : {"/v1", "/docs/", "/en/user/oauth/", "/en/itemplatform/oauth/", "/user/oauth_token/",
                              "/en/user/settings_x/", "/.well-known/oauth-authorization-server"})
         CHECK_FALSE(answers_here(each));
@@ -374,14 +374,14 @@ TEST_CASE("a theme of one's own") {
     };
     page_shop shop;
     own_theme theme;
-    theme.said.frame.site_name = "Our <shop>";
-    theme.said.tokens.title = "API keys";
+    theme.wording.frame.site_name = "Our <shop>";
+    theme.wording.tokens.title = "API keys";
     account_pages pages{page_shop_settings(), shop.users, shop.sessions, shop.store, default_policies(), theme};
     sent asked{http::method::get, rooms[0]};
     asked.field("Cookie", "who=ann");
     const auto page = pages.handle(asked.asked());
     CHECK(has(page, "<title>API keys - Our &lt;shop&gt;</title>"));
     CHECK(has(page, "<h1>API keys</h1>"));
-    sent sheet{http::method::get, pages.maker().site().style_url};
+    sent sheet{http::method::get, pages.renderer().site().style_url};
     CHECK(pages.handle(sheet.asked()).body() == "main { color: red }");
 }

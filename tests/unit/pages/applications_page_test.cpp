@@ -24,7 +24,7 @@ std::string value_of(const http::response& page, const std::string& id) {
 
 TEST_CASE("an application is registered, and its secret shown once") {
     page_shop shop;
-    CHECK(has(shop.get(path), "You have registered no applications yet."));
+    CHECK(has(shop.get(path), "You have not registered any applications yet."));
     const auto page =
         shop.post(path, "name=Shop+%26+more&website=https://statistics.example&description=Numbers&redirect_url=" +
                             percent_encode("https://statistics.example/callback?a=b"));
@@ -68,22 +68,22 @@ TEST_CASE("what cannot be an application says why at the field, and keeps what w
     const auto website = [](const std::string& url) { return "name=a&website=" + percent_encode(url); };
     const auto redirect = [](const std::string& url) { return good + "&redirect_url=" + percent_encode(url); };
     for (const row& each : {
-             row{"name=&website=https://a.example", "name", "Give the application a name."},
-             row{"name=" + std::string(101, 'a') + "&website=https://a.example", "name", "there is room for 100 bytes"},
+             row{"name=&website=https://a.example", "name", "Enter a name."},
+             row{"name=" + std::string(101, 'a') + "&website=https://a.example", "name", "at most 100 bytes are allowed"},
              row{"name=a%0Ab&website=https://a.example", "name", "plain text on a single line"},
              row{"name=a%E2%80%AEb&website=https://a.example", "name", "plain text on a single line"},
-             row{"name=a", "website", "Enter the address of the application"},
-             row{website("a.example"), "website", "Enter a whole web address"},
-             row{website("javascript:alert(1)"), "website", "Enter a whole web address"},
-             row{website("https://ann:x@a.example"), "website", "Enter a whole web address"},
-             row{website("https://a.example/" + std::string(2048, 'a')), "website", "there is room for 2048 bytes"},
-             row{good + "&description=" + std::string(256, 'a'), "description", "there is room for 255 bytes"},
+             row{"name=a", "website", "Enter the URL of the application"},
+             row{website("a.example"), "website", "Enter an absolute URL"},
+             row{website("javascript:alert(1)"), "website", "Enter an absolute URL"},
+             row{website("https://ann:x@a.example"), "website", "Enter an absolute URL"},
+             row{website("https://a.example/" + std::string(2048, 'a')), "website", "at most 2048 bytes are allowed"},
+             row{good + "&description=" + std::string(256, 'a'), "description", "at most 255 bytes are allowed"},
              row{good + "&description=a%00", "description", "plain text on a single line"},
              row{redirect("/callback"), "redirect_url", "without a #fragment"},
              row{redirect("https://a.example/#x"), "redirect_url", "without a #fragment"},
              row{redirect("https://a.example/\r\n"), "redirect_url", "without a #fragment"},
              row{redirect("https://a.example/" + std::string(2048, 'a')), "redirect_url",
-                 "there is room for 2048 bytes"},
+                 "at most 2048 bytes are allowed"},
          }) {
         CAPTURE(each.body.substr(0, 60));
         const auto page = shop.post(path, each.body);
@@ -98,7 +98,7 @@ TEST_CASE("what cannot be an application says why at the field, and keeps what w
     const auto page = shop.post(path, "name=%3Cb%3E&website=x&description=d&redirect_url=y");
     for (const auto* kept : {"value=\"&lt;b&gt;\"", "value=\"x\"", "value=\"d\"", "value=\"y\""})
         CHECK(has(page, kept));
-    CHECK(has(page, "<li><a href=\"#website\">Website: Enter a whole web address"));
+    CHECK(has(page, "<li><a href=\"#website\">Website: Enter an absolute URL"));
     CHECK(has(page, "<li><a href=\"#redirect_url\">Redirect URL: Enter"));
 }
 
@@ -109,7 +109,7 @@ TEST_CASE("one application more than there can be") {
     CHECK(to_number(shop.post(path, good).status()) == 200);
     const auto page = shop.post(path, good);
     CHECK(to_number(page.status()) == 422);
-    CHECK(has(page, "as many applications as one person can have"));
+    CHECK(has(page, "the maximum number of applications"));
     CHECK(applications_of(shop, ann).size() == 1);
 }
 
@@ -124,7 +124,7 @@ TEST_CASE("a new secret takes the old one's place, for the owner alone") {
 
     const auto page = shop.post(path, action);
     CHECK(to_number(page.status()) == 200);
-    CHECK(has(page, "<h1>A new secret for Statistics</h1>"));
+    CHECK(has(page, "<h1>New secret for Statistics</h1>"));
     CHECK(value_of(page, "client-id") == made.client_id.view());
     const auto secret = value_of(page, "client-secret");
     CHECK(secret != old_secret);
@@ -144,7 +144,7 @@ TEST_CASE("an application is deleted by its owner alone") {
 
     const auto done = shop.post(path, "action=delete&application=" + id);
     CHECK(done.find("Location") == path + "?done=1");
-    CHECK(has(shop.get(path + "?done=1"), "The application was deleted"));
+    CHECK(has(shop.get(path + "?done=1"), "The application and all its access were deleted"));
     CHECK(applications_of(shop, ann).empty());
     CHECK(to_number(shop.post(path, "action=delete&application=" + id).status()) == 404);
 }

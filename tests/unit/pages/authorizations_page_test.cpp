@@ -40,7 +40,7 @@ void let_in(page_shop& shop, user_id user, application_id application, std::stri
 
 TEST_CASE("an empty list says what would be in it") {
     page_shop shop;
-    CHECK(has(shop.get(path), "You have let no application into your account."));
+    CHECK(has(shop.get(path), "You have not authorized any applications."));
 }
 
 TEST_CASE("applications that were let in are listed in plain words") {
@@ -50,7 +50,7 @@ TEST_CASE("applications that were let in are listed in plain words") {
     const auto page = shop.get(path);
     CHECK(has(page, "Statistics &lt;1&gt;"));
     CHECK(has(page,
-              "<li>See your balance</li><li>See your itemplatform accounts, and add or remove their webhooks</li>"));
+              "<li>View your balance</li><li>View your itemplatform accounts, and manage their webhooks</li>"));
     CHECK(has(page, "<a href=\"https://statistics.example\""));
     CHECK_FALSE(has(shop.get(path, "bob"), "Statistics"));
 }
@@ -87,7 +87,7 @@ TEST_CASE("access is taken back by whoever gave it, for themselves") {
     const auto done = shop.post(path, body);
     CHECK(to_number(done.status()) == 303);
     CHECK(done.find("Location") == path + "?done=1");
-    CHECK(has(shop.get(path + "?done=1"), "locked out of your account"));
+    CHECK(has(shop.get(path + "?done=1"), "Access was revoked"));
     CHECK(shop.store.grants_of(ann)->empty());
     CHECK(shop.store.grants_of(bob)->size() == 1);
     CHECK(to_number(shop.post(path, body).status()) == 404);

@@ -41,7 +41,7 @@ struct cookie_shop : page_shop {
         return door.handle(asked.asked());
     }
     /// The cookie that a sign-in gives, as a browser sends it back.
-    std::string enter(std::string_view login, std::string_view before = {}) {
+    std::string authenticate(std::string_view login, std::string_view before = {}) {
         const auto answer =
             ask(http::method::post, sign_in_path, before, "login=" + std::string{login} + "&password=open+sesame");
         const auto line = answer.find("Set-Cookie");
@@ -60,7 +60,7 @@ struct cookie_shop : page_shop {
 
 TEST_CASE("a form is worth nothing once its session is over") {
     cookie_shop shop;
-    const auto cookie = shop.enter("ann");
+    const auto cookie = shop.authenticate("ann");
     REQUIRE(cookie.starts_with("__Host-"));
     const auto form = shop.form_of(cookie);
     CHECK(to_number(shop.ask(http::method::post, sign_out_path, cookie, form.substr(1)).status()) == 303);
@@ -69,7 +69,7 @@ TEST_CASE("a form is worth nothing once its session is over") {
     const auto away = shop.ask(http::method::post, tokens, cookie, wish + form);
     CHECK(to_number(away.status()) == 303);
     CHECK(away.find("Location").starts_with(sign_in_path));
-    const auto again = shop.enter("ann");
+    const auto again = shop.authenticate("ann");
     CHECK(again != cookie);
     CHECK(to_number(shop.ask(http::method::post, tokens, again, wish + form).status()) == 403);
     CHECK(shop.made() == 0);
@@ -79,19 +79,19 @@ TEST_CASE("a form is worth nothing once its session is over") {
 
 TEST_CASE("a session that somebody was made to carry is not the one they sign in to") {
     cookie_shop shop;
-    const auto planted = shop.enter("bob");
-    const auto cookie = shop.enter("ann", planted);
+    const auto planted = shop.authenticate("bob");
+    const auto cookie = shop.authenticate("ann", planted);
     CHECK(cookie != planted);
     CHECK(shop.is_in(cookie));
     CHECK_FALSE(shop.is_in(planted));
     // Nor is one that was made up.
-    CHECK(shop.enter("ann", "__Host-tollgate_session=tgw_planted").find("planted") == std::string::npos);
+    CHECK(shop.authenticate("ann", "__Host-tollgate_session=tgw_planted").find("planted") == std::string::npos);
 }
 
 TEST_CASE("of two sessions at once nobody can tell whose request it is") {
     cookie_shop shop;
-    const auto anns = shop.enter("ann");
-    const auto bobs = shop.enter("bob");
+    const auto anns = shop.authenticate("ann");
+    const auto bobs = shop.authenticate("bob");
     const auto form = shop.form_of(anns);
     for (const auto& both : {anns + "; " + bobs, bobs + "; " + anns}) {
         CHECK_FALSE(shop.is_in(both));
@@ -103,7 +103,7 @@ TEST_CASE("of two sessions at once nobody can tell whose request it is") {
 
 TEST_CASE("a session ends while its page is open") {
     cookie_shop shop;
-    const auto cookie = shop.enter("ann");
+    const auto cookie = shop.authenticate("ann");
     const auto form = shop.form_of(cookie);
     shop.now += std::chrono::hours{12};
     CHECK(to_number(shop.ask(http::method::post, tokens, cookie, wish + form).status()) == 303);

@@ -101,7 +101,7 @@ TEST_CASE("nothing typed is nothing tried") {
     CHECK(to_number(sign_in(shop, "login=ann").status()) == 422);
 }
 
-TEST_CASE("too many tries") {
+TEST_CASE("Too many failed attempts") {
     page_shop shop;
     shop.sessions.next_refusal = {sign_in_result::throttled, std::nullopt, seconds{125}};
     const auto page = sign_in(shop, "login=ann&password=x");

@@ -22,7 +22,7 @@ TEST_CASE("an empty list says what tokens are for") {
     CHECK(has(page, "You have no tokens yet."));
     CHECK_FALSE(has(page, "<table"));
     CHECK(has(page, "name=\"scopes\" value=\"user:balance\""));
-    CHECK(has(page, "See your sitesmaker accounts"));
+    CHECK(has(page, "View your sitesmaker accounts"));
 }
 
 TEST_CASE("a token is made, shown once, and lets its owner in") {
@@ -45,7 +45,7 @@ TEST_CASE("a token is made, shown once, and lets its owner in") {
     CHECK(has(list, "Nightly &lt;backup&gt;"));
     CHECK(has(list, username));
     CHECK(has(list, "<time datetime=\"2023-11-14T22:13:20Z\">14 Nov 2023</time>"));
-    CHECK(has(list, "Not yet"));
+    CHECK(has(list, "Never"));
     CHECK_FALSE(has(list, secret));
     CHECK_FALSE(has(shop.get(path, "bob"), username));
 }
@@ -59,18 +59,18 @@ TEST_CASE("what cannot be a token says why at the field, and keeps what was type
     };
     const std::string long_text(256, 'a');
     for (const row& each : {
-             row{"description=&scopes=sitesmaker", "description", "Say what the token is for."},
-             row{"scopes=sitesmaker", "description", "Say what the token is for."},
-             row{"description=+++&scopes=sitesmaker", "description", "Say what the token is for."},
-             row{"description=" + long_text + "&scopes=sitesmaker", "description", "there is room for 255 bytes"},
+             row{"description=&scopes=sitesmaker", "description", "Enter a description."},
+             row{"scopes=sitesmaker", "description", "Enter a description."},
+             row{"description=+++&scopes=sitesmaker", "description", "Enter a description."},
+             row{"description=" + long_text + "&scopes=sitesmaker", "description", "at most 255 bytes are allowed"},
              row{"description=a%00b&scopes=sitesmaker", "description", "plain text on a single line"},
              row{"description=a%0D%0Ab&scopes=sitesmaker", "description", "plain text on a single line"},
              row{"description=a%E2%80%AEb&scopes=sitesmaker", "description", "plain text on a single line"},
-             row{"description=a", "scopes", "Choose at least one"},
-             row{"description=a&scopes=", "scopes", "Choose one that is offered."},
-             row{"description=a&scopes=nothing", "scopes", "Choose one that is offered."},
-             row{"description=a&scopes=user:balance+sitesmaker", "scopes", "Choose one that is offered."},
-             row{"description=a&scopes=sitesmaker&scopes=SITESMAKER", "scopes", "Choose one that is offered."},
+             row{"description=a", "scopes", "Select at least one"},
+             row{"description=a&scopes=", "scopes", "Choose one of the listed options."},
+             row{"description=a&scopes=nothing", "scopes", "Choose one of the listed options."},
+             row{"description=a&scopes=user:balance+sitesmaker", "scopes", "Choose one of the listed options."},
+             row{"description=a&scopes=sitesmaker&scopes=SITESMAKER", "scopes", "Choose one of the listed options."},
          }) {
         CAPTURE(each.body.substr(0, 60));
         const auto page = shop.post(path, each.body);
@@ -102,7 +102,7 @@ TEST_CASE("one token more than there can be") {
     for (int i = 0; i < 2; ++i) CHECK(to_number(shop.post(path, "description=a&scopes=sitesmaker").status()) == 200);
     const auto page = shop.post(path, "description=kept&scopes=sitesmaker");
     CHECK(to_number(page.status()) == 422);
-    CHECK(has(page, "as many tokens as one person can have"));
+    CHECK(has(page, "the maximum number of tokens"));
     CHECK(has(page, "value=\"kept\""));
     CHECK(tokens_of(shop, ann).size() == 2);
     CHECK(to_number(shop.post(path, "description=a&scopes=sitesmaker", "bob").status()) == 200);
@@ -114,7 +114,7 @@ TEST_CASE("a token is revoked by its owner alone") {
     static_cast<void>(shop.post(path, "description=second&scopes=sitesmaker"));
     static_cast<void>(shop.post(path, "description=bobs&scopes=sitesmaker", "bob"));
     const auto id = std::to_string(tokens_of(shop, ann).front().id.value());
-    CHECK(has(shop.get(path), "Whatever uses &quot;first&quot; is locked out at once."));
+    CHECK(has(shop.get(path), "Programs that use &quot;first&quot; will lose access immediately."));
 
     CHECK(to_number(shop.post(path, "action=revoke&token=" + id, "bob").status()) == 404);
     for (const auto* other : {"", "0", "-1", "01", "x", "999999", "9223372036854775808"}) {

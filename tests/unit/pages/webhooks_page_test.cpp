@@ -58,7 +58,7 @@ TEST_CASE("without accounts there is nothing to set up") {
     shop.users.people.at(ann).accounts.clear();
     const auto page = shop.get(path);
     CHECK(to_number(page.status()) == 200);
-    CHECK(has(page, "you have none at any of our services"));
+    CHECK(has(page, "you have no accounts yet"));
     CHECK_FALSE(has(page, "<select"));
 }
 
@@ -77,7 +77,7 @@ TEST_CASE("a webhook is made, and its secret shown once") {
 
     const auto list = shop.get(path);
     CHECK(has(list, "https://hooks.ann.example/in?a=b"));
-    CHECK(has(list, "by hand"));
+    CHECK(has(list, "Settings page"));
     CHECK_FALSE(has(list, secret));
     CHECK_FALSE(has(shop.get(path, "bob"), "hooks.ann.example"));
 }
@@ -91,7 +91,7 @@ TEST_CASE("an account may be named by its id alone where that says which") {
         CAPTURE(account);
         const auto page = shop.post(path, wish(account, "site.created", "https://ann.example/"));
         CHECK(to_number(page.status()) == 422);
-        CHECK(has(page, "Choose one that is offered."));
+        CHECK(has(page, "Choose one of the listed options."));
     }
     CHECK(hooks_of(shop, anns_site).empty());
 }
@@ -105,22 +105,22 @@ TEST_CASE("what cannot be a webhook says why at the field, and keeps what was ty
     };
     const std::string url = "https://hooks.ann.example/";
     for (const row& each : {
-             row{wish("", "site.created", url), "account", "Choose one that is offered."},
-             row{wish("sitesmaker/3", "site.created", url), "account", "Choose one that is offered."},
-             row{wish("sitesmaker/99", "site.created", url), "account", "Choose one that is offered."},
-             row{wish("nothing/1", "site.created", url), "account", "Choose one that is offered."},
-             row{wish("sitesmaker/1", "", url), "event", "Choose one that is offered."},
-             row{wish("sitesmaker/1", "site.exploded", url), "event", "Choose one that is offered."},
+             row{wish("", "site.created", url), "account", "Choose one of the listed options."},
+             row{wish("sitesmaker/3", "site.created", url), "account", "Choose one of the listed options."},
+             row{wish("sitesmaker/99", "site.created", url), "account", "Choose one of the listed options."},
+             row{wish("nothing/1", "site.created", url), "account", "Choose one of the listed options."},
+             row{wish("sitesmaker/1", "", url), "event", "Choose one of the listed options."},
+             row{wish("sitesmaker/1", "site.exploded", url), "event", "Choose one of the listed options."},
              row{wish("sitesmaker/1", "item.created", url), "event",
-                 "The service of this account, sitesmaker, has no such event."},
+                 "The service sitesmaker does not have this event."},
              row{wish("sitesmaker/1", "site.created", ""), "target_url",
-                 "Enter the address that events are to be posted to."},
-             row{wish("sitesmaker/1", "site.created", "hooks.ann.example"), "target_url", "Enter a whole web address"},
+                 "Enter the URL to send events to."},
+             row{wish("sitesmaker/1", "site.created", "hooks.ann.example"), "target_url", "Enter an absolute URL"},
              row{wish("sitesmaker/1", "site.created", "ftp://hooks.ann.example"), "target_url",
-                 "Enter a whole web address"},
-             row{wish("sitesmaker/1", "site.created", url + "\n"), "target_url", "Enter a whole web address"},
+                 "Enter an absolute URL"},
+             row{wish("sitesmaker/1", "site.created", url + "\n"), "target_url", "Enter an absolute URL"},
              row{wish("sitesmaker/1", "site.created", url + std::string(2048, 'a')), "target_url",
-                 "there is room for 2048 bytes"},
+                 "at most 2048 bytes are allowed"},
              row{wish("sitesmaker/1", "site.created", "http://169.254.169.254/"), "target_url",
                  "Address must lead to a public address."},
              row{wish("sitesmaker/1", "site.created", "http://127.1/"), "target_url",
@@ -151,7 +151,7 @@ TEST_CASE("one webhook more than there can be") {
     CHECK(to_number(shop.post(path, good).status()) == 200);
     const auto page = shop.post(path, good);
     CHECK(to_number(page.status()) == 422);
-    CHECK(has(page, "as many webhooks for this event as there can be"));
+    CHECK(has(page, "the maximum number of webhooks for this event"));
     CHECK(to_number(shop.post(path, wish("sitesmaker/1", "site.published", "https://a.example/")).status()) == 200);
     CHECK(hooks_of(shop, anns_site).size() == 2);
 }
@@ -188,7 +188,7 @@ TEST_CASE("a webhook gets a new secret") {
     CHECK(to_number(page.status()) == 200);
     CHECK(secret_on(page).starts_with("whsec_"));
     CHECK(secret_on(page) != old_secret);
-    CHECK(has(page, "For 24 hours the old one signs them, too"));
+    CHECK(has(page, "For 24 hours they are signed with the previous secret"));
 }
 
 TEST_CASE("more accounts than fit on a page are shown one at a time") {
@@ -201,7 +201,7 @@ TEST_CASE("more accounts than fit on a page are shown one at a time") {
     static_cast<void>(shop.post(path, wish(pages::account_text(last), "site.created", "https://last.example/")));
 
     const auto page = shop.get(path);
-    CHECK(has(page, "You have more accounts than fit on one page."));
+    CHECK(has(page, "You have too many accounts to list on one page."));
     CHECK_FALSE(has(page, "https://last.example/"));
     const auto one = shop.get(path + "?account=" + percent_encode(pages::account_text(last)));
     CHECK(has(one, "https://last.example/"));

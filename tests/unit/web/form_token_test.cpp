@@ -9,14 +9,14 @@
 #include <string>
 
 using namespace tollgate;
-using namespace tollgate::pipeline;
+using namespace tollgate::web;
 
 namespace {
 
 const session ann{user_id{1}, "ann", "a secret"};
 const session bob{user_id{2}, "bob", "another secret"};
 const form_nonce nonce{std::byte{1}, std::byte{2}, std::byte{255}};
-const form_seal seal{ann, "tokens", "a=1"};
+const form_binding seal{ann, "tokens", "a=1"};
 
 }  // namespace
 

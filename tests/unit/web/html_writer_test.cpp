@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-using tollgate::http::html_writer;
+using tollgate::html_writer;
 
 TEST_CASE("html_writer puts texts in their places") {
     std::string out = "before ";

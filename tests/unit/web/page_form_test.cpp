@@ -5,7 +5,7 @@
 #include <string>
 
 using namespace tollgate;
-using namespace tollgate::pipeline;
+using namespace tollgate::web;
 
 namespace {
 
@@ -14,7 +14,7 @@ const form_texts texts;
 template <class Write>
 std::string written(Write&& write) {
     std::string text;
-    http::html_writer html{text};
+    html_writer html{text};
     write(html);
     return text;
 }
@@ -111,7 +111,7 @@ TEST_CASE("a form carries its token and what it is about") {
 
 TEST_CASE("a secret is there to be copied, not to be changed or kept by the browser") {
     const auto text =
-        written([](auto& html) { write_copied_text(html, {.name = "secret", .label = "Secret", .text = "tgp_1"}); });
+        written([](auto& html) { write_copyable_text(html, {.name = "secret", .label = "Secret", .text = "tgp_1"}); });
     CHECK(has(text, "<label for=\"secret\">Secret</label>"));
     CHECK(has(text, "id=\"secret\" value=\"tgp_1\" readonly autocomplete=\"off\""));
     CHECK_FALSE(has(text, "name=\"secret\""));

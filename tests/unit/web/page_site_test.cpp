@@ -8,7 +8,7 @@
 #include <vector>
 
 using namespace tollgate;
-using namespace tollgate::pipeline;
+using namespace tollgate::web;
 using tollgate::test::sent;
 
 namespace {
@@ -116,7 +116,7 @@ TEST_CASE("the fields of a page let nothing in and nothing out") {
 
 TEST_CASE("a page on the way to an application holds up neither its redirects nor its window") {
     http::response out;
-    add_page_fields(out, site, page_reach::onward);
+    add_page_fields(out, site, page_reach::other_sites);
     CHECK(out.find("Content-Security-Policy") ==
           "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'");
     CHECK(out.find("X-Frame-Options") == "DENY");

@@ -5,12 +5,12 @@
 #include <string>
 
 using namespace tollgate;
-using namespace tollgate::pipeline;
+using namespace tollgate::web;
 
 TEST_CASE("how long to wait is never said too short") {
     const duration_texts texts;
-    CHECK(duration_text(seconds{0}, texts) == "one second");
-    CHECK(duration_text(seconds{1}, texts) == "one second");
+    CHECK(duration_text(seconds{0}, texts) == "1 second");
+    CHECK(duration_text(seconds{1}, texts) == "1 second");
     CHECK(duration_text(seconds{90}, texts) == "90 seconds");
     CHECK(duration_text(seconds{91}, texts) == "2 minutes");
     CHECK(duration_text(seconds{120}, texts) == "2 minutes");
@@ -21,7 +21,7 @@ TEST_CASE("how long to wait is never said too short") {
 
 TEST_CASE("a day is there for people and for programs") {
     std::string text;
-    http::html_writer html{text};
+    html_writer html{text};
     write_day(html, from_unix_seconds(951'868'799));
     CHECK(text == "<time datetime=\"2000-02-29T23:59:59Z\">29 Feb 2000</time>");
 }

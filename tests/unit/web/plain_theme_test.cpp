@@ -18,7 +18,7 @@ service_catalog two_services() {
 
 std::string page(const plain_theme& theme, const page_frame& frame) {
     std::string text;
-    http::html_writer html{text};
+    html_writer html{text};
     theme.begin_page(html, frame);
     theme.end_page(html, frame);
     return text;
@@ -31,10 +31,10 @@ bool has(const std::string& text, std::string_view part) { return text.find(part
 TEST_CASE("scopes in plain words") {
     const plain_theme theme;
     const auto services = two_services();
-    CHECK(theme.scope_text("user:balance", services) == "See your balance");
+    CHECK(theme.scope_text("user:balance", services) == "View your balance");
     CHECK(theme.scope_text("sitesmaker:read", services) ==
-          "See your sitesmaker accounts, and add or remove their webhooks");
-    CHECK(theme.scope_text("itemplatform", services) == "See and change everything in your itemplatform accounts");
+          "View your sitesmaker accounts, and manage their webhooks");
+    CHECK(theme.scope_text("itemplatform", services) == "View and manage your itemplatform accounts");
     CHECK(theme.scope_text("nothing", services) == "nothing");
     // Each says something else.
     std::vector<std::string> texts;
@@ -66,7 +66,7 @@ TEST_CASE("a frame has everything that a page needs to be found one's way in") {
 
 TEST_CASE("a frame has nothing that a page does not need") {
     const auto text =
-        page({}, {.title = "Sign in", .faulty = true, .shape = page_shape::narrow, .referrer_policy = "same-origin"});
+        page({}, {.title = "Sign in", .has_errors = true, .shape = page_shape::narrow, .referrer_policy = "same-origin"});
     CHECK(has(text, "<title>Error: Sign in - Your account</title>"));
     CHECK(has(text, "<body class=\"narrow\">"));
     CHECK(has(text, "<meta name=\"referrer\" content=\"same-origin\">"));
@@ -79,9 +79,9 @@ TEST_CASE("a frame has nothing that a page does not need") {
 
 TEST_CASE("words can be others") {
     plain_theme theme;
-    theme.said.frame.site_name = "Example";
-    theme.said.frame.language = "de";
-    theme.said.scopes.balance = "Ihr Guthaben sehen";
+    theme.wording.frame.site_name = "Example";
+    theme.wording.frame.language = "de";
+    theme.wording.scopes.balance = "Ihr Guthaben sehen";
     CHECK(has(page(theme, {.title = "Tokens"}), "<html lang=\"de\">"));
     CHECK(has(page(theme, {.title = "Tokens"}), "<title>Tokens - Example</title>"));
     CHECK(theme.scope_text("user:balance", {}) == "Ihr Guthaben sehen");

@@ -6,7 +6,7 @@
 #include <string>
 
 using namespace tollgate;
-using namespace tollgate::pipeline;
+using namespace tollgate::web;
 using tollgate::test::sent;
 
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 using namespace tollgate;
-using namespace tollgate::pipeline;
+using namespace tollgate::web;
 
 namespace {
 
@@ -35,7 +35,7 @@ TEST_CASE("why somebody was not let in stands at the password, and says no more 
 
 TEST_CASE("browsers know the two fields for what they are, and what was typed is text") {
     std::string page;
-    http::html_writer html{page};
+    html_writer html{page};
     write_sign_in_fields(html, "<ann>\"", {}, texts);
     CHECK(page.find("name=\"login\"") != std::string::npos);
     CHECK(page.find("autocomplete=\"username\"") != std::string::npos);

@@ -21,7 +21,7 @@ sign_in_throttle make(const sign_in_bounds& bounds = {}, const sign_in_capacity&
 }
 
 /// How many of `count` attempts at one place may be made.
-int admitted(sign_in_throttle& throttle, const sign_in_place& where, int count, instant now = noon) {
+int admitted(sign_in_throttle& throttle, const sign_in_key& where, int count, instant now = noon) {
     int made = 0;
     for (int i = 0; i < count; ++i) made += throttle.begin(where, now) ? 0 : 1;
     return made;

@@ -70,7 +70,7 @@ private:
     const std::optional<oauth_facts>& oauth_;
     std::string_view root_;
     std::string out_;
-    http::html_writer html_{out_};
+    html_writer html_{out_};
 };
 
 /// All pages in the order of the navigation. The slugs are those of `pipeline::topic`, `oauth`, and a few more.

@@ -29,7 +29,7 @@ struct oauth_facts {
 namespace manual {
 
 /// The page to which every error of the authorization server leads: what an application does from its registration on.
-TOLLGATE_DECL void write_oauth_page(http::html_writer& html, const api_settings& settings, const oauth_facts& facts);
+TOLLGATE_DECL void write_oauth_page(html_writer& html, const api_settings& settings, const oauth_facts& facts);
 
 }  // namespace manual
 

@@ -9,7 +9,7 @@ namespace tollgate::inline v0::manual {
 
 namespace detail {
 
-inline void write_authorization(http::html_writer& html, const api_settings& settings, const oauth_facts& facts) {
+inline void write_authorization(html_writer& html, const api_settings& settings, const oauth_facts& facts) {
     html.add(R"(<h2 id="authorization">1. Send the user's browser to the authorization page</h2>
 <pre tabindex="0"><code>{}/en/user/oauth/?client_id=$CLIENT_ID&amp;response_type=code&amp;scope={}&amp;state=$STATE</code></pre>
 )",
@@ -56,7 +56,7 @@ that says so, and no redirect.</p>
 )");
 }
 
-inline void write_tokens(http::html_writer& html, const api_settings& settings, const oauth_facts& facts) {
+inline void write_tokens(html_writer& html, const api_settings& settings, const oauth_facts& facts) {
     html.add(R"(<h2 id="exchange">3. Exchange the code</h2>
 <pre tabindex="0"><code>curl {}/user/oauth_token/ \
   -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" \
@@ -92,7 +92,7 @@ deleted.</p>
 )");
 }
 
-inline void write_more(http::html_writer& html, const api_settings& settings) {
+inline void write_more(html_writer& html, const api_settings& settings) {
     html.add(R"(<h2 id="pkce">PKCE</h2>
 <p>Send the base64url of a SHA-256 of a random text as <code>code_challenge</code> with the authorization request,
 and the
@@ -108,7 +108,7 @@ answer is 200 and <code>&#123;&#125;</code> whether there was such a token or no
              settings.auth_url);
 }
 
-inline void write_failures(http::html_writer& html, std::string_view auth_url) {
+inline void write_failures(html_writer& html, std::string_view auth_url) {
     html.add(R"(<h2 id="errors">Errors</h2>
 <p>The token endpoint answers with the members of RFC 6749 and those of every <a href="../errors/">Error object</a>:</p>
 <pre class="answer" tabindex="0"><code>&#123;"error": "invalid_grant", "error_description": "...",
@@ -152,7 +152,7 @@ client's address: where it is empty, more of them are a <strong>429</strong>, an
 
 }  // namespace detail
 
-TOLLGATE_DECL void write_oauth_page(http::html_writer& html, const api_settings& settings, const oauth_facts& facts) {
+TOLLGATE_DECL void write_oauth_page(html_writer& html, const api_settings& settings, const oauth_facts& facts) {
     html.add(R"(<h1>OAuth 2.0</h1>
 <p class="lead">An application reaches the accounts of users who let it in, and never sees a password: the authorization
 code grant of RFC 6749.</p>

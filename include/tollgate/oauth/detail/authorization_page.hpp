@@ -22,267 +22,267 @@
 
 namespace tollgate::inline v0::oauth {
 
-/// The authorization endpoint (RFC 6749 section 3.1): asks a person whether an application may. Refers to what an
-/// authorization server owns, and lives no longer than a call.
+/// The authorization endpoint (RFC 6749 section 3.1), which asks a user to authorize an application. Refers to members
+/// of an authorization server, for the duration of a call.
 ///
-/// Where the request cannot be trusted to say where its answer goes, a page says so, with 400. All else is told the
-/// application by a redirect, a failure of ours too; but for what a person can mend by trying again.
+/// If the redirect URL cannot be trusted, the response is a 400 page. All other errors, server errors included, are
+/// redirected to the application, unless the user can resolve them by trying again.
 template <session_source Sessions, oauth_store Store, class Policies, class Theme>
 struct authorization_page {
     const oauth_settings& settings;
     Sessions& sessions;
     Store& store;
     Policies& policies;
-    const pipeline::page_maker<Theme>& pages;
-    std::string_view form_key;  ///< what codes are made with where nobody was signed in yet
+    const web::page_renderer<Theme>& pages;
+    std::string_view form_key;  ///< derives codes where there was no session yet
 
     static constexpr bool signs_in = sign_in_source<Sessions>;
 
-    void answer(const http::request& asked, visit& now, http::response& out) const {
-        if (asked.method != http::method::get && asked.method != http::method::head &&
-            asked.method != http::method::post) {
-            out.add("Allow", "GET, HEAD, POST, OPTIONS");
-            if (asked.method == http::method::options) return out.set_status(http::status::no_content);
-            return pages.answer_status(out, http::status::method_not_allowed);
+    void answer(const http::request& request, request_context& context, http::response& response) const {
+        if (request.method != http::method::get && request.method != http::method::head &&
+            request.method != http::method::post) {
+            response.add("Allow", "GET, HEAD, POST, OPTIONS");
+            if (request.method == http::method::options) return response.set_status(http::status::no_content);
+            return pages.answer_status(response, http::status::method_not_allowed);
         }
-        auto read = read_page_request(asked, pages.site());
-        if (const auto* status = std::get_if<http::status>(&read)) return pages.answer_status(out, *status);
+        auto read = read_page_request(request, pages.site());
+        if (const auto* status = std::get_if<http::status>(&read)) return pages.answer_status(response, *status);
         const auto& sent = std::get<parameters>(read);
-        // Whoever shows nothing at all is no reader of ours, whatever else was sent.
-        if (asked.method == http::method::post && !shows_a_form(sent, now.where))
-            return pages.answer_status(out, http::status::forbidden);
+        // A form without any token was not made by this site.
+        if (request.method == http::method::post && !has_form_token(sent, context.which))
+            return pages.answer_status(response, http::status::forbidden);
 
         auto judged = judge_request(sent, store, settings.services);
-        if (!judged) return answer_broken(judged.error(), out);
+        if (!judged) return answer_error_page(judged.error(), response);
         if (const auto* why = std::get_if<page_failure>(&*judged))
-            return pages.answer_message(out, http::status::bad_request, texts_for(*why, pages.texts().consent));
+            return pages.answer_message(response, http::status::bad_request, texts_for(*why, pages.texts().consent));
         if (const auto* no = std::get_if<redirect_failure>(&*judged))
-            return answer_url(failure_url({no->redirect, no->state, settings.auth_url}, no->why), out);
+            return redirect_to(failure_url({no->redirect, no->state, settings.auth_url}, no->why), response);
 
-        const call to{asked, sent, std::get<authorization_request>(*judged), now, out};
-        if (asked.method == http::method::post) take_answer(to);
-        else ask(to);
+        const authorization_call call{request, sent, std::get<authorization_request>(*judged), context, response};
+        if (request.method == http::method::post) handle_form(call);
+        else handle_get(call);
     }
 
 private:
-    /// One request that can be answered by a redirect.
-    struct call {
-        const http::request& asked;
+    /// A request with a valid redirect URL.
+    struct authorization_call {
+        const http::request& request;
         const parameters& sent;
-        const authorization_request& request;
-        visit& now;
-        http::response& out;
+        const authorization_request& authorization;
+        request_context& context;
+        http::response& response;
 
-        [[nodiscard]] bool on_one_page() const noexcept { return now.where == place::one_page; }
-        /// Where the browser comes back to after signing in.
+        [[nodiscard]] bool on_one_page() const noexcept { return context.which == endpoint::one_page; }
+        /// Where the browser returns to after signing in.
         [[nodiscard]] std::string return_to() const {
-            return std::string{asked.target.path}.append("?").append(to_query(request));
+            return std::string{request.target.path}.append("?").append(to_query(authorization));
         }
     };
 
-    [[nodiscard]] static bool shows_a_form(const parameters& sent, place where) {
-        if (signs_in && where == place::one_page && sent.holds(pipeline::login_name))
-            return pipeline::parse_form_nonce(sent.find(nonce_name).value_or("")).has_value();
-        return sent.holds(pipeline::form_token_name);
+    [[nodiscard]] static bool has_form_token(const parameters& sent, endpoint where) {
+        if (signs_in && where == endpoint::one_page && sent.holds(web::login_name))
+            return web::parse_form_nonce(sent.find(nonce_name).value_or("")).has_value();
+        return sent.holds(web::form_token_name);
     }
 
-    /// The session, if somebody is signed in; none, too, once a failure to find out was answered.
-    [[nodiscard]] std::optional<session> look_for_session(const call& to, bool& answered) const {
-        auto found = sessions.session_of(to.asked, to.now.now);
+    /// The session, if any; also empty after an error, which has been answered.
+    [[nodiscard]] std::optional<session> find_session(const authorization_call& call, bool& answered) const {
+        auto found = sessions.session_of(call.request, call.context.now);
         answered = !found;
         if (!found) {
-            answer_error(to, found.error());
+            send_error(call, found.error());
             return std::nullopt;
         }
-        if (*found) to.now.who = caller{(*found)->user, {}, credential_kind::other, {}};
+        if (*found) call.context.who = caller{(*found)->user, {}, credential_kind::other, {}};
         return std::move(*found);
     }
 
-    void ask(const call& to) const {
+    void handle_get(const authorization_call& call) const {
         bool answered = false;
-        const auto who = look_for_session(to, answered);
+        const auto who = find_session(call, answered);
         if (answered) return;
-        if (!who) return ask_to_sign_in(to);
-        if (to.on_one_page()) return show_consent(to, *who);
+        if (!who) return request_sign_in(call);
+        if (call.on_one_page()) return show_consent(call, *who);
 
-        const auto granted = store.granted_scopes(who->user, to.request.client.id);
-        if (!granted) return answer_error(to, granted.error());
-        if (!*granted || !(*granted)->contains_all(to.request.scopes)) return show_consent(to, *who);
+        const auto granted = store.granted_scopes(who->user, call.authorization.client.id);
+        if (!granted) return send_error(call, granted.error());
+        if (!*granted || !(*granted)->contains_all(call.authorization.scopes)) return show_consent(call, *who);
         const auto code = new_secret(secret_kind::authorization_code, policy(policies.random));
-        if (!code) return answer_error(to, no_random_bytes());
-        auto made = code_for(to, who->user, *code);
+        if (!code) return send_error(call, random_source_error());
+        auto made = code_for(call, who->user, *code);
         made.only_if_granted = true;
-        const auto kept = store.create_code(made);
-        if (kept && *kept == code_result::not_granted) return show_consent(to, *who);  // revoked a moment ago
-        give_code(to, kept, *code);
+        const auto stored = store.create_code(made);
+        if (stored && *stored == code_result::not_granted) return show_consent(call, *who);  // revoked in the meantime
+        send_code(call, stored, *code);
     }
 
-    void ask_to_sign_in(const call& to) const {
+    void request_sign_in(const authorization_call& call) const {
         if constexpr (signs_in)
-            if (to.on_one_page()) return show_sign_in(to, {}, {}, http::status::ok);
-        answer_url(sessions.sign_in_url(to.return_to()), to.out);
+            if (call.on_one_page()) return show_sign_in(call, {}, {}, http::status::ok);
+        redirect_to(sessions.sign_in_url(call.return_to()), call.response);
     }
 
-    void take_answer(const call& to) const {
+    void handle_form(const authorization_call& call) const {
         if constexpr (signs_in)
-            if (to.on_one_page() && to.sent.holds(pipeline::login_name)) return take_sign_in(to);
+            if (call.on_one_page() && call.sent.holds(web::login_name)) return handle_sign_in_form(call);
 
         bool answered = false;
-        const auto who = look_for_session(to, answered);
+        const auto who = find_session(call, answered);
         if (answered) return;
-        if (!who) return answer_url(sign_in_url(to), to.out);
-        const auto covered = covered_by(to.request);
-        const auto shown = to.sent.find(pipeline::form_token_name).value_or("");
-        const auto nonce = pipeline::check_form_token({*who, consent_purpose, covered}, shown);
-        if (!nonce) return pages.answer_status(to.out, http::status::forbidden);
-        take_decision(to, {.key = who->secret, .nonce = *nonce, .user = who->user, .covered = covered});
+        if (!who) return redirect_to(sign_in_url(call), call.response);
+        const auto signed_text = signed_text_of(call.authorization);
+        const auto credentials = call.sent.find(web::form_token_name).value_or("");
+        const auto nonce = web::check_form_token({*who, consent_purpose, signed_text}, credentials);
+        if (!nonce) return pages.answer_status(call.response, http::status::forbidden);
+        apply_decision(call, {.key = who->secret, .nonce = *nonce, .user = who->user, .signed_text = signed_text});
     }
 
-    void take_decision(const call& to, const code_seed& seed) const {
-        switch (read_decision(to.sent)) {
-            case decision::allow: return give_code_of(to, seed);
-            case decision::deny: return deny(to);
-            case decision::none: return pages.answer_status(to.out, http::status::bad_request);
+    void apply_decision(const authorization_call& call, const code_derivation& derivation) const {
+        switch (read_decision(call.sent)) {
+            case decision::allow: return issue_code(call, derivation);
+            case decision::deny: return deny(call);
+            case decision::none: return pages.answer_status(call.response, http::status::bad_request);
         }
     }
 
-    void deny(const call& to) const { answer_failure(to, {error_code::access_denied, "The application was not let in."}); }
+    void deny(const authorization_call& call) const { send_failure(call, {error_code::access_denied, "The user denied the request."}); }
 
-    [[nodiscard]] std::string sign_in_url(const call& to) const {
+    [[nodiscard]] std::string sign_in_url(const authorization_call& call) const {
         if constexpr (signs_in)
-            if (to.on_one_page()) return to.return_to();
-        return sessions.sign_in_url(to.return_to());
+            if (call.on_one_page()) return call.return_to();
+        return sessions.sign_in_url(call.return_to());
     }
 
-    /// A form that was sent with login and password: whose they are counts, not who was signed in before.
-    void take_sign_in(const call& to) const
+    /// A form with login and password: the session that it begins counts, not an earlier one.
+    void handle_sign_in_form(const authorization_call& call) const
         requires signs_in
     {
-        const auto decided = read_decision(to.sent);
-        if (decided == decision::none) return pages.answer_status(to.out, http::status::bad_request);
-        if (decided == decision::deny) return deny(to);
+        const auto decided = read_decision(call.sent);
+        if (decided == decision::none) return pages.answer_status(call.response, http::status::bad_request);
+        if (decided == decision::deny) return deny(call);
 
-        const auto nonce = pipeline::parse_form_nonce(to.sent.find(nonce_name).value_or(""));
-        if (!nonce) return pages.answer_status(to.out, http::status::forbidden);
-        const auto login = to.sent.find(pipeline::login_name).value_or("");
-        auto password = to.sent.find(pipeline::password_name).value_or("");
-        const sign_in_attempt typed{.login = login, .password = password, .client = to.now.client};
+        const auto nonce = web::parse_form_nonce(call.sent.find(nonce_name).value_or(""));
+        if (!nonce) return pages.answer_status(call.response, http::status::forbidden);
+        const auto login = call.sent.find(web::login_name).value_or("");
+        auto password = call.sent.find(web::password_name).value_or("");
+        const sign_in_attempt typed{.login = login, .password = password, .client = call.context.client};
         const auto& texts = pages.texts().sign_in;
-        if (const auto faults = pipeline::faults_of(typed, texts); !faults.empty())
-            return show_sign_in(to, login, faults, http::status::unprocessable_content);
-        const auto tried = sessions.sign_in(to.asked, typed, to.now.now, to.out);
+        if (const auto faults = web::faults_of(typed, texts); !faults.empty())
+            return show_sign_in(call, login, faults, http::status::unprocessable_content);
+        const auto outcome = sessions.sign_in(call.request, typed, call.context.now, call.response);
         secure_wipe(password);
-        if (!tried) return answer_broken(tried.error(), to.out);
-        if (tried->result == sign_in_result::throttled) {
-            to.out.add("Retry-After", static_cast<std::uint64_t>(tried->retry_after.count()));
-            return show_sign_in(to, login, pipeline::faults_of(*tried, texts), http::status::too_many_requests);
+        if (!outcome) return answer_error_page(outcome.error(), call.response);
+        if (outcome->result == sign_in_result::throttled) {
+            call.response.add("Retry-After", static_cast<std::uint64_t>(outcome->retry_after.count()));
+            return show_sign_in(call, login, web::faults_of(*outcome, texts), http::status::too_many_requests);
         }
-        if (!tried->who)
-            return show_sign_in(to, login, pipeline::faults_of(*tried, texts), http::status::unprocessable_content);
+        if (!outcome->who)
+            return show_sign_in(call, login, web::faults_of(*outcome, texts), http::status::unprocessable_content);
 
-        const auto user = tried->who->user;
-        to.now.who = caller{user, {}, credential_kind::other, {}};
-        const auto covered = covered_by(to.request);
-        give_code_of(to, {.key = form_key, .nonce = *nonce, .user = user, .covered = covered});
+        const auto user = outcome->who->user;
+        call.context.who = caller{user, {}, credential_kind::other, {}};
+        const auto signed_text = signed_text_of(call.authorization);
+        issue_code(call, {.key = form_key, .nonce = *nonce, .user = user, .signed_text = signed_text});
     }
 
-    void show_consent(const call& to, const session& who) const {
-        if (who.secret.empty()) return answer_error(to, internal_error("the session has no secret"));
-        const auto nonce = pipeline::new_form_nonce(policy(policies.random), to.now.now);
-        if (!nonce) return answer_error(to, no_random_bytes());
-        const auto token = pipeline::make_form_token({who, consent_purpose, covered_by(to.request)}, *nonce);
+    void show_consent(const authorization_call& call, const session& who) const {
+        if (who.secret.empty()) return send_error(call, internal_error("the session has no secret"));
+        const auto nonce = web::new_form_nonce(policy(policies.random), call.context.now);
+        if (!nonce) return send_error(call, random_source_error());
+        const auto token = web::make_form_token({who, consent_purpose, signed_text_of(call.authorization)}, *nonce);
         page_frame frame;
         frame.login = who.login;
-        show(to, frame, token, nullptr);
+        show(call, frame, token, nullptr);
     }
 
-    void show_sign_in(const call& to, std::string_view login, const pipeline::form_faults& faults,
+    void show_sign_in(const authorization_call& call, std::string_view login, const web::form_faults& faults,
                       http::status status) const {
-        const auto nonce = pipeline::new_form_nonce(policy(policies.random), to.now.now);
-        if (!nonce) return answer_error(to, no_random_bytes());
-        const auto text = pipeline::form_nonce_text(*nonce);
+        const auto nonce = web::new_form_nonce(policy(policies.random), call.context.now);
+        if (!nonce) return send_error(call, random_source_error());
+        const auto text = web::form_nonce_text(*nonce);
         const sign_in_part part{.nonce = text, .login = login, .faults = faults};
-        to.out.set_status(status);
+        call.response.set_status(status);
         page_frame frame;
-        frame.faulty = !faults.empty();
-        show(to, frame, {}, &part);
+        frame.has_errors = !faults.empty();
+        show(call, frame, {}, &part);
     }
 
-    void show(const call& to, page_frame frame, std::string_view form_token, const sign_in_part* sign_in) const {
+    void show(const authorization_call& call, page_frame frame, std::string_view form_token, const sign_in_part* sign_in) const {
         const consent_view view{.texts = pages.texts(),
                                 .scopes = pages.scopes(),
-                                .request = to.request,
-                                .url = to.asked.target.path,
+                                .request = call.authorization,
+                                .url = call.request.target.path,
                                 .form_token = form_token,
                                 .sign_in = sign_in};
         const auto title = consent_title(view);
         frame.title = title;
         frame.shape = page_shape::narrow;
-        pages.answer(to.out, frame, [&](http::html_writer& html) { write_consent(html, view); });
+        pages.answer(call.response, frame, [&](html_writer& html) { write_consent(html, view); });
     }
 
-    /// The same code however often one form is sent. No store remembers for ever that a code was spent, so an old form
-    /// makes a new one each time: it would be the same that somebody may have seen long ago.
-    void give_code_of(const call& to, const code_seed& seed) const {
-        const auto made_at = pipeline::made_at(seed.nonce);
-        const bool remembered = to.now.now < made_at + seconds{limits::spent_code_seconds};
-        if (remembered) return keep_and_give_code(to, seed.user, make_code(seed));
+    /// Submitting a form twice gives the same code. Stores forget redeemed codes after some time, so an old form gets a
+    /// new code each time: the derived one may have been disclosed by then.
+    void issue_code(const authorization_call& call, const code_derivation& derivation) const {
+        const auto made_at = web::made_at(derivation.nonce);
+        const bool remembered = call.context.now < made_at + seconds{limits::spent_code_seconds};
+        if (remembered) return store_and_send_code(call, derivation.user, make_code(derivation));
         const auto code = new_secret(secret_kind::authorization_code, policy(policies.random));
-        if (!code) return answer_error(to, no_random_bytes());
-        keep_and_give_code(to, seed.user, *code);
+        if (!code) return send_error(call, random_source_error());
+        store_and_send_code(call, derivation.user, *code);
     }
 
-    [[nodiscard]] new_authorization_code code_for(const call& to, user_id user, const secret_text& code) const {
+    [[nodiscard]] new_authorization_code code_for(const authorization_call& call, user_id user, const secret_text& code) const {
         return {.code_digest = digest_of(code),
                 .user = user,
-                .application = to.request.client.id,
-                .scopes = to.request.scopes,
-                .redirect = to.request.redirect,
-                .code_challenge = to.request.code_challenge,
-                .created_at = to.now.now,
-                .expires_at = to.now.now + settings.code_lifetime};
+                .application = call.authorization.client.id,
+                .scopes = call.authorization.scopes,
+                .redirect = call.authorization.redirect,
+                .code_challenge = call.authorization.code_challenge,
+                .created_at = call.context.now,
+                .expires_at = call.context.now + settings.code_lifetime};
     }
 
-    void keep_and_give_code(const call& to, user_id user, const secret_text& code) const {
-        give_code(to, store.create_code(code_for(to, user, code)), code);
+    void store_and_send_code(const authorization_call& call, user_id user, const secret_text& code) const {
+        send_code(call, store.create_code(code_for(call, user, code)), code);
     }
 
-    void give_code(const call& to, const result<code_result>& kept, const secret_text& code) const {
-        if (!kept) return answer_not_kept(to, kept.error());
-        if (*kept == code_result::spent)
-            return pages.answer_message(to.out, http::status::conflict, pages.texts().consent.answered);
-        answer_url(code_url({to.request.redirect, to.request.state, settings.auth_url}, code), to.out);
-        sweep(store, policy(policies.observer), to.now.now, 1);
+    void send_code(const authorization_call& call, const result<code_result>& stored, const secret_text& code) const {
+        if (!stored) return answer_store_failure(call, stored.error());
+        if (*stored == code_result::spent)
+            return pages.answer_message(call.response, http::status::conflict, pages.texts().consent.answered);
+        redirect_to(code_url({call.authorization.redirect, call.authorization.state, settings.auth_url}, code), call.response);
+        remove_expired(store, policy(policies.observer), call.context.now, 1);
     }
 
-    void answer_not_kept(const call& to, const error& why) const {
+    void answer_store_failure(const authorization_call& call, const error& why) const {
         switch (why.kind) {
-            case error_kind::not_found:  // deleted a moment ago
-                return pages.answer_message(to.out, http::status::bad_request, pages.texts().consent.unknown_client);
-            case error_kind::invalid: return answer_failure(to, {error_code::invalid_scope, why.message});
-            default: return answer_error(to, why);
+            case error_kind::not_found:  // deleted in the meantime
+                return pages.answer_message(call.response, http::status::bad_request, pages.texts().consent.unknown_client);
+            case error_kind::invalid: return send_failure(call, {error_code::invalid_scope, why.message});
+            default: return send_error(call, why);
         }
     }
 
-    void answer_failure(const call& to, const failure& why) const {
-        answer_url(failure_url({to.request.redirect, to.request.state, settings.auth_url}, why), to.out);
+    void send_failure(const authorization_call& call, const failure& why) const {
+        redirect_to(failure_url({call.authorization.redirect, call.authorization.state, settings.auth_url}, why), call.response);
     }
 
-    void answer_error(const call& to, const error& why) const {
+    void send_error(const authorization_call& call, const error& why) const {
         policy(policies.observer).on_problem(why);
-        answer_failure(to, to_failure(why));
+        send_failure(call, to_failure(why));
     }
 
-    /// A page for what is our fault, where nobody else can be told, or where trying again helps.
-    void answer_broken(const error& why, http::response& out) const {
+    /// A page for server errors that cannot be redirected, or where trying again helps.
+    void answer_error_page(const error& why, http::response& response) const {
         policy(policies.observer).on_problem(why);
         const bool unavailable = why.kind == error_kind::unavailable;
-        if (unavailable) out.add("Retry-After", pipeline::retry_after_unavailable_seconds);
-        pages.answer_status(out, unavailable ? http::status::service_unavailable : http::status::internal_server_error);
+        if (unavailable) response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
+        pages.answer_status(response, unavailable ? http::status::service_unavailable : http::status::internal_server_error);
     }
 
-    void answer_url(std::string_view url, http::response& out) const {
-        if (const auto led = pipeline::answer_see_other(out, pages.site(), url); !led) answer_broken(led.error(), out);
+    void redirect_to(std::string_view url, http::response& response) const {
+        if (const auto led = web::answer_see_other(response, pages.site(), url); !led) answer_error_page(led.error(), response);
     }
 };
 

@@ -15,25 +15,25 @@
 
 namespace tollgate::inline v0::oauth {
 
-/// An authorization request that may be shown to the person it is about (RFC 6749 section 4.1.1).
+/// A valid authorization request (RFC 6749 section 4.1.1).
 struct authorization_request {
     application client;
-    std::string redirect;                     ///< where the browser goes back to
+    std::string redirect;  ///< where the browser returns to
     std::optional<std::string> redirect_uri;  ///< as sent
     scope_set scopes;
     std::optional<std::string> state;
     std::optional<std::string> code_challenge;  ///< S256 (RFC 7636 section 4.2)
 };
 
-/// A request that cannot be answered by a redirect, because where to is just what is wrong: a page says so (RFC 6749
-/// section 4.1.2.1).
+/// Errors in the redirect URL or client, which must be shown on a page instead of a redirect (RFC 6749 section
+/// 4.1.2.1).
 enum class page_failure : std::uint8_t {
-    no_client,       ///< it does not say which application it comes from, or says so twice
-    unknown_client,  ///< there is no such application
-    wrong_redirect,  ///< it asks for an address that the application did not register
+    missing_client_id,  ///< client_id is missing or repeated
+    unknown_client,  ///< the application does not exist
+    unregistered_redirect,  ///< the redirect_uri is not allowed for the application
 };
 
-/// A request that is answered by a redirect with an error.
+/// An error that is redirected to the application.
 struct redirect_failure {
     std::string redirect;
     failure why;
@@ -42,37 +42,35 @@ struct redirect_failure {
 
 using judged_request = std::variant<authorization_request, page_failure, redirect_failure>;
 
-/// The client_id, if there is exactly one and it could be an application's.
-[[nodiscard]] TOLLGATE_DECL std::optional<std::string> asking_client(const parameters& sent);
+/// The client_id, if there is exactly one of valid size.
+[[nodiscard]] TOLLGATE_DECL std::optional<std::string> client_id_of(const parameters& sent);
 
-/// What is to be said of a request of this client: where its answer goes first, for only that says where errors go.
+/// Checks a request of this client: the redirect URL first, since it decides where errors go.
 [[nodiscard]] TOLLGATE_DECL judged_request judge_request_of(application client, const parameters& sent,
                                                             const service_catalog& services);
 
-/// Reads and judges an authorization request. A problem only if the application could not be looked for.
+/// Reads and checks an authorization request. An error only if the application could not be looked up.
 template <application_store Applications>
 [[nodiscard]] result<judged_request> judge_request(const parameters& sent, Applications& applications,
                                                     const service_catalog& services) {
-    const auto client_id = asking_client(sent);
-    if (!client_id) return judged_request{page_failure::no_client};
+    const auto client_id = client_id_of(sent);
+    if (!client_id) return judged_request{page_failure::missing_client_id};
     auto client = applications.find_application(*client_id);
     if (!client) return std::move(client).error();
     if (!*client) return judged_request{page_failure::unknown_client};
     return judge_request_of(std::move(**client), sent, services);
 }
 
-struct carried_parameter {
+struct form_parameter {
     std::string name;
     std::string value;
 };
 
-/// The parameters that say the same again, in one order: what a form of ours carries in hidden fields, and a query
-/// brings back after signing in. A browser's form changes line ends, so a state that holds any goes as `encoded_state`,
-/// percent-encoded.
-[[nodiscard]] TOLLGATE_DECL std::vector<carried_parameter> carried_by(const authorization_request& request);
+/// The parameters of the request in a fixed order, for hidden fields and for the return after signing in. Browsers
+/// normalise line ends in forms, so a state with control characters is sent percent-encoded as `encoded_state`.
+[[nodiscard]] TOLLGATE_DECL std::vector<form_parameter> form_parameters(const authorization_request& request);
 
-/// The same as a query. Two requests are the same exactly if their queries are, which is what form tokens and codes are
-/// bound to.
+/// The same as a query. Two requests are equal exactly if their queries are; form tokens and codes are bound to it.
 [[nodiscard]] TOLLGATE_DECL std::string to_query(const authorization_request& request);
 
 }  // namespace tollgate::oauth

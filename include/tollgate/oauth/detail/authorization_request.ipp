@@ -16,7 +16,7 @@ inline bool has_control(std::string_view text) noexcept {
     return false;
 }
 
-/// As sent, or as a form of ours carried it.
+/// As sent, or percent-encoded by our form.
 inline std::optional<std::string> state_of(const parameters& sent) {
     if (auto state = sent.find("state")) return state;
     const auto encoded = sent.find("encoded_state");
@@ -25,9 +25,9 @@ inline std::optional<std::string> state_of(const parameters& sent) {
 
 inline std::optional<failure> find_fault(const parameters& sent, const std::optional<std::string>& state) {
     if (auto repeated = sent.repeated()) return repeated;
-    // RFC 6749 (appendix A.5) asks for visible ASCII. A zero ends the text in too many programs to be sent back.
+    // RFC 6749 (appendix A.5) allows visible ASCII. A zero byte would end the string in many programs.
     if (state && state->find('\0') != std::string::npos)
-        return failure{error_code::invalid_request, "state holds a zero byte."};
+        return failure{error_code::invalid_request, "state contains a zero byte."};
     const auto response_type = sent.find("response_type");
     if (!response_type) return failure{error_code::invalid_request, "response_type is missing."};
     if (*response_type != "code") return failure{error_code::unsupported_response_type, "response_type must be code."};
@@ -44,7 +44,7 @@ inline std::optional<failure> find_fault(const parameters& sent, const std::opti
 
 }  // namespace detail
 
-TOLLGATE_DECL std::optional<std::string> asking_client(const parameters& sent) {
+TOLLGATE_DECL std::optional<std::string> client_id_of(const parameters& sent) {
     auto client_id = sent.find("client_id");
     if (!client_id || client_id->size() > limits::client_id_bytes_max || sent.is_repeated("client_id"))
         return std::nullopt;
@@ -53,12 +53,12 @@ TOLLGATE_DECL std::optional<std::string> asking_client(const parameters& sent) {
 
 TOLLGATE_DECL judged_request judge_request_of(application client, const parameters& sent,
                                               const service_catalog& services) {
-    if (sent.is_repeated("redirect_uri")) return page_failure::wrong_redirect;
+    if (sent.is_repeated("redirect_uri")) return page_failure::unregistered_redirect;
     auto redirect_uri = sent.find("redirect_uri");
     auto redirect = choose_redirect(client, redirect_uri);
-    if (!redirect) return page_failure::wrong_redirect;
+    if (!redirect) return page_failure::unregistered_redirect;
 
-    // Which of two states the application would compare is not known, so it gets none.
+    // With two states it is unknown which one the application would compare, so none is returned.
     auto state = sent.is_repeated("state") ? std::nullopt : detail::state_of(sent);
     if (auto fault = detail::find_fault(sent, state))
         return redirect_failure{std::move(*redirect), std::move(*fault), std::move(state)};
@@ -67,7 +67,7 @@ TOLLGATE_DECL judged_request judge_request_of(application client, const paramete
     const auto exists = [&](std::string_view scope) { return services.has_scope(scope); };
     if (!scopes || scopes->empty() || !scopes->for_each(exists))
         return redirect_failure{
-            std::move(*redirect), {error_code::invalid_scope, "scope names one that there is not."}, std::move(state)};
+            std::move(*redirect), {error_code::invalid_scope, "scope contains an unknown scope."}, std::move(state)};
     return authorization_request{.client = std::move(client),
                                  .redirect = std::move(*redirect),
                                  .redirect_uri = std::move(redirect_uri),
@@ -76,8 +76,8 @@ TOLLGATE_DECL judged_request judge_request_of(application client, const paramete
                                  .code_challenge = sent.find("code_challenge")};
 }
 
-TOLLGATE_DECL std::vector<carried_parameter> carried_by(const authorization_request& request) {
-    std::vector<carried_parameter> all{{"response_type", "code"},
+TOLLGATE_DECL std::vector<form_parameter> form_parameters(const authorization_request& request) {
+    std::vector<form_parameter> all{{"response_type", "code"},
                                        {"client_id", std::string{request.client.client_id.view()}},
                                        {"scope", std::string{request.scopes.text()}}};
     if (request.redirect_uri) all.push_back({"redirect_uri", *request.redirect_uri});
@@ -94,7 +94,7 @@ TOLLGATE_DECL std::vector<carried_parameter> carried_by(const authorization_requ
 
 TOLLGATE_DECL std::string to_query(const authorization_request& request) {
     std::string query;
-    for (const auto& [name, value] : carried_by(request)) {
+    for (const auto& [name, value] : form_parameters(request)) {
         if (!query.empty()) query.push_back('&');
         query.append(name).append("=").append(percent_encode(value));
     }

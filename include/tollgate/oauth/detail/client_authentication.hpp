@@ -13,7 +13,7 @@
 
 namespace tollgate::inline v0::oauth {
 
-/// What a client shows to prove who it is (RFC 6749 section 2.3.1).
+/// Client credentials (RFC 6749 section 2.3.1).
 struct client_credentials {
     std::string client_id;
     std::string client_secret;
@@ -21,21 +21,21 @@ struct client_credentials {
     friend bool operator==(const client_credentials&, const client_credentials&) = default;
 };
 
-/// Takes the credentials from the Authorization field, where both parts are form-encoded, or from the body. Both at
-/// once are fine if they say the same. Where there are none, or none that can be read, both texts are empty.
-[[nodiscard]] TOLLGATE_DECL std::variant<client_credentials, failure> read_credentials(const http::request& asked,
+/// Reads the credentials from the Authorization field, where both parts are form-encoded, or from the body. Both are
+/// accepted if they are equal. Empty if they are missing or malformed.
+[[nodiscard]] TOLLGATE_DECL std::variant<client_credentials, failure> read_client_credentials(const http::request& request,
                                                                                        const parameters& sent);
 
-/// Whether these could be some application's: what is no secret of ours is refused without asking the store.
-[[nodiscard]] TOLLGATE_DECL bool could_be_good(const client_credentials& shown) noexcept;
+/// Whether they can be valid: other texts are refused without a look-up.
+[[nodiscard]] TOLLGATE_DECL bool are_well_formed(const client_credentials& credentials) noexcept;
 
-/// The application that these are the credentials of; none if they are nobody's.
+/// The application with these credentials, if any.
 template <application_store Applications>
-[[nodiscard]] result<std::optional<application>> authenticate_client(const client_credentials& shown,
+[[nodiscard]] result<std::optional<application>> authenticate_client(const client_credentials& credentials,
                                                                       Applications& applications) {
-    if (!could_be_good(shown)) return std::optional<application>{};
-    auto found = applications.find_application(shown.client_id);
-    if (found && *found && (*found)->secret_digest != digest_of(shown.client_secret))
+    if (!are_well_formed(credentials)) return std::optional<application>{};
+    auto found = applications.find_application(credentials.client_id);
+    if (found && *found && (*found)->secret_digest != digest_of(credentials.client_secret))
         return std::optional<application>{};
     return found;
 }

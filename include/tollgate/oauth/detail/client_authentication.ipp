@@ -29,24 +29,24 @@ inline std::optional<client_credentials> read_basic(std::string_view authorizati
 
 }  // namespace detail
 
-TOLLGATE_DECL std::variant<client_credentials, failure> read_credentials(const http::request& asked,
+TOLLGATE_DECL std::variant<client_credentials, failure> read_client_credentials(const http::request& request,
                                                                          const parameters& sent) {
     const auto client_id = sent.find("client_id");
     const auto client_secret = sent.find("client_secret");
-    const auto lines = asked.fields.count(http::field_id::authorization);
-    if (lines > 1) return failure{error_code::invalid_request, "Send one Authorization header only."};
+    const auto lines = request.fields.count(http::field_id::authorization);
+    if (lines > 1) return failure{error_code::invalid_request, "Send exactly one Authorization header."};
     if (lines == 0) return client_credentials{client_id.value_or(""), client_secret.value_or("")};
 
-    auto basic = detail::read_basic(asked.fields.find(http::field_id::authorization));
+    auto basic = detail::read_basic(request.fields.find(http::field_id::authorization));
     if (!basic) return client_credentials{};
     if ((client_id && *client_id != basic->client_id) || (client_secret && *client_secret != basic->client_secret))
         return failure{error_code::invalid_request, "The Authorization header and the body name different credentials."};
     return std::move(*basic);
 }
 
-TOLLGATE_DECL bool could_be_good(const client_credentials& shown) noexcept {
-    return !shown.client_id.empty() && shown.client_id.size() <= limits::client_id_bytes_max &&
-           is_well_formed(secret_kind::client_secret, shown.client_secret);
+TOLLGATE_DECL bool are_well_formed(const client_credentials& credentials) noexcept {
+    return !credentials.client_id.empty() && credentials.client_id.size() <= limits::client_id_bytes_max &&
+           is_well_formed(secret_kind::client_secret, credentials.client_secret);
 }
 
 }  // namespace tollgate::oauth

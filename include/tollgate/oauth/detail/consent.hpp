@@ -14,43 +14,43 @@
 
 namespace tollgate::inline v0::oauth {
 
-/// What a consent form does, for its form token.
+/// The purpose of consent forms, for their form tokens.
 inline constexpr std::string_view consent_purpose = "oauth/consent";
 
-/// What a consent is about: two are the same exactly if these texts are.
-[[nodiscard]] TOLLGATE_DECL std::string covered_by(const authorization_request& request);
+/// The text that a form token of this request covers.
+[[nodiscard]] TOLLGATE_DECL std::string signed_text_of(const authorization_request& request);
 
-/// Where a code comes from that is to be the same however often one form is sent.
-struct code_seed {
-    std::string_view key;    ///< nobody knows it who could use it: a session's secret, or a server's
-    pipeline::form_nonce nonce;  ///< the form's
+/// What a code is derived from, so that submitting a form twice gives the same code.
+struct code_derivation {
+    std::string_view key;  ///< secret: a session's, or the server's
+    web::form_nonce nonce;  ///< the form's
     user_id user;
-    std::string_view covered;
+    std::string_view signed_text;
 };
-[[nodiscard]] TOLLGATE_DECL secret_text make_code(const code_seed& seed);
+[[nodiscard]] TOLLGATE_DECL secret_text make_code(const code_derivation& derivation);
 
-/// The part of a consent form where people sign in.
+/// The sign-in part of a consent form.
 struct sign_in_part {
     std::string_view nonce;
-    std::string_view login;  ///< as typed
-    const pipeline::form_faults& faults;
+    std::string_view login;  ///< as submitted
+    const web::form_faults& faults;
 };
 
-/// The names of what a consent form sends, besides the request's parameters.
+/// Fields of the consent form besides the request's parameters.
 inline constexpr std::string_view decision_name = "decision";
 inline constexpr std::string_view nonce_name = "form_nonce";
 
 struct consent_view {
     const page_texts& texts;
-    const pipeline::scope_text_list& scopes;
+    const web::scope_text_list& scopes;
     const authorization_request& request;
-    std::string_view url;         ///< of the page itself
-    std::string_view form_token;  ///< empty where people sign in on it
-    const sign_in_part* sign_in;  ///< null where they have
+    std::string_view url;  ///< of this page
+    std::string_view form_token;  ///< empty if the form also signs in
+    const sign_in_part* sign_in;  ///< null if signed in
 };
 
 [[nodiscard]] TOLLGATE_DECL std::string consent_title(const consent_view& view);
-TOLLGATE_DECL void write_consent(http::html_writer& html, const consent_view& view);
+TOLLGATE_DECL void write_consent(html_writer& html, const consent_view& view);
 
 }  // namespace tollgate::oauth
 

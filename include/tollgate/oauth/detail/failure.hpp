@@ -38,14 +38,14 @@ enum class error_code : std::uint8_t {
     return "server_error";
 }
 
-/// Why a step stops: the code for the program, a sentence for the person who writes it. Visible ASCII and spaces
-/// without quote and backslash, which is all that error_description may hold.
+/// An OAuth error: a code for programs, a sentence for developers. The description is visible ASCII and spaces without
+/// quote and backslash (RFC 6749 section 5.2).
 struct failure {
     error_code code = error_code::server_error;
     std::string description;
 };
 
-/// What a program is told of a problem of ours.
+/// The OAuth error for a server error.
 [[nodiscard]] inline failure to_failure(const error& why) {
     return {why.kind == error_kind::unavailable ? error_code::temporarily_unavailable : error_code::server_error, why.message};
 }

@@ -10,12 +10,12 @@
 
 namespace tollgate::inline v0::oauth {
 
-/// What an OAuth library reads instead of being configured by hand (RFC 8414): a JSON object.
+/// Authorization server metadata (RFC 8414): a JSON object.
 [[nodiscard]] TOLLGATE_DECL std::string make_metadata(const oauth_settings& settings);
 
-/// GET and HEAD with that, OPTIONS with 204, all else with 405.
-TOLLGATE_DECL void answer_metadata(const http::request& asked, std::string_view metadata, std::string_view docs_url,
-                                   http::response& out);
+/// GET and HEAD with the metadata, OPTIONS with 204, anything else with 405.
+TOLLGATE_DECL void answer_metadata(const http::request& request, std::string_view metadata, std::string_view docs_url,
+                                   http::response& response);
 
 }  // namespace tollgate::oauth
 

@@ -43,14 +43,14 @@ TOLLGATE_DECL std::string make_metadata(const oauth_settings& settings) {
     return made;
 }
 
-TOLLGATE_DECL void answer_metadata(const http::request& asked, std::string_view metadata, std::string_view docs_url,
-                                   http::response& out) {
-    if (asked.method == http::method::get || asked.method == http::method::head) {
-        out.add_prepared_lines(pipeline::json_field_lines);
-        out.body() = metadata;
+TOLLGATE_DECL void answer_metadata(const http::request& request, std::string_view metadata, std::string_view docs_url,
+                                   http::response& response) {
+    if (request.method == http::method::get || request.method == http::method::head) {
+        response.add_prepared_lines(pipeline::json_field_lines);
+        response.body() = metadata;
         return;
     }
-    answer_other_method(asked, out, {.allowed = "GET, HEAD, OPTIONS", .docs_url = docs_url});
+    answer_unsupported_method(request, response, {.allowed = "GET, HEAD, OPTIONS", .docs_url = docs_url});
 }
 
 }  // namespace tollgate::oauth

@@ -18,25 +18,25 @@
 
 namespace tollgate::inline v0::oauth {
 
-/// The parameters of a request to an authorization page, from its query or from a form of ours; or a status for a form
-/// that another site sent (403), and for bytes that are none (400, 413, 415).
-[[nodiscard]] TOLLGATE_DECL std::variant<parameters, http::status> read_page_request(const http::request& asked,
-                                                                                     const pipeline::page_site& site);
+/// The parameters of a request to an authorization page, from its query or form; or a status: 403 for a form of another
+/// site, 400, 413 or 415 for an unreadable one.
+[[nodiscard]] TOLLGATE_DECL std::variant<parameters, http::status> read_page_request(const http::request& request,
+                                                                                     const web::page_site& site);
 
-/// What a person made of a consent form.
+/// The user's decision on a consent form.
 enum class decision : std::uint8_t { allow, deny, none };
 [[nodiscard]] TOLLGATE_DECL decision read_decision(const parameters& sent);
 
-/// What the page says instead of asking.
+/// The error page of a failure.
 [[nodiscard]] TOLLGATE_DECL const message_texts& texts_for(page_failure why, const consent_texts& texts) noexcept;
 
-/// What was found out about one request to an authorization server so far.
-struct visit {
+/// The state of one request to an authorization server.
+struct request_context {
     instant now{};
     ip_address client;  ///< behind trusted proxies, the one they name
-    place where = place::nowhere;
-    std::optional<verdict> window;  ///< of the client's address, once something was counted against it
-    std::optional<caller> who;      ///< the person who is signed in, on a page
+    endpoint which = endpoint::none;
+    std::optional<verdict> window;  ///< of the client's address, if something was counted
+    std::optional<caller> who;  ///< the signed-in user, on a page
 };
 
 }  // namespace tollgate::oauth

@@ -8,9 +8,9 @@ namespace tollgate::inline v0::oauth {
 
 namespace detail {
 
-/// Whether a parameter's name can be said in an error_description, which holds no quote and nothing strange.
+/// Whether a parameter's name can be in an error_description, whose characters are restricted.
 inline bool is_plain_name(std::string_view name) noexcept {
-    constexpr std::size_t bytes_max = 32;  // the longest of ours has 21
+    constexpr std::size_t bytes_max = 32;  // the longest defined one has 21
     if (name.empty() || name.size() > bytes_max) return false;
     for (char c : name)
         if (!(c >= 'a' && c <= 'z') && c != '_') return false;
@@ -32,19 +32,19 @@ TOLLGATE_DECL std::variant<parameters, failure> parameters::from_json(std::strin
     for (const http::json_member& member : *object) {
         if (member.kind == http::json_kind::null) continue;
         if (member.kind != http::json_kind::text && member.kind != http::json_kind::integer)
-            return failure{error_code::invalid_request, "The value of a parameter is a string."};
+            return failure{error_code::invalid_request, "Parameter values must be strings."};
         sent.push_back({member.name, member.value});
     }
     return parameters{std::move(sent)};
 }
 
-TOLLGATE_DECL std::variant<parameters, failure> parameters::from_body(const http::request& asked) {
-    const auto lines = asked.fields.count(http::field_id::content_type);
-    if (lines == 0 && asked.body.empty()) return parameters{std::vector<http::form_member>{}};
-    const auto content_type = asked.fields.find(http::field_id::content_type);
+TOLLGATE_DECL std::variant<parameters, failure> parameters::from_body(const http::request& request) {
+    const auto lines = request.fields.count(http::field_id::content_type);
+    if (lines == 0 && request.body.empty()) return parameters{std::vector<http::form_member>{}};
+    const auto content_type = request.fields.find(http::field_id::content_type);
     const auto media_type = trim_ows(content_type.substr(0, content_type.find(';')));
-    if (lines == 1 && ascii_iequals(media_type, "application/x-www-form-urlencoded")) return from_form(asked.body);
-    if (lines == 1 && ascii_iequals(media_type, "application/json")) return from_json(asked.body);
+    if (lines == 1 && ascii_iequals(media_type, "application/x-www-form-urlencoded")) return from_form(request.body);
+    if (lines == 1 && ascii_iequals(media_type, "application/json")) return from_json(request.body);
     return failure{error_code::invalid_request,
                    "Send the parameters as application/x-www-form-urlencoded or as application/json."};
 }

@@ -10,42 +10,42 @@
 
 namespace tollgate::inline v0::oauth {
 
-/// The locale that stands in the paths of pages; others can be added beside it.
+/// The locale in the paths of pages.
 inline constexpr std::string_view page_locale = "en";
 
-// Below {auth_url}, as they are told to others. Each answers without the slash at its end, too.
+// Below {auth_url}, as published. Each is also served without the trailing slash.
 inline constexpr std::string_view authorization_path = "/en/user/oauth/";
 inline constexpr std::string_view token_path = "/user/oauth_token/";
 inline constexpr std::string_view revocation_path = "/user/oauth_revoke/";
 inline constexpr std::string_view metadata_path = "/.well-known/oauth-authorization-server";
 
-enum class place : std::uint8_t {
-    nowhere,
+enum class endpoint : std::uint8_t {
+    none,
     authorization,
-    one_page,  ///< authorization with the sign-in on the same page
+    one_page,  ///< sign-in and consent on one page
     token,
     revocation,
     metadata,
 };
 
-/// Which paths an authorization server answers for.
-class places {
+/// The paths of an authorization server.
+class paths {
 public:
-    /// `root` is the path of {auth_url}, without a slash at its end.
-    TOLLGATE_DECL places(const oauth_settings& settings, std::string_view root);
+    /// `root` is the path of {auth_url}, without a trailing slash.
+    TOLLGATE_DECL paths(const oauth_settings& settings, std::string_view root);
 
-    [[nodiscard]] TOLLGATE_DECL place find(std::string_view path) const noexcept;
+    [[nodiscard]] TOLLGATE_DECL endpoint find(std::string_view path) const noexcept;
 
-    /// Whether a path is where pages are, whether there is one or not.
-    [[nodiscard]] bool is_among_pages(std::string_view path) const noexcept { return path.starts_with(pages_); }
+    /// Whether an unknown path below it is answered with a page.
+    [[nodiscard]] bool is_page_path(std::string_view path) const noexcept { return path.starts_with(pages_); }
 
     /// As `http::mount` takes them.
     [[nodiscard]] TOLLGATE_DECL std::vector<std::string> mounts() const;
 
 private:
     struct entry {
-        std::string path;  ///< without a slash at its end
-        place what;
+        std::string path;  ///< without a trailing slash
+        endpoint what;
     };
     std::vector<entry> entries_;
     std::string pages_;

@@ -4,31 +4,31 @@
 
 namespace tollgate::inline v0::oauth {
 
-TOLLGATE_DECL places::places(const oauth_settings& settings, std::string_view root)
+TOLLGATE_DECL paths::paths(const oauth_settings& settings, std::string_view root)
     : pages_{std::string{root}.append("/").append(page_locale).append("/")} {
-    const auto add = [&](std::string path, place what) {
+    const auto add = [&](std::string path, endpoint what) {
         if (path.ends_with('/')) path.pop_back();
         entries_.push_back({std::move(path), what});
     };
     const auto below = [root](std::string_view path) { return std::string{root}.append(path); };
-    add(below(token_path), place::token);
-    add(below(revocation_path), place::revocation);
-    add(below(authorization_path), place::authorization);
+    add(below(token_path), endpoint::token);
+    add(below(revocation_path), endpoint::revocation);
+    add(below(authorization_path), endpoint::authorization);
     for (const auto& service : settings.one_page_services)
-        add(below("/").append(page_locale).append("/").append(service).append("/oauth"), place::one_page);
-    add(below(metadata_path), place::metadata);
-    // RFC 8414 section 3.1 puts the path of an issuer behind the well-known one.
-    if (!root.empty()) add(std::string{metadata_path}.append(root), place::metadata);
+        add(below("/").append(page_locale).append("/").append(service).append("/oauth"), endpoint::one_page);
+    add(below(metadata_path), endpoint::metadata);
+    // RFC 8414 section 3.1 appends the path of the issuer to the well-known one.
+    if (!root.empty()) add(std::string{metadata_path}.append(root), endpoint::metadata);
 }
 
-TOLLGATE_DECL place places::find(std::string_view path) const noexcept {
+TOLLGATE_DECL endpoint paths::find(std::string_view path) const noexcept {
     if (path.ends_with('/')) path.remove_suffix(1);
     for (const entry& each : entries_)
         if (each.path == path) return each.what;
-    return place::nowhere;
+    return endpoint::none;
 }
 
-TOLLGATE_DECL std::vector<std::string> places::mounts() const {
+TOLLGATE_DECL std::vector<std::string> paths::mounts() const {
     std::vector<std::string> prefixes;
     for (const entry& each : entries_) prefixes.push_back(each.path);
     return prefixes;

@@ -8,7 +8,7 @@
 
 namespace tollgate::inline v0::oauth {
 
-/// Proof Key for Code Exchange (RFC 7636), with S256 alone: `plain` protects from nobody who saw the request.
+/// Proof Key for Code Exchange (RFC 7636), S256 only: `plain` does not protect if the request was disclosed.
 inline constexpr std::string_view challenge_method = "S256";
 
 /// A code_challenge of S256 is the base64url of 32 bytes: 43 characters (section 4.2).

@@ -10,8 +10,8 @@ namespace tollgate::inline v0::oauth {
 
 namespace detail {
 
-/// `text` without the port of its loopback address; none if it has another host. Of `http` alone, and the two addresses
-/// alone: the name `localhost` somebody may make point elsewhere (RFC 8252 section 8.3).
+/// `text` without the port of its loopback address; empty for other hosts. Only `http`, and only addresses: the name
+/// `localhost` may resolve to another host (RFC 8252 section 8.3).
 inline std::optional<std::string> without_loopback_port(std::string_view text) {
     for (const std::string_view origin : {"http://127.0.0.1", "http://[::1]"}) {
         if (!text.starts_with(origin)) continue;
@@ -20,15 +20,15 @@ inline std::optional<std::string> without_loopback_port(std::string_view text) {
             rest.remove_prefix(1);
             while (!rest.empty() && rest.front() >= '0' && rest.front() <= '9') rest.remove_prefix(1);
         }
-        // Behind the host and its port comes the path, the query or nothing: `127.0.0.1.example` is a name.
+        // The host and port must end here: `127.0.0.1.example` is a name.
         if (!rest.empty() && rest.front() != '/' && rest.front() != '?') return std::nullopt;
         return std::string{origin}.append(rest);
     }
     return std::nullopt;
 }
 
-/// What can stand in `Location` with a query behind it: visible ASCII without a fragment (RFC 6749 section 3.1.2).
-inline bool can_be_sent_to(std::string_view url) noexcept {
+/// Visible ASCII without a fragment (RFC 6749 section 3.1.2), so that a query can be appended.
+inline bool is_valid_location(std::string_view url) noexcept {
     for (char c : url)
         if (c <= ' ' || c > '~' || c == '#') return false;
     return !url.empty();
@@ -51,7 +51,7 @@ TOLLGATE_DECL bool matches_website(std::string_view website, std::string_view re
 TOLLGATE_DECL std::optional<std::string> choose_redirect(const application& client,
                                                          const std::optional<std::string>& redirect_uri) {
     const auto chosen = redirect_uri ? redirect_uri : client.redirect_url;
-    if (!chosen || !detail::can_be_sent_to(*chosen)) return std::nullopt;
+    if (!chosen || !detail::is_valid_location(*chosen)) return std::nullopt;
     const bool fits = client.redirect_url ? matches_registered(*client.redirect_url, *chosen)
                                           : matches_website(client.website, *chosen);
     return fits ? chosen : std::nullopt;
@@ -71,7 +71,7 @@ TOLLGATE_DECL std::string with_parameters(std::string_view url, std::span<const 
 
 namespace detail {
 
-inline std::string url_with(const return_address& to, std::vector<redirect_parameter> parameters) {
+inline std::string url_with(const redirect_target& to, std::vector<redirect_parameter> parameters) {
     if (to.state) parameters.push_back({"state", *to.state});
     parameters.push_back({"iss", to.issuer});
     return with_parameters(to.redirect, parameters);
@@ -79,11 +79,11 @@ inline std::string url_with(const return_address& to, std::vector<redirect_param
 
 }  // namespace detail
 
-TOLLGATE_DECL std::string code_url(const return_address& to, std::string_view code) {
+TOLLGATE_DECL std::string code_url(const redirect_target& to, std::string_view code) {
     return detail::url_with(to, {{"code", code}});
 }
 
-TOLLGATE_DECL std::string failure_url(const return_address& to, const failure& why) {
+TOLLGATE_DECL std::string failure_url(const redirect_target& to, const failure& why) {
     return detail::url_with(to, {{"error", to_text(why.code)}, {"error_description", why.description}});
 }
 

@@ -13,8 +13,8 @@ inline exchange_request read_code_exchange(const parameters& sent) {
     if (!code) return failure{error_code::invalid_request, "code is missing."};
     const auto verifier = sent.find("code_verifier");
     if (verifier && !is_code_verifier(*verifier))
-        return failure{error_code::invalid_grant, "code_verifier is no verifier of RFC 7636."};
-    if (!is_well_formed(secret_kind::authorization_code, *code)) return code_is_not_good();
+        return failure{error_code::invalid_grant, "code_verifier is malformed (RFC 7636 section 4.1)."};
+    if (!is_well_formed(secret_kind::authorization_code, *code)) return invalid_code();
     return code_exchange{.code_digest = digest_of(*code),
                          .redirect_uri = sent.find("redirect_uri"),
                          .code_challenge = verifier ? std::optional{challenge_of(*verifier)} : std::nullopt};
@@ -26,9 +26,9 @@ inline exchange_request read_refresh_exchange(const parameters& sent) {
     std::optional<scope_set> narrowed;
     if (const auto scope = sent.find("scope")) {
         narrowed = scope_set::parse(*scope);
-        if (!narrowed || narrowed->empty()) return failure{error_code::invalid_scope, "scope names one that there is not."};
+        if (!narrowed || narrowed->empty()) return failure{error_code::invalid_scope, "scope contains an unknown scope."};
     }
-    if (!is_well_formed(secret_kind::refresh_token, *token)) return refresh_token_is_not_good();
+    if (!is_well_formed(secret_kind::refresh_token, *token)) return invalid_refresh_token();
     return refresh_exchange{digest_of(*token), narrowed};
 }
 
@@ -42,12 +42,12 @@ TOLLGATE_DECL exchange_request read_exchange(const parameters& sent) {
     return failure{error_code::unsupported_grant_type, "grant_type must be authorization_code or refresh_token."};
 }
 
-TOLLGATE_DECL failure code_is_not_good() {
-    return {error_code::invalid_grant, "The code is not good, not any more, or not for this."};
+TOLLGATE_DECL failure invalid_code() {
+    return {error_code::invalid_grant, "The code is invalid, expired or already used."};
 }
 
-TOLLGATE_DECL failure refresh_token_is_not_good() {
-    return {error_code::invalid_grant, "The refresh token is not good, or not any more."};
+TOLLGATE_DECL failure invalid_refresh_token() {
+    return {error_code::invalid_grant, "The refresh token is invalid, expired or revoked."};
 }
 
 }  // namespace tollgate::oauth

@@ -12,34 +12,33 @@
 
 namespace tollgate::inline v0::oauth {
 
-/// Where the errors of this part of the interface are explained: `{auth_url}/docs/oauth/`.
+/// The documentation of OAuth errors: `{auth_url}/docs/oauth/`.
 inline constexpr pipeline::topic about_oauth{"oauth"};
 
-/// An answer to a program that did not get what it wanted: the members of RFC 6749 section 5.2, and those of the Error
-/// object.
-struct failed_answer {
+/// An error response with the members of RFC 6749 section 5.2 and of the Error object.
+struct failure_response {
     http::status status = http::status::bad_request;
     const failure& why;
     std::string_view docs_url;  ///< `{auth_url}/docs/`
     pipeline::topic about = about_oauth;
 };
-TOLLGATE_DECL void write_failure(http::response& out, const failed_answer& answer);
+TOLLGATE_DECL void write_failure(http::response& response, const failure_response& answer);
 
-/// A problem of ours: 503 with Retry-After, or 500. Replaces what `out` holds.
-TOLLGATE_DECL void write_problem(http::response& out, const error& why, std::string_view docs_url);
+/// A server error: 503 with Retry-After, or 500. Replaces what `response` holds.
+TOLLGATE_DECL void write_server_error(http::response& response, const error& why, std::string_view docs_url);
 
-struct other_method {
+struct unsupported_method {
     http::field_value allowed;
     std::string_view docs_url;
 };
-/// What a method that a path does not answer to is told: OPTIONS 204, every other 405.
-TOLLGATE_DECL void answer_other_method(const http::request& asked, http::response& out, const other_method& place);
+/// The response to an unsupported method: OPTIONS 204, any other 405.
+TOLLGATE_DECL void answer_unsupported_method(const http::request& request, http::response& response, const unsupported_method& endpoint);
 
-/// What a program is told that does not say its name: 403, or 429 where its address' window was empty before.
-TOLLGATE_DECL void write_without_agent(http::response& out, const visit& now, std::string_view docs_url);
+/// The response to a request without a User-Agent: 403, or 429 if the address has used up its window.
+TOLLGATE_DECL void write_missing_user_agent(http::response& response, const request_context& context, std::string_view docs_url);
 
 /// RFC 6749 section 5.1.
-TOLLGATE_DECL void write_tokens(http::response& out, const token_response& issued);
+TOLLGATE_DECL void write_tokens(http::response& response, const token_response& issued);
 
 }  // namespace tollgate::oauth
 

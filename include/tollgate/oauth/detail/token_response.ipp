@@ -10,18 +10,18 @@ namespace tollgate::inline v0::oauth {
 
 namespace detail {
 
-/// Whoever keeps answers for others keeps none of these (RFC 6749 section 5.1); the second line is for HTTP/1.0.
-inline void add_token_fields(http::response& out) {
-    out.add_prepared_lines(pipeline::json_field_lines);
-    out.add("Pragma", "no-cache");
+/// Tokens must not be cached (RFC 6749 section 5.1); the second field is for HTTP/1.0.
+inline void add_no_store_fields(http::response& response) {
+    response.add_prepared_lines(pipeline::json_field_lines);
+    response.add("Pragma", "no-cache");
 }
 
 }  // namespace detail
 
-TOLLGATE_DECL void write_failure(http::response& out, const failed_answer& answer) {
-    out.set_status(answer.status);
-    detail::add_token_fields(out);
-    http::json_writer body{out.body()};
+TOLLGATE_DECL void write_failure(http::response& response, const failure_response& answer) {
+    response.set_status(answer.status);
+    detail::add_no_store_fields(response);
+    http::json_writer body{response.body()};
     body.begin_object();
     body.member("error").string(to_text(answer.why.code));
     body.member("error_description").string(answer.why.description);
@@ -30,37 +30,37 @@ TOLLGATE_DECL void write_failure(http::response& out, const failed_answer& answe
     body.end_object();
 }
 
-TOLLGATE_DECL void write_problem(http::response& out, const error& why, std::string_view docs_url) {
+TOLLGATE_DECL void write_server_error(http::response& response, const error& why, std::string_view docs_url) {
     const bool unavailable = why.kind == error_kind::unavailable;
-    out.clear();
-    if (unavailable) out.add("Retry-After", pipeline::retry_after_unavailable_seconds);
-    const auto told = to_failure(why);
-    write_failure(out, {.status = unavailable ? http::status::service_unavailable : http::status::internal_server_error,
-                        .why = told,
+    response.clear();
+    if (unavailable) response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
+    const auto described = to_failure(why);
+    write_failure(response, {.status = unavailable ? http::status::service_unavailable : http::status::internal_server_error,
+                        .why = described,
                         .docs_url = docs_url});
 }
 
-TOLLGATE_DECL void answer_other_method(const http::request& asked, http::response& out, const other_method& place) {
-    out.add("Allow", place.allowed);
-    if (asked.method == http::method::options) {
-        out.set_status(http::status::no_content);
+TOLLGATE_DECL void answer_unsupported_method(const http::request& request, http::response& response, const unsupported_method& endpoint) {
+    response.add("Allow", endpoint.allowed);
+    if (request.method == http::method::options) {
+        response.set_status(http::status::no_content);
         return;
     }
-    const failure why{error_code::invalid_request, "This path does not answer to this method; see the Allow header."};
-    write_failure(out, {.status = http::status::method_not_allowed, .why = why, .docs_url = place.docs_url});
+    const failure why{error_code::invalid_request, "Method not allowed. See the Allow header."};
+    write_failure(response, {.status = http::status::method_not_allowed, .why = why, .docs_url = endpoint.docs_url});
 }
 
-TOLLGATE_DECL void write_without_agent(http::response& out, const visit& now, std::string_view docs_url) {
-    const bool admitted = now.window && now.window->admitted;
-    if (!admitted && now.window) out.add("Retry-After", pipeline::seconds_until(now.window->resets_at, now.now));
-    const pipeline::refused& said = admitted ? pipeline::no_agent : pipeline::no_room_in_window;
-    const failure why{error_code::invalid_request, std::string{said.message}};
-    write_failure(out, {.status = said.status, .why = why, .docs_url = docs_url, .about = said.documentation});
+TOLLGATE_DECL void write_missing_user_agent(http::response& response, const request_context& context, std::string_view docs_url) {
+    const bool admitted = context.window && context.window->admitted;
+    if (!admitted && context.window) response.add("Retry-After", pipeline::seconds_until(context.window->resets_at, context.now));
+    const pipeline::refused& value = admitted ? pipeline::no_agent : pipeline::no_room_in_window;
+    const failure why{error_code::invalid_request, std::string{value.message}};
+    write_failure(response, {.status = value.status, .why = why, .docs_url = docs_url, .about = value.documentation});
 }
 
-TOLLGATE_DECL void write_tokens(http::response& out, const token_response& issued) {
-    detail::add_token_fields(out);
-    http::json_writer body{out.body()};
+TOLLGATE_DECL void write_tokens(http::response& response, const token_response& issued) {
+    detail::add_no_store_fields(response);
+    http::json_writer body{response.body()};
     body.begin_object();
     body.member("access_token").string(issued.access_token);
     body.member("expires_in").integer(issued.expires_in.count());

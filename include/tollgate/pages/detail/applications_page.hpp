@@ -14,7 +14,7 @@
 
 namespace tollgate::inline v0::pages {
 
-/// What was typed into the form of a new application.
+/// The submitted form of a new application.
 struct application_form {
     std::string name = {};
     std::string website = {};
@@ -23,36 +23,36 @@ struct application_form {
 
     [[nodiscard]] static TOLLGATE_DECL application_form read(const http::form_fields& fields);
     [[nodiscard]] TOLLGATE_DECL application_request wanted_by(user_id owner) const;
-    [[nodiscard]] TOLLGATE_DECL pipeline::form_faults faults(const application_request& wanted,
+    [[nodiscard]] TOLLGATE_DECL web::form_faults faults(const application_request& wanted,
                                                              const page_texts& texts) const;
 };
 
-TOLLGATE_DECL void write_applications(http::html_writer& html, const page_view& view,
+TOLLGATE_DECL void write_applications(html_writer& html, const page_view& view,
                                       std::span<const application> applications, const application_form& typed,
-                                      const pipeline::form_faults& faults);
+                                      const web::form_faults& faults);
 
-/// What an application's owner is shown once.
+/// Credentials that are shown once.
 struct shown_client {
     std::string title;
     std::string_view client_id;
     std::string_view client_secret;
 };
-TOLLGATE_DECL void write_shown_client(http::html_writer& html, const page_view& view, const shown_client& shown);
+TOLLGATE_DECL void write_shown_client(html_writer& html, const page_view& view, const shown_client& shown);
 
-/// The list, and the form of a new one.
+/// The list, and the form of a new application.
 template <class Call>
 [[nodiscard]] result<void> show_applications(Call& call, const application_form& typed = {},
-                                              const pipeline::form_faults& faults = {}) {
+                                              const web::form_faults& faults = {}) {
     const auto applications = call.store().applications_of(call.who().user);
     if (!applications) return applications.error();
     call.page(call.texts().applications.title, faults,
-              [&](http::html_writer& html) { write_applications(html, call.view(), *applications, typed, faults); });
+              [&](html_writer& html) { write_applications(html, call.view(), *applications, typed, faults); });
     return {};
 }
 
 template <class Call>
 void show_client(Call& call, const shown_client& shown) {
-    call.page(shown.title, {}, [&](http::html_writer& html) { write_shown_client(html, call.view(), shown); });
+    call.page(shown.title, {}, [&](html_writer& html) { write_shown_client(html, call.view(), shown); });
 }
 
 template <class Call>
@@ -73,7 +73,7 @@ template <class Call>
     return {};
 }
 
-/// One of the user's own; any other is a 404, and keeps its secret.
+/// Only for an application of the user; otherwise not_found.
 template <class Call>
 [[nodiscard]] result<void> renew_client_secret(Call& call) {
     const auto which = application_id::parse(call.form().value_of("application"));
@@ -84,7 +84,7 @@ template <class Call>
                                     [&](const application& each) { return each.id == *which; });
     if (found == applications->end()) return not_found();
     const auto secret = new_client_secret(call.random());
-    if (!secret) return internal_error("the random source gave nothing");
+    if (!secret) return internal_error("the random source failed");
     const auto replaced = call.store().replace_client_secret(call.who().user, *which, digest_of(*secret));
     if (!replaced) return replaced.error();
     if (!*replaced) return not_found();
@@ -92,7 +92,7 @@ template <class Call>
     return {};
 }
 
-/// One of the user's own; any other is a 404, and lives on.
+/// Only for an application of the user; otherwise not_found.
 template <class Call>
 [[nodiscard]] result<void> delete_application(Call& call) {
     const auto which = application_id::parse(call.form().value_of("application"));
@@ -100,7 +100,7 @@ template <class Call>
     const auto deleted = call.store().delete_application(call.who().user, *which);
     if (!deleted) return deleted.error();
     if (!*deleted) return not_found();
-    return call.back_to_list();
+    return call.redirect_to_list();
 }
 
 template <class Call>

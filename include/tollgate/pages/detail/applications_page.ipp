@@ -16,27 +16,27 @@ TOLLGATE_DECL application_request application_form::wanted_by(user_id owner) con
     return made;
 }
 
-TOLLGATE_DECL pipeline::form_faults application_form::faults(const application_request& wanted,
+TOLLGATE_DECL web::form_faults application_form::faults(const application_request& wanted,
                                                              const page_texts& texts) const {
-    pipeline::form_faults found;
+    web::form_faults found;
     const application_texts& said = texts.applications;
-    const auto judge_url = [&](const typed_line& typed, std::string_view bad) {
-        if (typed.text.empty() || typed.text.size() > typed.bytes_max) judge_line(found, typed, texts.forms);
+    const auto check_url = [&](const typed_line& typed, std::string_view bad) {
+        if (typed.text.empty() || typed.text.size() > typed.bytes_max) check_line(found, typed, texts.forms);
         else found.add(typed.name, bad, typed.label);
     };
-    // What will not do is the policy's to say; how to put it is the page's.
+    // `faults_of` decides what is wrong; this maps it to the page's texts.
     for (const field_fault& each : faults_of(wanted)) {
         if (each.field == "name")
-            judge_line(found, {"name", said.name, name, limits::application_name_bytes_max, said.name_missing},
+            check_line(found, {"name", said.name, name, limits::application_name_bytes_max, said.name_missing},
                        texts.forms);
         else if (each.field == "description")
-            judge_line(found, {"description", said.description, description, limits::application_description_bytes_max},
+            check_line(found, {"description", said.description, description, limits::application_description_bytes_max},
                        texts.forms);
         else if (each.field == "website")
-            judge_url({"website", said.website, website, limits::target_url_bytes_max, said.website_missing},
+            check_url({"website", said.website, website, limits::target_url_bytes_max, said.website_missing},
                       texts.forms.no_url);
         else
-            judge_url({"redirect_url", said.redirect_url, redirect_url, limits::target_url_bytes_max},
+            check_url({"redirect_url", said.redirect_url, redirect_url, limits::target_url_bytes_max},
                       said.redirect_url_bad);
     }
     return found;
@@ -44,7 +44,7 @@ TOLLGATE_DECL pipeline::form_faults application_form::faults(const application_r
 
 namespace detail {
 
-inline void write_application_row(http::html_writer& html, const page_view& view, const application& of) {
+inline void write_application_row(html_writer& html, const page_view& view, const application& of) {
     const application_texts& texts = view.texts.applications;
     const auto number = std::to_string(of.id.value());
     html.add("<tr role=\"row\"><th role=\"rowheader\" scope=\"row\" data-label=\"{}\">{}\n<p>", texts.name, of.name);
@@ -58,9 +58,9 @@ inline void write_application_row(http::html_writer& html, const page_view& view
     if (of.redirect_url) html.add("<code>{}</code>", *of.redirect_url);
     else html.add("<span class=\"quiet\">{}</span>", texts.no_redirect_url);
     next_cell(html, view.texts.forms.created);
-    pipeline::write_day(html, of.created_at);
+    web::write_day(html, of.created_at);
     next_cell(html, {});
-    pipeline::write_confirmation(html,
+    web::write_confirmation(html,
                                  {.label = texts.renew,
                                   .about = of.name,
                                   .warning = fill_in(texts.renew_warning, of.name),
@@ -68,7 +68,7 @@ inline void write_application_row(http::html_writer& html, const page_view& view
                                  {.url = view.url,
                                   .form_token = view.form_token,
                                   .hidden = {{action_name, "new_secret"}, {"application", number}}});
-    pipeline::write_confirmation(
+    web::write_confirmation(
         html,
         {.label = texts.remove,
          .about = of.name,
@@ -78,20 +78,20 @@ inline void write_application_row(http::html_writer& html, const page_view& view
     end_row(html);
 }
 
-inline void write_application_form(http::html_writer& html, const page_view& view, const application_form& typed,
-                                   const pipeline::form_faults& faults) {
+inline void write_application_form(html_writer& html, const page_view& view, const application_form& typed,
+                                   const web::form_faults& faults) {
     const application_texts& texts = view.texts.applications;
     const form_texts& forms = view.texts.forms;
     begin_form_section(html, texts.add);
-    pipeline::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
-    pipeline::write_text_field(html,
+    web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
+    web::write_text_field(html,
                                {.name = "name",
                                 .label = texts.name,
                                 .hint = texts.name_hint,
                                 .value = typed.name,
                                 .bytes_max = limits::application_name_bytes_max},
                                faults, forms);
-    pipeline::write_text_field(html,
+    web::write_text_field(html,
                                {.name = "website",
                                 .label = texts.website,
                                 .hint = texts.website_hint,
@@ -99,14 +99,14 @@ inline void write_application_form(http::html_writer& html, const page_view& vie
                                 .type = "url",
                                 .bytes_max = limits::target_url_bytes_max},
                                faults, forms);
-    pipeline::write_text_field(html,
+    web::write_text_field(html,
                                {.name = "description",
                                 .label = texts.description,
                                 .value = typed.description,
                                 .bytes_max = limits::application_description_bytes_max,
                                 .required = false},
                                faults, forms);
-    pipeline::write_text_field(html,
+    web::write_text_field(html,
                                {.name = "redirect_url",
                                 .label = texts.redirect_url,
                                 .hint = texts.redirect_url_hint,
@@ -121,17 +121,17 @@ inline void write_application_form(http::html_writer& html, const page_view& vie
 
 }  // namespace detail
 
-TOLLGATE_DECL void write_applications(http::html_writer& html, const page_view& view,
+TOLLGATE_DECL void write_applications(html_writer& html, const page_view& view,
                                       std::span<const application> applications, const application_form& typed,
-                                      const pipeline::form_faults& faults) {
+                                      const web::form_faults& faults) {
     const application_texts& texts = view.texts.applications;
     begin_list_page(
         html,
         {.title = texts.title, .about = texts.about, .add = applications.empty() ? std::string_view{} : texts.add});
     if (view.done == removal_done) write_notice(html, texts.removed);
-    pipeline::write_faults(html, faults, view.texts.forms);
+    web::write_faults(html, faults, view.texts.forms);
     if (applications.empty()) {
-        write_nothing_yet(html, texts.none);
+        write_empty_list(html, texts.none);
     } else {
         begin_table(html, texts.title, {texts.name, texts.client_id, texts.redirect_url, view.texts.forms.created},
                     view.texts.forms.actions);
@@ -141,13 +141,13 @@ TOLLGATE_DECL void write_applications(http::html_writer& html, const page_view& 
     detail::write_application_form(html, view, typed, faults);
 }
 
-TOLLGATE_DECL void write_shown_client(http::html_writer& html, const page_view& view, const shown_client& shown) {
+TOLLGATE_DECL void write_shown_client(html_writer& html, const page_view& view, const shown_client& shown) {
     const application_texts& texts = view.texts.applications;
     html.add("<h1>{}</h1>\n<p>{}</p>\n", shown.title, texts.made_about);
-    pipeline::write_copied_text(html, {.name = "client-id", .label = texts.client_id, .text = shown.client_id});
-    pipeline::write_copied_text(html,
+    web::write_copyable_text(html, {.name = "client-id", .label = texts.client_id, .text = shown.client_id});
+    web::write_copyable_text(html,
                                 {.name = "client-secret", .label = texts.client_secret, .text = shown.client_secret});
-    write_once_only(html, view, texts.back);
+    end_secret_page(html, view, texts.back);
 }
 
 }  // namespace tollgate::pages

@@ -10,19 +10,19 @@
 
 namespace tollgate::inline v0::pages {
 
-TOLLGATE_DECL void write_authorizations(http::html_writer& html, const page_view& view, std::span<const grant> grants);
+TOLLGATE_DECL void write_authorizations(html_writer& html, const page_view& view, std::span<const grant> grants);
 
-/// Whom the user let in.
+/// The list of authorized applications.
 template <class Call>
 [[nodiscard]] result<void> show_authorizations(Call& call) {
     const auto grants = call.store().grants_of(call.who().user);
     if (!grants) return grants.error();
     call.page(call.texts().authorizations.title, {},
-              [&](http::html_writer& html) { write_authorizations(html, call.view(), *grants); });
+              [&](html_writer& html) { write_authorizations(html, call.view(), *grants); });
     return {};
 }
 
-/// Locks an application out of the user's own account; whatever it may do in other people's stays.
+/// Revokes an application's access to the user's account only.
 template <class Call>
 [[nodiscard]] result<void> post_to_authorizations(Call& call) {
     const auto action = call.form().value_of(action_name);
@@ -31,7 +31,7 @@ template <class Call>
     const auto revoked = call.store().revoke_grant(call.who().user, *which);
     if (!revoked) return revoked.error();
     if (!*revoked) return not_found();
-    return call.back_to_list();
+    return call.redirect_to_list();
 }
 
 }  // namespace tollgate::pages

@@ -5,11 +5,11 @@
 
 namespace tollgate::inline v0::pages {
 
-TOLLGATE_DECL void write_authorizations(http::html_writer& html, const page_view& view, std::span<const grant> grants) {
+TOLLGATE_DECL void write_authorizations(html_writer& html, const page_view& view, std::span<const grant> grants) {
     const authorization_texts& texts = view.texts.authorizations;
     begin_list_page(html, {.title = texts.title, .about = texts.about});
     if (view.done == removal_done) write_notice(html, texts.revoked);
-    if (grants.empty()) return write_nothing_yet(html, texts.none);
+    if (grants.empty()) return write_empty_list(html, texts.none);
     begin_table(html, texts.title, {texts.application, texts.may, texts.since, view.texts.forms.last_used},
                 view.texts.forms.actions);
     for (const grant& each : grants) {
@@ -20,11 +20,11 @@ TOLLGATE_DECL void write_authorizations(http::html_writer& html, const page_view
         begin_cell(html, texts.may);
         write_scope_texts(html, each.scopes, view.scopes);
         next_cell(html, texts.since);
-        pipeline::write_day(html, each.created_at);
+        web::write_day(html, each.created_at);
         next_cell(html, view.texts.forms.last_used);
         write_day_or_never(html, each.last_used_at, view.texts.forms);
         next_cell(html, {});
-        pipeline::write_confirmation(
+        web::write_confirmation(
             html,
             {.label = texts.revoke,
              .about = each.application_name,

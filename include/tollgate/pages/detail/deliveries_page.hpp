@@ -22,13 +22,13 @@
 #include <utility>
 #include <vector>
 
-/// How forms and addresses say which hook they are about.
+/// How forms and URLs refer to a hook.
 namespace tollgate::inline v0::pages {
 
 inline constexpr std::string_view account_name = "account";
 inline constexpr std::string_view hook_name = "hook";
 
-/// An account as forms name it: `service/id`.
+/// An account in a form: `service/id`.
 [[nodiscard]] TOLLGATE_DECL std::string account_text(const account_ref& of);
 [[nodiscard]] TOLLGATE_DECL std::optional<account_ref> parse_account(std::string_view text);
 
@@ -40,7 +40,7 @@ struct named_hook {
 /// `account=sitesmaker%2F1&hook=5`
 [[nodiscard]] TOLLGATE_DECL std::string query_of(const named_hook& of);
 
-/// What the fields name, if the account is one of the user's; anything else is a 404.
+/// The hook of the fields, if the account belongs to the user; otherwise not_found.
 template <class Call>
 [[nodiscard]] result<named_hook> require_hook(Call& call, const http::form_fields& fields) {
     const auto of = parse_account(fields.value_of(account_name));
@@ -52,25 +52,26 @@ template <class Call>
 
 }  // namespace tollgate::pages
 
-/// One webhook, what was sent to it, and what came of it: a part of the page of webhooks, where the store is an outbox.
+/// The deliveries of one webhook, if the store is an outbox.
 namespace tollgate::inline v0::pages {
 
-inline constexpr std::size_t deliveries_shown_max = 50;  ///< on one page: more than a person looks through
-inline constexpr std::size_t attempts_shown_max = 12;    ///< of each: 8 of a schedule, and some by hand; 2.4 MB of answers
+inline constexpr std::size_t deliveries_shown_max = 50;  ///< on one page
+/// Per delivery: 8 of a schedule and some manual ones; 2.4 MB of response bodies.
+inline constexpr std::size_t attempts_shown_max = 12;
 
 inline constexpr std::string_view send_again_action = "send_again";
 inline constexpr std::string_view enable_action = "enable";
 inline constexpr std::string_view delivery_name = "delivery";
-inline constexpr std::string_view before_name = "before";  ///< in the address: those that are older than this one
+inline constexpr std::string_view before_name = "before";  ///< query parameter: deliveries older than this one
 
-/// What `done` says after them.
+/// Values of `done` after these actions.
 inline constexpr std::string_view sent_again_done = "sent_again";
 inline constexpr std::string_view enabled_done = "enabled";
 
 template <class Call>
-inline constexpr bool keeps_deliveries = outbox<std::remove_reference_t<decltype(std::declval<Call&>().store())>>;
+inline constexpr bool stores_deliveries = outbox<std::remove_reference_t<decltype(std::declval<Call&>().store())>>;
 
-/// A hook and a page of what the store remembers of it, the newest first.
+/// A hook and one page of its deliveries, newest first.
 struct hook_history {
     hook of;
     std::vector<delivery> deliveries = {};
@@ -79,17 +80,17 @@ struct hook_history {
 };
 
 /// `Active`, `Failing` or `Disabled`.
-TOLLGATE_DECL void write_hook_state(http::html_writer& html, const hook& of, const delivery_texts& texts);
-/// A form of one button; nothing for a hook that is not disabled.
-TOLLGATE_DECL void write_enable(http::html_writer& html, const page_view& view, const hook& of);
+TOLLGATE_DECL void write_hook_state(html_writer& html, const hook& of, const delivery_texts& texts);
+/// A form with one button; nothing for a hook that is not disabled.
+TOLLGATE_DECL void write_enable(html_writer& html, const page_view& view, const hook& of);
 
-/// How an attempt ended, in plain words.
+/// The result of an attempt as text.
 [[nodiscard]] TOLLGATE_DECL std::string ending_of(const attempt& made, const attempt_texts& texts);
 /// `340 ms`, `2.5 s`
 [[nodiscard]] TOLLGATE_DECL std::string duration_of(const attempt& made, const delivery_texts& texts);
 
-/// `fault`: why what was asked for was not done; empty for nothing.
-TOLLGATE_DECL void write_deliveries(http::html_writer& html, const page_view& view, const hook_history& history,
+/// `fault`: why the action failed; empty if it did not.
+TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, const hook_history& history,
                                     std::string_view fault);
 
 template <class Call>
@@ -120,14 +121,14 @@ template <class Call>
     if (!history) return history.error();
     const auto title = fill_in(call.texts().deliveries.title, history->of.event);
     call.page_with_status(title, fault.empty() ? http::status::ok : http::status::conflict,
-                          [&](http::html_writer& html) { write_deliveries(html, call.view(), *history, fault); });
+                          [&](html_writer& html) { write_deliveries(html, call.view(), *history, fault); });
     return {};
 }
 
-/// The hook that the address names, and from where on.
+/// The hook and the first delivery to show are in the query.
 template <class Call>
 [[nodiscard]] result<void> show_deliveries(Call& call) {
-    if constexpr (keeps_deliveries<Call>) {
+    if constexpr (stores_deliveries<Call>) {
         const auto named = require_hook(call, call.query());
         if (!named) return named.error();
         const auto text = call.query().value_of(before_name);
@@ -139,10 +140,10 @@ template <class Call>
     }
 }
 
-/// A delivery of one of the user's hooks; any other is a 404. It is said plainly where the hook is disabled.
+/// Only for a delivery of the user's hooks; otherwise not_found. The page says if the hook is disabled.
 template <class Call>
 [[nodiscard]] result<void> send_again(Call& call) {
-    if constexpr (keeps_deliveries<Call>) {
+    if constexpr (stores_deliveries<Call>) {
         const auto named = require_hook(call, call.form());
         if (!named) return named.error();
         const auto which = delivery_id::parse(call.form().value_of(delivery_name));
@@ -152,22 +153,22 @@ template <class Call>
             return show_deliveries(call, *named, std::nullopt, call.texts().deliveries.not_while_disabled);
         if (!sent) return sent.error();
         if (!*sent) return not_found();
-        return call.back_to(query_of(*named), sent_again_done);
+        return call.redirect_to(query_of(*named), sent_again_done);
     } else {
         return not_found();
     }
 }
 
-/// One of the user's hooks; any other is a 404.
+/// Only for one of the user's hooks; otherwise not_found.
 template <class Call>
 [[nodiscard]] result<void> enable_again(Call& call) {
-    if constexpr (keeps_deliveries<Call>) {
+    if constexpr (stores_deliveries<Call>) {
         const auto named = require_hook(call, call.form());
         if (!named) return named.error();
         const auto enabled = call.store().enable_hook(named->account, named->hook, call.now());
         if (!enabled) return enabled.error();
         if (!*enabled) return not_found();
-        return call.back_to(query_of(*named), enabled_done);
+        return call.redirect_to(query_of(*named), enabled_done);
     } else {
         return not_found();
     }

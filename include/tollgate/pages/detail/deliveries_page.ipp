@@ -27,15 +27,15 @@ TOLLGATE_DECL std::string query_of(const named_hook& of) {
     return query.append(hook_name).append("=").append(std::to_string(of.hook.value()));
 }
 
-TOLLGATE_DECL void write_hook_state(http::html_writer& html, const hook& of, const delivery_texts& texts) {
+TOLLGATE_DECL void write_hook_state(html_writer& html, const hook& of, const delivery_texts& texts) {
     if (of.disabled) html.add("<span class=\"state bad\">{}</span>", texts.disabled);
     else if (of.failing_since) html.add("<span class=\"state care\">{}</span>", texts.failing);
     else html.add("<span class=\"state good\">{}</span>", texts.active);
 }
 
-TOLLGATE_DECL void write_enable(http::html_writer& html, const page_view& view, const hook& of) {
+TOLLGATE_DECL void write_enable(html_writer& html, const page_view& view, const hook& of) {
     if (!of.disabled) return;
-    pipeline::begin_form(html, {.url = view.url,
+    web::begin_form(html, {.url = view.url,
                                 .form_token = view.form_token,
                                 .hidden = {{action_name, std::string{enable_action}},
                                            {account_name, account_text(of.account)},
@@ -69,23 +69,23 @@ TOLLGATE_DECL std::string duration_of(const attempt& made, const delivery_texts&
 
 namespace detail {
 
-/// What keeps a hook from getting what it should, and since when.
-inline void write_trouble(http::html_writer& html, const page_view& view, const hook& of) {
+/// Why the hook is failing or disabled.
+inline void write_problem(html_writer& html, const page_view& view, const hook& of) {
     const delivery_texts& texts = view.texts.deliveries;
     if (of.disabled) {
         const bool gone = of.disabled->why == disable_reason::gone;
         html.add("<div class=\"caution bad\"><p>{} {}</p>\n",
-                 fill_in(gone ? texts.gone_about : texts.failed_about, pipeline::moment_text(of.disabled->at)),
+                 fill_in(gone ? texts.gone_about : texts.failed_about, web::moment_text(of.disabled->at)),
                  texts.disabled_about);
         write_enable(html, view, of);
         html.add("</div>\n");
     } else if (of.failing_since) {
         html.add("<p class=\"caution\">{}</p>\n",
-                 fill_in(texts.failing_about, pipeline::moment_text(*of.failing_since)));
+                 fill_in(texts.failing_about, web::moment_text(*of.failing_since)));
     }
 }
 
-inline void write_delivery_state(http::html_writer& html, delivery_state state, const delivery_texts& texts) {
+inline void write_delivery_state(html_writer& html, delivery_state state, const delivery_texts& texts) {
     switch (state) {
         case delivery_state::waiting: html.add("<span class=\"state\">{}</span>", texts.waiting); break;
         case delivery_state::delivered: html.add("<span class=\"state good\">{}</span>", texts.delivered); break;
@@ -94,10 +94,10 @@ inline void write_delivery_state(http::html_writer& html, delivery_state state, 
     }
 }
 
-inline void write_attempt(http::html_writer& html, const attempt& made, const delivery_texts& texts) {
+inline void write_attempt(html_writer& html, const attempt& made, const delivery_texts& texts) {
     const auto write_line = [&] {
         html.add("<span class=\"ending\">{}</span> <span class=\"quiet\">", ending_of(made, texts.attempts));
-        pipeline::write_moment(html, made.at);
+        web::write_moment(html, made.at);
         html.add(", {}</span>", duration_of(made, texts));
     };
     if (made.answer.empty()) {
@@ -109,34 +109,34 @@ inline void write_attempt(http::html_writer& html, const attempt& made, const de
     const bool cut = made.answer.size() >= limits::attempt_answer_bytes_max;
     html.add("<li><details class=\"attempt\"><summary>");
     write_line();
-    // Behind the tag, HTML leaves out one line end, which is then none of the answer's.
+    // HTML ignores the first newline in <pre>, so one is added before the body.
     html.add("</summary>\n<p class=\"hint\">{}</p>\n<pre>\n{}</pre></details></li>\n",
              cut ? texts.answer_cut : texts.answer, make_readable(made.answer));
 }
 
-inline void write_send_again(http::html_writer& html, const page_view& view, const hook& of, const delivery& which) {
-    pipeline::begin_form(html, {.url = view.url,
+inline void write_send_again(html_writer& html, const page_view& view, const hook& of, const delivery& which) {
+    web::begin_form(html, {.url = view.url,
                                 .form_token = view.form_token,
                                 .hidden = {{action_name, std::string{send_again_action}},
                                            {account_name, account_text(of.account)},
                                            {hook_name, std::to_string(of.id.value())},
                                            {delivery_name, std::to_string(which.id.value())}}});
     html.add("<button class=\"quiet\">{}<span class=\"unseen\"> {}</span></button></form>\n",
-             view.texts.deliveries.send_again, pipeline::moment_text(which.created_at));
+             view.texts.deliveries.send_again, web::moment_text(which.created_at));
 }
 
-inline void write_delivery(http::html_writer& html, const page_view& view, const hook_history& history,
+inline void write_delivery(html_writer& html, const page_view& view, const hook_history& history,
                            const delivery& which) {
     const delivery_texts& texts = view.texts.deliveries;
     html.add("<li>\n<div class=\"heading\"><h2>");
-    pipeline::write_moment(html, which.created_at);
+    web::write_moment(html, which.created_at);
     html.add(" ");
     write_delivery_state(html, which.state, texts);
     html.add("</h2>\n");
     if (!history.of.disabled) write_send_again(html, view, history.of, which);
     html.add("</div>\n<p class=\"quiet\"><code>{}</code>", which.message_id.view());
     if (which.next_attempt_at)
-        html.add(" {}", fill_in(texts.next_attempt, pipeline::moment_text(*which.next_attempt_at)));
+        html.add(" {}", fill_in(texts.next_attempt, web::moment_text(*which.next_attempt_at)));
     html.add("</p>\n");
 
     std::size_t shown = 0;
@@ -152,8 +152,8 @@ inline void write_delivery(http::html_writer& html, const page_view& view, const
     html.add("</li>\n");
 }
 
-/// Nothing where all there is fits one page.
-inline void write_paging(http::html_writer& html, const page_view& view, const hook_history& history) {
+/// Nothing if all deliveries are on one page.
+inline void write_paging(html_writer& html, const page_view& view, const hook_history& history) {
     if (!history.has_newer && !history.has_older) return;
     const delivery_texts& texts = view.texts.deliveries;
     const std::string place = std::string{view.url} + "?" + query_of({history.of.account, history.of.id});
@@ -167,7 +167,7 @@ inline void write_paging(http::html_writer& html, const page_view& view, const h
 
 }  // namespace detail
 
-TOLLGATE_DECL void write_deliveries(http::html_writer& html, const page_view& view, const hook_history& history,
+TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, const hook_history& history,
                                     std::string_view fault) {
     const delivery_texts& texts = view.texts.deliveries;
     const hook& of = history.of;
@@ -178,9 +178,9 @@ TOLLGATE_DECL void write_deliveries(http::html_writer& html, const page_view& vi
     if (!fault.empty()) html.add("<div class=\"faults\" role=\"alert\"><p>{}</p></div>\n", fault);
     else if (view.done == sent_again_done) write_notice(html, texts.sent_again);
     else if (view.done == enabled_done && !of.disabled) write_notice(html, texts.enabled);
-    detail::write_trouble(html, view, of);
+    detail::write_problem(html, view, of);
 
-    if (history.deliveries.empty() && !history.has_newer) return write_nothing_yet(html, fill_in(texts.none, of.event));
+    if (history.deliveries.empty() && !history.has_newer) return write_empty_list(html, fill_in(texts.none, of.event));
     if (history.deliveries.empty()) {
         html.add("<p class=\"quiet\">{}</p>\n", texts.none_older);
     } else {

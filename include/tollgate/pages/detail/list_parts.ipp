@@ -8,7 +8,7 @@
 
 namespace tollgate::inline v0::pages {
 
-TOLLGATE_DECL void judge_line(pipeline::form_faults& found, const typed_line& typed, const form_texts& texts) {
+TOLLGATE_DECL void check_line(web::form_faults& found, const typed_line& typed, const form_texts& texts) {
     if (typed.text.empty()) {
         if (!typed.missing.empty()) found.add(typed.name, typed.missing);
     } else if (typed.text.size() > typed.bytes_max) {
@@ -20,21 +20,21 @@ TOLLGATE_DECL void judge_line(pipeline::form_faults& found, const typed_line& ty
     }
 }
 
-TOLLGATE_DECL void begin_list_page(http::html_writer& html, const list_heading& heading) {
+TOLLGATE_DECL void begin_list_page(html_writer& html, const list_heading& heading) {
     html.add("<div class=\"heading\">\n<h1>{}</h1>\n", heading.title);
     if (!heading.add.empty()) html.add("<a class=\"button\" href=\"#new\">{}</a>\n", heading.add);
     html.add("</div>\n<p class=\"lead\">{}</p>\n", heading.about);
 }
 
-TOLLGATE_DECL void write_notice(http::html_writer& html, std::string_view text) {
+TOLLGATE_DECL void write_notice(html_writer& html, std::string_view text) {
     html.add("<p class=\"notice\" role=\"status\">{}</p>\n", text);
 }
 
-TOLLGATE_DECL void write_nothing_yet(http::html_writer& html, std::string_view text) {
+TOLLGATE_DECL void write_empty_list(html_writer& html, std::string_view text) {
     html.add("<p class=\"nothing\">{}</p>\n", text);
 }
 
-TOLLGATE_DECL void begin_table(http::html_writer& html, std::string_view caption,
+TOLLGATE_DECL void begin_table(html_writer& html, std::string_view caption,
                                const std::vector<std::string_view>& columns, std::string_view actions) {
     html.add(
         "<table role=\"table\">\n<caption class=\"unseen\">{}</caption>\n<thead role=\"rowgroup\"><tr role=\"row\">",
@@ -46,25 +46,25 @@ TOLLGATE_DECL void begin_table(http::html_writer& html, std::string_view caption
         actions);
 }
 
-TOLLGATE_DECL void end_table(http::html_writer& html) { html.add("</tbody>\n</table>\n"); }
+TOLLGATE_DECL void end_table(html_writer& html) { html.add("</tbody>\n</table>\n"); }
 
-TOLLGATE_DECL void begin_row(http::html_writer& html, std::string_view column, std::string_view name) {
+TOLLGATE_DECL void begin_row(html_writer& html, std::string_view column, std::string_view name) {
     html.add("<tr role=\"row\"><th role=\"rowheader\" scope=\"row\" data-label=\"{}\">{}</th>\n", column, name);
 }
 
-TOLLGATE_DECL void end_row(http::html_writer& html) { html.add("</td></tr>\n"); }
+TOLLGATE_DECL void end_row(html_writer& html) { html.add("</td></tr>\n"); }
 
-TOLLGATE_DECL void begin_cell(http::html_writer& html, std::string_view column) {
+TOLLGATE_DECL void begin_cell(html_writer& html, std::string_view column) {
     if (column.empty()) html.add("<td role=\"cell\" class=\"actions\">");
     else html.add("<td role=\"cell\" data-label=\"{}\">", column);
 }
 
-TOLLGATE_DECL void next_cell(http::html_writer& html, std::string_view column) {
+TOLLGATE_DECL void next_cell(html_writer& html, std::string_view column) {
     html.add("</td>\n");
     begin_cell(html, column);
 }
 
-TOLLGATE_DECL void write_scope_codes(http::html_writer& html, const scope_set& scopes) {
+TOLLGATE_DECL void write_scope_codes(html_writer& html, const scope_set& scopes) {
     html.add("<ul class=\"codes\">");
     scopes.for_each([&](std::string_view each) {
         html.add("<li><code>{}</code></li>", each);
@@ -73,8 +73,8 @@ TOLLGATE_DECL void write_scope_codes(http::html_writer& html, const scope_set& s
     html.add("</ul>");
 }
 
-TOLLGATE_DECL void write_scope_texts(http::html_writer& html, const scope_set& scopes,
-                                     const pipeline::scope_text_list& texts) {
+TOLLGATE_DECL void write_scope_texts(html_writer& html, const scope_set& scopes,
+                                     const web::scope_text_list& texts) {
     html.add("<ul class=\"texts\">");
     scopes.for_each([&](std::string_view each) {
         html.add("<li>{}</li>", texts.find(each));
@@ -83,28 +83,28 @@ TOLLGATE_DECL void write_scope_texts(http::html_writer& html, const scope_set& s
     html.add("</ul>");
 }
 
-TOLLGATE_DECL void write_day_or_never(http::html_writer& html, const std::optional<instant>& at,
+TOLLGATE_DECL void write_day_or_never(html_writer& html, const std::optional<instant>& at,
                                       const form_texts& texts) {
-    if (at) pipeline::write_day(html, *at);
+    if (at) web::write_day(html, *at);
     else html.add("<span class=\"quiet\">{}</span>", texts.never);
 }
 
-TOLLGATE_DECL void write_web_link(http::html_writer& html, std::string_view url, std::string_view text) {
+TOLLGATE_DECL void write_web_link(html_writer& html, std::string_view url, std::string_view text) {
     const auto leads_to = http::url::parse(url);
-    // With user information an address looks as if it led to another host than it does.
+    // User information can make a URL look like that of another host.
     if (leads_to && !leads_to->has_user_info)
         html.add("<a href=\"{}\" rel=\"external noopener noreferrer\">{}</a>", url, text);
     else html.add("{}", text);
 }
 
-TOLLGATE_DECL void begin_form_section(http::html_writer& html, std::string_view heading) {
+TOLLGATE_DECL void begin_form_section(html_writer& html, std::string_view heading) {
     html.add("<section class=\"form\" id=\"new\" aria-labelledby=\"new-heading\">\n<h2 id=\"new-heading\">{}</h2>\n",
              heading);
 }
 
-TOLLGATE_DECL void end_form_section(http::html_writer& html) { html.add("</section>\n"); }
+TOLLGATE_DECL void end_form_section(html_writer& html) { html.add("</section>\n"); }
 
-TOLLGATE_DECL void write_once_only(http::html_writer& html, const page_view& view, std::string_view back) {
+TOLLGATE_DECL void end_secret_page(html_writer& html, const page_view& view, std::string_view back) {
     html.add("<p class=\"caution\">{}</p>\n<p><a class=\"button\" href=\"{}\">{}</a></p>\n",
              view.texts.forms.shown_once, view.url, back);
 }

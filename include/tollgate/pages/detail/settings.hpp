@@ -10,12 +10,12 @@
 
 namespace tollgate::inline v0 {
 
-/// What account pages have to be told.
+/// Settings of the account pages.
 struct page_settings {
-    std::string auth_url = {};      ///< without a slash at its end: `https://example.com`
-    service_catalog services = {};  ///< whose scopes, accounts and events there are
+    std::string auth_url = {};  ///< without a trailing slash: `https://example.com`
+    service_catalog services = {};  ///< their scopes, accounts and events
 
-    /// Peers whose X-Forwarded-For and Forwarded fields are believed; from all others they are ignored.
+    /// Peers whose X-Forwarded-For and Forwarded fields are trusted.
     std::vector<ip_network> trusted_proxies = {};
 
     std::size_t tokens_per_user_max = limits::personal_tokens_per_user_max;

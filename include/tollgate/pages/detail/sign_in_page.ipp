@@ -5,28 +5,28 @@
 namespace tollgate::inline v0::pages {
 
 TOLLGATE_DECL sign_in_form sign_in_form::read(const http::form_fields& fields) {
-    sign_in_form made{.login = std::string{fields.value_of(pipeline::login_name)}};
+    sign_in_form made{.login = std::string{fields.value_of(web::login_name)}};
     if (const auto wanted = fields.value_of("return_to"); is_local_target(wanted)) made.return_to = wanted;
     return made;
 }
 
-TOLLGATE_DECL void write_sign_in(http::html_writer& html, const sign_in_view& view, const sign_in_form& typed,
-                                 const pipeline::form_faults& faults) {
+TOLLGATE_DECL void write_sign_in(html_writer& html, const sign_in_view& view, const sign_in_form& typed,
+                                 const web::form_faults& faults) {
     const sign_in_texts& texts = view.texts.sign_in;
     html.add("<h1>{}</h1>\n", texts.title);
     if (view.signed_out) html.add("<p class=\"notice\" role=\"status\">{}</p>\n", texts.signed_out);
-    pipeline::write_faults(html, faults, view.texts.forms);
-    pipeline::begin_form(html, {.url = view.url, .form_token = {}, .hidden = {}});
+    web::write_faults(html, faults, view.texts.forms);
+    web::begin_form(html, {.url = view.url, .form_token = {}, .hidden = {}});
     if (!typed.return_to.empty())
         html.add("<input type=\"hidden\" name=\"return_to\" value=\"{}\">\n", typed.return_to);
-    pipeline::write_sign_in_fields(html, typed.login, faults, view.texts);
+    web::write_sign_in_fields(html, typed.login, faults, view.texts);
     html.add("<button>{}</button>\n</form>\n", texts.button);
 }
 
-TOLLGATE_DECL void write_sign_out(http::html_writer& html, const sign_out_view& view) {
+TOLLGATE_DECL void write_sign_out(html_writer& html, const sign_out_view& view) {
     const sign_in_texts& texts = view.texts.sign_in;
     html.add("<h1>{}</h1>\n<p>{}</p>\n", texts.out_title, fill_in(texts.out_about, view.login));
-    pipeline::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
+    web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
     html.add("<button>{}</button>\n</form>\n", texts.out_title);
 }
 

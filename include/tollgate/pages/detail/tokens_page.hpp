@@ -15,32 +15,32 @@
 
 namespace tollgate::inline v0::pages {
 
-/// What was typed into the form of a new token.
+/// The submitted form of a new token.
 struct token_form {
     std::string description = {};
     std::vector<std::string> scopes = {};
 
     [[nodiscard]] static TOLLGATE_DECL token_form read(const http::form_fields& fields);
-    [[nodiscard]] TOLLGATE_DECL pipeline::form_faults faults(const service_catalog& services,
+    [[nodiscard]] TOLLGATE_DECL web::form_faults faults(const service_catalog& services,
                                                              const page_texts& texts) const;
     /// Precondition: no faults.
     [[nodiscard]] TOLLGATE_DECL scope_set chosen() const;
 };
 
-TOLLGATE_DECL void write_tokens(http::html_writer& html, const page_view& view, std::span<const personal_token> tokens,
-                                const token_form& typed, const pipeline::form_faults& faults);
+TOLLGATE_DECL void write_tokens(html_writer& html, const page_view& view, std::span<const personal_token> tokens,
+                                const token_form& typed, const web::form_faults& faults);
 
-TOLLGATE_DECL void write_issued_token(http::html_writer& html, const page_view& view,
+TOLLGATE_DECL void write_issued_token(html_writer& html, const page_view& view,
                                       const issued_personal_token& issued);
 
-/// The list, and the form of a new one.
+/// The list, and the form of a new token.
 template <class Call>
 [[nodiscard]] result<void> show_tokens(Call& call, const token_form& typed = {},
-                                        const pipeline::form_faults& faults = {}) {
+                                        const web::form_faults& faults = {}) {
     const auto tokens = call.store().personal_tokens_of(call.who().user);
     if (!tokens) return tokens.error();
     call.page(call.texts().tokens.title, faults,
-              [&](http::html_writer& html) { write_tokens(html, call.view(), *tokens, typed, faults); });
+              [&](html_writer& html) { write_tokens(html, call.view(), *tokens, typed, faults); });
     return {};
 }
 
@@ -58,11 +58,11 @@ template <class Call>
     }
     if (!issued) return issued.error();
     call.page(call.texts().tokens.made_title, {},
-              [&](http::html_writer& html) { write_issued_token(html, call.view(), *issued); });
+              [&](html_writer& html) { write_issued_token(html, call.view(), *issued); });
     return {};
 }
 
-/// One of the user's own; any other is a 404, and lives on.
+/// Only for a token of the user; otherwise not_found.
 template <class Call>
 [[nodiscard]] result<void> revoke_token(Call& call) {
     const auto which = token_id::parse(call.form().value_of("token"));
@@ -73,7 +73,7 @@ template <class Call>
         return not_found();
     const auto revoked = call.store().revoke_personal_token(*which);
     if (!revoked) return revoked.error();
-    return call.back_to_list();
+    return call.redirect_to_list();
 }
 
 template <class Call>

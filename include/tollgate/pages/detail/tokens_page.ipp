@@ -14,9 +14,9 @@ TOLLGATE_DECL token_form token_form::read(const http::form_fields& fields) {
     return made;
 }
 
-TOLLGATE_DECL pipeline::form_faults token_form::faults(const service_catalog& services, const page_texts& texts) const {
-    pipeline::form_faults found;
-    judge_line(found,
+TOLLGATE_DECL web::form_faults token_form::faults(const service_catalog& services, const page_texts& texts) const {
+    web::form_faults found;
+    check_line(found,
                {.name = "description",
                 .label = texts.tokens.description,
                 .text = description,
@@ -40,7 +40,7 @@ TOLLGATE_DECL scope_set token_form::chosen() const {
 
 namespace detail {
 
-inline void write_token_row(http::html_writer& html, const page_view& view, const personal_token& token) {
+inline void write_token_row(html_writer& html, const page_view& view, const personal_token& token) {
     const token_texts& texts = view.texts.tokens;
     begin_row(html, texts.description, token.description);
     begin_cell(html, texts.username);
@@ -48,11 +48,11 @@ inline void write_token_row(http::html_writer& html, const page_view& view, cons
     next_cell(html, texts.may);
     write_scope_codes(html, token.scopes);
     next_cell(html, view.texts.forms.created);
-    pipeline::write_day(html, token.created_at);
+    web::write_day(html, token.created_at);
     next_cell(html, view.texts.forms.last_used);
     write_day_or_never(html, token.last_used_at, view.texts.forms);
     next_cell(html, {});
-    pipeline::write_confirmation(html,
+    web::write_confirmation(html,
                                  {.label = texts.revoke,
                                   .about = token.description,
                                   .warning = fill_in(texts.revoke_warning, token.description),
@@ -63,38 +63,38 @@ inline void write_token_row(http::html_writer& html, const page_view& view, cons
     end_row(html);
 }
 
-inline void write_token_form(http::html_writer& html, const page_view& view, const token_form& typed,
-                             const pipeline::form_faults& faults) {
+inline void write_token_form(html_writer& html, const page_view& view, const token_form& typed,
+                             const web::form_faults& faults) {
     const token_texts& texts = view.texts.tokens;
     begin_form_section(html, texts.add);
-    pipeline::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
-    pipeline::write_text_field(html,
+    web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
+    web::write_text_field(html,
                                {.name = "description",
                                 .label = texts.description,
                                 .hint = texts.description_hint,
                                 .value = typed.description,
                                 .bytes_max = limits::token_description_bytes_max},
                                faults, view.texts.forms);
-    std::vector<pipeline::choice> choices;
+    std::vector<web::choice> choices;
     for (const auto& each : view.scopes.entries())
         choices.push_back(
             {each.scope, each.text, std::count(typed.scopes.begin(), typed.scopes.end(), each.scope) != 0});
-    pipeline::write_checkboxes(html, {.name = "scopes", .label = texts.scopes}, choices, faults, view.texts.forms);
+    web::write_checkboxes(html, {.name = "scopes", .label = texts.scopes}, choices, faults, view.texts.forms);
     html.add("<button>{}</button>\n</form>\n", texts.button);
     end_form_section(html);
 }
 
 }  // namespace detail
 
-TOLLGATE_DECL void write_tokens(http::html_writer& html, const page_view& view, std::span<const personal_token> tokens,
-                                const token_form& typed, const pipeline::form_faults& faults) {
+TOLLGATE_DECL void write_tokens(html_writer& html, const page_view& view, std::span<const personal_token> tokens,
+                                const token_form& typed, const web::form_faults& faults) {
     const token_texts& texts = view.texts.tokens;
     begin_list_page(
         html, {.title = texts.title, .about = texts.about, .add = tokens.empty() ? std::string_view{} : texts.add});
     if (view.done == removal_done) write_notice(html, texts.revoked);
-    pipeline::write_faults(html, faults, view.texts.forms);
+    web::write_faults(html, faults, view.texts.forms);
     if (tokens.empty()) {
-        write_nothing_yet(html, texts.none);
+        write_empty_list(html, texts.none);
     } else {
         begin_table(
             html, texts.title,
@@ -106,13 +106,13 @@ TOLLGATE_DECL void write_tokens(http::html_writer& html, const page_view& view, 
     detail::write_token_form(html, view, typed, faults);
 }
 
-TOLLGATE_DECL void write_issued_token(http::html_writer& html, const page_view& view,
+TOLLGATE_DECL void write_issued_token(html_writer& html, const page_view& view,
                                       const issued_personal_token& issued) {
     const token_texts& texts = view.texts.tokens;
     html.add("<h1>{}</h1>\n<p>{}</p>\n", texts.made_title, texts.made_about);
-    pipeline::write_copied_text(html, {.name = "username", .label = texts.username, .text = issued.username});
-    pipeline::write_copied_text(html, {.name = "secret", .label = texts.secret, .text = issued.secret});
-    write_once_only(html, view, texts.back);
+    web::write_copyable_text(html, {.name = "username", .label = texts.username, .text = issued.username});
+    web::write_copyable_text(html, {.name = "secret", .label = texts.secret, .text = issued.secret});
+    end_secret_page(html, view, texts.back);
 }
 
 }  // namespace tollgate::pages

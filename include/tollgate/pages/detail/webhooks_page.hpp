@@ -20,45 +20,46 @@
 
 namespace tollgate::inline v0::pages {
 
-/// One of the user's accounts, and its hooks if they are shown.
+/// An account of the user, and its hooks if they are shown.
 struct account_hooks {
     account_ref of;
     std::string name;
     std::vector<hook> hooks = {};
 };
 
-/// How many accounts one page lists: each costs the store a question.
+/// How many accounts one page lists: each needs a store call.
 inline constexpr std::size_t accounts_shown_max = 100;
 
-/// All accounts of the user, some of them with their hooks.
+/// All accounts of the user, some with their hooks.
 struct hook_list {
     std::vector<account_hooks> accounts = {};
-    std::optional<account_ref> chosen = std::nullopt;  ///< the only one whose hooks are listed; none: as many as fit
-    bool has_deliveries = false;                       ///< the store knows what became of what was sent
+    /// The only account whose hooks are listed; empty: as many as fit.
+    std::optional<account_ref> chosen = std::nullopt;
+    bool has_deliveries = false;  ///< whether the store is an outbox
 
     [[nodiscard]] TOLLGATE_DECL const account_hooks* find(const account_ref& of) const noexcept;
-    /// The account that `text` means: `service/id`, or the id alone if only one of the user's accounts has it.
+    /// The account that `text` names: `service/id`, or the id alone if it is unique among the user's accounts.
     [[nodiscard]] TOLLGATE_DECL std::optional<account_ref> named(std::string_view text) const;
 };
 
-/// What was typed into the form of a new hook.
+/// The submitted form of a new hook.
 struct hook_form {
     std::string account = {};
     std::string event = {};
     std::string target_url = {};
 
     [[nodiscard]] static TOLLGATE_DECL hook_form read(const http::form_fields& fields);
-    /// But for whether hooks may go there, which is the target rule's to say.
-    [[nodiscard]] TOLLGATE_DECL pipeline::form_faults faults(const hook_list& list, const service_catalog& services,
+    /// Does not apply the target rule.
+    [[nodiscard]] TOLLGATE_DECL web::form_faults faults(const hook_list& list, const service_catalog& services,
                                                              const page_texts& texts) const;
 };
 
-/// A rule's message about `target_url`, in the words of the form.
+/// A target rule's message with the form's label.
 [[nodiscard]] TOLLGATE_DECL std::string target_fault(std::string_view message, const webhook_texts& texts);
 
-TOLLGATE_DECL void write_hooks(http::html_writer& html, const page_view& view, const hook_list& list,
+TOLLGATE_DECL void write_hooks(html_writer& html, const page_view& view, const hook_list& list,
                                const service_catalog& services, const hook_form& typed,
-                               const pipeline::form_faults& faults);
+                               const web::form_faults& faults);
 
 /// A hook's secret, shown once.
 struct shown_hook_secret {
@@ -66,13 +67,13 @@ struct shown_hook_secret {
     std::string about;
     std::string_view secret;
 };
-TOLLGATE_DECL void write_shown_hook_secret(http::html_writer& html, const page_view& view,
+TOLLGATE_DECL void write_shown_hook_secret(html_writer& html, const page_view& view,
                                            const shown_hook_secret& shown);
 
 /// The user's accounts of all services, without their hooks.
 template <class Call>
 [[nodiscard]] result<hook_list> list_accounts(Call& call) {
-    hook_list made{.has_deliveries = keeps_deliveries<Call>};
+    hook_list made{.has_deliveries = stores_deliveries<Call>};
     for (const service& at : call.settings().services.services()) {
         auto accounts = call.users().accounts_of(call.who().user, at.name.view());
         if (!accounts) return std::move(accounts).error();
@@ -81,7 +82,7 @@ template <class Call>
     return made;
 }
 
-/// Adds the hooks of the account that the address names, or of as many as fit.
+/// Adds the hooks of the account in the query, or of as many accounts as fit.
 template <class Call>
 [[nodiscard]] result<void> add_hooks(Call& call, hook_list& list) {
     list.chosen = list.named(call.query().value_of("account"));
@@ -98,15 +99,15 @@ template <class Call>
 
 template <class Call>
 [[nodiscard]] result<void> show_hooks(Call& call, hook_list list, const hook_form& typed = {},
-                                       const pipeline::form_faults& faults = {}) {
+                                       const web::form_faults& faults = {}) {
     if (auto added = add_hooks(call, list); !added) return added;
-    call.page(call.texts().webhooks.title, faults, [&](http::html_writer& html) {
+    call.page(call.texts().webhooks.title, faults, [&](html_writer& html) {
         write_hooks(html, call.view(), list, call.settings().services, typed, faults);
     });
     return {};
 }
 
-/// The list, and the form of a new one; or the one whose deliveries are asked for.
+/// The list and the form of a new hook; or the deliveries of the hook in the query.
 template <class Call>
 [[nodiscard]] result<void> show_hooks(Call& call) {
     if (call.query().find(hook_name) != nullptr) return show_deliveries(call);
@@ -141,7 +142,7 @@ template <class Call>
     if (!made) return made.error();
     const shown_hook_secret shown{texts.made_title, fill_in(texts.made_about, typed.target_url), made->secret};
     call.page(texts.made_title, {},
-              [&](http::html_writer& html) { write_shown_hook_secret(html, call.view(), shown); });
+              [&](html_writer& html) { write_shown_hook_secret(html, call.view(), shown); });
     return {};
 }
 
@@ -152,7 +153,7 @@ template <class Call>
     const auto deleted = call.store().delete_hook(named->account, named->hook);
     if (!deleted) return deleted.error();
     if (!*deleted) return not_found();
-    return call.back_to_list();
+    return call.redirect_to_list();
 }
 
 template <class Call>
@@ -165,7 +166,7 @@ template <class Call>
     if (!*secret) return not_found();
     const shown_hook_secret shown{texts.renewed_title, std::string{texts.renewed_about}, **secret};
     call.page(texts.renewed_title, {},
-              [&](http::html_writer& html) { write_shown_hook_secret(html, call.view(), shown); });
+              [&](html_writer& html) { write_shown_hook_secret(html, call.view(), shown); });
     return {};
 }
 

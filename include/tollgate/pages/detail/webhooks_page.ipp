@@ -24,9 +24,9 @@ TOLLGATE_DECL hook_form hook_form::read(const http::form_fields& fields) {
             std::string{fields.value_of("target_url")}};
 }
 
-TOLLGATE_DECL pipeline::form_faults hook_form::faults(const hook_list& list, const service_catalog& services,
+TOLLGATE_DECL web::form_faults hook_form::faults(const hook_list& list, const service_catalog& services,
                                                       const page_texts& texts) const {
-    pipeline::form_faults found;
+    web::form_faults found;
     const auto of = parse_account(account);
     const service* at = of && list.find(*of) != nullptr ? services.find(of->service) : nullptr;
     if (at == nullptr) found.add("account", texts.forms.unknown_choice, texts.webhooks.account);
@@ -38,7 +38,7 @@ TOLLGATE_DECL pipeline::form_faults hook_form::faults(const hook_list& list, con
     }
     const typed_line target{"target_url", texts.webhooks.target_url, target_url, limits::target_url_bytes_max,
                             texts.webhooks.target_url_missing};
-    if (target_url.empty() || target_url.size() > target.bytes_max) judge_line(found, target, texts.forms);
+    if (target_url.empty() || target_url.size() > target.bytes_max) check_line(found, target, texts.forms);
     else if (!http::url::parse(target_url)) found.add("target_url", texts.forms.no_url, texts.webhooks.target_url);
     return found;
 }
@@ -52,8 +52,8 @@ TOLLGATE_DECL std::string target_fault(std::string_view message, const webhook_t
 
 namespace detail {
 
-/// What has become of it lately, where that is kept.
-inline void write_state_cell(http::html_writer& html, const page_view& view, const hook& of) {
+/// The state, if the store is an outbox.
+inline void write_state_cell(html_writer& html, const page_view& view, const hook& of) {
     const delivery_texts& texts = view.texts.deliveries;
     next_cell(html, texts.state);
     html.add("<div class=\"standing\">");
@@ -64,7 +64,7 @@ inline void write_state_cell(http::html_writer& html, const page_view& view, con
     html.add("</div>");
 }
 
-inline void write_hook_row(http::html_writer& html, const page_view& view, const hook& of, bool has_deliveries) {
+inline void write_hook_row(html_writer& html, const page_view& view, const hook& of, bool has_deliveries) {
     const webhook_texts& texts = view.texts.webhooks;
     const auto account = account_text(of.account);
     const auto number = std::to_string(of.id.value());
@@ -76,9 +76,9 @@ inline void write_hook_row(http::html_writer& html, const page_view& view, const
     next_cell(html, texts.source);
     html.add("{}", of.source == hook_source::api ? texts.by_api : texts.by_hand);
     next_cell(html, view.texts.forms.created);
-    pipeline::write_day(html, of.created_at);
+    web::write_day(html, of.created_at);
     next_cell(html, {});
-    pipeline::write_confirmation(html,
+    web::write_confirmation(html,
                                  {.label = texts.renew,
                                   .about = about,
                                   .warning = fill_in(texts.renew_warning, of.event),
@@ -86,7 +86,7 @@ inline void write_hook_row(http::html_writer& html, const page_view& view, const
                                  {.url = view.url,
                                   .form_token = view.form_token,
                                   .hidden = {{action_name, "new_secret"}, {"account", account}, {"hook", number}}});
-    pipeline::write_confirmation(html,
+    web::write_confirmation(html,
                                  {.label = texts.remove,
                                   .about = about,
                                   .warning = fill_in(texts.remove_warning, of.target_url),
@@ -97,11 +97,11 @@ inline void write_hook_row(http::html_writer& html, const page_view& view, const
     end_row(html);
 }
 
-inline void write_hook_table(http::html_writer& html, const page_view& view, const account_hooks& of,
+inline void write_hook_table(html_writer& html, const page_view& view, const account_hooks& of,
                              bool has_deliveries) {
     const webhook_texts& texts = view.texts.webhooks;
     html.add("<h2 class=\"account\">{} <span class=\"quiet\">{}</span></h2>\n", of.name, of.of.service.view());
-    if (of.hooks.empty()) return write_nothing_yet(html, texts.none_here);
+    if (of.hooks.empty()) return write_empty_list(html, texts.none_here);
     std::vector<std::string_view> columns{texts.event, texts.target_url};
     if (has_deliveries) columns.push_back(view.texts.deliveries.state);
     columns.insert(columns.end(), {texts.source, view.texts.forms.created});
@@ -110,11 +110,11 @@ inline void write_hook_table(http::html_writer& html, const page_view& view, con
     end_table(html);
 }
 
-/// The user's accounts, service by service. The texts are `list`'s and `values`'.
-[[nodiscard]] inline std::vector<pipeline::choice_group> account_choices(const hook_list& list,
+/// The user's accounts, grouped by service. Views of `list` and `values`.
+[[nodiscard]] inline std::vector<web::choice_group> account_choices(const hook_list& list,
                                                                          std::span<const std::string> values,
                                                                          std::string_view chosen) {
-    std::vector<pipeline::choice_group> groups;
+    std::vector<web::choice_group> groups;
     for (std::size_t i = 0; i < list.accounts.size(); ++i) {
         const auto service = list.accounts[i].of.service.view();
         if (groups.empty() || groups.back().heading != service) groups.push_back({service, {}});
@@ -124,13 +124,13 @@ inline void write_hook_table(http::html_writer& html, const page_view& view, con
 }
 
 /// The events of the services that the user has accounts at.
-[[nodiscard]] inline std::vector<pipeline::choice_group> event_choices(const hook_list& list,
+[[nodiscard]] inline std::vector<web::choice_group> event_choices(const hook_list& list,
                                                                        const service_catalog& services,
                                                                        const hook_form& typed) {
-    std::vector<pipeline::choice_group> groups;
+    std::vector<web::choice_group> groups;
     const auto account = parse_account(typed.account);
     const service* own = account ? services.find(account->service) : nullptr;
-    // Services may have events of one name; what was typed stays chosen even where it is none of the account's own.
+    // Services may share event names; a submitted event stays selected even if it belongs to another service.
     const bool fits = own != nullptr && own->has_event(typed.event);
     for (const service& at : services.services()) {
         if (std::none_of(list.accounts.begin(), list.accounts.end(),
@@ -143,9 +143,9 @@ inline void write_hook_table(http::html_writer& html, const page_view& view, con
     return groups;
 }
 
-inline void write_hook_form(http::html_writer& html, const page_view& view, const hook_list& list,
+inline void write_hook_form(html_writer& html, const page_view& view, const hook_list& list,
                             const service_catalog& services, const hook_form& typed,
-                            const pipeline::form_faults& faults) {
+                            const web::form_faults& faults) {
     const webhook_texts& texts = view.texts.webhooks;
     const form_texts& forms = view.texts.forms;
     std::vector<std::string> values;
@@ -153,15 +153,15 @@ inline void write_hook_form(http::html_writer& html, const page_view& view, cons
     const auto chosen = typed.account.empty() && list.chosen ? account_text(*list.chosen) : typed.account;
 
     begin_form_section(html, texts.add);
-    pipeline::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
-    pipeline::write_select(html, {.name = "account", .label = texts.account}, account_choices(list, values, chosen),
+    web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
+    web::write_select(html, {.name = "account", .label = texts.account}, account_choices(list, values, chosen),
                            faults, forms);
     const auto events = event_choices(list, services, typed);
-    pipeline::write_select(
+    web::write_select(
         html,
         {.name = "event", .label = texts.event, .hint = events.size() > 1 ? texts.event_hint : std::string_view{}},
         events, faults, forms);
-    pipeline::write_text_field(html,
+    web::write_text_field(html,
                                {.name = "target_url",
                                 .label = texts.target_url,
                                 .hint = texts.target_url_hint,
@@ -173,8 +173,8 @@ inline void write_hook_form(http::html_writer& html, const page_view& view, cons
     end_form_section(html);
 }
 
-/// For those whose accounts do not fit on one page.
-inline void write_account_chooser(http::html_writer& html, const page_view& view, const hook_list& list) {
+/// For users whose accounts do not fit on one page.
+inline void write_account_chooser(html_writer& html, const page_view& view, const hook_list& list) {
     const webhook_texts& texts = view.texts.webhooks;
     html.add(
         "<form class=\"chooser\" action=\"{}\">\n<p>{}</p>\n<label for=\"shown\">{}</label>\n<select id=\"shown\" "
@@ -190,30 +190,30 @@ inline void write_account_chooser(http::html_writer& html, const page_view& view
 
 }  // namespace detail
 
-TOLLGATE_DECL void write_hooks(http::html_writer& html, const page_view& view, const hook_list& list,
+TOLLGATE_DECL void write_hooks(html_writer& html, const page_view& view, const hook_list& list,
                                const service_catalog& services, const hook_form& typed,
-                               const pipeline::form_faults& faults) {
+                               const web::form_faults& faults) {
     const webhook_texts& texts = view.texts.webhooks;
     const bool any = std::any_of(list.accounts.begin(), list.accounts.end(),
                                  [](const account_hooks& each) { return !each.hooks.empty(); });
     begin_list_page(html, {.title = texts.title, .about = texts.about, .add = any ? texts.add : std::string_view{}});
     if (view.done == removal_done) write_notice(html, texts.removed);
-    pipeline::write_faults(html, faults, view.texts.forms);
-    if (list.accounts.empty()) return write_nothing_yet(html, texts.no_accounts);
+    web::write_faults(html, faults, view.texts.forms);
+    if (list.accounts.empty()) return write_empty_list(html, texts.no_accounts);
 
     if (list.accounts.size() > accounts_shown_max) detail::write_account_chooser(html, view, list);
-    if (!any && !list.chosen) write_nothing_yet(html, texts.none);
+    if (!any && !list.chosen) write_empty_list(html, texts.none);
     for (const account_hooks& each : list.accounts)
         if (!each.hooks.empty() || each.of == list.chosen)
             detail::write_hook_table(html, view, each, list.has_deliveries);
     detail::write_hook_form(html, view, list, services, typed, faults);
 }
 
-TOLLGATE_DECL void write_shown_hook_secret(http::html_writer& html, const page_view& view,
+TOLLGATE_DECL void write_shown_hook_secret(html_writer& html, const page_view& view,
                                            const shown_hook_secret& shown) {
     html.add("<h1>{}</h1>\n<p>{}</p>\n", shown.title, shown.about);
-    pipeline::write_copied_text(html, {.name = "secret", .label = view.texts.webhooks.secret, .text = shown.secret});
-    write_once_only(html, view, view.texts.webhooks.back);
+    web::write_copyable_text(html, {.name = "secret", .label = view.texts.webhooks.secret, .text = shown.secret});
+    end_secret_page(html, view, view.texts.webhooks.back);
 }
 
 }  // namespace tollgate::pages

@@ -20,9 +20,9 @@
 #include <variant>
 #include <vector>
 
-namespace tollgate::inline v0::pipeline {
+namespace tollgate::inline v0::web {
 
-/// Makes one page's forms differ from every other's: 12 random bytes, and the second that it was made in.
+/// Makes each rendered form unique: 12 random bytes, and the time in seconds.
 using form_nonce = std::array<std::byte, 16>;
 
 namespace detail {
@@ -31,7 +31,7 @@ TOLLGATE_DECL void put_second(form_nonce& made, instant now) noexcept;
 
 }  // namespace detail
 
-/// None without random bytes.
+/// Empty if the random source fails.
 template <random_source Random>
 [[nodiscard]] std::optional<form_nonce> new_form_nonce(const Random& random, instant now) noexcept {
     form_nonce made;
@@ -43,34 +43,34 @@ template <random_source Random>
 /// Whole seconds since 1970.
 [[nodiscard]] TOLLGATE_DECL instant made_at(const form_nonce& nonce) noexcept;
 
-/// As a form carries it by itself, and back; none for every other text.
+/// The text form of a nonce, and back; empty for any other text.
 [[nodiscard]] TOLLGATE_DECL std::string form_nonce_text(const form_nonce& nonce);
 [[nodiscard]] TOLLGATE_DECL std::optional<form_nonce> parse_form_nonce(std::string_view text);
 
-/// What a form token is bound to: it is good for this session, this purpose and these words alone.
-struct form_seal {
+/// What a form token is bound to: it is valid for this session, this purpose and this text only.
+struct form_binding {
     const session& who;
-    std::string_view purpose;       ///< what the form does, such as `tokens/create`
-    std::string_view covered = {};  ///< what else must come back as it was, such as the parameters of a request
+    std::string_view purpose;  ///< what the form does, such as `tokens/create`
+    std::string_view signed_text = {};  ///< what else must be submitted unchanged, such as the parameters of a request
 };
 
 /// The name of the hidden field.
 inline constexpr std::string_view form_token_name = "form_token";
 
-/// What a form of ours carries, so that no other site can send it in a person's name (OWASP, "HMAC based token
-/// pattern"): the nonce, and an HMAC by the session's secret. `[A-Za-z0-9_.-]` only.
-[[nodiscard]] TOLLGATE_DECL std::string make_form_token(const form_seal& seal, const form_nonce& nonce);
+/// The CSRF token of a form (OWASP, "HMAC based token pattern"): the nonce, and an HMAC with the session's secret.
+/// `[A-Za-z0-9_.-]` only.
+[[nodiscard]] TOLLGATE_DECL std::string make_form_token(const form_binding& binding, const form_nonce& nonce);
 
-/// The nonce of a token that was made with this seal; none for every other text, and where a session has no secret.
-[[nodiscard]] TOLLGATE_DECL std::optional<form_nonce> check_form_token(const form_seal& seal, std::string_view shown);
+/// The nonce of a token that was made with this binding; empty for any other text, and for a session without a secret.
+[[nodiscard]] TOLLGATE_DECL std::optional<form_nonce> check_form_token(const form_binding& binding, std::string_view text);
 
-/// What is wrong with what was typed, field by field, in the order of the form. One without a field is about all of it.
+/// The errors of a submitted form, in the order of its fields. One with an empty field is about the whole form.
 class form_faults {
 public:
     struct fault {
         std::string field;
         std::string text;
-        std::string label;  ///< what people call the field; empty for a text that says so itself
+        std::string label;  ///< the label of the field; empty if the text names the field itself
     };
 
     void add(std::string_view field, std::string_view text, std::string_view label = {}) {
@@ -80,14 +80,14 @@ public:
     [[nodiscard]] bool empty() const noexcept { return faults_.empty(); }
     [[nodiscard]] const std::vector<fault>& all() const noexcept { return faults_; }
 
-    /// Null for a field without one.
+    /// Null for a field without errors.
     [[nodiscard]] const fault* find(std::string_view field) const noexcept {
         for (const fault& each : faults_)
             if (each.field == field) return &each;
         return nullptr;
     }
 
-    /// Whether the reader is to be taken to this field.
+    /// Whether this is the first field with an error, which gets the focus.
     [[nodiscard]] bool is_first(std::string_view field) const noexcept {
         for (const fault& each : faults_)
             if (!each.field.empty()) return each.field == field;
@@ -98,7 +98,7 @@ private:
     std::vector<fault> faults_;
 };
 
-/// A field of one line.
+/// A single-line text field.
 struct text_field {
     std::string_view name;
     std::string_view label;
@@ -106,80 +106,79 @@ struct text_field {
     std::string_view value = {};
     std::string_view type = "text";  ///< of the HTML input
     std::string_view autocomplete = "off";
-    std::size_t bytes_max = 0;  ///< 0: the browser is told no bound
+    std::size_t bytes_max = 0;  ///< 0: no maxlength attribute
     bool required = true;
-    bool focused = false;  ///< the reader begins here, unless something is wrong elsewhere
+    bool focused = false;  ///< gets the focus unless another field has an error
 };
 
-/// One of several to choose from.
+/// One option of a field.
 struct choice {
     std::string_view value;
     std::string_view text;
     bool chosen = false;
 };
 
-/// Choices under a heading; without one if it is empty.
+/// Options under a heading; without a heading if it is empty.
 struct choice_group {
     std::string_view heading;
     std::vector<choice> choices;
 };
 
-/// A field of choices.
+/// A field with options.
 struct choice_field {
     std::string_view name;
     std::string_view label;
     std::string_view hint = {};
 };
 
-/// Where a form goes, and what it takes along unseen.
+/// Where a form is submitted to, and its hidden fields.
 struct form_target {
     std::string_view url;
-    std::string_view form_token;  ///< none if empty
+    std::string_view form_token;  ///< omitted if empty
     std::vector<std::pair<std::string_view, std::string>> hidden = {};
 };
 
-/// Something to be asked about once more before it is done: without a script, and on the page where it stands.
+/// A button that asks for confirmation before it submits, without a script.
 struct confirmation {
-    std::string_view label;   ///< opens it
-    std::string_view about;   ///< what it is done to: told to those who hear a page on which several are called alike
-    std::string warning;      ///< what will happen
-    std::string_view button;  ///< does it
+    std::string_view label;  ///< of the button that opens the confirmation
+    std::string_view about;  ///< the affected object, for screen readers
+    std::string warning;  ///< what will happen
+    std::string_view button;  ///< of the button that submits
 };
 
 /// Begins a form; `</form>` ends it.
-TOLLGATE_DECL void begin_form(http::html_writer& html, const form_target& to);
+TOLLGATE_DECL void begin_form(html_writer& html, const form_target& to);
 
-/// All faults in one place, each a link to its field, read out first. Nothing if there are none, or just one that
-/// stands at its field: there the reader is taken anyway.
-TOLLGATE_DECL void write_faults(http::html_writer& html, const form_faults& faults, const form_texts& texts);
+/// A summary of all errors that links to the fields. Nothing if there is none, or a single one at a field, which has
+/// the focus anyway.
+TOLLGATE_DECL void write_faults(html_writer& html, const form_faults& faults, const form_texts& texts);
 
-TOLLGATE_DECL void write_text_field(http::html_writer& html, const text_field& field, const form_faults& faults,
+TOLLGATE_DECL void write_text_field(html_writer& html, const text_field& field, const form_faults& faults,
                                     const form_texts& texts);
 
-/// One box each, any number of which may be ticked. What is chosen arrives under one name. `text` is what the box
-/// means, `value` stands beside it for those who know it.
-TOLLGATE_DECL void write_checkboxes(http::html_writer& html, const choice_field& field, std::span<const choice> choices,
+/// A checkbox for each choice; all are submitted under one name. `text` is the label, `value` is shown beside it.
+TOLLGATE_DECL void write_checkboxes(html_writer& html, const choice_field& field, std::span<const choice> choices,
                                     const form_faults& faults, const form_texts& texts);
 
-TOLLGATE_DECL void write_select(http::html_writer& html, const choice_field& field,
+TOLLGATE_DECL void write_select(html_writer& html, const choice_field& field,
                                 std::span<const choice_group> groups, const form_faults& faults,
                                 const form_texts& texts);
 
-TOLLGATE_DECL void write_confirmation(http::html_writer& html, const confirmation& asked, const form_target& to);
+TOLLGATE_DECL void write_confirmation(html_writer& html, const confirmation& action, const form_target& to);
 
-/// A text that is there to be copied.
-struct copied_text {
-    std::string_view name;  ///< tells it from others on the page
+/// A read-only text to copy.
+struct copyable_text {
+    std::string_view name;  ///< unique on the page
     std::string_view label;
     std::string_view text;
 };
-TOLLGATE_DECL void write_copied_text(http::html_writer& html, const copied_text& shown);
+TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& text);
 
-/// The members of a posted form, or why there are none: 413 for a body that was too large for the host, 415 for another
-/// media type than `application/x-www-form-urlencoded`, 400 for bytes that are no form. An empty body is an empty form.
-[[nodiscard]] TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http::request& asked);
+/// The fields of a posted form, or the status to refuse it with: 413 for a body over the limit, 415 for another media
+/// type than `application/x-www-form-urlencoded`, 400 for malformed bytes. An empty body is an empty form.
+[[nodiscard]] TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http::request& request);
 
-}  // namespace tollgate::pipeline
+}  // namespace tollgate::web
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/web/detail/form.ipp>

@@ -10,25 +10,26 @@
 #include <string>
 #include <utility>
 
-namespace tollgate::inline v0::pipeline {
+namespace tollgate::inline v0::web {
 
 namespace detail {
 
-inline constexpr std::size_t second_bytes = 4;  // enough until 2106
+inline constexpr std::size_t second_bytes = 4;  // until 2106
 
 TOLLGATE_DECL void put_second(form_nonce& made, instant now) noexcept {
     auto left = static_cast<std::uint32_t>(to_unix_milliseconds(now) / 1000);
     for (std::size_t i = 1; i <= second_bytes; ++i, left >>= 8) made[made.size() - i] = std::byte(left & 0xff);
 }
 
-[[nodiscard]] inline digest mac_of(const form_seal& seal, const form_nonce& nonce) {
-    // The nonce is of one length, and the purpose ends in a byte that none has: no two seals make one message.
+[[nodiscard]] inline digest mac_of(const form_binding& binding, const form_nonce& nonce) {
+    // The nonce has a fixed length and the purpose contains no zero byte, so different bindings give different
+    // messages.
     std::string message{"form token\0", 11};
     message.append(reinterpret_cast<const char*>(nonce.data()), nonce.size())
-        .append(seal.purpose)
+        .append(binding.purpose)
         .append(1, '\0')
-        .append(seal.covered);
-    return hmac_sha256({.key = seal.who.secret, .message = message});
+        .append(binding.signed_text);
+    return hmac_sha256({.key = binding.who.secret, .message = message});
 }
 
 }  // namespace detail
@@ -52,34 +53,34 @@ TOLLGATE_DECL std::optional<form_nonce> parse_form_nonce(std::string_view text) 
     return read;
 }
 
-TOLLGATE_DECL std::string make_form_token(const form_seal& seal, const form_nonce& nonce) {
-    return form_nonce_text(nonce) + "." + base64url_encode(detail::mac_of(seal, nonce).raw());
+TOLLGATE_DECL std::string make_form_token(const form_binding& binding, const form_nonce& nonce) {
+    return form_nonce_text(nonce) + "." + base64url_encode(detail::mac_of(binding, nonce).raw());
 }
 
-TOLLGATE_DECL std::optional<form_nonce> check_form_token(const form_seal& seal, std::string_view shown) {
-    // Anybody can make an HMAC with an empty key.
-    if (seal.who.secret.empty()) return std::nullopt;
-    const auto dot = shown.find('.');
-    if (dot == std::string_view::npos || shown.size() > 128) return std::nullopt;
-    const auto nonce = parse_form_nonce(shown.substr(0, dot));
-    const auto mac = base64url_decode(shown.substr(dot + 1));
+TOLLGATE_DECL std::optional<form_nonce> check_form_token(const form_binding& binding, std::string_view text) {
+    // Without a secret anyone could make the HMAC.
+    if (binding.who.secret.empty()) return std::nullopt;
+    const auto dot = text.find('.');
+    if (dot == std::string_view::npos || text.size() > 128) return std::nullopt;
+    const auto nonce = parse_form_nonce(text.substr(0, dot));
+    const auto mac = base64url_decode(text.substr(dot + 1));
     if (!nonce || !mac) return std::nullopt;
     const auto claimed = digest::from(*mac);
-    if (!claimed || *claimed != detail::mac_of(seal, *nonce)) return std::nullopt;
+    if (!claimed || *claimed != detail::mac_of(binding, *nonce)) return std::nullopt;
     return nonce;
 }
 
 namespace detail {
 
-/// The hint and the fault, and in the field's own tag where they stand, for those who hear the page.
-inline void write_notes(http::html_writer& html, std::string_view name, std::string_view hint,
+/// The hint and the error of a field, and the attribute that refers to them.
+inline void write_notes(html_writer& html, std::string_view name, std::string_view hint,
                         const form_faults& faults, const form_texts& texts) {
     if (!hint.empty()) html.add("<p class=\"hint\" id=\"{}-hint\">{}</p>\n", name, hint);
     if (const auto* fault = faults.find(name))
         html.add("<p class=\"fault\" id=\"{}-fault\"><strong>{}</strong> {}</p>\n", name, texts.fault, fault->text);
 }
 
-inline void write_described_by(http::html_writer& html, std::string_view name, std::string_view hint,
+inline void write_described_by(html_writer& html, std::string_view name, std::string_view hint,
                                const form_faults& faults) {
     const bool faulty = faults.find(name) != nullptr;
     if (!hint.empty() && faulty) html.add(" aria-describedby=\"{}-hint {}-fault\"", name, name);
@@ -93,7 +94,7 @@ inline std::string_view field_class(std::string_view name, const form_faults& fa
 
 }  // namespace detail
 
-TOLLGATE_DECL void begin_form(http::html_writer& html, const form_target& to) {
+TOLLGATE_DECL void begin_form(html_writer& html, const form_target& to) {
     html.add("<form method=\"post\" action=\"{}\">\n", to.url);
     if (!to.form_token.empty())
         html.add("<input type=\"hidden\" name=\"{}\" value=\"{}\">\n", form_token_name, to.form_token);
@@ -101,7 +102,7 @@ TOLLGATE_DECL void begin_form(http::html_writer& html, const form_target& to) {
         html.add("<input type=\"hidden\" name=\"{}\" value=\"{}\">\n", name, value);
 }
 
-TOLLGATE_DECL void write_faults(http::html_writer& html, const form_faults& faults, const form_texts& texts) {
+TOLLGATE_DECL void write_faults(html_writer& html, const form_faults& faults, const form_texts& texts) {
     if (faults.empty() || (faults.all().size() == 1 && !faults.all().front().field.empty())) return;
     html.add("<div class=\"faults\" role=\"alert\">\n<h2>{}</h2>\n<ul>\n", texts.faults);
     for (const auto& each : faults.all()) {
@@ -112,7 +113,7 @@ TOLLGATE_DECL void write_faults(http::html_writer& html, const form_faults& faul
     html.add("</ul>\n</div>\n");
 }
 
-TOLLGATE_DECL void write_text_field(http::html_writer& html, const text_field& field, const form_faults& faults,
+TOLLGATE_DECL void write_text_field(html_writer& html, const text_field& field, const form_faults& faults,
                                     const form_texts& texts) {
     html.add("<div class=\"{}\">\n<label for=\"{}\">{}", detail::field_class(field.name, faults), field.name,
              field.label);
@@ -121,7 +122,7 @@ TOLLGATE_DECL void write_text_field(http::html_writer& html, const text_field& f
     detail::write_notes(html, field.name, field.hint, faults, texts);
     html.add("<input id=\"{}\" name=\"{}\" type=\"{}\" autocomplete=\"{}\"", field.name, field.name, field.type,
              field.autocomplete);
-    // What was typed into a password field is never sent back.
+    // A typed password is never sent back.
     if (field.type != "password" && !field.value.empty()) html.add(" value=\"{}\"", field.value);
     if (field.type != "password") html.add(" autocapitalize=\"none\" spellcheck=\"false\"");
     if (field.bytes_max != 0) html.add(" maxlength=\"{}\"", field.bytes_max);
@@ -132,7 +133,7 @@ TOLLGATE_DECL void write_text_field(http::html_writer& html, const text_field& f
     html.add(">\n</div>\n");
 }
 
-TOLLGATE_DECL void write_checkboxes(http::html_writer& html, const choice_field& field, std::span<const choice> choices,
+TOLLGATE_DECL void write_checkboxes(html_writer& html, const choice_field& field, std::span<const choice> choices,
                                     const form_faults& faults, const form_texts& texts) {
     html.add("<fieldset class=\"{}\"", detail::field_class(field.name, faults));
     detail::write_described_by(html, field.name, field.hint, faults);
@@ -140,7 +141,7 @@ TOLLGATE_DECL void write_checkboxes(http::html_writer& html, const choice_field&
     detail::write_notes(html, field.name, field.hint, faults, texts);
     std::size_t number = 0;
     for (const choice& each : choices) {
-        // The first has the group's name, so that a fault can lead to it.
+        // The first checkbox has the group's name as its id, so that the error summary can link to it.
         std::string id{field.name};
         if (number != 0) id.append("-").append(std::to_string(number));
         html.add("<div class=\"choice\"><input type=\"checkbox\" id=\"{}\" name=\"{}\" value=\"{}\"", id, field.name,
@@ -155,7 +156,7 @@ TOLLGATE_DECL void write_checkboxes(http::html_writer& html, const choice_field&
     html.add("</fieldset>\n");
 }
 
-TOLLGATE_DECL void write_select(http::html_writer& html, const choice_field& field,
+TOLLGATE_DECL void write_select(html_writer& html, const choice_field& field,
                                 std::span<const choice_group> groups, const form_faults& faults,
                                 const form_texts& texts) {
     html.add("<div class=\"{}\">\n<label for=\"{}\">{}</label>\n", detail::field_class(field.name, faults), field.name,
@@ -178,34 +179,34 @@ TOLLGATE_DECL void write_select(http::html_writer& html, const choice_field& fie
     html.add("</select>\n</div>\n");
 }
 
-TOLLGATE_DECL void write_confirmation(http::html_writer& html, const confirmation& asked, const form_target& to) {
-    // Of all of one name, a browser keeps one open at a time.
+TOLLGATE_DECL void write_confirmation(html_writer& html, const confirmation& action, const form_target& to) {
+    // Browsers keep only one of the elements with the same name open.
     html.add(
         "<details class=\"confirm\" name=\"confirm\"><summary>{}<span class=\"unseen\"> "
         "{}</span></summary>\n<div><p>{}</p>\n",
-        asked.label, asked.about, asked.warning);
+        action.label, action.about, action.warning);
     begin_form(html, to);
-    html.add("<button class=\"danger\">{}</button>\n</form></div></details>\n", asked.button);
+    html.add("<button class=\"danger\">{}</button>\n</form></div></details>\n", action.button);
 }
 
-TOLLGATE_DECL void write_copied_text(http::html_writer& html, const copied_text& shown) {
-    html.add("<div class=\"field\">\n<label for=\"{}\">{}</label>\n", shown.name, shown.label);
+TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& text) {
+    html.add("<div class=\"field\">\n<label for=\"{}\">{}</label>\n", text.name, text.label);
     html.add(
         "<input class=\"copied\" id=\"{}\" value=\"{}\" readonly autocomplete=\"off\" spellcheck=\"false\">\n</div>\n",
-        shown.name, shown.text);
+        text.name, text.text);
 }
 
-TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http::request& asked) {
-    if (asked.body_state == http::body_state::too_large) return http::status::content_too_large;
-    const auto type = asked.fields.find(http::field_id::content_type);
-    const bool named = asked.fields.count(http::field_id::content_type) != 0;
-    if ((named || !asked.body.empty()) &&
-        (asked.fields.count(http::field_id::content_type) != 1 ||
+TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http::request& request) {
+    if (request.body_state == http::body_state::too_large) return http::status::content_too_large;
+    const auto type = request.fields.find(http::field_id::content_type);
+    const bool named = request.fields.count(http::field_id::content_type) != 0;
+    if ((named || !request.body.empty()) &&
+        (request.fields.count(http::field_id::content_type) != 1 ||
          !ascii_iequals(trim_ows(type.substr(0, type.find(';'))), "application/x-www-form-urlencoded")))
         return http::status::unsupported_media_type;
-    auto read = http::parse_form(asked.body);
+    auto read = http::parse_form(request.body);
     if (!read) return http::status::bad_request;
     return std::move(*read);
 }
 
-}  // namespace tollgate::pipeline
+}  // namespace tollgate::web

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace tollgate::inline v0::pipeline {
+namespace tollgate::inline v0::web {
 
 TOLLGATE_DECL std::optional<page_site> page_site::make(std::string_view auth_url, std::string style_sheet) {
     const auto url = http::url::parse(auth_url);
@@ -18,69 +18,69 @@ TOLLGATE_DECL std::optional<page_site> page_site::make(std::string_view auth_url
     while (made.root.ends_with('/')) made.root.pop_back();
     made.origin = url->origin();
     made.secure = url->scheme == http::url_scheme::https;
-    // 64 bits tell one version from another; it protects nothing.
+    // A version number; no security depends on its length.
     made.style_url = made.root + "/en/style-" + hex_encode(sha256(style_sheet).raw().substr(0, 8)) + ".css";
     made.style_sheet = std::move(style_sheet);
     return made;
 }
 
-TOLLGATE_DECL bool page_site::answer_style_sheet(const http::request& asked, http::response& out) const {
-    if (asked.target.path != style_url) return false;
-    if (asked.method == http::method::get || asked.method == http::method::head) {
-        out.add_prepared_lines(
+TOLLGATE_DECL bool page_site::answer_style_sheet(const http::request& request, http::response& response) const {
+    if (request.target.path != style_url) return false;
+    if (request.method == http::method::get || request.method == http::method::head) {
+        response.add_prepared_lines(
             "Content-Type: text/css; charset=utf-8\r\n"
             "Cache-Control: public, max-age=31536000, immutable\r\n"
             "X-Content-Type-Options: nosniff\r\n");
-        out.body() = style_sheet;
+        response.body() = style_sheet;
         return true;
     }
-    out.set_status(asked.method == http::method::options ? http::status::no_content : http::status::method_not_allowed);
-    out.add("Allow", "GET, HEAD, OPTIONS");
+    response.set_status(request.method == http::method::options ? http::status::no_content : http::status::method_not_allowed);
+    response.add("Allow", "GET, HEAD, OPTIONS");
     return true;
 }
 
-TOLLGATE_DECL bool is_cross_site(const http::request& asked, const page_site& site) noexcept {
+TOLLGATE_DECL bool is_cross_site(const http::request& request, const page_site& site) noexcept {
     bool says = false;
-    for (const http::field& line : asked.fields) {
+    for (const http::field& line : request.fields) {
         if (!ascii_iequals(line.name, "Sec-Fetch-Site")) continue;
         if (line.value != "same-origin" && line.value != "none") return true;
         says = true;
     }
     if (says) return false;
-    for (const http::field& line : asked.fields)
+    for (const http::field& line : request.fields)
         if (ascii_iequals(line.name, "Origin") && !ascii_iequals(line.value, site.origin)) return true;
     return false;
 }
 
-TOLLGATE_DECL void add_page_fields(http::response& out, const page_site& site, page_reach reach) {
-    out.add_prepared_lines(
+TOLLGATE_DECL void add_page_fields(http::response& response, const page_site& site, page_reach reach) {
+    response.add_prepared_lines(
         "Content-Type: text/html; charset=utf-8\r\n"
         "Cache-Control: no-store\r\n"
         "X-Frame-Options: DENY\r\n"
         "X-Content-Type-Options: nosniff\r\n"
         "Referrer-Policy: no-referrer\r\n");
-    if (reach == page_reach::here)
-        out.add_prepared_lines(
+    if (reach == page_reach::this_site)
+        response.add_prepared_lines(
             "Content-Security-Policy: default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; "
             "base-uri 'none'; frame-ancestors 'none'\r\n"
             "Cross-Origin-Opener-Policy: same-origin\r\n");
     else
-        out.add_prepared_lines(
+        response.add_prepared_lines(
             "Content-Security-Policy: default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; "
             "frame-ancestors 'none'\r\n");
-    if (site.secure) out.add("Strict-Transport-Security", "max-age=31536000");
+    if (site.secure) response.add("Strict-Transport-Security", "max-age=31536000");
 }
 
-TOLLGATE_DECL result<void> answer_see_other(http::response& out, const page_site& site, std::string_view url) {
+TOLLGATE_DECL result<void> answer_see_other(http::response& response, const page_site& site, std::string_view url) {
     const auto location = http::field_value::from(url);
-    // The address may hold a code, so it is not in the message.
-    if (!location || url.empty()) return internal_error("a redirect to what cannot stand in Location");
-    out.set_status(http::status::see_other);
-    out.add("Location", *location);
-    out.add_prepared_lines(
+    // The URL may contain a code, so the message does not repeat it.
+    if (!location || url.empty()) return internal_error("the redirect URL cannot be in a Location header");
+    response.set_status(http::status::see_other);
+    response.add("Location", *location);
+    response.add_prepared_lines(
         "Cache-Control: no-store\r\n"
         "Referrer-Policy: no-referrer\r\n");
-    if (site.secure) out.add("Strict-Transport-Security", "max-age=31536000");
+    if (site.secure) response.add("Strict-Transport-Security", "max-age=31536000");
     return {};
 }
 
@@ -108,8 +108,8 @@ TOLLGATE_DECL const message_texts& message_for(http::status status, const error_
     }
 }
 
-TOLLGATE_DECL void write_message(http::html_writer& html, const message_texts& said) {
-    html.add("<h1>{}</h1>\n<p>{}</p>\n", said.heading, said.explanation);
+TOLLGATE_DECL void write_message(html_writer& html, const message_texts& message) {
+    html.add("<h1>{}</h1>\n<p>{}</p>\n", message.heading, message.explanation);
 }
 
 namespace detail {
@@ -123,7 +123,7 @@ namespace detail {
 
 }  // namespace detail
 
-TOLLGATE_DECL void write_day(http::html_writer& html, instant at) {
+TOLLGATE_DECL void write_day(html_writer& html, instant at) {
     html.add("<time datetime=\"{}\">{}</time>", to_iso8601(at).view(), detail::day_text(at));
 }
 
@@ -133,8 +133,8 @@ TOLLGATE_DECL std::string moment_text(instant at) {
     return detail::day_text(at).append(", ").append(written.view().substr(11, 8)).append(" UTC");
 }
 
-TOLLGATE_DECL void write_moment(http::html_writer& html, instant at) {
+TOLLGATE_DECL void write_moment(html_writer& html, instant at) {
     html.add("<time datetime=\"{}\">{}</time>", to_iso8601(at).view(), moment_text(at));
 }
 
-}  // namespace tollgate::pipeline
+}  // namespace tollgate::web

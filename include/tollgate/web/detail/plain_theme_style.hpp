@@ -4,8 +4,8 @@
 
 namespace tollgate::inline v0::detail {
 
-/// One sheet for all pages: light and dark as the reader's system is, every text with a contrast of 4.5 to 1 or more, every
-/// edge that matters of 3 to 1.
+/// One style sheet for all pages: light and dark by the system's setting, contrast at least 4.5 to 1 for text and 3 to
+/// 1 for borders of controls.
 inline constexpr std::string_view plain_style_sheet = R"(:root {
   color-scheme: light dark;
   --paper: #ffffff; --panel: #f6f8fa; --line: #dde3ea; --edge: #7c8896; --ink: #17202a; --quiet: #55616e;
@@ -191,7 +191,7 @@ pre { font-family: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "D
 }
 )";
 
-/// A letter on a tile, in the page itself: browsers ask for one somewhere else if they are given none.
+/// An inline icon: otherwise browsers request /favicon.ico.
 inline constexpr std::string_view plain_icon =
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='4' "
     "fill='%230a5a9c'/%3E%3Cpath d='M4 4h8v2H9v6H7V6H4z' fill='%23fff'/%3E%3C/svg%3E";

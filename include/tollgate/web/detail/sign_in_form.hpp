@@ -9,20 +9,20 @@
 
 #include <string_view>
 
-/// What every page has on which people sign in.
-namespace tollgate::inline v0::pipeline {
+/// What all pages with a sign-in form share.
+namespace tollgate::inline v0::web {
 
 inline constexpr std::string_view login_name = "login";
 inline constexpr std::string_view password_name = "password";
 
-/// What is missing of what was typed. Nothing is tried then.
+/// The missing fields. An attempt with any is not checked.
 [[nodiscard]] TOLLGATE_DECL form_faults faults_of(const sign_in_attempt& typed, const sign_in_texts& texts);
 
-/// Why they were not let in; empty if they were.
+/// Why the sign-in failed; empty if it succeeded.
 [[nodiscard]] TOLLGATE_DECL form_faults faults_of(const sign_in_answer& answer, const sign_in_texts& texts);
 
-/// The two fields. `login` is what was typed; a password never comes back.
-TOLLGATE_DECL void write_sign_in_fields(http::html_writer& html, std::string_view login, const form_faults& faults,
+/// The two fields. `login` is the submitted value; a password is never sent back.
+TOLLGATE_DECL void write_sign_in_fields(html_writer& html, std::string_view login, const form_faults& faults,
                                         const page_texts& texts);
 
 inline form_faults faults_of(const sign_in_attempt& typed, const sign_in_texts& texts) {
@@ -40,7 +40,7 @@ inline form_faults faults_of(const sign_in_answer& answer, const sign_in_texts& 
     return found;
 }
 
-inline void write_sign_in_fields(http::html_writer& html, std::string_view login, const form_faults& faults,
+inline void write_sign_in_fields(html_writer& html, std::string_view login, const form_faults& faults,
                                         const page_texts& texts) {
     write_text_field(
         html,
@@ -54,4 +54,4 @@ inline void write_sign_in_fields(http::html_writer& html, std::string_view login
                      faults, texts.forms);
 }
 
-}  // namespace tollgate::pipeline
+}  // namespace tollgate::web

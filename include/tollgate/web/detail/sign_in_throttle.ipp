@@ -15,13 +15,13 @@
 namespace tollgate::inline v0 {
 namespace detail {
 
-/// Failures by key: sets of eight as in `window_limiter`, counted up before and down after.
+/// Failures by key: sets of eight as in `window_limiter`.
 class failure_table {
 public:
     failure_table(std::size_t keys_max, const quota& allowed)
         : allowed_{allowed}, sets_(std::bit_ceil(((std::max)(keys_max, std::size_t{1}) - 1) / window_set::ways + 1)) {}
 
-    /// When this key has room again, in milliseconds since 1970; none when it has room now.
+    /// When attempts for this key are allowed again, in milliseconds since 1970; empty if they are now.
     [[nodiscard]] std::optional<std::int64_t> full_until(std::uint64_t key, std::int64_t now) const noexcept {
         const std::int64_t length = std::int64_t{allowed_.window_seconds} * 1000;
         const auto* const window = const_cast<failure_table*>(this)->find_open(key, now);
@@ -54,7 +54,7 @@ public:
     [[nodiscard]] std::size_t memory_bytes() const noexcept { return sets_.size() * sizeof(window_set); }
 
 private:
-    /// The key is a secret hash already: its low bits are as good as any.
+    /// The key is a keyed hash, so its low bits are uniformly distributed.
     [[nodiscard]] window_set& set_of(std::uint64_t key) noexcept {
         return sets_[static_cast<std::size_t>(key) & (sets_.size() - 1)];
     }
@@ -80,8 +80,8 @@ public:
           addresses_{capacity.addresses, bounds.address},
           logins_{capacity.logins, bounds.login} {}
 
-    [[nodiscard]] std::optional<seconds> begin(const sign_in_place& where, std::int64_t now) noexcept {
-        const auto keys = keys_of(where);
+    [[nodiscard]] std::optional<seconds> begin(const sign_in_key& key, std::int64_t now) noexcept {
+        const auto keys = keys_of(key);
         const std::scoped_lock held{mutex_};
         std::optional<std::int64_t> until;
         const auto ask = [&](const std::optional<std::int64_t>& full_until) {
@@ -97,16 +97,16 @@ public:
         return std::nullopt;
     }
 
-    void succeed(const sign_in_place& where, std::int64_t now) noexcept {
-        const auto keys = keys_of(where);
+    void succeed(const sign_in_key& key, std::int64_t now) noexcept {
+        const auto keys = keys_of(key);
         const std::scoped_lock held{mutex_};
         logins_at_addresses_.forget(keys.login_at_address, now);
         addresses_.count_back(keys.address, now);
         logins_.count_back(keys.login, now);
     }
 
-    void forgive(const sign_in_place& where, std::int64_t now) noexcept {
-        const auto keys = keys_of(where);
+    void forgive(const sign_in_key& key, std::int64_t now) noexcept {
+        const auto keys = keys_of(key);
         const std::scoped_lock held{mutex_};
         logins_at_addresses_.count_back(keys.login_at_address, now);
         addresses_.count_back(keys.address, now);
@@ -124,12 +124,12 @@ private:
         std::uint64_t login;
     };
 
-    [[nodiscard]] counted_keys keys_of(const sign_in_place& where) const noexcept {
-        const std::uint64_t address = limit_key::of(where.client).value();
+    [[nodiscard]] counted_keys keys_of(const sign_in_key& key) const noexcept {
+        const std::uint64_t address = limit_key::of(key.client).value();
         std::array<char, sizeof address + limits::login_bytes_max> text;
         std::memcpy(text.data(), &address, sizeof address);
-        // What is longer can be nobody's login: two that differ further behind may well share their failures.
-        const auto login = where.login.substr(0, limits::login_bytes_max);
+        // Longer logins do not exist, so it does not matter that they share failures by prefix.
+        const auto login = key.login.substr(0, limits::login_bytes_max);
         std::transform(login.begin(), login.end(), text.begin() + sizeof address, ascii_lower);
         const std::string_view all{text.data(), sizeof address + login.size()};
         return {siphash128(seed_, all).first, siphash(seed_, address),
@@ -152,16 +152,16 @@ TOLLGATE_DECL sign_in_throttle::sign_in_throttle(const sign_in_bounds& bounds, c
 
 TOLLGATE_DECL sign_in_throttle::~sign_in_throttle() = default;
 
-TOLLGATE_DECL std::optional<seconds> sign_in_throttle::begin(const sign_in_place& where, instant now) noexcept {
-    return tables_->begin(where, to_unix_milliseconds(now));
+TOLLGATE_DECL std::optional<seconds> sign_in_throttle::begin(const sign_in_key& key, instant now) noexcept {
+    return tables_->begin(key, to_unix_milliseconds(now));
 }
 
-TOLLGATE_DECL void sign_in_throttle::succeed(const sign_in_place& where, instant now) noexcept {
-    tables_->succeed(where, to_unix_milliseconds(now));
+TOLLGATE_DECL void sign_in_throttle::succeed(const sign_in_key& key, instant now) noexcept {
+    tables_->succeed(key, to_unix_milliseconds(now));
 }
 
-TOLLGATE_DECL void sign_in_throttle::forgive(const sign_in_place& where, instant now) noexcept {
-    tables_->forgive(where, to_unix_milliseconds(now));
+TOLLGATE_DECL void sign_in_throttle::forgive(const sign_in_key& key, instant now) noexcept {
+    tables_->forgive(key, to_unix_milliseconds(now));
 }
 
 TOLLGATE_DECL std::size_t sign_in_throttle::memory_bytes() const noexcept { return tables_->memory_bytes(); }

@@ -8,20 +8,20 @@ using namespace tollgate;
 using namespace tollgate::pages;
 
 TEST_CASE("each room has a path, and each path its room") {
-    for (const auto where : {room::sign_in, room::sign_out, room::tokens, room::applications, room::authorizations,
-                             room::webhooks, room::start}) {
+    for (const auto where : {page::sign_in, page::sign_out, page::tokens, page::applications, page::authorizations,
+                             page::webhooks, page::start}) {
         const auto path = std::string{path_of(where)};
         CAPTURE(path);
-        CHECK(find_room(path, "").where == where);
-        CHECK_FALSE(find_room(path, "").slash_missing);
-        CHECK(find_room("/account" + path, "/account").where == where);
-        CHECK(find_room("/account" + path, "").where == room::none);
-        CHECK(find_room(path, "/account").where == room::none);
+        CHECK(find_page(path, "").which == where);
+        CHECK_FALSE(find_page(path, "").slash_missing);
+        CHECK(find_page("/account" + path, "/account").which == where);
+        CHECK(find_page("/account" + path, "").which == page::none);
+        CHECK(find_page(path, "/account").which == page::none);
         const auto bare = path.substr(0, path.size() - 1);
-        CHECK(find_room("/account" + bare, "/account").where == where);
-        CHECK(find_room("/account" + bare, "/account").slash_missing);
+        CHECK(find_page("/account" + bare, "/account").which == where);
+        CHECK(find_page("/account" + bare, "/account").slash_missing);
     }
-    CHECK(find_room("/accountant/en/", "/account").where == room::none);
+    CHECK(find_page("/accountant/en/", "/account").which == page::none);
 }
 
 TEST_CASE("a target of this site is a path that no browser reads as another host") {
