@@ -70,7 +70,7 @@ static_assert(session_source<shop_sessions>);
 struct shop_theme : plain_theme {
     shop_theme() {
         wording.frame.site_name = "Corner shop";
-        said.consent.allow = "Yes, let it in";
+        wording.consent.allow = "Yes, let it in";
     }
 
     std::string scope_text(std::string_view scope, const service_catalog& services) const {

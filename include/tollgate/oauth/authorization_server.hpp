@@ -6,7 +6,6 @@
 #include <tollgate/oauth/detail/authorization_page.hpp>
 #include <tollgate/oauth/detail/client_endpoints.hpp>
 #include <tollgate/oauth/detail/metadata.hpp>
-#include <tollgate/oauth/detail/page_request.hpp>
 #include <tollgate/oauth/detail/paths.hpp>
 #include <tollgate/pipeline/detail/agent.hpp>
 #include <tollgate/pipeline/detail/answer.hpp>
@@ -118,7 +117,7 @@ private:
     void dispatch(const http::request& request, oauth::request_context& context, http::response& response);
     void answer_not_found(const http::request& request, http::response& response) const;
     void answer_exception(std::string_view what, const http::request& request, oauth::request_context& context,
-                       http::response& response) noexcept;
+                          http::response& response) noexcept;
     void finish(const http::request& request, const oauth::request_context& context, http::response& response);
 
     [[nodiscard]] static bool needs_no_store(oauth::endpoint where) noexcept {
@@ -149,7 +148,8 @@ private:
 };
 
 template <class Sessions, class Store, class Policies, class Theme>
-void authorization_server<Sessions, Store, Policies, Theme>::answer(const http::request& request, oauth::request_context& context,
+void authorization_server<Sessions, Store, Policies, Theme>::answer(const http::request& request,
+                                                                    oauth::request_context& context,
                                                                     http::response& response) {
     context.now = policy(policies_.clock).now();
     context.client = http::client_address(request, settings_.trusted_proxies);
@@ -157,19 +157,24 @@ void authorization_server<Sessions, Store, Policies, Theme>::answer(const http::
     if (has_user_agent(request)) {
         dispatch(request, context, response);
     } else {
-        context.window = policy(policies_.limiter).take(limit_key::of(context.client), settings_.anonymous_quota, context.now);
+        context.window =
+            policy(policies_.limiter).take(limit_key::of(context.client), settings_.anonymous_quota, context.now);
         oauth::write_missing_user_agent(response, context, docs_url_);
     }
     finish(request, context, response);
 }
 
 template <class Sessions, class Store, class Policies, class Theme>
-void authorization_server<Sessions, Store, Policies, Theme>::dispatch(const http::request& request, oauth::request_context& context,
-                                                                          http::response& response) {
+void authorization_server<Sessions, Store, Policies, Theme>::dispatch(const http::request& request,
+                                                                      oauth::request_context& context,
+                                                                      http::response& response) {
     const oauth::client_endpoints<Store, Policies> endpoints{settings_, store_, policies_, docs_url_};
-    const oauth::authorization_page<Sessions, Store, Policies, web::fitting_theme<Theme>> page{
-        .settings = settings_, .sessions = sessions_, .store = store_,
-        .policies = policies_, .pages = pages_, .form_key = form_key_};
+    const oauth::authorization_page<Sessions, Store, Policies, web::fitting_theme<Theme>> page{.settings = settings_,
+                                                                                               .sessions = sessions_,
+                                                                                               .store = store_,
+                                                                                               .policies = policies_,
+                                                                                               .pages = pages_,
+                                                                                               .form_key = form_key_};
     switch (context.which) {
         case oauth::endpoint::token: return endpoints.answer_token(request, context, response);
         case oauth::endpoint::revocation: return endpoints.answer_revocation(request, context, response);
@@ -182,30 +187,32 @@ void authorization_server<Sessions, Store, Policies, Theme>::dispatch(const http
 
 template <class Sessions, class Store, class Policies, class Theme>
 void authorization_server<Sessions, Store, Policies, Theme>::answer_not_found(const http::request& request,
-                                                                            http::response& response) const {
+                                                                              http::response& response) const {
     if (pages_.site().answer_style_sheet(request, response)) return;
     if (paths_.is_page_path(request.target.path)) return pages_.answer_status(response, http::status::not_found);
     pipeline::write_error(response, http::status::not_found, "Not Found", docs_url_, pipeline::about_errors);
 }
 
 template <class Sessions, class Store, class Policies, class Theme>
-void authorization_server<Sessions, Store, Policies, Theme>::finish(const http::request& request, const oauth::request_context& context,
+void authorization_server<Sessions, Store, Policies, Theme>::finish(const http::request& request,
+                                                                    const oauth::request_context& context,
                                                                     http::response& response) {
     auto& limiter = policy(policies_.limiter);
     const auto key = limit_key::of(context.client);
     if (context.window) pipeline::add_window(response, *context.window);
     else if (!is_page(request, context))
         pipeline::add_window(response, needs_no_store(context.which)
-                                      ? pipeline::glance(limiter, key, settings_.anonymous_quota, context.now)
-                                      : limiter.peek(key, settings_.anonymous_quota, context.now));
-    policy(policies_.observer).on_request({request, response, context.who ? &*context.who : nullptr, context.client, context.now});
+                                           ? pipeline::glance(limiter, key, settings_.anonymous_quota, context.now)
+                                           : limiter.peek(key, settings_.anonymous_quota, context.now));
+    policy(policies_.observer)
+        .on_request({request, response, context.who ? &*context.who : nullptr, context.client, context.now});
 }
 
 template <class Sessions, class Store, class Policies, class Theme>
 void authorization_server<Sessions, Store, Policies, Theme>::answer_exception(std::string_view what,
-                                                                           const http::request& request,
-                                                                           oauth::request_context& context,
-                                                                           http::response& response) noexcept {
+                                                                              const http::request& request,
+                                                                              oauth::request_context& context,
+                                                                              http::response& response) noexcept {
     try {
         const auto why = internal_error(std::string{"thrown: "}.append(what));
         policy(policies_.observer).on_problem(why);
@@ -245,7 +252,8 @@ void authorization_server<Sessions, Store, Policies, Theme>::handle(const http::
                                                  settings_.anonymous_quota, policy(policies_.clock).now());
             if (refused.status == http::status::service_unavailable)
                 response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
-            pipeline::write_error(response, refused.status, refused.reason, docs_url_, pipeline::to_topic(refused.status));
+            pipeline::write_error(response, refused.status, refused.reason, docs_url_,
+                                  pipeline::to_topic(refused.status));
             pipeline::add_window(response, window);
             policy(policies_.observer).on_refusal(refused);
         } catch (...) {
@@ -255,4 +263,4 @@ void authorization_server<Sessions, Store, Policies, Theme>::handle(const http::
     }
 }
 
-}  // namespace tollgate
+}  // namespace tollgate::inline v0

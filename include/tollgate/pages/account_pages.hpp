@@ -1,18 +1,20 @@
 #pragma once
 
+#include <tollgate/base/ip_address.hpp>
+#include <tollgate/base/limits.hpp>
 #include <tollgate/contract/oauth_store.hpp>
 #include <tollgate/contract/session_source.hpp>
 #include <tollgate/contract/token_store.hpp>
 #include <tollgate/contract/user_directory.hpp>
 #include <tollgate/http/detail/client_address.hpp>
 #include <tollgate/http/handler.hpp>
+#include <tollgate/model/service_catalog.hpp>
 #include <tollgate/pages/detail/applications_page.hpp>
 #include <tollgate/pages/detail/authorizations_page.hpp>
 #include <tollgate/pages/detail/page.hpp>
 #include <tollgate/pages/detail/sign_in_page.hpp>
 #include <tollgate/pages/detail/tokens_page.hpp>
 #include <tollgate/pages/detail/webhooks_page.hpp>
-#include <tollgate/pages/detail/settings.hpp>
 #include <tollgate/pipeline/detail/answer.hpp>
 #include <tollgate/pipeline/detail/refused.hpp>
 #include <tollgate/policy/default_policies.hpp>
@@ -22,6 +24,7 @@
 #include <tollgate/web/plain_theme.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <optional>
@@ -33,6 +36,19 @@
 #include <vector>
 
 namespace tollgate::inline v0 {
+
+/// Settings of the account pages.
+struct page_settings {
+    std::string auth_url = {};      ///< without a trailing slash: `https://example.com`
+    service_catalog services = {};  ///< their scopes, accounts and events
+
+    /// Peers whose X-Forwarded-For and Forwarded fields are trusted.
+    std::vector<ip_network> trusted_proxies = {};
+
+    std::size_t tokens_per_user_max = limits::personal_tokens_per_user_max;
+    std::size_t applications_per_user_max = limits::applications_per_user_max;
+    std::size_t hooks_per_event_max = limits::hooks_per_event_max;
+};
 
 /// The account settings: personal tokens, applications, authorizations and webhooks, and, if `Sessions` has them,
 /// sign-in and sign-out. A handler for `server` or any other HTTP server.
@@ -115,7 +131,8 @@ public:
 
     /// A settings page with navigation and sign-out.
     template <class Write>
-    void answer_page(http::response& response, const pages::page_context& context, page_frame frame, Write&& write) const;
+    void answer_page(http::response& response, const pages::page_context& context, page_frame frame,
+                     Write&& write) const;
 
 private:
     /// All forms share one purpose: each is bound to the session only.
@@ -132,7 +149,8 @@ private:
     }
 
     void answer(const http::request& request, http::response& response, instant now);
-    void answer_exception(std::string_view what, const http::request& request, http::response& response, instant now) noexcept;
+    void answer_exception(std::string_view what, const http::request& request, http::response& response,
+                          instant now) noexcept;
     void answer_error(http::response& response, const error& why) const;
     [[nodiscard]] result<void> authenticate(const pages::unauthenticated_request& incoming, http::response& response);
     [[nodiscard]] result<void> dispatch(const pages::page_context& context, http::response& response);
@@ -160,7 +178,7 @@ account_pages<Users, Sessions, Store, Policies, Theme>::account_pages(page_setti
       policies_{std::move(policies)},
       // If sign-in is elsewhere, a form of an expired session is redirected there.
       renderer_{settings_.auth_url, settings_.services, web::fit_theme(std::move(theme)),
-             signs_in ? web::page_reach::this_site : web::page_reach::other_sites} {}
+                signs_in ? web::page_reach::this_site : web::page_reach::other_sites} {}
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
 bool account_pages<Users, Sessions, Store, Policies, Theme>::may_block(const http::request& request) const noexcept {
@@ -191,7 +209,8 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::
         try {
             answer(request, response, now);
             policy(policies_.observer)
-                .on_request({request, response, nullptr, http::client_address(request, settings_.trusted_proxies), now});
+                .on_request(
+                    {request, response, nullptr, http::client_address(request, settings_.trusted_proxies), now});
         } catch (const std::exception& thrown) {
             answer_exception(thrown.what(), request, response, now);
         } catch (...) {
@@ -202,8 +221,9 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
 void account_pages<Users, Sessions, Store, Policies, Theme>::answer_exception(std::string_view what,
-                                                                           const http::request& request,
-                                                                           http::response& response, instant now) noexcept {
+                                                                              const http::request& request,
+                                                                              http::response& response,
+                                                                              instant now) noexcept {
     try {
         answer_error(response, internal_error(std::string{"thrown: "}.append(what)));
         policy(policies_.observer).on_request({request, response, nullptr, request.peer, now});
@@ -219,7 +239,8 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::
                                                                     http::response& response) noexcept {
     if constexpr (fits) {
         try {
-            if (refused.status == http::status::service_unavailable) response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
+            if (refused.status == http::status::service_unavailable)
+                response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
             renderer_.answer_message(
                 response, refused.status,
                 {web::message_for(refused.status, renderer_.texts().errors).heading, refused.reason});
@@ -233,18 +254,19 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
 void account_pages<Users, Sessions, Store, Policies, Theme>::answer_error(http::response& response,
-                                                                            const error& why) const {
+                                                                          const error& why) const {
     const auto status = pipeline::to_status(why.kind);
     if (to_number(status) >= 500) policy(policies_.observer).on_problem(why);
     response.clear();
-    if (status == http::status::service_unavailable) response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
+    if (status == http::status::service_unavailable)
+        response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
     renderer_.answer_status(response, status);
 }
 
 /// Everything that does not depend on the session.
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-void account_pages<Users, Sessions, Store, Policies, Theme>::answer(const http::request& request, http::response& response,
-                                                                    instant now) {
+void account_pages<Users, Sessions, Store, Policies, Theme>::answer(const http::request& request,
+                                                                    http::response& response, instant now) {
     if (renderer_.site().answer_style_sheet(request, response)) return;
     const auto found = pages::find_page(request.target.path, renderer_.site().root);
     if (!is_served(found.which)) return renderer_.answer_status(response, http::status::not_found);
@@ -275,15 +297,16 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::answer(const http::
             renderer_.answer_status(response, *refused);
             return {};
         }
-        return authenticate({found.which, request, std::get<http::form_fields>(std::move(form)), query_of(request), now}, response);
+        return authenticate(
+            {found.which, request, std::get<http::form_fields>(std::move(form)), query_of(request), now}, response);
     }();
     if (!done) answer_error(response, done.error());
 }
 
 /// Finds the session and checks the form token.
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-result<void> account_pages<Users, Sessions, Store, Policies, Theme>::authenticate(const pages::unauthenticated_request& incoming,
-                                                                            http::response& response) {
+result<void> account_pages<Users, Sessions, Store, Policies, Theme>::authenticate(
+    const pages::unauthenticated_request& incoming, http::response& response) {
     const bool posted = incoming.request.method == http::method::post;
     if constexpr (signs_in)
         if (incoming.which == page::sign_in)
@@ -307,12 +330,13 @@ result<void> account_pages<Users, Sessions, Store, Policies, Theme>::authenticat
     if (!nonce || (*who)->secret.empty())
         return internal_error("the session has no secret, or the random source failed");
     const auto token = web::make_form_token(binding_of(**who), *nonce);
-    return dispatch({incoming.which, incoming.request, **who, token, incoming.form, incoming.query, incoming.now}, response);
+    return dispatch({incoming.which, incoming.request, **who, token, incoming.form, incoming.query, incoming.now},
+                    response);
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
 result<void> account_pages<Users, Sessions, Store, Policies, Theme>::dispatch(const pages::page_context& context,
-                                                                                     http::response& response) {
+                                                                              http::response& response) {
     call here{*this, context, response};
     const bool posted = context.request.method == http::method::post;
     switch (context.which) {
@@ -333,14 +357,14 @@ result<void> account_pages<Users, Sessions, Store, Policies, Theme>::dispatch(co
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
 result<void> account_pages<Users, Sessions, Store, Policies, Theme>::sign_out(const pages::page_context& context,
-                                                                               http::response& response) {
+                                                                              http::response& response) {
     const auto url = url_of(page::sign_out);
     if (context.request.method != http::method::post) {
         const auto& texts = renderer_.texts();
         renderer_.answer(response, {.title = texts.sign_in.out_title, .shape = page_shape::narrow},
-                      [&](html_writer& html) {
-                          pages::write_sign_out(html, {texts, url, context.form_token, context.who.login});
-                      });
+                         [&](html_writer& html) {
+                             pages::write_sign_out(html, {texts, url, context.form_token, context.who.login});
+                         });
         return {};
     }
     if (auto ended = sessions_.sign_out(context.request, context.now, response); !ended) return ended;
@@ -367,4 +391,4 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::answer_page(http::r
     renderer_.answer(response, frame, std::forward<Write>(write));
 }
 
-}  // namespace tollgate
+}  // namespace tollgate::inline v0

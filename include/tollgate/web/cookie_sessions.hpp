@@ -1,18 +1,18 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/digest.hpp>
-#include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/secret.hpp>
+#include <tollgate/base/system_sources.hpp>
 #include <tollgate/contract/random_source.hpp>
 #include <tollgate/contract/session_source.hpp>
 #include <tollgate/contract/session_store.hpp>
 #include <tollgate/http/detail/cookies.hpp>
 #include <tollgate/http/handler.hpp>
 #include <tollgate/http/url.hpp>
-#include <tollgate/base/system_sources.hpp>
 #include <tollgate/web/detail/sign_in_throttle.hpp>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ struct session_settings {
     std::string cookie_name = "tollgate_session";  ///< a token, without `__Host-`
 
     seconds idle_lifetime{std::chrono::hours{12}};  ///< one working day
-    seconds lifetime{std::chrono::days{7}};  ///< however often it is used (OWASP: absolute time-out)
+    seconds lifetime{std::chrono::days{7}};         ///< however often it is used (OWASP: absolute time-out)
     /// How often a use is stored at most, so that most requests only read.
     seconds touch_interval{std::chrono::minutes{5}};
 
@@ -106,7 +106,7 @@ public:
     [[nodiscard]] std::string sign_in_url(std::string_view return_to) const { return cookie_.sign_in_url(return_to); }
 
     [[nodiscard]] result<sign_in_answer> sign_in(const http::request& request, const sign_in_attempt& attempt,
-                                                  instant now, http::response& response) {
+                                                 instant now, http::response& response) {
         const sign_in_key key{attempt.login, attempt.client};
         if (const auto wait = throttle_.begin(key, now))
             return sign_in_answer{sign_in_result::throttled, std::nullopt, *wait};
@@ -207,4 +207,4 @@ inline std::string session_cookie::session_secret_of(std::string_view cookie) {
     return hex_encode(hmac_sha256({.key = cookie, .message = "session secret"}).raw());
 }
 
-}  // namespace tollgate
+}  // namespace tollgate::inline v0

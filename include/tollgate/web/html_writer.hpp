@@ -77,4 +77,4 @@ inline void html_writer::escape(std::string_view text) {
     }
 }
 
-}  // namespace tollgate
+}  // namespace tollgate::inline v0

@@ -20,7 +20,7 @@ struct page_link {
 
 /// The width of a page's content.
 enum class page_shape : std::uint8_t {
-    wide,  ///< lists and tables
+    wide,    ///< lists and tables
     narrow,  ///< a single form or message
 };
 
@@ -28,10 +28,10 @@ enum class page_shape : std::uint8_t {
 /// `html_writer` does.
 struct page_frame {
     std::string_view title = {};  ///< the page's subject, which its content has as a heading
-    bool has_errors = false;  ///< the page reports errors in a form, which the title should say first
+    bool has_errors = false;      ///< the page reports errors in a form, which the title should say first
     page_shape shape = page_shape::wide;
     std::string_view style_url = {};  ///< the style sheet
-    std::string_view home_url = {};  ///< the target of the site's name
+    std::string_view home_url = {};   ///< the target of the site's name
     std::span<const page_link> navigation = {};
     std::string_view login = {};  ///< who is signed in; empty for no one
     /// Where a form with `form_token` signs out; empty if sign-out is elsewhere.
@@ -60,10 +60,11 @@ struct page_frame {
 ///         void end_page(html_writer& html, const page_frame&) const { html.add("</main></html>"); }
 ///     };
 template <class T>
-concept page_theme = requires(const T& t, std::string_view scope, const service_catalog& services,
-                              html_writer& html, const page_frame& frame) {
+concept page_theme = requires(const T& t, std::string_view scope, const service_catalog& services, html_writer& html,
+                              const page_frame& frame) {
     // All texts. The same object as long as the theme lives.
-    { t.texts() } noexcept -> std::same_as<const page_texts&>;
+    { t.texts() }
+    noexcept->std::same_as<const page_texts&>;
     // A description of what a scope permits. Called once per scope, when a handler is constructed.
     { t.scope_text(scope, services) } -> std::same_as<std::string>;
     // CSS of all pages. Called once, when a handler is constructed.
@@ -75,4 +76,4 @@ concept page_theme = requires(const T& t, std::string_view scope, const service_
     t.end_page(html, frame);
 };
 
-}  // namespace tollgate
+}  // namespace tollgate::inline v0

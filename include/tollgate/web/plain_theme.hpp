@@ -27,7 +27,7 @@ struct plain_theme {
 
 static_assert(page_theme<plain_theme>);
 
-}  // namespace tollgate
+}  // namespace tollgate::inline v0
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/web/plain_theme.ipp>

@@ -23,7 +23,7 @@ struct consent_texts {
     std::string_view title = "Authorize {}?";
     std::string_view asks = "{} requests access to your account.";
     std::string_view scopes = "It will be able to:";
-    std::string_view website = "Website stated by the application: {}";  ///< the website
+    std::string_view website = "Website stated by the application: {}";    ///< the website
     std::string_view leads_to = "Either choice will redirect you to {}.";  ///< the host of the redirect URL
     std::string_view allow = "Allow";
     std::string_view deny = "Deny";
@@ -294,7 +294,8 @@ struct frame_texts {
 
 /// Error pages, by status.
 struct error_texts {
-    message_texts malformed{"Bad request", "Your browser sent a request that could not be read. Go back and try again."};
+    message_texts malformed{"Bad request",
+                            "Your browser sent a request that could not be read. Go back and try again."};
     message_texts forbidden{"Form expired",
                             "This form is no longer valid, or it was not sent from this site. Nothing was changed. Go "
                             "back, reload the page, and try again."};
@@ -335,4 +336,4 @@ struct page_texts {
     delivery_texts deliveries;
 };
 
-}  // namespace tollgate
+}  // namespace tollgate::inline v0

@@ -4,10 +4,10 @@
 #include <tollgate/contract/session_source.hpp>
 #include <tollgate/oauth/detail/authorization_request.hpp>
 #include <tollgate/oauth/detail/consent.hpp>
-#include <tollgate/oauth/detail/page_request.hpp>
+#include <tollgate/oauth/detail/paths.hpp>
 #include <tollgate/oauth/detail/redirect.hpp>
-#include <tollgate/oauth/detail/token_endpoint.hpp>
 #include <tollgate/oauth/detail/settings.hpp>
+#include <tollgate/oauth/detail/token_endpoint.hpp>
 #include <tollgate/pipeline/detail/answer.hpp>
 #include <tollgate/policy/detail/policy_set.hpp>
 #include <tollgate/web/detail/form.hpp>
@@ -146,7 +146,9 @@ private:
         }
     }
 
-    void deny(const authorization_call& call) const { send_failure(call, {error_code::access_denied, "The user denied the request."}); }
+    void deny(const authorization_call& call) const {
+        send_failure(call, {error_code::access_denied, "The user denied the request."});
+    }
 
     [[nodiscard]] std::string sign_in_url(const authorization_call& call) const {
         if constexpr (signs_in)
@@ -155,9 +157,7 @@ private:
     }
 
     /// A form with login and password: the session that it begins counts, not an earlier one.
-    void handle_sign_in_form(const authorization_call& call) const
-        requires signs_in
-    {
+    void handle_sign_in_form(const authorization_call& call) const requires signs_in {
         const auto decided = read_decision(call.sent);
         if (decided == decision::none) return pages.answer_status(call.response, http::status::bad_request);
         if (decided == decision::deny) return deny(call);
@@ -208,7 +208,8 @@ private:
         show(call, frame, {}, &part);
     }
 
-    void show(const authorization_call& call, page_frame frame, std::string_view form_token, const sign_in_part* sign_in) const {
+    void show(const authorization_call& call, page_frame frame, std::string_view form_token,
+              const sign_in_part* sign_in) const {
         const consent_view view{.texts = pages.texts(),
                                 .scopes = pages.scopes(),
                                 .request = call.authorization,
@@ -232,7 +233,8 @@ private:
         store_and_send_code(call, derivation.user, *code);
     }
 
-    [[nodiscard]] new_authorization_code code_for(const authorization_call& call, user_id user, const secret_text& code) const {
+    [[nodiscard]] new_authorization_code code_for(const authorization_call& call, user_id user,
+                                                  const secret_text& code) const {
         return {.code_digest = digest_of(code),
                 .user = user,
                 .application = call.authorization.client.id,
@@ -251,21 +253,24 @@ private:
         if (!stored) return answer_store_failure(call, stored.error());
         if (*stored == code_result::spent)
             return pages.answer_message(call.response, http::status::conflict, pages.texts().consent.answered);
-        redirect_to(code_url({call.authorization.redirect, call.authorization.state, settings.auth_url}, code), call.response);
+        redirect_to(code_url({call.authorization.redirect, call.authorization.state, settings.auth_url}, code),
+                    call.response);
         remove_expired(store, policy(policies.observer), call.context.now, 1);
     }
 
     void answer_store_failure(const authorization_call& call, const error& why) const {
         switch (why.kind) {
             case error_kind::not_found:  // deleted in the meantime
-                return pages.answer_message(call.response, http::status::bad_request, pages.texts().consent.unknown_client);
+                return pages.answer_message(call.response, http::status::bad_request,
+                                            pages.texts().consent.unknown_client);
             case error_kind::invalid: return send_failure(call, {error_code::invalid_scope, why.message});
             default: return send_error(call, why);
         }
     }
 
     void send_failure(const authorization_call& call, const failure& why) const {
-        redirect_to(failure_url({call.authorization.redirect, call.authorization.state, settings.auth_url}, why), call.response);
+        redirect_to(failure_url({call.authorization.redirect, call.authorization.state, settings.auth_url}, why),
+                    call.response);
     }
 
     void send_error(const authorization_call& call, const error& why) const {
@@ -278,12 +283,14 @@ private:
         policy(policies.observer).on_problem(why);
         const bool unavailable = why.kind == error_kind::unavailable;
         if (unavailable) response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
-        pages.answer_status(response, unavailable ? http::status::service_unavailable : http::status::internal_server_error);
+        pages.answer_status(response,
+                            unavailable ? http::status::service_unavailable : http::status::internal_server_error);
     }
 
     void redirect_to(std::string_view url, http::response& response) const {
-        if (const auto led = web::answer_see_other(response, pages.site(), url); !led) answer_error_page(led.error(), response);
+        if (const auto led = web::answer_see_other(response, pages.site(), url); !led)
+            answer_error_page(led.error(), response);
     }
 };
 
-}  // namespace tollgate::oauth
+}  // namespace tollgate::inline v0::oauth

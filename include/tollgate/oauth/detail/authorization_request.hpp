@@ -18,7 +18,7 @@ namespace tollgate::inline v0::oauth {
 /// A valid authorization request (RFC 6749 section 4.1.1).
 struct authorization_request {
     application client;
-    std::string redirect;  ///< where the browser returns to
+    std::string redirect;                     ///< where the browser returns to
     std::optional<std::string> redirect_uri;  ///< as sent
     scope_set scopes;
     std::optional<std::string> state;
@@ -28,8 +28,8 @@ struct authorization_request {
 /// Errors in the redirect URL or client, which must be shown on a page instead of a redirect (RFC 6749 section
 /// 4.1.2.1).
 enum class page_failure : std::uint8_t {
-    missing_client_id,  ///< client_id is missing or repeated
-    unknown_client,  ///< the application does not exist
+    missing_client_id,      ///< client_id is missing or repeated
+    unknown_client,         ///< the application does not exist
     unregistered_redirect,  ///< the redirect_uri is not allowed for the application
 };
 
@@ -52,7 +52,7 @@ using judged_request = std::variant<authorization_request, page_failure, redirec
 /// Reads and checks an authorization request. An error only if the application could not be looked up.
 template <application_store Applications>
 [[nodiscard]] result<judged_request> judge_request(const parameters& sent, Applications& applications,
-                                                    const service_catalog& services) {
+                                                   const service_catalog& services) {
     const auto client_id = client_id_of(sent);
     if (!client_id) return judged_request{page_failure::missing_client_id};
     auto client = applications.find_application(*client_id);
@@ -73,7 +73,7 @@ struct form_parameter {
 /// The same as a query. Two requests are equal exactly if their queries are; form tokens and codes are bound to it.
 [[nodiscard]] TOLLGATE_DECL std::string to_query(const authorization_request& request);
 
-}  // namespace tollgate::oauth
+}  // namespace tollgate::inline v0::oauth
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/oauth/detail/authorization_request.ipp>

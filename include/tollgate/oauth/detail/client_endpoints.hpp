@@ -1,10 +1,13 @@
 #pragma once
 
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/result.hpp>
+#include <tollgate/base/secret.hpp>
 #include <tollgate/contract/oauth_store.hpp>
 #include <tollgate/http/request.hpp>
-#include <tollgate/oauth/detail/client_authentication.hpp>
 #include <tollgate/oauth/detail/failure.hpp>
-#include <tollgate/oauth/detail/page_request.hpp>
+#include <tollgate/oauth/detail/parameters.hpp>
+#include <tollgate/oauth/detail/paths.hpp>
 #include <tollgate/oauth/detail/token_endpoint.hpp>
 #include <tollgate/oauth/detail/token_response.hpp>
 #include <tollgate/policy/detail/policy_set.hpp>
@@ -16,6 +19,33 @@
 #include <variant>
 
 namespace tollgate::inline v0::oauth {
+
+/// Client credentials (RFC 6749 section 2.3.1).
+struct client_credentials {
+    std::string client_id;
+    std::string client_secret;
+
+    friend bool operator==(const client_credentials&, const client_credentials&) = default;
+};
+
+/// Reads the credentials from the Authorization field, where both parts are form-encoded, or from the body. Both are
+/// accepted if they are equal. Empty if they are missing or malformed.
+[[nodiscard]] TOLLGATE_DECL std::variant<client_credentials, failure> read_client_credentials(
+    const http::request& request, const parameters& sent);
+
+/// Whether they can be valid: other texts are refused without a look-up.
+[[nodiscard]] TOLLGATE_DECL bool are_well_formed(const client_credentials& credentials) noexcept;
+
+/// The application with these credentials, if any.
+template <application_store Applications>
+[[nodiscard]] result<std::optional<application>> authenticate_client(const client_credentials& credentials,
+                                                                     Applications& applications) {
+    if (!are_well_formed(credentials)) return std::optional<application>{};
+    auto found = applications.find_application(credentials.client_id);
+    if (found && *found && (*found)->secret_digest != digest_of(credentials.client_secret))
+        return std::optional<application>{};
+    return found;
+}
 
 /// A request to the token or revocation endpoint, parsed but not authenticated.
 struct client_request {
@@ -31,8 +61,8 @@ struct client_request {
 
 /// 401, or 429 if the address has used up its window (RFC 6749 section 5.2). The challenge is sent only to clients that
 /// used the Authorization field.
-TOLLGATE_DECL void answer_invalid_client(const http::request& request, const request_context& context, http::response& response,
-                                     std::string_view docs_url);
+TOLLGATE_DECL void answer_invalid_client(const http::request& request, const request_context& context,
+                                         http::response& response, std::string_view docs_url);
 
 /// The endpoints that applications call: token (RFC 6749 section 3.2) and revocation (RFC 7009). Refers to members of
 /// an authorization server, for the duration of a call.
@@ -46,7 +76,8 @@ struct client_endpoints {
     void answer_token(const http::request& request, request_context& context, http::response& response) const {
         const auto read = authenticate(request, context, response, endpoint::token);
         if (!read) return;
-        auto judged = issue_tokens(read->sent, {read->client.id, settings, context.now}, store, policy(policies.random));
+        auto judged =
+            issue_tokens(read->sent, {read->client.id, settings, context.now}, store, policy(policies.random));
         if (!judged) return answer_error(judged.error(), response);
         if (const auto* why = std::get_if<failure>(&*judged))
             return write_failure(response, {.why = *why, .docs_url = docs_url});
@@ -83,8 +114,8 @@ private:
 
     /// Empty if the request has been answered. A deleted application gets the same answer to its refresh token as after
     /// a revocation by the user, instead of `invalid_client`.
-    [[nodiscard]] std::optional<authenticated> authenticate(const http::request& request, request_context& context, http::response& response,
-                                                            endpoint at) const {
+    [[nodiscard]] std::optional<authenticated> authenticate(const http::request& request, request_context& context,
+                                                            http::response& response, endpoint at) const {
         if (request.method != http::method::post) {
             answer_unsupported_method(request, response, {.allowed = "POST, OPTIONS", .docs_url = docs_url});
             return std::nullopt;
@@ -93,8 +124,8 @@ private:
         if (const auto* why = std::get_if<failure>(&read)) {
             const bool too_large = request.body_state == http::body_state::too_large;
             write_failure(response, {.status = too_large ? http::status::content_too_large : http::status::bad_request,
-                                .why = *why,
-                                .docs_url = docs_url});
+                                     .why = *why,
+                                     .docs_url = docs_url});
             return std::nullopt;
         }
         auto& [sent, credentials] = std::get<client_request>(read);
@@ -104,11 +135,11 @@ private:
             return std::nullopt;
         }
         if (!*client) {
-            context.window = policy(policies.limiter).take(limit_key::of(context.client), settings.anonymous_quota, context.now);
+            context.window =
+                policy(policies.limiter).take(limit_key::of(context.client), settings.anonymous_quota, context.now);
             if (context.window->admitted && at == endpoint::token && is_refresh(sent) && is_deleted_client(credentials))
                 write_failure(response, {.why = invalid_refresh_token(), .docs_url = docs_url});
-            else
-                answer_invalid_client(request, context, response, docs_url);
+            else answer_invalid_client(request, context, response, docs_url);
             return std::nullopt;
         }
         return authenticated{std::move(sent), std::move(**client)};
@@ -127,7 +158,7 @@ private:
     }
 };
 
-}  // namespace tollgate::oauth
+}  // namespace tollgate::inline v0::oauth
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/oauth/detail/client_endpoints.ipp>

@@ -1,9 +1,55 @@
 #pragma once
 
+#include <tollgate/base/detail/encoding.hpp>
+#include <tollgate/base/detail/text.hpp>
+#include <tollgate/base/limits.hpp>
 #include <tollgate/oauth/detail/client_endpoints.hpp>
 #include <tollgate/pipeline/detail/answer.hpp>
 
+#include <utility>
+
 namespace tollgate::inline v0::oauth {
+
+namespace detail {
+
+/// `Basic` with both parts form-encoded before they are joined (RFC 6749 section 2.3.1).
+inline std::optional<client_credentials> read_basic(std::string_view authorization) {
+    constexpr std::string_view scheme = "Basic ";
+    if (!ascii_iequals(authorization.substr(0, scheme.size()), scheme)) return std::nullopt;
+    authorization.remove_prefix(scheme.size());
+    while (authorization.starts_with(' ')) authorization.remove_prefix(1);
+    const auto decoded = base64_decode(authorization);
+    if (!decoded) return std::nullopt;
+    const auto colon = decoded->find(':');
+    if (colon == std::string::npos) return std::nullopt;
+    auto client_id = percent_decode(std::string_view{*decoded}.substr(0, colon), plus_sign::space);
+    auto client_secret = percent_decode(std::string_view{*decoded}.substr(colon + 1), plus_sign::space);
+    if (!client_id || !client_secret) return std::nullopt;
+    return client_credentials{std::move(*client_id), std::move(*client_secret)};
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL std::variant<client_credentials, failure> read_client_credentials(const http::request& request,
+                                                                                const parameters& sent) {
+    const auto client_id = sent.find("client_id");
+    const auto client_secret = sent.find("client_secret");
+    const auto lines = request.fields.count(http::field_id::authorization);
+    if (lines > 1) return failure{error_code::invalid_request, "Send exactly one Authorization header."};
+    if (lines == 0) return client_credentials{client_id.value_or(""), client_secret.value_or("")};
+
+    auto basic = detail::read_basic(request.fields.find(http::field_id::authorization));
+    if (!basic) return client_credentials{};
+    if ((client_id && *client_id != basic->client_id) || (client_secret && *client_secret != basic->client_secret))
+        return failure{error_code::invalid_request,
+                       "The Authorization header and the body name different credentials."};
+    return std::move(*basic);
+}
+
+TOLLGATE_DECL bool are_well_formed(const client_credentials& credentials) noexcept {
+    return !credentials.client_id.empty() && credentials.client_id.size() <= limits::client_id_bytes_max &&
+           is_well_formed(secret_kind::client_secret, credentials.client_secret);
+}
 
 TOLLGATE_DECL std::variant<client_request, failure> read_client_request(const http::request& request) {
     if (request.body_state == http::body_state::too_large)
@@ -22,21 +68,22 @@ TOLLGATE_DECL bool is_refresh(const parameters& sent) {
            is_well_formed(secret_kind::refresh_token, sent.find("refresh_token").value_or(""));
 }
 
-TOLLGATE_DECL void answer_invalid_client(const http::request& request, const request_context& context, http::response& response,
-                                     std::string_view docs_url) {
+TOLLGATE_DECL void answer_invalid_client(const http::request& request, const request_context& context,
+                                         http::response& response, std::string_view docs_url) {
     if (!context.window->admitted) {
         response.add("Retry-After", pipeline::seconds_until(context.window->resets_at, context.now));
         const failure why{error_code::invalid_client,
                           "API rate limit exceeded by requests with a wrong client_id or "
                           "client_secret. Wait until the time in X-RateLimit-Reset."};
         return write_failure(response, {.status = http::status::too_many_requests,
-                                   .why = why,
-                                   .docs_url = docs_url,
-                                   .about = pipeline::about_rate_limits});
+                                        .why = why,
+                                        .docs_url = docs_url,
+                                        .about = pipeline::about_rate_limits});
     }
-    if (request.fields.count(http::field_id::authorization) != 0) response.add("WWW-Authenticate", "Basic realm=\"oauth\"");
+    if (request.fields.count(http::field_id::authorization) != 0)
+        response.add("WWW-Authenticate", "Basic realm=\"oauth\"");
     const failure why{error_code::invalid_client, "client_id or client_secret is invalid."};
     write_failure(response, {.status = http::status::unauthorized, .why = why, .docs_url = docs_url});
 }
 
-}  // namespace tollgate::oauth
+}  // namespace tollgate::inline v0::oauth

@@ -3,16 +3,32 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/ids.hpp>
 #include <tollgate/base/secret.hpp>
+#include <tollgate/http/request.hpp>
+#include <tollgate/http/response.hpp>
 #include <tollgate/oauth/detail/authorization_request.hpp>
 #include <tollgate/web/detail/form.hpp>
 #include <tollgate/web/detail/page.hpp>
 #include <tollgate/web/html_writer.hpp>
 #include <tollgate/web/texts.hpp>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <variant>
 
 namespace tollgate::inline v0::oauth {
+
+/// The parameters of a request to an authorization page, from its query or form; or a status: 403 for a form of another
+/// site, 400, 413 or 415 for an unreadable one.
+[[nodiscard]] TOLLGATE_DECL std::variant<parameters, http::status> read_page_request(const http::request& request,
+                                                                                     const web::page_site& site);
+
+/// The user's decision on a consent form.
+enum class decision : std::uint8_t { allow, deny, none };
+[[nodiscard]] TOLLGATE_DECL decision read_decision(const parameters& sent);
+
+/// The error page of a failure.
+[[nodiscard]] TOLLGATE_DECL const message_texts& texts_for(page_failure why, const consent_texts& texts) noexcept;
 
 /// The purpose of consent forms, for their form tokens.
 inline constexpr std::string_view consent_purpose = "oauth/consent";
@@ -22,7 +38,7 @@ inline constexpr std::string_view consent_purpose = "oauth/consent";
 
 /// What a code is derived from, so that submitting a form twice gives the same code.
 struct code_derivation {
-    std::string_view key;  ///< secret: a session's, or the server's
+    std::string_view key;   ///< secret: a session's, or the server's
     web::form_nonce nonce;  ///< the form's
     user_id user;
     std::string_view signed_text;
@@ -44,7 +60,7 @@ struct consent_view {
     const page_texts& texts;
     const web::scope_text_list& scopes;
     const authorization_request& request;
-    std::string_view url;  ///< of this page
+    std::string_view url;         ///< of this page
     std::string_view form_token;  ///< empty if the form also signs in
     const sign_in_part* sign_in;  ///< null if signed in
 };
@@ -52,7 +68,7 @@ struct consent_view {
 [[nodiscard]] TOLLGATE_DECL std::string consent_title(const consent_view& view);
 TOLLGATE_DECL void write_consent(html_writer& html, const consent_view& view);
 
-}  // namespace tollgate::oauth
+}  // namespace tollgate::inline v0::oauth
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/oauth/detail/consent.ipp>

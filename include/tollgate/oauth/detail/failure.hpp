@@ -47,7 +47,8 @@ struct failure {
 
 /// The OAuth error for a server error.
 [[nodiscard]] inline failure to_failure(const error& why) {
-    return {why.kind == error_kind::unavailable ? error_code::temporarily_unavailable : error_code::server_error, why.message};
+    return {why.kind == error_kind::unavailable ? error_code::temporarily_unavailable : error_code::server_error,
+            why.message};
 }
 
-}  // namespace tollgate::oauth
+}  // namespace tollgate::inline v0::oauth

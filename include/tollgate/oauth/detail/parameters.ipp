@@ -70,4 +70,4 @@ TOLLGATE_DECL std::optional<failure> parameters::repeated() const {
     return std::nullopt;
 }
 
-}  // namespace tollgate::oauth
+}  // namespace tollgate::inline v0::oauth

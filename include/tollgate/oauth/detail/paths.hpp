@@ -1,9 +1,14 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/base/ip_address.hpp>
+#include <tollgate/base/time.hpp>
+#include <tollgate/model/caller.hpp>
+#include <tollgate/model/quota.hpp>
 #include <tollgate/oauth/detail/settings.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,7 +56,16 @@ private:
     std::string pages_;
 };
 
-}  // namespace tollgate::oauth
+/// The state of one request to an authorization server.
+struct request_context {
+    instant now{};
+    ip_address client;  ///< behind trusted proxies, the one they name
+    endpoint which = endpoint::none;
+    std::optional<verdict> window;  ///< of the client's address, if something was counted
+    std::optional<caller> who;      ///< the signed-in user, on a page
+};
+
+}  // namespace tollgate::inline v0::oauth
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/oauth/detail/paths.ipp>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <tollgate/base/digest.hpp>
 #include <tollgate/base/detail/encoding.hpp>
+#include <tollgate/base/digest.hpp>
 
 #include <string>
 #include <string_view>
@@ -31,4 +31,4 @@ inline constexpr std::string_view challenge_method = "S256";
     return base64url_encode(sha256(verifier).raw());
 }
 
-}  // namespace tollgate::oauth
+}  // namespace tollgate::inline v0::oauth

@@ -37,7 +37,7 @@ struct redirect_parameter {
 struct redirect_target {
     std::string_view redirect;
     const std::optional<std::string>& state;  ///< as sent; omitted if it was not sent
-    std::string_view issuer;  ///< RFC 9207
+    std::string_view issuer;                  ///< RFC 9207
 };
 
 /// RFC 6749 section 4.1.2.
@@ -46,7 +46,7 @@ struct redirect_target {
 /// RFC 6749 section 4.1.2.1.
 [[nodiscard]] TOLLGATE_DECL std::string failure_url(const redirect_target& to, const failure& why);
 
-}  // namespace tollgate::oauth
+}  // namespace tollgate::inline v0::oauth
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/oauth/detail/redirect.ipp>

@@ -87,4 +87,4 @@ TOLLGATE_DECL std::string failure_url(const redirect_target& to, const failure& 
     return detail::url_with(to, {{"error", to_text(why.code)}, {"error_description", why.description}});
 }
 
-}  // namespace tollgate::oauth
+}  // namespace tollgate::inline v0::oauth

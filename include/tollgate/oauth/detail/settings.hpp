@@ -22,7 +22,7 @@ struct oauth_settings {
     seconds code_lifetime{60};  ///< RFC 6749 recommends at most ten minutes; a redirect takes seconds
     seconds access_token_lifetime{3600};
     seconds refresh_token_lifetime{std::chrono::days{30}};  ///< since its last use
-    seconds refresh_token_end{std::chrono::days{365}};  ///< since it was issued, however often it is used
+    seconds refresh_token_end{std::chrono::days{365}};      ///< since it was issued, however often it is used
 
     /// Failed client authentications per address; the same windows as the API's anonymous requests.
     quota anonymous_quota{60, std::chrono::hours{1}};
@@ -30,4 +30,4 @@ struct oauth_settings {
     std::vector<ip_network> trusted_proxies = {};
 };
 
-}  // namespace tollgate
+}  // namespace tollgate::inline v0

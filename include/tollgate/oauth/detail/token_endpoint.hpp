@@ -24,7 +24,7 @@ namespace tollgate::inline v0::oauth {
 /// grant_type=authorization_code (RFC 6749 section 4.1.3).
 struct code_exchange {
     digest code_digest;
-    std::optional<std::string> redirect_uri;  ///< as sent
+    std::optional<std::string> redirect_uri;    ///< as sent
     std::optional<std::string> code_challenge;  ///< S256 of the verifier that was sent (RFC 7636 section 4.6)
 };
 
@@ -86,7 +86,7 @@ struct exchange_context {
 /// Exchanges a code for a pair of tokens in one store verb, so that any failure before leaves the code as it was.
 template <grant_store Grants, random_source Random>
 [[nodiscard]] result<judged_exchange> exchange_code(const code_exchange& wanted, const exchange_context& context,
-                                                     Grants& grants, const Random& random) {
+                                                    Grants& grants, const Random& random) {
     const auto access = new_secret(secret_kind::access_token, random);
     const auto refresh = new_secret(secret_kind::refresh_token, random);
     if (!access || !refresh) return random_source_error();
@@ -111,7 +111,7 @@ template <grant_store Grants, random_source Random>
 /// A new access token for a refresh token, which is not changed.
 template <grant_store Grants, random_source Random>
 [[nodiscard]] result<judged_exchange> refresh_tokens(const refresh_exchange& wanted, const exchange_context& context,
-                                                      Grants& grants, const Random& random) {
+                                                     Grants& grants, const Random& random) {
     const auto access = new_secret(secret_kind::access_token, random);
     if (!access) return random_source_error();
     const auto& lifetimes = context.settings;
@@ -136,8 +136,8 @@ template <grant_store Grants, random_source Random>
 
 /// Any grant_type (RFC 6749 section 3.2).
 template <grant_store Grants, random_source Random>
-[[nodiscard]] result<judged_exchange> issue_tokens(const parameters& sent, const exchange_context& context, Grants& grants,
-                                                    const Random& random) {
+[[nodiscard]] result<judged_exchange> issue_tokens(const parameters& sent, const exchange_context& context,
+                                                   Grants& grants, const Random& random) {
     auto wanted = read_exchange(sent);
     if (const auto* code = std::get_if<code_exchange>(&wanted)) return exchange_code(*code, context, grants, random);
     if (const auto* refresh = std::get_if<refresh_exchange>(&wanted))
@@ -145,7 +145,7 @@ template <grant_store Grants, random_source Random>
     return judged_exchange{std::get<failure>(std::move(wanted))};
 }
 
-}  // namespace tollgate::oauth
+}  // namespace tollgate::inline v0::oauth
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/oauth/detail/token_endpoint.ipp>

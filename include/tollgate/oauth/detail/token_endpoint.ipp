@@ -26,7 +26,8 @@ inline exchange_request read_refresh_exchange(const parameters& sent) {
     std::optional<scope_set> narrowed;
     if (const auto scope = sent.find("scope")) {
         narrowed = scope_set::parse(*scope);
-        if (!narrowed || narrowed->empty()) return failure{error_code::invalid_scope, "scope contains an unknown scope."};
+        if (!narrowed || narrowed->empty())
+            return failure{error_code::invalid_scope, "scope contains an unknown scope."};
     }
     if (!is_well_formed(secret_kind::refresh_token, *token)) return invalid_refresh_token();
     return refresh_exchange{digest_of(*token), narrowed};
@@ -50,4 +51,4 @@ TOLLGATE_DECL failure invalid_refresh_token() {
     return {error_code::invalid_grant, "The refresh token is invalid, expired or revoked."};
 }
 
-}  // namespace tollgate::oauth
+}  // namespace tollgate::inline v0::oauth

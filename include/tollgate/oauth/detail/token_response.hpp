@@ -4,7 +4,7 @@
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
 #include <tollgate/oauth/detail/failure.hpp>
-#include <tollgate/oauth/detail/page_request.hpp>
+#include <tollgate/oauth/detail/paths.hpp>
 #include <tollgate/oauth/detail/token_endpoint.hpp>
 #include <tollgate/pipeline/detail/refused.hpp>
 
@@ -32,15 +32,17 @@ struct unsupported_method {
     std::string_view docs_url;
 };
 /// The response to an unsupported method: OPTIONS 204, any other 405.
-TOLLGATE_DECL void answer_unsupported_method(const http::request& request, http::response& response, const unsupported_method& endpoint);
+TOLLGATE_DECL void answer_unsupported_method(const http::request& request, http::response& response,
+                                             const unsupported_method& endpoint);
 
 /// The response to a request without a User-Agent: 403, or 429 if the address has used up its window.
-TOLLGATE_DECL void write_missing_user_agent(http::response& response, const request_context& context, std::string_view docs_url);
+TOLLGATE_DECL void write_missing_user_agent(http::response& response, const request_context& context,
+                                            std::string_view docs_url);
 
 /// RFC 6749 section 5.1.
 TOLLGATE_DECL void write_tokens(http::response& response, const token_response& issued);
 
-}  // namespace tollgate::oauth
+}  // namespace tollgate::inline v0::oauth
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/oauth/detail/token_response.ipp>

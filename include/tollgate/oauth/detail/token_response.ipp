@@ -35,12 +35,14 @@ TOLLGATE_DECL void write_server_error(http::response& response, const error& why
     response.clear();
     if (unavailable) response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
     const auto described = to_failure(why);
-    write_failure(response, {.status = unavailable ? http::status::service_unavailable : http::status::internal_server_error,
-                        .why = described,
-                        .docs_url = docs_url});
+    write_failure(response,
+                  {.status = unavailable ? http::status::service_unavailable : http::status::internal_server_error,
+                   .why = described,
+                   .docs_url = docs_url});
 }
 
-TOLLGATE_DECL void answer_unsupported_method(const http::request& request, http::response& response, const unsupported_method& endpoint) {
+TOLLGATE_DECL void answer_unsupported_method(const http::request& request, http::response& response,
+                                             const unsupported_method& endpoint) {
     response.add("Allow", endpoint.allowed);
     if (request.method == http::method::options) {
         response.set_status(http::status::no_content);
@@ -50,9 +52,11 @@ TOLLGATE_DECL void answer_unsupported_method(const http::request& request, http:
     write_failure(response, {.status = http::status::method_not_allowed, .why = why, .docs_url = endpoint.docs_url});
 }
 
-TOLLGATE_DECL void write_missing_user_agent(http::response& response, const request_context& context, std::string_view docs_url) {
+TOLLGATE_DECL void write_missing_user_agent(http::response& response, const request_context& context,
+                                            std::string_view docs_url) {
     const bool admitted = context.window && context.window->admitted;
-    if (!admitted && context.window) response.add("Retry-After", pipeline::seconds_until(context.window->resets_at, context.now));
+    if (!admitted && context.window)
+        response.add("Retry-After", pipeline::seconds_until(context.window->resets_at, context.now));
     const pipeline::refused& value = admitted ? pipeline::no_agent : pipeline::no_room_in_window;
     const failure why{error_code::invalid_request, std::string{value.message}};
     write_failure(response, {.status = value.status, .why = why, .docs_url = docs_url, .about = value.documentation});
@@ -70,4 +74,4 @@ TOLLGATE_DECL void write_tokens(http::response& response, const token_response& 
     body.end_object();
 }
 
-}  // namespace tollgate::oauth
+}  // namespace tollgate::inline v0::oauth

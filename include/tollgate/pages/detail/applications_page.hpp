@@ -24,7 +24,7 @@ struct application_form {
     [[nodiscard]] static TOLLGATE_DECL application_form read(const http::form_fields& fields);
     [[nodiscard]] TOLLGATE_DECL application_request wanted_by(user_id owner) const;
     [[nodiscard]] TOLLGATE_DECL web::form_faults faults(const application_request& wanted,
-                                                             const page_texts& texts) const;
+                                                        const page_texts& texts) const;
 };
 
 TOLLGATE_DECL void write_applications(html_writer& html, const page_view& view,
@@ -42,7 +42,7 @@ TOLLGATE_DECL void write_shown_client(html_writer& html, const page_view& view, 
 /// The list, and the form of a new application.
 template <class Call>
 [[nodiscard]] result<void> show_applications(Call& call, const application_form& typed = {},
-                                              const web::form_faults& faults = {}) {
+                                             const web::form_faults& faults = {}) {
     const auto applications = call.store().applications_of(call.who().user);
     if (!applications) return applications.error();
     call.page(call.texts().applications.title, faults,
@@ -112,7 +112,7 @@ template <class Call>
     return not_found();
 }
 
-}  // namespace tollgate::pages
+}  // namespace tollgate::inline v0::pages
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/pages/detail/applications_page.ipp>

@@ -17,7 +17,7 @@ TOLLGATE_DECL application_request application_form::wanted_by(user_id owner) con
 }
 
 TOLLGATE_DECL web::form_faults application_form::faults(const application_request& wanted,
-                                                             const page_texts& texts) const {
+                                                        const page_texts& texts) const {
     web::form_faults found;
     const application_texts& said = texts.applications;
     const auto check_url = [&](const typed_line& typed, std::string_view bad) {
@@ -61,13 +61,13 @@ inline void write_application_row(html_writer& html, const page_view& view, cons
     web::write_day(html, of.created_at);
     next_cell(html, {});
     web::write_confirmation(html,
-                                 {.label = texts.renew,
-                                  .about = of.name,
-                                  .warning = fill_in(texts.renew_warning, of.name),
-                                  .button = texts.renew_button},
-                                 {.url = view.url,
-                                  .form_token = view.form_token,
-                                  .hidden = {{action_name, "new_secret"}, {"application", number}}});
+                            {.label = texts.renew,
+                             .about = of.name,
+                             .warning = fill_in(texts.renew_warning, of.name),
+                             .button = texts.renew_button},
+                            {.url = view.url,
+                             .form_token = view.form_token,
+                             .hidden = {{action_name, "new_secret"}, {"application", number}}});
     web::write_confirmation(
         html,
         {.label = texts.remove,
@@ -85,36 +85,36 @@ inline void write_application_form(html_writer& html, const page_view& view, con
     begin_form_section(html, texts.add);
     web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
     web::write_text_field(html,
-                               {.name = "name",
-                                .label = texts.name,
-                                .hint = texts.name_hint,
-                                .value = typed.name,
-                                .bytes_max = limits::application_name_bytes_max},
-                               faults, forms);
+                          {.name = "name",
+                           .label = texts.name,
+                           .hint = texts.name_hint,
+                           .value = typed.name,
+                           .bytes_max = limits::application_name_bytes_max},
+                          faults, forms);
     web::write_text_field(html,
-                               {.name = "website",
-                                .label = texts.website,
-                                .hint = texts.website_hint,
-                                .value = typed.website,
-                                .type = "url",
-                                .bytes_max = limits::target_url_bytes_max},
-                               faults, forms);
+                          {.name = "website",
+                           .label = texts.website,
+                           .hint = texts.website_hint,
+                           .value = typed.website,
+                           .type = "url",
+                           .bytes_max = limits::target_url_bytes_max},
+                          faults, forms);
     web::write_text_field(html,
-                               {.name = "description",
-                                .label = texts.description,
-                                .value = typed.description,
-                                .bytes_max = limits::application_description_bytes_max,
-                                .required = false},
-                               faults, forms);
+                          {.name = "description",
+                           .label = texts.description,
+                           .value = typed.description,
+                           .bytes_max = limits::application_description_bytes_max,
+                           .required = false},
+                          faults, forms);
     web::write_text_field(html,
-                               {.name = "redirect_url",
-                                .label = texts.redirect_url,
-                                .hint = texts.redirect_url_hint,
-                                .value = typed.redirect_url,
-                                .type = "url",
-                                .bytes_max = limits::target_url_bytes_max,
-                                .required = false},
-                               faults, forms);
+                          {.name = "redirect_url",
+                           .label = texts.redirect_url,
+                           .hint = texts.redirect_url_hint,
+                           .value = typed.redirect_url,
+                           .type = "url",
+                           .bytes_max = limits::target_url_bytes_max,
+                           .required = false},
+                          faults, forms);
     html.add("<button>{}</button>\n</form>\n", texts.button);
     end_form_section(html);
 }
@@ -146,8 +146,8 @@ TOLLGATE_DECL void write_shown_client(html_writer& html, const page_view& view, 
     html.add("<h1>{}</h1>\n<p>{}</p>\n", shown.title, texts.made_about);
     web::write_copyable_text(html, {.name = "client-id", .label = texts.client_id, .text = shown.client_id});
     web::write_copyable_text(html,
-                                {.name = "client-secret", .label = texts.client_secret, .text = shown.client_secret});
+                             {.name = "client-secret", .label = texts.client_secret, .text = shown.client_secret});
     end_secret_page(html, view, texts.back);
 }
 
-}  // namespace tollgate::pages
+}  // namespace tollgate::inline v0::pages

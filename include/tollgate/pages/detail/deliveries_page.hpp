@@ -50,7 +50,7 @@ template <class Call>
     return named_hook{*of, *which};
 }
 
-}  // namespace tollgate::pages
+}  // namespace tollgate::inline v0::pages
 
 /// The deliveries of one webhook, if the store is an outbox.
 namespace tollgate::inline v0::pages {
@@ -94,7 +94,8 @@ TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, co
                                     std::string_view fault);
 
 template <class Call>
-[[nodiscard]] result<hook_history> read_history(Call& call, const named_hook& named, std::optional<delivery_id> before) {
+[[nodiscard]] result<hook_history> read_history(Call& call, const named_hook& named,
+                                                std::optional<delivery_id> before) {
     const auto hooks = call.store().hooks_of(named.account);
     if (!hooks) return hooks.error();
     const auto found =
@@ -116,7 +117,7 @@ template <class Call>
 
 template <class Call>
 [[nodiscard]] result<void> show_deliveries(Call& call, const named_hook& named, std::optional<delivery_id> before,
-                                            std::string_view fault) {
+                                           std::string_view fault) {
     const auto history = read_history(call, named, before);
     if (!history) return history.error();
     const auto title = fill_in(call.texts().deliveries.title, history->of.event);
@@ -174,7 +175,7 @@ template <class Call>
     }
 }
 
-}  // namespace tollgate::pages
+}  // namespace tollgate::inline v0::pages
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/pages/detail/deliveries_page.ipp>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/detail/encoding.hpp>
+#include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/limits.hpp>
 #include <tollgate/pages/detail/deliveries_page.hpp>
 #include <tollgate/pages/detail/list_parts.hpp>
@@ -36,10 +36,10 @@ TOLLGATE_DECL void write_hook_state(html_writer& html, const hook& of, const del
 TOLLGATE_DECL void write_enable(html_writer& html, const page_view& view, const hook& of) {
     if (!of.disabled) return;
     web::begin_form(html, {.url = view.url,
-                                .form_token = view.form_token,
-                                .hidden = {{action_name, std::string{enable_action}},
-                                           {account_name, account_text(of.account)},
-                                           {hook_name, std::to_string(of.id.value())}}});
+                           .form_token = view.form_token,
+                           .hidden = {{action_name, std::string{enable_action}},
+                                      {account_name, account_text(of.account)},
+                                      {hook_name, std::to_string(of.id.value())}}});
     html.add("<button class=\"quiet\">{}<span class=\"unseen\"> {}</span></button></form>",
              view.texts.deliveries.enable, of.target_url);
 }
@@ -80,8 +80,7 @@ inline void write_problem(html_writer& html, const page_view& view, const hook& 
         write_enable(html, view, of);
         html.add("</div>\n");
     } else if (of.failing_since) {
-        html.add("<p class=\"caution\">{}</p>\n",
-                 fill_in(texts.failing_about, web::moment_text(*of.failing_since)));
+        html.add("<p class=\"caution\">{}</p>\n", fill_in(texts.failing_about, web::moment_text(*of.failing_since)));
     }
 }
 
@@ -116,11 +115,11 @@ inline void write_attempt(html_writer& html, const attempt& made, const delivery
 
 inline void write_send_again(html_writer& html, const page_view& view, const hook& of, const delivery& which) {
     web::begin_form(html, {.url = view.url,
-                                .form_token = view.form_token,
-                                .hidden = {{action_name, std::string{send_again_action}},
-                                           {account_name, account_text(of.account)},
-                                           {hook_name, std::to_string(of.id.value())},
-                                           {delivery_name, std::to_string(which.id.value())}}});
+                           .form_token = view.form_token,
+                           .hidden = {{action_name, std::string{send_again_action}},
+                                      {account_name, account_text(of.account)},
+                                      {hook_name, std::to_string(of.id.value())},
+                                      {delivery_name, std::to_string(which.id.value())}}});
     html.add("<button class=\"quiet\">{}<span class=\"unseen\"> {}</span></button></form>\n",
              view.texts.deliveries.send_again, web::moment_text(which.created_at));
 }
@@ -135,8 +134,7 @@ inline void write_delivery(html_writer& html, const page_view& view, const hook_
     html.add("</h2>\n");
     if (!history.of.disabled) write_send_again(html, view, history.of, which);
     html.add("</div>\n<p class=\"quiet\"><code>{}</code>", which.message_id.view());
-    if (which.next_attempt_at)
-        html.add(" {}", fill_in(texts.next_attempt, web::moment_text(*which.next_attempt_at)));
+    if (which.next_attempt_at) html.add(" {}", fill_in(texts.next_attempt, web::moment_text(*which.next_attempt_at)));
     html.add("</p>\n");
 
     std::size_t shown = 0;
@@ -191,4 +189,4 @@ TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, co
     detail::write_paging(html, view, history);
 }
 
-}  // namespace tollgate::pages
+}  // namespace tollgate::inline v0::pages

@@ -52,11 +52,9 @@ TOLLGATE_DECL void next_cell(html_writer& html, std::string_view column);
 /// As names.
 TOLLGATE_DECL void write_scope_codes(html_writer& html, const scope_set& scopes);
 /// As descriptions.
-TOLLGATE_DECL void write_scope_texts(html_writer& html, const scope_set& scopes,
-                                     const web::scope_text_list& texts);
+TOLLGATE_DECL void write_scope_texts(html_writer& html, const scope_set& scopes, const web::scope_text_list& texts);
 
-TOLLGATE_DECL void write_day_or_never(html_writer& html, const std::optional<instant>& at,
-                                      const form_texts& texts);
+TOLLGATE_DECL void write_day_or_never(html_writer& html, const std::optional<instant>& at, const form_texts& texts);
 
 /// A link for http and https URLs; otherwise text.
 TOLLGATE_DECL void write_web_link(html_writer& html, std::string_view url, std::string_view text);
@@ -67,7 +65,7 @@ TOLLGATE_DECL void end_form_section(html_writer& html);
 /// The end of a page that shows a secret once.
 TOLLGATE_DECL void end_secret_page(html_writer& html, const page_view& view, std::string_view back);
 
-}  // namespace tollgate::pages
+}  // namespace tollgate::inline v0::pages
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/pages/detail/list_parts.ipp>

@@ -73,8 +73,7 @@ TOLLGATE_DECL void write_scope_codes(html_writer& html, const scope_set& scopes)
     html.add("</ul>");
 }
 
-TOLLGATE_DECL void write_scope_texts(html_writer& html, const scope_set& scopes,
-                                     const web::scope_text_list& texts) {
+TOLLGATE_DECL void write_scope_texts(html_writer& html, const scope_set& scopes, const web::scope_text_list& texts) {
     html.add("<ul class=\"texts\">");
     scopes.for_each([&](std::string_view each) {
         html.add("<li>{}</li>", texts.find(each));
@@ -83,8 +82,7 @@ TOLLGATE_DECL void write_scope_texts(html_writer& html, const scope_set& scopes,
     html.add("</ul>");
 }
 
-TOLLGATE_DECL void write_day_or_never(html_writer& html, const std::optional<instant>& at,
-                                      const form_texts& texts) {
+TOLLGATE_DECL void write_day_or_never(html_writer& html, const std::optional<instant>& at, const form_texts& texts) {
     if (at) web::write_day(html, *at);
     else html.add("<span class=\"quiet\">{}</span>", texts.never);
 }
@@ -109,4 +107,4 @@ TOLLGATE_DECL void end_secret_page(html_writer& html, const page_view& view, std
              view.texts.forms.shown_once, view.url, back);
 }
 
-}  // namespace tollgate::pages
+}  // namespace tollgate::inline v0::pages

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tollgate/base/config.hpp>
+#include <tollgate/base/limits.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/http/detail/form_body.hpp>
@@ -65,10 +65,10 @@ struct page_match {
 };
 
 /// The page of a path. Compared byte by byte, except for the trailing slash.
-[[nodiscard]] TOLLGATE_DECL page_match find_page(std::string_view path, std::string_view root) noexcept;
+[[nodiscard]] inline page_match find_page(std::string_view path, std::string_view root) noexcept;
 
 /// Whether a text is a path (and query) of this site that browsers cannot read as another host. Visible ASCII only.
-[[nodiscard]] TOLLGATE_DECL bool is_local_target(std::string_view text) noexcept;
+[[nodiscard]] inline bool is_local_target(std::string_view text) noexcept;
 
 /// What settings pages are rendered from. Views: valid during the call.
 struct page_view {
@@ -90,7 +90,7 @@ inline constexpr std::string_view removal_done = "1";
 struct unauthenticated_request {
     page which;
     const http::request& request;
-    http::form_fields form;  ///< what was posted; empty otherwise
+    http::form_fields form;   ///< what was posted; empty otherwise
     http::form_fields query;  ///< of the URL
     instant now;
 };
@@ -100,8 +100,8 @@ struct page_context {
     page which;
     const http::request& request;
     const session& who;
-    std::string_view form_token;  ///< for the forms of the response
-    const http::form_fields& form;  ///< what was posted, with a valid form token; empty otherwise
+    std::string_view form_token;     ///< for the forms of the response
+    const http::form_fields& form;   ///< what was posted, with a valid form token; empty otherwise
     const http::form_fields& query;  ///< of the URL
     instant now;
 };
@@ -151,7 +151,8 @@ public:
     [[nodiscard]] result<void> redirect_to(std::string_view query, std::string_view done) const {
         auto url = url_ + "?";
         if (!query.empty()) url.append(query).append("&");
-        return web::answer_see_other(response_, pages_.renderer().site(), url.append(done_name).append("=").append(done));
+        return web::answer_see_other(response_, pages_.renderer().site(),
+                                     url.append(done_name).append("=").append(done));
     }
 
 private:
@@ -161,8 +162,22 @@ private:
     std::string url_;
 };
 
-}  // namespace tollgate::pages
+inline page_match find_page(std::string_view path, std::string_view root) noexcept {
+    if (!path.starts_with(root)) return {};
+    path.remove_prefix(root.size());
+    for (const page_path& each : page_paths) {
+        if (path == each.path) return {each.which, false};
+        if (path == each.path.substr(0, each.path.size() - 1)) return {each.which, true};
+    }
+    return {};
+}
 
-#if !defined(TOLLGATE_SEPARATE_COMPILATION)
-#include <tollgate/pages/detail/page.ipp>
-#endif
+inline bool is_local_target(std::string_view text) noexcept {
+    // Browsers read `//host` and `/\host` as another host, and drop some characters that are not visible ASCII.
+    if (text.size() > limits::target_bytes_max || !text.starts_with('/') || text.starts_with("//")) return false;
+    for (char c : text)
+        if (c <= ' ' || c > '~' || c == '\\') return false;
+    return true;
+}
+
+}  // namespace tollgate::inline v0::pages

@@ -55,9 +55,11 @@ struct sign_in_context {
 };
 
 template <class Pages>
-[[nodiscard]] result<void> redirect_after_sign_in(const Pages& pages, const sign_in_form& typed, http::response& response) {
+[[nodiscard]] result<void> redirect_after_sign_in(const Pages& pages, const sign_in_form& typed,
+                                                  http::response& response) {
     const auto settings = pages.url_of(page::tokens);
-    return web::answer_see_other(response, pages.renderer().site(), typed.return_to.empty() ? settings : typed.return_to);
+    return web::answer_see_other(response, pages.renderer().site(),
+                                 typed.return_to.empty() ? settings : typed.return_to);
 }
 
 template <class Pages>
@@ -78,7 +80,8 @@ template <class Pages>
     const sign_in_form fresh{.return_to = sign_in_form::read(context.sent).return_to};
     if (*who) return redirect_after_sign_in(pages, fresh, response);
     const auto url = pages.url_of(page::sign_in);
-    answer_sign_in(pages, {pages.renderer().texts(), url, context.sent.value_of("signed_out") == "1"}, fresh, {}, response);
+    answer_sign_in(pages, {pages.renderer().texts(), url, context.sent.value_of("signed_out") == "1"}, fresh, {},
+                   response);
     return {};
 }
 
@@ -104,12 +107,13 @@ template <class Pages>
     const bool throttled = tried->result == sign_in_result::throttled;
     response.set_status(throttled ? http::status::too_many_requests : http::status::unprocessable_content);
     if (throttled)
-        response.add("Retry-After", static_cast<std::uint64_t>((std::max)(tried->retry_after.count(), seconds::rep{1})));
+        response.add("Retry-After",
+                     static_cast<std::uint64_t>((std::max)(tried->retry_after.count(), seconds::rep{1})));
     answer_sign_in(pages, {texts, url}, typed, web::faults_of(*tried, texts.sign_in), response);
     return {};
 }
 
-}  // namespace tollgate::pages
+}  // namespace tollgate::inline v0::pages
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/pages/detail/sign_in_page.ipp>

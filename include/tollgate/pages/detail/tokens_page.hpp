@@ -21,8 +21,7 @@ struct token_form {
     std::vector<std::string> scopes = {};
 
     [[nodiscard]] static TOLLGATE_DECL token_form read(const http::form_fields& fields);
-    [[nodiscard]] TOLLGATE_DECL web::form_faults faults(const service_catalog& services,
-                                                             const page_texts& texts) const;
+    [[nodiscard]] TOLLGATE_DECL web::form_faults faults(const service_catalog& services, const page_texts& texts) const;
     /// Precondition: no faults.
     [[nodiscard]] TOLLGATE_DECL scope_set chosen() const;
 };
@@ -30,13 +29,11 @@ struct token_form {
 TOLLGATE_DECL void write_tokens(html_writer& html, const page_view& view, std::span<const personal_token> tokens,
                                 const token_form& typed, const web::form_faults& faults);
 
-TOLLGATE_DECL void write_issued_token(html_writer& html, const page_view& view,
-                                      const issued_personal_token& issued);
+TOLLGATE_DECL void write_issued_token(html_writer& html, const page_view& view, const issued_personal_token& issued);
 
 /// The list, and the form of a new token.
 template <class Call>
-[[nodiscard]] result<void> show_tokens(Call& call, const token_form& typed = {},
-                                        const web::form_faults& faults = {}) {
+[[nodiscard]] result<void> show_tokens(Call& call, const token_form& typed = {}, const web::form_faults& faults = {}) {
     const auto tokens = call.store().personal_tokens_of(call.who().user);
     if (!tokens) return tokens.error();
     call.page(call.texts().tokens.title, faults,
@@ -84,7 +81,7 @@ template <class Call>
     return not_found();
 }
 
-}  // namespace tollgate::pages
+}  // namespace tollgate::inline v0::pages
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/pages/detail/tokens_page.ipp>

@@ -53,13 +53,13 @@ inline void write_token_row(html_writer& html, const page_view& view, const pers
     write_day_or_never(html, token.last_used_at, view.texts.forms);
     next_cell(html, {});
     web::write_confirmation(html,
-                                 {.label = texts.revoke,
-                                  .about = token.description,
-                                  .warning = fill_in(texts.revoke_warning, token.description),
-                                  .button = texts.revoke_button},
-                                 {.url = view.url,
-                                  .form_token = view.form_token,
-                                  .hidden = {{action_name, "revoke"}, {"token", std::to_string(token.id.value())}}});
+                            {.label = texts.revoke,
+                             .about = token.description,
+                             .warning = fill_in(texts.revoke_warning, token.description),
+                             .button = texts.revoke_button},
+                            {.url = view.url,
+                             .form_token = view.form_token,
+                             .hidden = {{action_name, "revoke"}, {"token", std::to_string(token.id.value())}}});
     end_row(html);
 }
 
@@ -69,12 +69,12 @@ inline void write_token_form(html_writer& html, const page_view& view, const tok
     begin_form_section(html, texts.add);
     web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
     web::write_text_field(html,
-                               {.name = "description",
-                                .label = texts.description,
-                                .hint = texts.description_hint,
-                                .value = typed.description,
-                                .bytes_max = limits::token_description_bytes_max},
-                               faults, view.texts.forms);
+                          {.name = "description",
+                           .label = texts.description,
+                           .hint = texts.description_hint,
+                           .value = typed.description,
+                           .bytes_max = limits::token_description_bytes_max},
+                          faults, view.texts.forms);
     std::vector<web::choice> choices;
     for (const auto& each : view.scopes.entries())
         choices.push_back(
@@ -106,8 +106,7 @@ TOLLGATE_DECL void write_tokens(html_writer& html, const page_view& view, std::s
     detail::write_token_form(html, view, typed, faults);
 }
 
-TOLLGATE_DECL void write_issued_token(html_writer& html, const page_view& view,
-                                      const issued_personal_token& issued) {
+TOLLGATE_DECL void write_issued_token(html_writer& html, const page_view& view, const issued_personal_token& issued) {
     const token_texts& texts = view.texts.tokens;
     html.add("<h1>{}</h1>\n<p>{}</p>\n", texts.made_title, texts.made_about);
     web::write_copyable_text(html, {.name = "username", .label = texts.username, .text = issued.username});
@@ -115,4 +114,4 @@ TOLLGATE_DECL void write_issued_token(html_writer& html, const page_view& view,
     end_secret_page(html, view, texts.back);
 }
 
-}  // namespace tollgate::pages
+}  // namespace tollgate::inline v0::pages

@@ -51,15 +51,14 @@ struct hook_form {
     [[nodiscard]] static TOLLGATE_DECL hook_form read(const http::form_fields& fields);
     /// Does not apply the target rule.
     [[nodiscard]] TOLLGATE_DECL web::form_faults faults(const hook_list& list, const service_catalog& services,
-                                                             const page_texts& texts) const;
+                                                        const page_texts& texts) const;
 };
 
 /// A target rule's message with the form's label.
 [[nodiscard]] TOLLGATE_DECL std::string target_fault(std::string_view message, const webhook_texts& texts);
 
 TOLLGATE_DECL void write_hooks(html_writer& html, const page_view& view, const hook_list& list,
-                               const service_catalog& services, const hook_form& typed,
-                               const web::form_faults& faults);
+                               const service_catalog& services, const hook_form& typed, const web::form_faults& faults);
 
 /// A hook's secret, shown once.
 struct shown_hook_secret {
@@ -67,8 +66,7 @@ struct shown_hook_secret {
     std::string about;
     std::string_view secret;
 };
-TOLLGATE_DECL void write_shown_hook_secret(html_writer& html, const page_view& view,
-                                           const shown_hook_secret& shown);
+TOLLGATE_DECL void write_shown_hook_secret(html_writer& html, const page_view& view, const shown_hook_secret& shown);
 
 /// The user's accounts of all services, without their hooks.
 template <class Call>
@@ -99,7 +97,7 @@ template <class Call>
 
 template <class Call>
 [[nodiscard]] result<void> show_hooks(Call& call, hook_list list, const hook_form& typed = {},
-                                       const web::form_faults& faults = {}) {
+                                      const web::form_faults& faults = {}) {
     if (auto added = add_hooks(call, list); !added) return added;
     call.page(call.texts().webhooks.title, faults, [&](html_writer& html) {
         write_hooks(html, call.view(), list, call.settings().services, typed, faults);
@@ -141,8 +139,7 @@ template <class Call>
     }
     if (!made) return made.error();
     const shown_hook_secret shown{texts.made_title, fill_in(texts.made_about, typed.target_url), made->secret};
-    call.page(texts.made_title, {},
-              [&](html_writer& html) { write_shown_hook_secret(html, call.view(), shown); });
+    call.page(texts.made_title, {}, [&](html_writer& html) { write_shown_hook_secret(html, call.view(), shown); });
     return {};
 }
 
@@ -165,8 +162,7 @@ template <class Call>
     if (!secret) return secret.error();
     if (!*secret) return not_found();
     const shown_hook_secret shown{texts.renewed_title, std::string{texts.renewed_about}, **secret};
-    call.page(texts.renewed_title, {},
-              [&](html_writer& html) { write_shown_hook_secret(html, call.view(), shown); });
+    call.page(texts.renewed_title, {}, [&](html_writer& html) { write_shown_hook_secret(html, call.view(), shown); });
     return {};
 }
 
@@ -181,7 +177,7 @@ template <class Call>
     return not_found();
 }
 
-}  // namespace tollgate::pages
+}  // namespace tollgate::inline v0::pages
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/pages/detail/webhooks_page.ipp>

@@ -25,7 +25,7 @@ TOLLGATE_DECL hook_form hook_form::read(const http::form_fields& fields) {
 }
 
 TOLLGATE_DECL web::form_faults hook_form::faults(const hook_list& list, const service_catalog& services,
-                                                      const page_texts& texts) const {
+                                                 const page_texts& texts) const {
     web::form_faults found;
     const auto of = parse_account(account);
     const service* at = of && list.find(*of) != nullptr ? services.find(of->service) : nullptr;
@@ -79,26 +79,25 @@ inline void write_hook_row(html_writer& html, const page_view& view, const hook&
     web::write_day(html, of.created_at);
     next_cell(html, {});
     web::write_confirmation(html,
-                                 {.label = texts.renew,
-                                  .about = about,
-                                  .warning = fill_in(texts.renew_warning, of.event),
-                                  .button = texts.renew_button},
-                                 {.url = view.url,
-                                  .form_token = view.form_token,
-                                  .hidden = {{action_name, "new_secret"}, {"account", account}, {"hook", number}}});
+                            {.label = texts.renew,
+                             .about = about,
+                             .warning = fill_in(texts.renew_warning, of.event),
+                             .button = texts.renew_button},
+                            {.url = view.url,
+                             .form_token = view.form_token,
+                             .hidden = {{action_name, "new_secret"}, {"account", account}, {"hook", number}}});
     web::write_confirmation(html,
-                                 {.label = texts.remove,
-                                  .about = about,
-                                  .warning = fill_in(texts.remove_warning, of.target_url),
-                                  .button = texts.remove_button},
-                                 {.url = view.url,
-                                  .form_token = view.form_token,
-                                  .hidden = {{action_name, "delete"}, {"account", account}, {"hook", number}}});
+                            {.label = texts.remove,
+                             .about = about,
+                             .warning = fill_in(texts.remove_warning, of.target_url),
+                             .button = texts.remove_button},
+                            {.url = view.url,
+                             .form_token = view.form_token,
+                             .hidden = {{action_name, "delete"}, {"account", account}, {"hook", number}}});
     end_row(html);
 }
 
-inline void write_hook_table(html_writer& html, const page_view& view, const account_hooks& of,
-                             bool has_deliveries) {
+inline void write_hook_table(html_writer& html, const page_view& view, const account_hooks& of, bool has_deliveries) {
     const webhook_texts& texts = view.texts.webhooks;
     html.add("<h2 class=\"account\">{} <span class=\"quiet\">{}</span></h2>\n", of.name, of.of.service.view());
     if (of.hooks.empty()) return write_empty_list(html, texts.none_here);
@@ -112,8 +111,8 @@ inline void write_hook_table(html_writer& html, const page_view& view, const acc
 
 /// The user's accounts, grouped by service. Views of `list` and `values`.
 [[nodiscard]] inline std::vector<web::choice_group> account_choices(const hook_list& list,
-                                                                         std::span<const std::string> values,
-                                                                         std::string_view chosen) {
+                                                                    std::span<const std::string> values,
+                                                                    std::string_view chosen) {
     std::vector<web::choice_group> groups;
     for (std::size_t i = 0; i < list.accounts.size(); ++i) {
         const auto service = list.accounts[i].of.service.view();
@@ -125,8 +124,8 @@ inline void write_hook_table(html_writer& html, const page_view& view, const acc
 
 /// The events of the services that the user has accounts at.
 [[nodiscard]] inline std::vector<web::choice_group> event_choices(const hook_list& list,
-                                                                       const service_catalog& services,
-                                                                       const hook_form& typed) {
+                                                                  const service_catalog& services,
+                                                                  const hook_form& typed) {
     std::vector<web::choice_group> groups;
     const auto account = parse_account(typed.account);
     const service* own = account ? services.find(account->service) : nullptr;
@@ -144,8 +143,7 @@ inline void write_hook_table(html_writer& html, const page_view& view, const acc
 }
 
 inline void write_hook_form(html_writer& html, const page_view& view, const hook_list& list,
-                            const service_catalog& services, const hook_form& typed,
-                            const web::form_faults& faults) {
+                            const service_catalog& services, const hook_form& typed, const web::form_faults& faults) {
     const webhook_texts& texts = view.texts.webhooks;
     const form_texts& forms = view.texts.forms;
     std::vector<std::string> values;
@@ -154,21 +152,21 @@ inline void write_hook_form(html_writer& html, const page_view& view, const hook
 
     begin_form_section(html, texts.add);
     web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
-    web::write_select(html, {.name = "account", .label = texts.account}, account_choices(list, values, chosen),
-                           faults, forms);
+    web::write_select(html, {.name = "account", .label = texts.account}, account_choices(list, values, chosen), faults,
+                      forms);
     const auto events = event_choices(list, services, typed);
     web::write_select(
         html,
         {.name = "event", .label = texts.event, .hint = events.size() > 1 ? texts.event_hint : std::string_view{}},
         events, faults, forms);
     web::write_text_field(html,
-                               {.name = "target_url",
-                                .label = texts.target_url,
-                                .hint = texts.target_url_hint,
-                                .value = typed.target_url,
-                                .type = "url",
-                                .bytes_max = limits::target_url_bytes_max},
-                               faults, forms);
+                          {.name = "target_url",
+                           .label = texts.target_url,
+                           .hint = texts.target_url_hint,
+                           .value = typed.target_url,
+                           .type = "url",
+                           .bytes_max = limits::target_url_bytes_max},
+                          faults, forms);
     html.add("<button>{}</button>\n</form>\n", texts.button);
     end_form_section(html);
 }
@@ -209,11 +207,10 @@ TOLLGATE_DECL void write_hooks(html_writer& html, const page_view& view, const h
     detail::write_hook_form(html, view, list, services, typed, faults);
 }
 
-TOLLGATE_DECL void write_shown_hook_secret(html_writer& html, const page_view& view,
-                                           const shown_hook_secret& shown) {
+TOLLGATE_DECL void write_shown_hook_secret(html_writer& html, const page_view& view, const shown_hook_secret& shown) {
     html.add("<h1>{}</h1>\n<p>{}</p>\n", shown.title, shown.about);
     web::write_copyable_text(html, {.name = "secret", .label = view.texts.webhooks.secret, .text = shown.secret});
     end_secret_page(html, view, view.texts.webhooks.back);
 }
 
-}  // namespace tollgate::pages
+}  // namespace tollgate::inline v0::pages

@@ -50,7 +50,7 @@ template <random_source Random>
 /// What a form token is bound to: it is valid for this session, this purpose and this text only.
 struct form_binding {
     const session& who;
-    std::string_view purpose;  ///< what the form does, such as `tokens/create`
+    std::string_view purpose;           ///< what the form does, such as `tokens/create`
     std::string_view signed_text = {};  ///< what else must be submitted unchanged, such as the parameters of a request
 };
 
@@ -62,7 +62,8 @@ inline constexpr std::string_view form_token_name = "form_token";
 [[nodiscard]] TOLLGATE_DECL std::string make_form_token(const form_binding& binding, const form_nonce& nonce);
 
 /// The nonce of a token that was made with this binding; empty for any other text, and for a session without a secret.
-[[nodiscard]] TOLLGATE_DECL std::optional<form_nonce> check_form_token(const form_binding& binding, std::string_view text);
+[[nodiscard]] TOLLGATE_DECL std::optional<form_nonce> check_form_token(const form_binding& binding,
+                                                                       std::string_view text);
 
 /// The errors of a submitted form, in the order of its fields. One with an empty field is about the whole form.
 class form_faults {
@@ -140,9 +141,9 @@ struct form_target {
 
 /// A button that asks for confirmation before it submits, without a script.
 struct confirmation {
-    std::string_view label;  ///< of the button that opens the confirmation
-    std::string_view about;  ///< the affected object, for screen readers
-    std::string warning;  ///< what will happen
+    std::string_view label;   ///< of the button that opens the confirmation
+    std::string_view about;   ///< the affected object, for screen readers
+    std::string warning;      ///< what will happen
     std::string_view button;  ///< of the button that submits
 };
 
@@ -160,9 +161,8 @@ TOLLGATE_DECL void write_text_field(html_writer& html, const text_field& field, 
 TOLLGATE_DECL void write_checkboxes(html_writer& html, const choice_field& field, std::span<const choice> choices,
                                     const form_faults& faults, const form_texts& texts);
 
-TOLLGATE_DECL void write_select(html_writer& html, const choice_field& field,
-                                std::span<const choice_group> groups, const form_faults& faults,
-                                const form_texts& texts);
+TOLLGATE_DECL void write_select(html_writer& html, const choice_field& field, std::span<const choice_group> groups,
+                                const form_faults& faults, const form_texts& texts);
 
 TOLLGATE_DECL void write_confirmation(html_writer& html, const confirmation& action, const form_target& to);
 
@@ -178,7 +178,7 @@ TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& t
 /// type than `application/x-www-form-urlencoded`, 400 for malformed bytes. An empty body is an empty form.
 [[nodiscard]] TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http::request& request);
 
-}  // namespace tollgate::web
+}  // namespace tollgate::inline v0::web
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/web/detail/form.ipp>

@@ -1,8 +1,8 @@
 #pragma once
 
+#include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/digest.hpp>
-#include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/web/detail/form.hpp>
 
 #include <cstdint>
@@ -73,8 +73,8 @@ TOLLGATE_DECL std::optional<form_nonce> check_form_token(const form_binding& bin
 namespace detail {
 
 /// The hint and the error of a field, and the attribute that refers to them.
-inline void write_notes(html_writer& html, std::string_view name, std::string_view hint,
-                        const form_faults& faults, const form_texts& texts) {
+inline void write_notes(html_writer& html, std::string_view name, std::string_view hint, const form_faults& faults,
+                        const form_texts& texts) {
     if (!hint.empty()) html.add("<p class=\"hint\" id=\"{}-hint\">{}</p>\n", name, hint);
     if (const auto* fault = faults.find(name))
         html.add("<p class=\"fault\" id=\"{}-fault\"><strong>{}</strong> {}</p>\n", name, texts.fault, fault->text);
@@ -156,9 +156,8 @@ TOLLGATE_DECL void write_checkboxes(html_writer& html, const choice_field& field
     html.add("</fieldset>\n");
 }
 
-TOLLGATE_DECL void write_select(html_writer& html, const choice_field& field,
-                                std::span<const choice_group> groups, const form_faults& faults,
-                                const form_texts& texts) {
+TOLLGATE_DECL void write_select(html_writer& html, const choice_field& field, std::span<const choice_group> groups,
+                                const form_faults& faults, const form_texts& texts) {
     html.add("<div class=\"{}\">\n<label for=\"{}\">{}</label>\n", detail::field_class(field.name, faults), field.name,
              field.label);
     detail::write_notes(html, field.name, field.hint, faults, texts);
@@ -209,4 +208,4 @@ TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http
     return std::move(*read);
 }
 
-}  // namespace tollgate::web
+}  // namespace tollgate::inline v0::web

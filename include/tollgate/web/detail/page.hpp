@@ -24,9 +24,9 @@ namespace tollgate::inline v0::web {
 
 /// What all pages below one `auth_url` share.
 struct page_site {
-    std::string root;  ///< the URL's path without a trailing slash: empty, or such as `/account`
-    std::string origin;  ///< `https://example.com`, as browsers send it
-    bool secure = true;  ///< whether it is https
+    std::string root;       ///< the URL's path without a trailing slash: empty, or such as `/account`
+    std::string origin;     ///< `https://example.com`, as browsers send it
+    bool secure = true;     ///< whether it is https
     std::string style_url;  ///< the style sheet's path; it changes with the content, so browsers may cache it forever
     std::string style_sheet;
 
@@ -45,7 +45,7 @@ struct page_site {
 
 /// Where a page's forms can lead.
 enum class page_reach : std::uint8_t {
-    this_site,  ///< only to this site
+    this_site,    ///< only to this site
     other_sites,  ///< to an application, at once or after more pages, perhaps in a window that the application opened
 };
 
@@ -55,12 +55,13 @@ enum class page_reach : std::uint8_t {
 /// Pages that lead to other sites omit `form-action`, because browsers apply it to all redirects after a form, and
 /// `Cross-Origin-Opener-Policy`, because it would cut the connection to the window of the application that opened the
 /// page.
-TOLLGATE_DECL void add_page_fields(http::response& response, const page_site& site, page_reach reach = page_reach::this_site);
+TOLLGATE_DECL void add_page_fields(http::response& response, const page_site& site,
+                                   page_reach reach = page_reach::this_site);
 
 /// 303 to a path of this site or a URL of another one. An internal error, and no response, if the URL cannot be in a
 /// header field.
 [[nodiscard]] TOLLGATE_DECL result<void> answer_see_other(http::response& response, const page_site& site,
-                                                           std::string_view url);
+                                                          std::string_view url);
 
 /// Scopes with their descriptions, in the order in which pages list them.
 class scope_text_list {
@@ -120,7 +121,7 @@ public:
     /// `reach` applies to all pages for which no other is given. Throws std::invalid_argument if auth_url is not an
     /// absolute http or https URL.
     page_renderer(std::string_view auth_url, const service_catalog& services, Theme theme,
-               page_reach reach = page_reach::this_site)
+                  page_reach reach = page_reach::this_site)
         : theme_{std::move(theme)}, site_{make_site(auth_url)}, scopes_{list_scopes(services)}, reach_{reach} {}
 
     [[nodiscard]] const page_site& site() const noexcept { return site_; }
@@ -169,7 +170,8 @@ private:
     page_site make_site(std::string_view auth_url) const {
         auto made = page_site::make(auth_url, policy(theme_).style_sheet());
         if (!made)
-            throw std::invalid_argument{"tollgate: '" + std::string{auth_url} + "' is not an absolute http or https URL"};
+            throw std::invalid_argument{"tollgate: '" + std::string{auth_url} +
+                                        "' is not an absolute http or https URL"};
         return std::move(*made);
     }
 
@@ -188,7 +190,7 @@ private:
     page_reach reach_;
 };
 
-}  // namespace tollgate::web
+}  // namespace tollgate::inline v0::web
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/web/detail/page.ipp>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <tollgate/base/digest.hpp>
 #include <tollgate/base/detail/encoding.hpp>
+#include <tollgate/base/digest.hpp>
 #include <tollgate/http/url.hpp>
 #include <tollgate/web/detail/page.hpp>
 
@@ -34,7 +34,8 @@ TOLLGATE_DECL bool page_site::answer_style_sheet(const http::request& request, h
         response.body() = style_sheet;
         return true;
     }
-    response.set_status(request.method == http::method::options ? http::status::no_content : http::status::method_not_allowed);
+    response.set_status(request.method == http::method::options ? http::status::no_content
+                                                                : http::status::method_not_allowed);
     response.add("Allow", "GET, HEAD, OPTIONS");
     return true;
 }
@@ -137,4 +138,4 @@ TOLLGATE_DECL void write_moment(html_writer& html, instant at) {
     html.add("<time datetime=\"{}\">{}</time>", to_iso8601(at).view(), moment_text(at));
 }
 
-}  // namespace tollgate::web
+}  // namespace tollgate::inline v0::web

@@ -41,7 +41,7 @@ inline form_faults faults_of(const sign_in_answer& answer, const sign_in_texts& 
 }
 
 inline void write_sign_in_fields(html_writer& html, std::string_view login, const form_faults& faults,
-                                        const page_texts& texts) {
+                                 const page_texts& texts) {
     write_text_field(
         html,
         {.name = login_name, .label = texts.sign_in.login, .value = login, .autocomplete = "username", .focused = true},
@@ -54,4 +54,4 @@ inline void write_sign_in_fields(html_writer& html, std::string_view login, cons
                      faults, texts.forms);
 }
 
-}  // namespace tollgate::web
+}  // namespace tollgate::inline v0::web

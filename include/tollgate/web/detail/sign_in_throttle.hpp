@@ -18,7 +18,7 @@ namespace tollgate::inline v0 {
 struct sign_in_bounds {
     quota login_at_address{10, std::chrono::minutes{15}};
     quota address{100, std::chrono::minutes{15}};  ///< for all logins: one password tried on many
-    quota login{1000, std::chrono::hours{1}};  ///< for all addresses: distributed guessing
+    quota login{1000, std::chrono::hours{1}};      ///< for all addresses: distributed guessing
 };
 
 /// How many of each are remembered; rounded up to powers of two, 24 bytes each: 384 KiB for each default.
@@ -69,7 +69,7 @@ private:
     std::unique_ptr<tables> tables_;
 };
 
-}  // namespace tollgate
+}  // namespace tollgate::inline v0
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/web/detail/sign_in_throttle.ipp>

@@ -166,4 +166,4 @@ TOLLGATE_DECL void sign_in_throttle::forgive(const sign_in_key& key, instant now
 
 TOLLGATE_DECL std::size_t sign_in_throttle::memory_bytes() const noexcept { return tables_->memory_bytes(); }
 
-}  // namespace tollgate
+}  // namespace tollgate::inline v0
