@@ -172,9 +172,11 @@ public:
             revoke_refresh_token(*refresh_token);
             return redeemed_code{redemption_result::reused, {}, {}};
         }
-        if (code.expires_at <= shown.now) return redeemed_code{};
-        if ((shown.redirect_uri && *shown.redirect_uri != code.redirect) || shown.code_challenge != code.code_challenge)
-            return redeemed_code{redemption_result::mismatch, {}, {}};
+        if (code.expires_at <= shown.now) return redeemed_code{redemption_result::expired, {}, {}};
+        if (shown.redirect_uri && *shown.redirect_uri != code.redirect)
+            return redeemed_code{redemption_result::redirect_mismatch, {}, {}};
+        if (shown.code_challenge != code.code_challenge)
+            return redeemed_code{redemption_result::verifier_mismatch, {}, {}};
 
         const auto& tokens = shown.tokens;
         const auto refresh_digest = tokens.refresh_digest.bytes(), access_digest = tokens.access_digest.bytes();

@@ -5,6 +5,8 @@
 #include <tollgate/base/system_sources.hpp>
 #include <tollgate/store/sqlite.hpp>
 
+#include <filesystem>
+#include <system_error>
 #include <variant>
 
 namespace reference {
@@ -13,11 +15,15 @@ namespace {
 
 struct sqlite_place {
     const settings& with;
+    bool may_create;
 
-    /// The file, in a directory that is there.
+    /// The database's file. A mistyped path must not become a new, empty database, except for the first user.
     [[nodiscard]] std::string file() const {
+        const auto file = with.store_location().file;
+        if (std::error_code ignored; !may_create && !std::filesystem::exists(file, ignored))
+            throw run_error{"--store: there is no database at '" + file.string() + "'."};
         if (!with.store) make_private_directory(with.data);
-        return with.store_location().file.string();
+        return file.string();
     }
     [[nodiscard]] sqlite_directory users() const {
         return expect(sqlite_directory::open(file()), "--store: cannot open the database");
@@ -31,7 +37,7 @@ struct sqlite_place {
 }  // namespace
 
 nlohmann::ordered_json administer_on_sqlite(const command& wanted, const settings& with) {
-    return std::visit(administration{sqlite_place{with}}, wanted);
+    return std::visit(administration{sqlite_place{with, std::holds_alternative<add_user>(wanted)}}, wanted);
 }
 
 }  // namespace reference

@@ -56,18 +56,19 @@ public:
         return target;
     }
 
-    /// `--data` holds a JSON value of the command's own, and, given twice, the directory as well: no path is JSON,
-    /// unless it asks for it, and `./` in front helps that one.
-    void data_is_json(const std::string& meaning) { meaning_of_json_ = meaning; }
+    /// `--payload`, a JSON value. Without it `--data` may hold the value instead, and, given twice, the directory as well:
+    /// a deprecated form.
+    void payload(const std::string& meaning) { payload_ = &text("--payload", "JSON", meaning, ""); }
 
-    /// The JSON among what `--data` was given as. Precondition: `data_is_json`, and chosen().
-    [[nodiscard]] std::string json_data() const {
+    /// The JSON value, and the flag that it came from. Precondition: `payload` was declared, and chosen().
+    [[nodiscard]] std::pair<std::string, string_view> json_payload() const {
+        if (!payload_->empty()) return {*payload_, "--payload"};
         const auto& [json, rest] = split(texts_of("data"));
-        if (!json) throw usage_error{"--data is required, and one of it is one JSON value."};
+        if (!json) throw usage_error{"--payload is required (or JSON as --data, which is deprecated)."};
         for (const std::string& each : rest)
             if (tollgate::http::check_json(each))
                 throw usage_error{"--data is given twice as JSON. A directory of such a name is './" + each + "'."};
-        return *json;
+        return {*json, "--data"};
     }
 
     /// Ends the declaration: adds the flags that the command shares with others, all of them or the least.
@@ -96,19 +97,18 @@ private:
     void declare(const flag& which) {
         auto& into = shared_.emplace_back(shared_flag{&which, nullptr, {}, false});
         const auto name = std::string{"--"}.append(which.name);
-        const bool is_json = which.name == "data" && meaning_of_json_;
-        const std::string meaning{is_json ? *meaning_of_json_ : which.meaning};
+        const std::string meaning{which.meaning};
         if (which.type == flag_type::toggle) {
             into.option = app_->add_flag(name, into.toggle, meaning);
             return;
         }
         // One text each time; how often it may be given is judged below, as for every flag.
         into.option = app_->add_option(name, into.texts, meaning)
-                          ->type_name(is_json ? "JSON" : std::string{which.value})
+                          ->type_name(std::string{which.value})
                           ->expected(1)
                           ->allow_extra_args(false)
                           ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-        if (!which.fallback.empty() && !is_json) into.option->default_str(std::string{which.fallback});
+        if (!which.fallback.empty()) into.option->default_str(std::string{which.fallback});
     }
 
     [[nodiscard]] std::vector<given_flag> given_flags() const {
@@ -116,7 +116,7 @@ private:
         for (const shared_flag& each : shared_) {
             if (each.option->count() == 0) continue;
             const auto type = each.which->type;
-            if (each.which->name == "data" && meaning_of_json_) {
+            if (each.which->name == "data" && payload_ != nullptr && payload_->empty()) {
                 auto rest = split(each.texts).second;
                 if (rest.size() > 1) throw usage_error{"--data is given more than once beside its JSON."};
                 if (!rest.empty()) given.push_back({each.which->name, std::move(rest)});
@@ -150,7 +150,7 @@ private:
 
     CLI::App* app_;
     std::string config_;
-    std::optional<std::string> meaning_of_json_;
+    const std::string* payload_ = nullptr;
     std::deque<shared_flag> shared_;
     std::deque<std::string> texts_;
     std::deque<bool> toggles_;
@@ -227,7 +227,8 @@ register_app read_register_app(const std::string& user, const std::string& name,
 }
 
 emit_event read_emit_event(const std::string& service, const std::string& account, const std::string& name,
-                           const std::string& data, const tollgate::service_catalog& services) {
+                           const std::pair<std::string, string_view>& payload, const tollgate::service_catalog& services) {
+    const auto& [data, data_flag] = payload;
     const auto at = read_service(service, services);
     const tollgate::service& of = *services.find(service);
     if (!of.has_event(name)) {
@@ -240,7 +241,9 @@ emit_event read_emit_event(const std::string& service, const std::string& accoun
                        .data = data,
                        .at = tollgate::system_clock{}.now()}};
     if (const auto good = tollgate::check_event(wanted.happened, services); !good)
-        throw usage_error{"--" + good.error().message};
+        throw usage_error{good.error().message.starts_with("data ")
+                              ? std::string{data_flag} + good.error().message.substr(4)
+                              : "--" + good.error().message};
     return wanted;
 }
 
@@ -296,9 +299,8 @@ void declare_emit_event(declared_command& made, const tollgate::service_catalog&
     const auto& service = made.text("--service", "SERVICE", "Of which service.");
     const auto& account = made.text("--account", "ID", "Whose hooks are told.");
     const auto& event = made.text("--event", "EVENT", "What happened: site.published, item.created, ...");
-    made.data_is_json(
-        "One JSON value of any kind, for the payload's data. Given twice, the other one is the directory.");
-    made.makes([&] { return read_emit_event(service, account, event, made.json_data(), services); });
+    made.payload("One JSON value of any kind: the payload's data. (Deprecated: JSON as --data.)");
+    made.makes([&] { return read_emit_event(service, account, event, made.json_payload(), services); });
 }
 
 /// CLI11 words some of its complaints on several lines, and ends few with a full stop.

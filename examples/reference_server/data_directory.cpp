@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <iostream>
 
 namespace reference {
 
@@ -51,8 +52,12 @@ void make_private_directory(const std::filesystem::path& directory) {
     if (!parent.empty()) std::filesystem::create_directories(parent, ignored);
     if (::mkdir(directory.c_str(), S_IRWXU) == 0) return;
     if (errno != EEXIST) throw system_error("--data: cannot make the directory", directory);
-    if (!std::filesystem::is_directory(directory, ignored))
-        throw run_error{"--data: '" + directory.string() + "' is no directory."};
+    struct stat found {};
+    if (::stat(directory.c_str(), &found) != 0 || !S_ISDIR(found.st_mode))
+        throw run_error{"--data: '" + directory.string() + "' is not a directory."};
+    if ((found.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+        std::cerr << "warning: --data: other users can access '" << directory.string()
+                  << "', which holds private keys and secrets. Restrict it with: chmod 700\n";
 }
 
 directory_lock::directory_lock(const std::filesystem::path& directory)
@@ -71,7 +76,11 @@ directory_lock::~directory_lock() { ::close(descriptor_); }
 void write_private_file(const std::filesystem::path& file, std::string_view content) {
     const std::filesystem::path unfinished = file.string() + "." + std::to_string(::getpid()) + ".new";
     {
-        const descriptor out{::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR)};
+        // A file or link that is there already is not ours: its content would go where someone else chose. What a crashed
+        // process of the same number left behind is removed first.
+        ::unlink(unfinished.c_str());
+        const descriptor out{
+            ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR)};
         if (out.number() < 0) throw system_error("cannot write", unfinished);
         if (!write_all(out.number(), content) || ::fsync(out.number()) != 0) {
             const auto failed = system_error("cannot write", unfinished);

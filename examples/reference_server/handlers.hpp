@@ -88,7 +88,7 @@ private:
     tollgate::http::site<api_type, tollgate::api_documentation, oauth_type, pages_type, pages_type, api_type> site_{
         tollgate::http::mounted(std::string{api_.root()}, api_),
         tollgate::http::mounted(documentation_.root(), documentation_), tollgate::http::mounted(oauth_),
-        tollgate::http::mounted(pages_), tollgate::http::mounted(pages_.maker().site().root + "/en", pages_),
+        tollgate::http::mounted(pages_), tollgate::http::mounted(pages_.renderer().site().root + "/en", pages_),
         tollgate::http::mounted("", api_)};
 };
 

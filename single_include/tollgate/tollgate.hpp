@@ -300,6 +300,7 @@ inline constexpr std::size_t event_data_bytes_max = 256 * 1024;  // svix' and St
 inline constexpr std::size_t token_description_bytes_max = 255;  // a line that a person reads
 inline constexpr std::size_t service_name_bytes_max = 32;        // a path segment
 inline constexpr std::size_t scope_text_bytes_max = 1024;        // all scopes of one credential: 30 services, read and write
+inline constexpr std::size_t scope_list_bytes_max = 4 * 1024;        // a list as sent, with duplicates and separators
 inline constexpr std::size_t secret_text_bytes_max = 55;         // one SHA-256 block with its padding
 inline constexpr std::size_t token_username_bytes_max = 32;
 inline constexpr std::size_t client_id_bytes_max = 64;           // our own have 26; an integrator may bring theirs along
@@ -2541,14 +2542,14 @@ namespace tollgate::inline v0 {
 /// The path segment that names a product, such as `sitesmaker`.
 using service_name = inline_text<limits::service_name_bytes_max>;
 
-/// One user's account at one service.
+/// A user's account at one service.
 struct account {
     account_id id;
     std::string name;
     bool admin = false;
 };
 
-/// An account id means something only together with its service: each may count its own.
+/// Account ids are unique only within a service.
 struct account_ref {
     service_name service;
     account_id account;
@@ -2560,10 +2561,10 @@ struct account_ref {
 /// Three capital letters of ISO 4217.
 using currency_code = inline_text<3>;
 
-/// What a user has, in the currency of their settings.
+/// A user's balance, in the currency of their settings.
 struct balance {
     user_id user;
-    decimal amount;  ///< its digits, never a binary float
+    decimal amount;  ///< exact, never a binary float
     currency_code currency;
 };
 
@@ -2573,10 +2574,10 @@ struct balance {
 
 namespace tollgate::inline v0 {
 
-/// Names an OAuth client to everybody (RFC 6749 section 2.2).
+/// The public identifier of an OAuth client (RFC 6749 section 2.2).
 using client_id_text = inline_text<limits::client_id_bytes_max>;
 
-/// A program of somebody else's that asks users to be let into their accounts: an OAuth 2.0 client.
+/// An OAuth 2.0 client.
 struct application {
     application_id id;
     user_id owner;
@@ -2584,14 +2585,14 @@ struct application {
     digest secret_digest;  ///< SHA-256 of the client secret
     std::string name;
     std::string website;
-    std::string description;                  ///< empty when none was given
+    std::string description;  ///< may be empty
     std::optional<std::string> redirect_url;  ///< compared byte for byte
     instant created_at;
 };
 
 struct new_application {
     user_id owner;
-    client_id_text client_id;  ///< unique; a second one of the same name is a conflict
+    client_id_text client_id;  ///< unique; a duplicate is a conflict
     digest secret_digest;
     std::string name;
     std::string website;
@@ -2606,7 +2607,7 @@ struct new_application {
 
 namespace tollgate::inline v0 {
 
-/// How much one key may ask for: `requests` within a window of this length.
+/// At most `requests` within a window of this length.
 struct quota {
     std::uint32_t requests = 0;
     seconds window{0};
@@ -2614,20 +2615,20 @@ struct quota {
     friend constexpr bool operator==(const quota&, const quota&) noexcept = default;
 };
 
-/// A user's own quota, as far as whoever looked up something else of theirs came by it.
+/// A user's own quota, if it came with another look-up.
 struct quota_told {
-    bool is_told = false;        ///< false: ask the directory
-    std::optional<quota> own{};  ///< if it is told: none is the default
+    bool is_told = false;  ///< false: ask the directory
+    std::optional<quota> own{};  ///< if it is told: empty means the default
 
     friend constexpr bool operator==(const quota_told&, const quota_told&) noexcept = default;
 };
 
 enum class limit_kind : std::uint8_t { user, address };
 
-/// Whom a request is counted against: a user, whatever token they use, or a client's address.
+/// What a request is counted against: a user, whatever token they use, or a client's address.
 ///
-/// An IPv6 address counts by its /64, which is what one household or one rented machine has to itself. An IPv4 address
-/// is packed into the place of such a prefix: it takes one out of 0000::/8 (RFC 4291 section 2.4), where no client is.
+/// An IPv6 address counts by its /64, the usual assignment to one household or machine. An IPv4 address is packed into
+/// a prefix in 0000::/8 (RFC 4291 section 2.4), which no client uses.
 class limit_key {
 public:
     static constexpr limit_key of(user_id user) noexcept {
@@ -2636,7 +2637,7 @@ public:
     static constexpr limit_key of(const ip_address& client) noexcept;
 
     [[nodiscard]] constexpr limit_kind kind() const noexcept { return kind_; }
-    /// Tells apart two keys of one kind.
+    /// Unique among keys of one kind.
     [[nodiscard]] constexpr std::uint64_t value() const noexcept { return value_; }
 
     friend constexpr bool operator==(const limit_key&, const limit_key&) noexcept = default;
@@ -2648,12 +2649,12 @@ private:
     std::uint64_t value_;
 };
 
-/// What a limiter says of one request, and what the client reads in `X-RateLimit-*`.
+/// A limiter's decision about one request, and the values of `X-RateLimit-*`.
 struct verdict {
     bool admitted = false;
-    std::uint32_t limit = 0;      ///< requests in a whole window
-    std::uint32_t remaining = 0;  ///< what is left of them after this request
-    instant resets_at{};          ///< when the window ends; for a key without one, when it would end if it began now
+    std::uint32_t limit = 0;  ///< requests per window
+    std::uint32_t remaining = 0;  ///< left in the window after this request
+    instant resets_at{};  ///< when the window ends; for a key without a window, when one that begins now would end
 };
 
 constexpr limit_key limit_key::of(const ip_address& client) noexcept {
@@ -2680,7 +2681,8 @@ struct std::hash<tollgate::limit_key> {
 
 namespace tollgate::inline v0 {
 
-/// scope-token of RFC 6749 section 3.3: visible ASCII without `"` and `\`. Commas separate scopes here, so none holds one.
+/// scope-token of RFC 6749 section 3.3: visible ASCII without `"` and `\`. Commas separate scopes here, so a scope
+/// contains none.
 [[nodiscard]] constexpr bool is_scope_token(std::string_view text) noexcept {
     if (text.empty()) return false;
     for (char c : text)
@@ -2688,27 +2690,28 @@ namespace tollgate::inline v0 {
     return true;
 }
 
-/// What a credential may do: scopes in the order they were asked for, each once, kept as one text with single spaces,
-/// which is how it is stored and shown. A value without heap memory.
+/// The scopes of a credential, in the order of the request, without duplicates, kept as one text with single spaces,
+/// which is how it is stored and shown. Does not allocate.
 class scope_set {
 public:
     constexpr scope_set() noexcept = default;
 
-    /// From a list separated by commas, spaces or both; duplicates are folded. Empty for a byte that no scope has and for
-    /// more than `limits::scope_text_bytes_max` bytes. An empty list is an empty set.
+    /// From a list separated by commas, spaces or both; duplicates are folded. Empty for a byte that scopes cannot contain,
+    /// for a list of more than `limits::scope_list_bytes_max` bytes, and for more than `limits::scope_text_bytes_max` bytes
+    /// of scopes. An empty list is an empty set. Takes linear time: lists come from unauthenticated requests.
     static constexpr std::optional<scope_set> parse(std::string_view list) noexcept;
 
-    /// False, and unchanged, when there is no room. Adding what is there already is true.
+    /// False, and unchanged, if it does not fit. Adding an existing scope is true.
     constexpr bool add(std::string_view scope) noexcept;
 
     [[nodiscard]] constexpr bool contains(std::string_view scope) const noexcept;
-    /// Each by its name, whatever one covers of another.
+    /// By name only, whatever one scope covers of another.
     [[nodiscard]] constexpr bool contains_all(const scope_set& others) const noexcept;
     [[nodiscard]] constexpr bool empty() const noexcept { return text_.empty(); }
     /// Separated by single spaces (RFC 6749 section 5.1).
     [[nodiscard]] constexpr std::string_view text() const noexcept { return text_.view(); }
 
-    /// Calls `visit(scope)` for each until it returns false; false when it did.
+    /// Calls `visit(scope)` for each until it returns false; false if it did.
     template <class Visit>
     constexpr bool for_each(Visit&& visit) const;
 
@@ -2746,13 +2749,45 @@ constexpr bool scope_set::add(std::string_view scope) noexcept {
     return true;
 }
 
+namespace detail {
+
+/// Where the scopes of a set begin, by their hashes: linear probing in a table that is never more than half full.
+class scope_positions {
+public:
+    /// True if `scope` is in `text`; otherwise remembers that it will be at the end of it.
+    constexpr bool find_or_add(std::string_view text, std::string_view scope, std::size_t begins_at) noexcept {
+        std::uint32_t hash = 2166136261U;  // FNV-1a
+        for (char c : scope) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+        for (std::size_t i = hash % slots;; i = (i + 1) % slots) {
+            if (begins_[i] == 0) {
+                begins_[i] = static_cast<std::uint16_t>(begins_at + 1);
+                return false;
+            }
+            const auto held = text.substr(begins_[i] - 1U);
+            if (held.substr(0, held.find(' ')) == scope) return true;
+        }
+    }
+
+private:
+    static constexpr std::size_t slots = limits::scope_text_bytes_max;  // a scope and its separator take two bytes
+    std::array<std::uint16_t, slots> begins_{};
+};
+
+}  // namespace detail
+
 constexpr std::optional<scope_set> scope_set::parse(std::string_view list) noexcept {
+    if (list.size() > limits::scope_list_bytes_max) return std::nullopt;
     std::optional<scope_set> made{std::in_place};
+    detail::scope_positions known;
     while (!list.empty()) {
         const auto end = list.find_first_of(", ");
         const auto scope = list.substr(0, end);
-        if (!scope.empty() && (!is_scope_token(scope) || !made->add(scope))) return std::nullopt;
         list = end == std::string_view::npos ? std::string_view{} : list.substr(end + 1);
+        if (scope.empty()) continue;
+        if (!is_scope_token(scope)) return std::nullopt;
+        auto& text = made->text_;
+        if (known.find_or_add(text.view(), scope, text.size() + (text.empty() ? 0U : 1U))) continue;
+        if ((!text.empty() && !text.append(" ")) || !text.append(scope)) return std::nullopt;
     }
     return made;
 }
@@ -2763,20 +2798,20 @@ constexpr std::optional<scope_set> scope_set::parse(std::string_view list) noexc
 
 namespace tollgate::inline v0 {
 
-/// What let a caller in.
+/// How a caller was authenticated.
 enum class credential_kind : std::uint8_t {
-    personal_token,  ///< their own, over Basic
-    access_token,    ///< an application's, over Bearer
-    other,           ///< an integrator's own authenticator
+    personal_token,  ///< of a user, over Basic
+    access_token,  ///< of an application, over Bearer
+    other,  ///< by an integrator's authenticator
 };
 
-/// Who is calling, and what they may do.
+/// An authenticated caller.
 struct caller {
     user_id user;
     scope_set scopes;
     credential_kind credential = credential_kind::other;
-    std::optional<application_id> application;  ///< the one that acts for the user, with an access token
-    quota_told user_quota{};                    ///< the user's, where it came with the credential
+    std::optional<application_id> application;  ///< the application that acts for the user, with an access token
+    quota_told user_quota{};  ///< the user's quota, if it was looked up with the credential
 };
 
 }  // namespace tollgate
@@ -3042,7 +3077,7 @@ inline public_id message_id_of(const message_seed& seed, hook_id to) {
 
 namespace tollgate::inline v0 {
 
-/// What one user has let one application do, as that user's settings list it.
+/// What a user has authorized an application to do.
 struct grant {
     grant_id id;
     user_id user;
@@ -3054,76 +3089,79 @@ struct grant {
     std::optional<instant> last_used_at;  ///< recorded at a bounded rate, so it may lag
 };
 
-/// An authorization code on its way (RFC 6749 section 4.1.2). The code itself is in the redirect alone.
+/// An authorization code to store (RFC 6749 section 4.1.2). The code itself is only in the redirect.
 struct new_authorization_code {
     digest code_digest;
     user_id user;
     application_id application;
     scope_set scopes;
-    std::string redirect;                       ///< where the browser is really sent; an exchange that names one names this
+    std::string redirect;  ///< where the browser is sent; a redirect_uri in the exchange must equal it
     std::optional<std::string> code_challenge;  ///< S256, base64url (RFC 7636 section 4.2)
     instant created_at;
     instant expires_at;
-    /// Nobody was asked, because all of it was granted before: a code is made only while that still holds.
+    /// Consent was skipped because all scopes were granted before: the code is created only if that still holds.
     bool only_if_granted = false;
 };
 
-/// What came of keeping a code. A form that was sent twice asks for the same code twice.
+/// The result of storing a code. Submitting a form twice asks for the same code twice.
 enum class code_result : std::uint8_t {
     created,
-    waiting,      ///< it is there already, and was not redeemed yet
-    spent,        ///< it is there already, and was redeemed
-    not_granted,  ///< there is none: not all of its scopes are granted (any more)
+    waiting,  ///< it exists and was not redeemed yet
+    spent,  ///< it exists and was redeemed
+    not_granted,  ///< not created: not all of its scopes are granted
 };
 
-/// A pair of tokens that is about to be handed out, as the store keeps it.
+/// A new pair of tokens, as the store keeps it.
 struct issued_tokens {
     digest access_digest;
     instant access_expires_at;
     digest refresh_digest;
-    instant refresh_expires_at;  ///< moves on with each use ...
-    instant refresh_ends_at;     ///< ... but never beyond this
+    instant refresh_expires_at;  ///< moves with each use ...
+    instant refresh_ends_at;  ///< ... up to this
 };
 
-/// What an application shows to redeem a code (RFC 6749 section 4.1.3).
+/// A request to redeem a code (RFC 6749 section 4.1.3).
 struct code_redemption {
     digest code_digest;
     application_id application;
-    std::optional<std::string> redirect_uri{};    ///< as sent with the exchange; compared byte for byte, if it was sent
-    std::optional<std::string> code_challenge{};  ///< S256 of the verifier that was sent: there exactly if the code has one
+    std::optional<std::string> redirect_uri{};  ///< as sent in the exchange; if sent, compared byte for byte
+    /// S256 of the verifier that was sent; required exactly if the code has a challenge.
+    std::optional<std::string> code_challenge{};
     instant now;
-    issued_tokens tokens;  ///< kept exactly if the code is redeemed
+    issued_tokens tokens;  ///< stored exactly if the code is redeemed
 };
 
-/// What came of it. Everything but `redeemed` is `invalid_grant` to the client.
+/// The result. Everything but `redeemed` is `invalid_grant` to the client.
 enum class redemption_result : std::uint8_t {
     redeemed,
-    unknown,   ///< no such code, an expired one, or another application's: nothing changed
-    mismatch,  ///< another redirect_uri or verifier, or a verifier too few or too many: the code is still good
-    reused,    ///< a code that was redeemed before: the tokens made from it are revoked by now
+    unknown,            ///< no such code, or another application's: nothing changed
+    expired,            ///< nothing changed
+    redirect_mismatch,  ///< another redirect_uri: the code stays valid
+    verifier_mismatch,  ///< another verifier, or one that is missing or unexpected: the code stays valid
+    reused,             ///< redeemed before: the tokens made from it are revoked
 };
 
 struct redeemed_code {
     redemption_result result = redemption_result::unknown;
     std::optional<user_id> user;  ///< set exactly if redeemed
-    scope_set scopes;             ///< what was granted, if redeemed
+    scope_set scopes;  ///< what was granted, if redeemed
 };
 
-/// What an application shows to get a new access token (RFC 6749 section 6).
+/// A request for a new access token (RFC 6749 section 6).
 struct token_refresh {
     digest refresh_digest;
     application_id application;
-    std::optional<scope_set> narrowed{};  ///< fewer scopes for this access token; none: as many as were granted
+    std::optional<scope_set> narrowed{};  ///< fewer scopes for this access token; empty: all that were granted
     instant now;
     digest access_digest;
     instant access_expires_at;
-    seconds refresh_lifetime;  ///< from `now`, at most until the token's own end
+    seconds refresh_lifetime;  ///< from `now`, at most until the token's absolute end
 };
 
 enum class refresh_result : std::uint8_t {
     refreshed,
-    unknown,    ///< no such token, an expired or revoked one, or another application's
-    too_wide,   ///< a scope that the refresh token does not have
+    unknown,  ///< unknown, expired, revoked, or another application's
+    too_wide,  ///< a scope that the refresh token does not have
 };
 
 struct refreshed_token {
@@ -3139,7 +3177,7 @@ namespace tollgate::inline v0 {
 
 using token_username = inline_text<limits::token_username_bytes_max>;
 
-/// What a personal token is shown as in its owner's settings. Its secret is known to nobody but whoever was shown it.
+/// A personal token as its owner's settings list it. The store keeps only the digest of its secret.
 struct personal_token {
     token_id id;
     user_id user;
@@ -3152,14 +3190,14 @@ struct personal_token {
 
 struct new_personal_token {
     user_id user;
-    token_username username;  ///< unique; a second one of the same name is a conflict
+    token_username username;  ///< unique; a duplicate is a conflict
     digest secret_digest;     ///< SHA-256 of the secret
     std::string description;  ///< at most limits::token_description_bytes_max
     scope_set scopes;
     instant created_at;
 };
 
-/// An access token that an application got for a user (RFC 6749 section 1.4).
+/// An access token to store (RFC 6749 section 1.4).
 struct new_access_token {
     user_id user;
     application_id application;
@@ -3169,15 +3207,15 @@ struct new_access_token {
     instant expires_at;
 };
 
-/// What the pipeline needs to let a caller in, and nothing more: read on every request, so it holds no heap memory.
+/// What authentication needs. Read on every request, so it does not allocate.
 struct token_credential {
     user_id user;
     digest secret_digest;
     scope_set scopes;
-    std::optional<instant> expires_at;  ///< no longer valid from this moment on; none: until it is revoked
+    std::optional<instant> expires_at;  ///< invalid from this time on; empty: valid until revoked
     std::optional<application_id> application;
-    std::optional<instant> last_used_at{};  ///< as recorded; always none where a store records no use
-    quota_told owner_quota{};  ///< told by a store that lives beside the directory, and saves it a question
+    std::optional<instant> last_used_at{};  ///< as recorded; always empty if the store does not record uses
+    quota_told owner_quota{};  ///< the owner's quota, if the store looked it up with the credential
 };
 
 }  // namespace tollgate
@@ -3191,32 +3229,32 @@ struct service {
     service_name name;
     std::string read_scope;           ///< `{name}:read`
     std::string write_scope;          ///< `{name}`, which covers reading
-    std::vector<std::string> events;  ///< what a hook may ask for
+    std::vector<std::string> events;  ///< that hooks can subscribe to
 
     [[nodiscard]] TOLLGATE_DECL bool has_event(std::string_view event) const noexcept;
 };
 
-/// All services, and with them all scopes. Built once, then read from any thread.
+/// All services and their scopes. Built once, then read from any thread.
 ///
 ///     service_catalog services;
 ///     services.add("sitesmaker", {"site.created", "site.published"});
 class service_catalog {
 public:
-    /// Refuses (error_kind::invalid) a name that is no path segment of `[a-z0-9-]{1,32}`, one that the API uses itself
-    /// (`user`, `testservice`), a second one of the same name, and an event that is not `[A-Za-z0-9._-]{1,128}`.
+    /// Refuses (error_kind::invalid) a name that is not `[a-z0-9-]{1,32}`, a reserved one (`user`, `testservice`), a
+    /// duplicate, and an event that is not `[A-Za-z0-9._-]{1,128}`.
     TOLLGATE_DECL result<void> add(std::string_view name, std::vector<std::string> events);
 
-    /// Null when there is none. The pointer is good until the next `add`.
+    /// Null if there is none. The pointer is valid until the next `add`.
     [[nodiscard]] const service* find(std::string_view name) const noexcept {
         for (const service& each : services_)
             if (each.name == name) return &each;
         return nullptr;
     }
 
-    /// Whether any credential can have this scope: a service's two, or `user:balance`.
+    /// Whether the scope exists: two per service, and `user:balance`.
     [[nodiscard]] TOLLGATE_DECL bool has_scope(std::string_view scope) const noexcept;
 
-    /// Every scope, in the order a person would want to see them.
+    /// Every scope, in the order in which pages list them.
     [[nodiscard]] TOLLGATE_DECL std::vector<std::string> scopes() const;
 
     [[nodiscard]] const std::vector<service>& services() const noexcept { return services_; }
@@ -3225,7 +3263,7 @@ private:
     std::vector<service> services_;
 };
 
-/// The scope of the balance endpoint, which belongs to no service.
+/// The scope of the balance endpoint, which does not belong to a service.
 inline constexpr std::string_view balance_scope = "user:balance";
 
 }  // namespace tollgate
@@ -3234,14 +3272,14 @@ inline constexpr std::string_view balance_scope = "user:balance";
 
 namespace tollgate::inline v0 {
 
-/// A person who is signed in, as pages see them.
+/// A signed-in user, as pages see them.
 struct session {
     user_id user;
-    std::string login;   ///< what to call them on a page
-    std::string secret;  ///< known to this session alone; form tokens are made from it, it is never shown
+    std::string login;  ///< shown on pages
+    std::string secret;  ///< unique to this session; form tokens are made from it, and it is never shown
 };
 
-/// A session as a store keeps it: found by the SHA-256 of what the cookie holds.
+/// A session as a store keeps it: found by the SHA-256 of its cookie.
 struct stored_session {
     digest cookie_digest;
     user_id user;
@@ -3570,9 +3608,8 @@ namespace tollgate::inline v0 {
 template <class F>
 concept payload_format = requires(const F& f, const due_delivery& sent, instant now, http::field_block& fields,
                                   std::string& body) {
-    // Called for each attempt, with its time, and both empty. The body must be the same for each: receivers compare.
-    // Host, Content-Length, Connection and User-Agent are the client's, and not to be added. After a problem the delivery is
-    // given up: nobody can send it.
+    // Called for each attempt, with its time; fields and body are empty. The body must be the same for each attempt.
+    // The client adds Host, Content-Length, Connection and User-Agent. After an error the delivery is given up.
     { f.write(sent, now, fields, body) } -> std::same_as<result<void>>;
 };
 
@@ -3712,13 +3749,13 @@ concept scope_checker = requires(const C& c, const scope_set& granted, std::stri
 
 namespace tollgate::inline v0 {
 
-/// Checks a login and its password. Only the sign-in page needs one; an integrator with a sign-in of their own has none.
+/// Checks a login and its password. Only the built-in sign-in page needs one.
 ///
-/// Thread rule: callable from many threads at once. Blocking: yes in all likelihood; `static constexpr bool blocking = true`.
-/// Errors: an `error` when it could not be found out (unavailable also when too many checks run already); nothing is thrown.
+/// Thread rule: callable from many threads at once. Blocking: usually; declare `static constexpr bool blocking = true`.
+/// Errors: an `error` if it could not be checked (unavailable also if too many checks are running); nothing is thrown.
 template <class P>
 concept password_source = requires(P& p, std::string_view login, std::string_view password) {
-    // Whose they are; none when they are nobody's. Takes as long for a login that does not exist as for a wrong password.
+    // The user, or empty if login or password is wrong. Takes as long for an unknown login as for a wrong password.
     { p.check_password(login, password) } -> std::same_as<result<std::optional<user_id>>>;
 };
 
@@ -3741,14 +3778,15 @@ concept password_source = requires(P& p, std::string_view login, std::string_vie
 ///         }
 ///     };
 template <class S>
-concept session_source = requires(S& s, const http::request& asked, instant now, std::string_view return_to) {
-    // Who is signed in; none for nobody.
-    { s.session_of(asked, now) } -> std::same_as<result<std::optional<session>>>;
-    // Where to send a person who is not, so that they come back to `return_to`, a path and query of this site. Visible ASCII.
+concept session_source = requires(S& s, const http::request& request, instant now, std::string_view return_to) {
+    // The session of this request, if any.
+    { s.session_of(request, now) } -> std::same_as<result<std::optional<session>>>;
+    // Where to send someone who is not signed in, so that they come back to `return_to`, a path and query of this site.
+    // Visible ASCII.
     { s.sign_in_url(return_to) } -> std::same_as<std::string>;
 };
 
-/// What a person typed into a sign-in form, and where they are. Views: valid during the call.
+/// A submitted sign-in form and the client's address. Views: valid during the call.
 struct sign_in_attempt {
     std::string_view login;
     std::string_view password;
@@ -3757,31 +3795,31 @@ struct sign_in_attempt {
 
 enum class sign_in_result : std::uint8_t {
     signed_in,
-    refused,    ///< no such login, or another password: which of the two is nobody's business
-    throttled,  ///< too many failures before this one; nothing was looked at, a right password neither
+    refused,  ///< unknown login or wrong password; which of them is not disclosed
+    throttled,  ///< too many failures before; the password was not checked
 };
 
-/// What came of it.
+/// The result of an attempt.
 struct sign_in_answer {
     sign_in_result result = sign_in_result::refused;
-    std::optional<session> who;  ///< set exactly if signed in: the new session
-    seconds retry_after{};       ///< if throttled: when it is worth another try; at least 1
+    std::optional<session> who;  ///< the new session, if signed in
+    seconds retry_after{};  ///< if throttled: the time to wait; at least 1
 };
 
-/// A session source that lets people in and out by itself: what our sign-in pages need. `cookie_sessions` is one; an
-/// integrator who has a sign-in page is none, and `sign_in_url` leads to that page.
+/// A session source with sign-in and sign-out, which the built-in sign-in pages need. `cookie_sessions` is one. An
+/// integrator with a sign-in page needs only a `session_source`, whose `sign_in_url` leads to that page.
 ///
-/// Thread rule and errors: as for `session_source`. Blocking: `sign_in` takes long on purpose (a slow hash of the password),
-/// so it is called on a thread that may wait, whatever `blocking` says.
+/// Thread rule and errors: as for `session_source`. Blocking: `sign_in` computes a slow password hash, so it is called
+/// on a worker thread, whatever `blocking` says.
 template <class S>
-concept sign_in_source = session_source<S> && requires(S& s, const http::request& asked, const sign_in_attempt& attempt,
-                                                       instant now, http::response& out) {
-    // Checks the password, ends the session that the request came with, if any, and begins a new one, whose Set-Cookie is
-    // added to `out`. Adds nothing to `out` unless the result is `signed_in`. Whether the form came from our own page is the
-    // caller's to check, before.
-    { s.sign_in(asked, attempt, now, out) } -> std::same_as<result<sign_in_answer>>;
-    // Ends the session that the request came with, if any, and tells the browser to forget it.
-    { s.sign_out(asked, now, out) } -> std::same_as<result<void>>;
+concept sign_in_source = session_source<S> && requires(S& s, const http::request& request, const sign_in_attempt& attempt,
+                                                       instant now, http::response& response) {
+    // Checks the password, ends the session that the request came with, if any, and begins a new one, whose Set-Cookie
+    // is added to `out`. Adds nothing to `out` unless the result is `signed_in`. The caller has checked that the form
+    // came from this site.
+    { s.sign_in(request, attempt, now, response) } -> std::same_as<result<sign_in_answer>>;
+    // Ends the session that the request came with, if any, and clears the cookie.
+    { s.sign_out(request, now, response) } -> std::same_as<result<void>>;
 };
 
 }  // namespace tollgate
@@ -3838,11 +3876,11 @@ namespace tollgate::inline v0 {
 ///     };
 template <class R>
 concept target_rule = requires(const R& r, const http::url& target, const ip_address& address) {
-    // Judges a URL when a hook is made, by its text alone. A refusal is error_kind::invalid, and its message names
-    // `target_url`.
+    // Checks a URL when a hook is created, by its text alone. A refusal is error_kind::invalid with a message that
+    // names `target_url`.
     { r.check(target) } -> std::same_as<result<void>>;
-    // Judges an address before each connection to it, after the name was looked up: a name that was harmless when the
-    // hook was made may point inside now.
+    // Checks an address before each connection, after the name was resolved: a name may resolve to a private address
+    // later.
     { r.allows(address) } noexcept -> std::same_as<bool>;
 };
 
@@ -4694,13 +4732,13 @@ static_assert(agent_rule<require_agent>);
 
 namespace tollgate::inline v0 {
 
-/// The payload format of a hook whose request does not name one.
+/// The default payload format of hooks.
 inline constexpr std::string_view default_hook_type = "webhook";
 
-/// How long a replaced secret still signs beside the new one: people configure the new one at the receiver by hand.
+/// How long a replaced secret still signs in addition to the new one.
 inline constexpr std::chrono::hours hook_secret_overlap{24};
 
-/// Succeeds exactly if the account belongs to the user; otherwise not_found(), whether or not the account exists.
+/// Succeeds if the account belongs to the user; otherwise not_found, whether the account exists or not.
 template <user_directory Users>
 [[nodiscard]] result<void> require_account(Users& users, user_id user, const account_ref& wanted) {
     const auto is_theirs = has_account(users, user, wanted);
@@ -4709,13 +4747,13 @@ template <user_directory Users>
     return {};
 }
 
-/// Succeeds if hooks of this service can subscribe to the event; otherwise error_kind::invalid with a message about `event`.
+/// Whether the service has this event; otherwise invalid, with a message that names `event`.
 [[nodiscard]] inline result<void> check_hook_event(const service& at, std::string_view event) {
-    if (!at.has_event(event)) return invalid("event is none of this service's events.");
+    if (!at.has_event(event)) return invalid("event is not an event of this service.");
     return {};
 }
 
-/// Succeeds if the rule allows hooks to this URL; otherwise error_kind::invalid with a message about `target_url`.
+/// Whether hooks may be sent there; otherwise invalid, with a message that names `target_url`.
 template <target_rule Rule>
 [[nodiscard]] result<void> check_hook_target(const Rule& rule, std::string_view target_url) {
     if (target_url.size() > limits::target_url_bytes_max) return invalid("target_url is longer than 2048 bytes.");
@@ -4732,7 +4770,7 @@ struct webhook_request {
     hook_source source = hook_source::api;
 };
 
-/// A new hook, to be shown to its creator once: the secret is never listed.
+/// A new hook. Its secret is shown only once and never listed.
 struct issued_hook {
     hook_id id;
     std::string secret;
@@ -4743,16 +4781,16 @@ namespace detail {
 template <random_source Random>
 [[nodiscard]] result<std::string> new_hook_secret(const Random& random) {
     std::array<std::byte, hook_secret_random_bytes> entropy;
-    if (!random.fill(entropy)) return internal_error("the random source gave nothing");
+    if (!random.fill(entropy)) return internal_error("the random source failed");
     return make_hook_secret(entropy);
 }
 
 }  // namespace detail
 
-/// Creates a hook that receives events from now on. error_kind::invalid if the account has `hooks_per_event_max` hooks for
-/// this event already.
+/// Creates a hook for future events. Invalid if the account has `hooks_per_event_max` hooks for this event.
 template <hook_store Hooks, random_source Random = system_random>
-[[nodiscard]] result<issued_hook> issue_hook(Hooks& hooks, webhook_request wanted, instant now, const Random& random = {},
+[[nodiscard]] result<issued_hook> issue_hook(Hooks& hooks, webhook_request wanted, instant now,
+                                             const Random& random = {},
                                              std::size_t hooks_per_event_max = limits::hooks_per_event_max) {
     auto secret = detail::new_hook_secret(random);
     if (!secret) return std::move(secret).error();
@@ -4768,11 +4806,11 @@ template <hook_store Hooks, random_source Random = system_random>
     return issued_hook{*made, std::move(*secret)};
 }
 
-/// Replaces the secret of a hook of the account and returns the new one; std::nullopt if the account has no such hook. The
-/// old secret also signs for another `hook_secret_overlap`.
+/// Replaces the secret of a hook of the account; empty if the account has no such hook. The old one still signs for
+/// `hook_secret_overlap`.
 template <hook_store Hooks, random_source Random = system_random>
-[[nodiscard]] result<std::optional<std::string>> renew_hook_secret(Hooks& hooks, const account_ref& of, hook_id which, instant now,
-                                                                   const Random& random = {}) {
+[[nodiscard]] result<std::optional<std::string>> renew_hook_secret(Hooks& hooks, const account_ref& of, hook_id which,
+                                                                   instant now, const Random& random = {}) {
     auto secret = detail::new_hook_secret(random);
     if (!secret) return std::move(secret).error();
     const auto replaced = hooks.replace_hook_secret(of, which, *secret, now + hook_secret_overlap);
@@ -4781,40 +4819,38 @@ template <hook_store Hooks, random_source Random = system_random>
     return std::optional{std::move(*secret)};
 }
 
-}  // namespace tollgate
+}  // namespace tollgate::inline v0
 
 // <tollgate/account/issue_personal_token.hpp>
 
 namespace tollgate::inline v0 {
 
-/// What a user chooses when they create a token.
+/// A token to create.
 struct personal_token_request {
     user_id user;
     std::string description;
     scope_set scopes;
 };
 
-/// A new personal token, to be shown to its owner once: the store keeps only the digest of the secret.
+/// A new personal token. Its secret is shown only once; the store keeps its digest.
 struct issued_personal_token {
     token_id id;
     public_id username;
     secret_text secret;
 };
 
-/// Creates a token that `basic_token` accepts from now on:
-///
-///     const auto token = issue_personal_token(store, {user_id{1}, "backup", scopes}, system_clock{}.now());
-///
-/// error_kind::invalid for a description longer than `limits::token_description_bytes_max` bytes, and if the user has
-/// `tokens_per_user_max` tokens already. Does not check whether the scopes exist. Blocks as the store does.
+/// Creates a token that `basic_token` accepts from now on. Invalid for a description over
+/// `limits::token_description_bytes_max`, and if the user has `tokens_per_user_max` tokens. The caller checks that the
+/// scopes exist.
 template <token_store Store, random_source Random = system_random>
 [[nodiscard]] result<issued_personal_token> issue_personal_token(
     Store& store, personal_token_request wanted, instant now, const Random& random = {},
     std::size_t tokens_per_user_max = limits::personal_tokens_per_user_max) {
-    if (wanted.description.size() > limits::token_description_bytes_max) return invalid("description is longer than 255 bytes.");
+    if (wanted.description.size() > limits::token_description_bytes_max)
+        return invalid("description is longer than 255 bytes.");
     std::array<std::byte, 16> name_bytes;
     std::array<std::byte, 32> secret_bytes;
-    if (!random.fill(name_bytes) || !random.fill(secret_bytes)) return internal_error("the random source gave nothing");
+    if (!random.fill(name_bytes) || !random.fill(secret_bytes)) return internal_error("the random source failed");
     const auto username = make_public_id(public_id_kind::username, name_bytes);
     const auto secret = make_secret(secret_kind::personal_token, secret_bytes);
     secure_wipe(secret_bytes);
@@ -4830,38 +4866,73 @@ template <token_store Store, random_source Random = system_random>
     return issued_personal_token{*id, username, secret};
 }
 
-}  // namespace tollgate
+}  // namespace tollgate::inline v0
 
 // <tollgate/account/register_application.hpp>
 
 namespace tollgate::inline v0 {
 
-/// What a developer states about their application.
+/// An application to register.
 struct application_request {
     user_id owner;
-    std::string name;     ///< shown on the authorization page: a visible line of 1 to 100 bytes
-    std::string website;  ///< an absolute http or https URL without user information
-    std::string description = {};  ///< may be empty; a visible line of at most 255 bytes
+    std::string name;                              ///< shown on the consent page: a visible line of 1 to 100 bytes
+    std::string website;                           ///< an absolute http or https URL without user information
+    std::string description = {};                  ///< may be empty; a visible line of at most 255 bytes
     std::optional<std::string> redirect_url = {};  ///< as `website`, and without a fragment (RFC 6749 section 3.1.2)
 };
 
-/// What is wrong with one field, so that a form can show it there.
-struct field_fault {
-    std::string_view field;    ///< `name`, `website`, `description` or `redirect_url`
-    std::string_view message;  ///< a sentence that begins with the field's name
+enum class field_error : std::uint8_t {
+    malformed,
+    insecure,   ///< http to another host than a loopback address
+    not_ascii,  ///< an international domain name that is not in its ASCII form, or other characters beyond ASCII
 };
 
-/// Everything that is wrong, in the order of the fields; empty if the request is valid.
+/// An error in one field.
+struct field_fault {
+    std::string_view field;    ///< `name`, `website`, `description` or `redirect_url`
+    std::string message;     ///< a sentence that begins with the field's name
+    field_error what = field_error::malformed;
+};
+
+namespace detail {
+
+/// What is wrong with a URL of an application; empty if nothing is. http is allowed for programs on the user's machine
+/// only (RFC 9700 section 2.6): elsewhere a code could be read on its way.
+[[nodiscard]] inline std::optional<field_error> fault_of_url(std::string_view text) {
+    if (std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) > 0x7f; }))
+        return field_error::not_ascii;
+    const auto url = http::url::parse(text);
+    if (!url) return field_error::malformed;
+    const bool loopback = url->host == "localhost" ||
+                          (url->address && (url->address->is_v4() ? url->address->bytes()[12] == 127
+                                                                  : *url->address == ip_address::parse("::1")));
+    if (url->scheme == http::url_scheme::http && !loopback) return field_error::insecure;
+    return std::nullopt;
+}
+
+/// As URL libraries write it: scheme and host in lower case, without a default port, `/` for an empty path. A redirect_uri
+/// is compared byte for byte, and applications send what such a library returns. Precondition: the URL is valid.
+[[nodiscard]] inline std::string normalized_url(std::string_view text) {
+    const auto url = http::url::parse(text);
+    const auto fragment = text.find('#');
+    auto made = url->origin() + url->request_target();
+    if (fragment != std::string_view::npos) made.append(text.substr(fragment));
+    return made;
+}
+
+}  // namespace detail
+
+/// All errors, in the order of the fields; empty if there are none.
 [[nodiscard]] TOLLGATE_DECL std::vector<field_fault> faults_of(const application_request& wanted);
 
-/// A new application, to be shown to its owner once: the store keeps only the digest of the secret.
+/// A new application. Its secret is shown only once; the store keeps its digest.
 struct registered_application {
     application_id id;
     public_id client_id;
     secret_text client_secret;
 };
 
-/// A new client secret, also for one that replaces another; std::nullopt if the random source fails.
+/// A client secret, also for replacing one; empty if the random source fails.
 template <random_source Random>
 [[nodiscard]] std::optional<secret_text> new_client_secret(const Random& random) {
     std::array<std::byte, 32> bytes;
@@ -4871,16 +4942,18 @@ template <random_source Random>
     return made;
 }
 
-/// Registers an OAuth client (RFC 6749 section 2). error_kind::invalid with the first of `faults_of(wanted)`, and if the owner
-/// has `applications_per_user_max` applications already.
+/// Registers an OAuth client (RFC 6749 section 2). Invalid for the first of its faults, and if the user has
+/// `applications_per_user_max` applications.
 template <application_store Store, random_source Random = system_random>
 [[nodiscard]] result<registered_application> register_application(
     Store& store, application_request wanted, instant now, const Random& random = {},
     std::size_t applications_per_user_max = limits::applications_per_user_max) {
-    if (const auto faults = faults_of(wanted); !faults.empty()) return invalid(std::string{faults.front().message});
+    if (const auto faults = faults_of(wanted); !faults.empty()) return invalid(faults.front().message);
+    wanted.website = detail::normalized_url(wanted.website);
+    if (wanted.redirect_url) wanted.redirect_url = detail::normalized_url(*wanted.redirect_url);
     std::array<std::byte, 16> name_bytes;
     const auto secret = new_client_secret(random);
-    if (!secret || !random.fill(name_bytes)) return internal_error("the random source gave nothing");
+    if (!secret || !random.fill(name_bytes)) return internal_error("the random source failed");
     const auto client_id = make_public_id(public_id_kind::client_id, name_bytes);
 
     const auto id = store.create_application({.owner = wanted.owner,
@@ -4902,27 +4975,30 @@ static_assert(limits::application_name_bytes_max == 100 && limits::application_d
 
 inline std::vector<field_fault> faults_of(const application_request& wanted) {
     std::vector<field_fault> faults;
+    const auto check_url = [&](std::string_view field, std::string_view text, bool fragment_allowed) {
+        const auto add = [&](std::string_view message, field_error what = field_error::malformed) {
+            faults.push_back({field, std::string{field}.append(message), what});
+        };
+        const auto url = http::url::parse(text);
+        switch (detail::fault_of_url(text).value_or(field_error::malformed)) {
+            case field_error::insecure:
+                return add(" must be https; http is allowed for loopback addresses only.", field_error::insecure);
+            case field_error::not_ascii:
+                return add(" must be ASCII: write an international domain name in its ASCII form (xn--...).",
+                           field_error::not_ascii);
+            case field_error::malformed: break;
+        }
+        if (!url) add(" must be an absolute http or https URL of at most 2048 bytes.");
+        else if (url->has_user_info) add(" must not contain a user name or password.");
+        else if (url->has_fragment && !fragment_allowed) add(" must not have a fragment (#).");
+    };
     if (!is_visible_line(wanted.name, limits::application_name_bytes_max))
         faults.push_back({"name", "name must be a line of 1 to 100 bytes without control or invisible characters."});
-
-    const auto website = http::url::parse(wanted.website);
-    if (!website)
-        faults.push_back({"website", "website must be an absolute http or https URL of at most 2048 bytes."});
-    else if (website->has_user_info)
-        faults.push_back({"website", "website must not hold a user name or password."});
-
+    check_url("website", wanted.website, true);
     if (!wanted.description.empty() && !is_visible_line(wanted.description, limits::application_description_bytes_max))
-        faults.push_back({"description", "description must be a line of at most 255 bytes without control or invisible characters."});
-
-    if (wanted.redirect_url) {
-        const auto redirect = http::url::parse(*wanted.redirect_url);
-        if (!redirect)
-            faults.push_back({"redirect_url", "redirect_url must be an absolute http or https URL of at most 2048 bytes."});
-        else if (redirect->has_user_info)
-            faults.push_back({"redirect_url", "redirect_url must not hold a user name or password."});
-        else if (redirect->has_fragment)
-            faults.push_back({"redirect_url", "redirect_url must not have a fragment (#)."});
-    }
+        faults.push_back({"description",
+                          "description must be a line of at most 255 bytes without control or invisible characters."});
+    if (wanted.redirect_url) check_url("redirect_url", *wanted.redirect_url, false);
     return faults;
 }
 
@@ -5879,55 +5955,55 @@ struct new_cookie {
 
 namespace tollgate::inline v0 {
 
-/// How many failed sign-ins there may be within a window. OWASP's and NIST's (SP 800-63B section 5.2.2) advice is to
-/// slow guessing down without letting a stranger lock a person out; so what counts most is one login at one address.
+/// How many failed sign-ins are allowed in a window. Following OWASP and NIST (SP 800-63B section 5.2.2), guessing is
+/// slowed down without letting others lock out a user, so the main bound is per login and address.
 struct sign_in_bounds {
     quota login_at_address{10, std::chrono::minutes{15}};
-    quota address{100, std::chrono::minutes{15}};  ///< whatever the logins: one password tried on many
-    quota login{1000, std::chrono::hours{1}};      ///< whatever the addresses: what rented machines may try together
+    quota address{100, std::chrono::minutes{15}};  ///< for all logins: one password tried on many
+    quota login{1000, std::chrono::hours{1}};      ///< for all addresses: distributed guessing
 };
 
-/// How many of each are remembered; rounded up to powers of two, 24 bytes each: 384 KiB for each of the defaults.
+/// How many of each are remembered; rounded up to powers of two, 24 bytes each: 384 KiB for each default.
 struct sign_in_capacity {
     std::size_t logins_at_addresses = std::size_t{1} << 14;
     std::size_t addresses = std::size_t{1} << 14;
     std::size_t logins = std::size_t{1} << 14;
 };
 
-/// Where somebody tries to sign in, and as whom.
-struct sign_in_place {
-    /// As typed, whether there is such a user or not; the case of ASCII letters makes no difference.
+/// What an attempt is counted by.
+struct sign_in_key {
+    /// As typed, whether it exists or not. ASCII case is ignored.
     std::string_view login;
     ip_address client;  ///< an IPv6 address counts by its /64
 };
 
-/// Counts failed sign-ins and says when there were too many, in fixed windows that begin with a first failure.
+/// Counts failed sign-ins in fixed windows that begin with the first failure, and says when there were too many.
 ///
-/// An attempt counts as a failure from `begin` on, until `succeed` or `forgive` says otherwise, so that guesses made at
-/// the same time are no more than guesses made one after another.
+/// An attempt counts as a failure from `begin` until `succeed` or `forgive`, so that parallel guesses are bounded like
+/// sequential ones.
 ///
-/// **Memory** is bounded and never grows; where it is full, what has the fewest failures is forgotten, which admits too
-/// much, never too little. **Threads**: any number; one lock, held for some dozen instructions: what comes behind it, a
-/// slow hash, takes a hundred thousand times as long.
+/// **Memory** is bounded and never grows. When a table is full, the keys with the fewest failures are forgotten, which
+/// admits too much, never too little. **Threads**: any number; one lock, held for some dozen instructions, where the
+/// hash that follows takes a hundred thousand times as long.
 class sign_in_throttle {
 public:
-    /// A seed that OpenSSL gives. Throws std::runtime_error when it gives none.
+    /// With a seed from OpenSSL. Throws std::runtime_error if there is none.
     TOLLGATE_DECL explicit sign_in_throttle(const sign_in_bounds& bounds = {}, const sign_in_capacity& capacity = {});
-    /// `seed` is what strangers must not know; a fixed one is for tests.
+    /// `seed` must be secret; a fixed one is for tests.
     TOLLGATE_DECL sign_in_throttle(const sign_in_bounds& bounds, const sign_in_capacity& capacity,
                                    const siphash_key& seed);
     TOLLGATE_DECL ~sign_in_throttle();
 
-    /// None: the attempt may be made, and is counted. Otherwise how long there is no use in trying, at least one
-    /// second, and nothing is counted.
-    [[nodiscard]] TOLLGATE_DECL std::optional<seconds> begin(const sign_in_place& where, instant now) noexcept;
-    /// The attempt was right: this login's failures at this address are forgotten; those of others there are not, or
-    /// whoever has one login could guess at all.
-    TOLLGATE_DECL void succeed(const sign_in_place& where, instant now) noexcept;
-    /// The attempt was neither, because nobody could look: it is as if there had been none.
-    TOLLGATE_DECL void forgive(const sign_in_place& where, instant now) noexcept;
+    /// Empty: the attempt is allowed, and counted. Otherwise the time to wait, at least one second, and nothing is
+    /// counted.
+    [[nodiscard]] TOLLGATE_DECL std::optional<seconds> begin(const sign_in_key& key, instant now) noexcept;
+    /// The attempt succeeded: this login's failures at this address are forgotten. Other logins' failures at this
+    /// address stay, since otherwise the owner of one login could guess without a bound.
+    TOLLGATE_DECL void succeed(const sign_in_key& key, instant now) noexcept;
+    /// The attempt could not be checked: it is not counted.
+    TOLLGATE_DECL void forgive(const sign_in_key& key, instant now) noexcept;
 
-    /// All the memory that it will ever use.
+    /// The memory of all tables; it never grows.
     [[nodiscard]] TOLLGATE_DECL std::size_t memory_bytes() const noexcept;
 
 private:
@@ -5935,49 +6011,49 @@ private:
     std::unique_ptr<tables> tables_;
 };
 
-}  // namespace tollgate
+}  // namespace tollgate::inline v0
 
 // <tollgate/web/cookie_sessions.hpp>
 
 namespace tollgate::inline v0 {
 
-/// What `cookie_sessions` has to be told.
+/// Settings of `cookie_sessions`.
 struct session_settings {
-    /// As for the pages. https: the cookie is `Secure`, and `__Host-` keeps neighbours from setting it.
+    /// As for the pages. With https the cookie is `Secure` and has the `__Host-` prefix, so that sibling hosts cannot
+    /// set it.
     std::string auth_url;
     std::string cookie_name = "tollgate_session";  ///< a token, without `__Host-`
 
-    seconds idle_lifetime{std::chrono::hours{12}};    ///< a working day: nobody signs in twice on one
-    seconds lifetime{std::chrono::days{7}};           ///< however much it is used (OWASP: an absolute time-out)
-    seconds touch_interval{std::chrono::minutes{5}};  ///< a use is written down no more often: reading stays reading
+    seconds idle_lifetime{std::chrono::hours{12}};  ///< one working day
+    seconds lifetime{std::chrono::days{7}};         ///< however often it is used (OWASP: absolute time-out)
+    /// How often a use is stored at most, so that most requests only read.
+    seconds touch_interval{std::chrono::minutes{5}};
 
     sign_in_bounds throttle = {};
     sign_in_capacity throttle_capacity = {};
 };
 
-/// The query parameter of the sign-in page that says where a person wants to be afterwards: a path and query of this
-/// site.
+/// The query parameter of the sign-in page that holds the path and query to return to after signing in.
 inline constexpr std::string_view return_to_name = "return_to";
 
-/// The cookie of `cookie_sessions`: `tgw_` and 256 random bits. A store knows its SHA-256 alone, so whoever reads the
-/// store is signed in nowhere.
+/// The cookie of `cookie_sessions`: `tgw_` and 256 random bits. Stores keep only its SHA-256, so a leaked store does
+/// not leak sessions.
 class session_cookie {
 public:
-    /// Throws std::invalid_argument for an auth_url that is no absolute http or https URL, and for a name that is no
-    /// token.
+    /// Throws std::invalid_argument if auth_url is not an absolute http or https URL, or the name is not a token.
     TOLLGATE_DECL explicit session_cookie(const session_settings& with);
 
-    /// What this request came with; none for anything that could be no cookie of ours. A view of the request.
-    [[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> read(const http::request& asked) const noexcept;
-    /// False, and nothing is added, never happens to a secret.
-    [[nodiscard]] TOLLGATE_DECL bool give(std::string_view cookie, http::response& out) const;
-    TOLLGATE_DECL void take_back(http::response& out) const;
+    /// The well-formed session cookie of this request, if any. A view of the request.
+    [[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> read(const http::request& request) const noexcept;
+    /// False, and nothing is added, if the value cannot be in a cookie; never for a secret.
+    [[nodiscard]] TOLLGATE_DECL bool set(std::string_view cookie, http::response& response) const;
+    TOLLGATE_DECL void clear(http::response& response) const;
 
     /// `{path of auth_url}/en/user/sign_in/?return_to=...`
     [[nodiscard]] TOLLGATE_DECL std::string sign_in_url(std::string_view return_to) const;
 
-    /// What the pages make form tokens from. It follows from the cookie and leads nowhere back: not to the cookie, and
-    /// not from what the store keeps.
+    /// The secret that form tokens are made from. It is derived from the cookie, but not from what the store keeps, and
+    /// the cookie cannot be derived from it.
     [[nodiscard]] static TOLLGATE_DECL std::string session_secret_of(std::string_view cookie);
 
 private:
@@ -5986,8 +6062,8 @@ private:
     bool secure_ = true;
 };
 
-/// Sessions of our own: a random cookie, and rows in a store. New with each sign-in, so that a cookie somebody was made
-/// to carry is worth nothing (session fixation); over after a time unused and after a time whatever happens.
+/// Sessions with a random cookie and rows in a store. Each sign-in begins a new session, which prevents session
+/// fixation. Sessions end after an idle time and after an absolute time.
 ///
 /// Store and passwords must outlive it. Thread rule: any thread. Blocking: as the store does; `sign_in` as the
 /// passwords do.
@@ -6005,65 +6081,65 @@ public:
           passwords_{&passwords},
           random_{std::move(random)} {}
 
-    [[nodiscard]] result<std::optional<session>> session_of(const http::request& asked, instant now) {
-        const auto shown = cookie_.read(asked);
-        if (!shown) return std::optional<session>{};
-        const auto key = digest_of(*shown);
+    [[nodiscard]] result<std::optional<session>> session_of(const http::request& request, instant now) {
+        const auto cookie = cookie_.read(request);
+        if (!cookie) return std::optional<session>{};
+        const auto key = digest_of(*cookie);
         auto found = store_->find_session(key);
         if (!found) return std::move(found).error();
         if (!*found || is_over(**found, now)) return std::optional<session>{};
-        // Who cannot be written down as seen is let in all the same: the session only ends sooner.
+        // A failure to record the use does not end the session now; it only expires earlier.
         if (now - (*found)->last_seen_at >= settings_.touch_interval) (void)store_->touch_session(key, now);
         return std::optional{
-            session{(*found)->user, std::move((*found)->login), session_cookie::session_secret_of(*shown)}};
+            session{(*found)->user, std::move((*found)->login), session_cookie::session_secret_of(*cookie)}};
     }
 
     [[nodiscard]] std::string sign_in_url(std::string_view return_to) const { return cookie_.sign_in_url(return_to); }
 
-    [[nodiscard]] result<sign_in_answer> sign_in(const http::request& asked, const sign_in_attempt& attempt,
-                                                  instant now, http::response& out) {
-        const sign_in_place where{attempt.login, attempt.client};
-        if (const auto wait = throttle_.begin(where, now))
+    [[nodiscard]] result<sign_in_answer> sign_in(const http::request& request, const sign_in_attempt& attempt,
+                                                 instant now, http::response& response) {
+        const sign_in_key key{attempt.login, attempt.client};
+        if (const auto wait = throttle_.begin(key, now))
             return sign_in_answer{sign_in_result::throttled, std::nullopt, *wait};
-        // What is so long is nobody's, and not worth a slow hash.
+        // Too long to be valid, and not worth a slow hash.
         if (attempt.login.size() > limits::login_bytes_max || attempt.password.size() > limits::password_bytes_max)
             return sign_in_answer{};
         auto checked = passwords_->check_password(attempt.login, attempt.password);
         if (!checked) {
-            throttle_.forgive(where, now);
+            throttle_.forgive(key, now);
             return std::move(checked).error();
         }
         if (!*checked) return sign_in_answer{};
-        throttle_.succeed(where, now);
-        if (auto ended = end_session_of(asked); !ended) return std::move(ended).error();
-        return begin_session({**checked, std::string{attempt.login}, {}}, now, out);
+        throttle_.succeed(key, now);
+        if (auto ended = end_session_of(request); !ended) return std::move(ended).error();
+        return begin_session({**checked, std::string{attempt.login}, {}}, now, response);
     }
 
-    [[nodiscard]] result<void> sign_out(const http::request& asked, instant, http::response& out) {
-        auto ended = end_session_of(asked);
-        if (ended) cookie_.take_back(out);
+    [[nodiscard]] result<void> sign_out(const http::request& request, instant, http::response& response) {
+        auto ended = end_session_of(request);
+        if (ended) cookie_.clear(response);
         return ended;
     }
 
 private:
-    // More than is added, so that a store stays as small as its sessions.
-    static constexpr std::size_t swept_at_once = 4;
+    // More than one sign-in adds, so that the store does not grow with expired sessions.
+    static constexpr std::size_t sweep_rows_max = 4;
 
     [[nodiscard]] bool is_over(const stored_session& found, instant now) const noexcept {
         return now - found.created_at >= settings_.lifetime || now - found.last_seen_at >= settings_.idle_lifetime;
     }
 
-    [[nodiscard]] result<void> end_session_of(const http::request& asked) {
-        const auto shown = cookie_.read(asked);
-        if (!shown) return {};
-        auto ended = store_->end_session(digest_of(*shown));
+    [[nodiscard]] result<void> end_session_of(const http::request& request) {
+        const auto cookie = cookie_.read(request);
+        if (!cookie) return {};
+        auto ended = store_->end_session(digest_of(*cookie));
         if (!ended) return std::move(ended).error();
         return {};
     }
 
-    [[nodiscard]] result<sign_in_answer> begin_session(session who, instant now, http::response& out) {
+    [[nodiscard]] result<sign_in_answer> begin_session(session who, instant now, http::response& response) {
         std::array<std::byte, 32> bytes;
-        if (!random_.fill(bytes)) return internal_error("the random source gave nothing");
+        if (!random_.fill(bytes)) return internal_error("the random source failed");
         const auto cookie = make_secret(secret_kind::session, bytes);
         secure_wipe(bytes);
         who.secret = session_cookie::session_secret_of(cookie);
@@ -6074,8 +6150,8 @@ private:
                                             .created_at = now,
                                             .last_seen_at = now});
         if (!kept) return std::move(kept).error();
-        if (!cookie_.give(cookie, out)) return internal_error("a session's cookie is no cookie");
-        (void)store_->sweep_sessions(now - settings_.lifetime, now - settings_.idle_lifetime, swept_at_once);
+        if (!cookie_.set(cookie, response)) return internal_error("the session cookie is malformed");
+        (void)store_->sweep_sessions(now - settings_.lifetime, now - settings_.idle_lifetime, sweep_rows_max);
         return sign_in_answer{sign_in_result::signed_in, std::move(who), {}};
     }
 
@@ -6090,9 +6166,9 @@ private:
 inline session_cookie::session_cookie(const session_settings& with) {
     const auto at = http::url::parse(with.auth_url);
     if (!at || at->has_query || at->has_fragment || at->has_user_info)
-        throw std::invalid_argument{"tollgate: '" + with.auth_url + "' is no absolute http or https URL"};
+        throw std::invalid_argument{"tollgate: '" + with.auth_url + "' is not an absolute http or https URL"};
     if (with.cookie_name.empty() || !std::all_of(with.cookie_name.begin(), with.cookie_name.end(), is_token_char))
-        throw std::invalid_argument{"tollgate: '" + with.cookie_name + "' is no name for a cookie"};
+        throw std::invalid_argument{"tollgate: '" + with.cookie_name + "' is not a valid cookie name"};
     secure_ = at->scheme == http::url_scheme::https;
     name_ = (secure_ ? "__Host-" : "") + with.cookie_name;
     sign_in_path_ = at->path;
@@ -6100,17 +6176,17 @@ inline session_cookie::session_cookie(const session_settings& with) {
     sign_in_path_ += "/en/user/sign_in/";
 }
 
-inline std::optional<std::string_view> session_cookie::read(const http::request& asked) const noexcept {
-    const auto found = http::find_cookie(asked.fields, name_);
+inline std::optional<std::string_view> session_cookie::read(const http::request& request) const noexcept {
+    const auto found = http::find_cookie(request.fields, name_);
     return found && is_well_formed(secret_kind::session, *found) ? found : std::nullopt;
 }
 
-inline bool session_cookie::give(std::string_view cookie, http::response& out) const {
-    return http::add_cookie(out, {.name = name_, .value = cookie, .max_age = std::nullopt, .secure = secure_});
+inline bool session_cookie::set(std::string_view cookie, http::response& response) const {
+    return http::add_cookie(response, {.name = name_, .value = cookie, .max_age = std::nullopt, .secure = secure_});
 }
 
-inline void session_cookie::take_back(http::response& out) const {
-    (void)http::add_cookie(out, {.name = name_, .value = "", .max_age = seconds{0}, .secure = secure_});
+inline void session_cookie::clear(http::response& response) const {
+    (void)http::add_cookie(response, {.name = name_, .value = "", .max_age = seconds{0}, .secure = secure_});
 }
 
 inline std::string session_cookie::sign_in_url(std::string_view return_to) const {
@@ -6122,14 +6198,14 @@ inline std::string session_cookie::session_secret_of(std::string_view cookie) {
     return hex_encode(hmac_sha256({.key = cookie, .message = "session secret"}).raw());
 }
 
-}  // namespace tollgate
+}  // namespace tollgate::inline v0
 
 // <tollgate/web/html_writer.hpp>
 
-namespace tollgate::inline v0::http {
+namespace tollgate::inline v0 {
 
-/// Markup with a `{}` for each text that goes into it: a literal, so that no text from elsewhere can ever be markup. That
-/// there are as many places as texts is checked while compiling.
+/// HTML with a `{}` for each inserted text. Only literals convert to it, so that user data cannot become markup. The
+/// number of placeholders is checked at compile time.
 template <class... Texts>
 class html_template {
 public:
@@ -6144,8 +6220,8 @@ private:
     std::string_view text_;
 };
 
-/// Writes HTML behind what `out` holds, which must outlive it. Texts are escaped for element content and for quoted
-/// attribute values; they must not stand in a script, a style sheet or an unquoted attribute.
+/// Appends HTML to `out`, which must outlive it. Texts are escaped for element content and quoted attribute values;
+/// they must not be inserted into scripts, style sheets or unquoted attributes.
 ///
 ///     html_writer page{out};
 ///     page.add("<h1 id=\"{}\">{}</h1>", anchor, title);
@@ -6175,7 +6251,7 @@ void html_writer::put(std::string_view& markup, const Text& text) {
     out_->append(markup.substr(0, place));
     markup.remove_prefix(place + 2);
     if constexpr (std::integral<Text>) {
-        char digits[20];  // of 2^64 - 1, and of -2^63 with its sign
+        char digits[20];  // 2^64 - 1, or -2^63 with its sign
         const auto done = std::to_chars(digits, digits + sizeof digits, text);
         out_->append(digits, done.ptr);
     } else {
@@ -6196,67 +6272,70 @@ inline void html_writer::escape(std::string_view text) {
     }
 }
 
-}  // namespace tollgate::http
+}  // namespace tollgate::inline v0
 
 // <tollgate/web/texts.hpp>
 
 namespace tollgate::inline v0 {
 
-/// A heading, and what it means for whoever meets it.
+/// A page that replaces the requested one.
 struct message_texts {
     std::string_view heading;
     std::string_view explanation;
 };
 
-/// The words with `value` in place of their first `{}`. Plain text, to be escaped as a whole.
+/// Replaces the first `{}` of `texts` by `value`. The result is plain text, to be escaped as a whole.
 [[nodiscard]] inline std::string fill_in(std::string_view texts, std::string_view value) {
     std::string filled{texts};
-    if (const auto place = filled.find("{}"); place != std::string::npos) filled.replace(place, 2, value);
+    if (const auto at = filled.find("{}"); at != std::string::npos) filled.replace(at, 2, value);
     return filled;
 }
 
-/// What the consent page says, and the pages in its place. `{}` is where the application's name goes, unless it says
-/// otherwise.
+/// The consent page and its error pages. `{}` is the application's name unless a comment says otherwise.
 struct consent_texts {
-    std::string_view title = "Let {} in?";
-    std::string_view asks = "{} asks for access to your account.";
+    std::string_view title = "Authorize {}?";
+    std::string_view asks = "{} requests access to your account.";
     std::string_view scopes = "It will be able to:";
-    std::string_view website = "Website it names as its own: {}";  ///< the website
-    std::string_view leads_to = "Either way you go on to {}.";     ///< the host that the browser goes back to
+    std::string_view website = "Website stated by the application: {}";    ///< the website
+    std::string_view leads_to = "Either choice will redirect you to {}.";  ///< the host of the redirect URL
     std::string_view allow = "Allow";
     std::string_view deny = "Deny";
 
-    std::string_view sign_in = "Sign in to answer";  ///< where the sign-in is on the same page
+    std::string_view sign_in = "Sign in to continue";  ///< where sign-in and consent share a page
 
-    message_texts no_client{"Which application?",
-                            "The link that led here does not say which application it belongs to. Go back to the "
-                            "application, and tell its makers if this happens again."};
+    message_texts missing_client{"Missing client_id",
+                                 "The link that led here does not say which application it belongs to. Go back to the "
+                                 "application, and contact its developer if this happens again."};
     message_texts unknown_client{
-        "An unknown application",
-        "The link that led here belongs to no application that is registered. Nothing was shared."};
-    message_texts wrong_redirect{
-        "Not where this application lives",
-        "The link that led here asks to send you on to an address that its application did not "
-        "register. That may be a mistake, or an attempt to deceive you. Nothing was shared."};
+        "Unknown application",
+        "The link that led here does not belong to a registered application. No access was granted."};
+    message_texts unregistered_redirect{
+        "Redirect URL not registered",
+        "The redirect_uri of this request is not registered for the application. The link may be wrong, or an attempt "
+        "to deceive you. No access was granted."};
+    message_texts missing_redirect{
+        "Missing redirect_uri",
+        "The application has no registered redirect URL, so each request must contain a redirect_uri on its website. "
+        "No access was granted."};
     message_texts answered{
-        "You have answered this",
-        "The application has been told already. Go back to it, and begin there if you need to again."};
+        "This request was already answered",
+        "The application has already received your decision. Return to it, and start again there if necessary."};
 };
 
-/// How an attempt ended.
+/// How a delivery attempt ended.
 struct attempt_texts {
-    std::string_view answered = "Answered {}";  ///< the status
-    std::string_view redirected = "Answered {}: redirects are not followed";
-    std::string_view no_address = "The name of the host leads nowhere";
-    std::string_view refused_address = "The name of the host leads to an address that webhooks may not go to";
-    std::string_view no_connection = "Nobody listens at the address";
-    std::string_view no_tls = "No secure connection: the certificate may be wrong or out of date";
-    std::string_view timed_out = "There was no whole answer in time";
-    std::string_view broken_off = "The connection ended before the answer did";
-    std::string_view bad_answer = "What came back was no HTTP answer, or too much of one";
+    std::string_view answered = "HTTP status {}";  ///< the status
+    std::string_view redirected = "HTTP status {}: redirects are not followed";
+    std::string_view no_address = "The host name could not be resolved";
+    std::string_view refused_address = "The host name resolves to an address that webhooks may not be sent to";
+    std::string_view no_connection = "Connection refused";
+    std::string_view no_tls = "TLS handshake failed: the certificate may be invalid or expired";
+    std::string_view timed_out = "Timed out before the response was complete";
+    std::string_view broken_off = "Connection closed before the response was complete";
+    std::string_view bad_answer = "Invalid or oversized HTTP response";
 };
 
-/// What the page of a webhook's deliveries says. `{}` is a moment, unless it says otherwise.
+/// The deliveries of one webhook. `{}` is a point in time unless a comment says otherwise.
 struct delivery_texts {
     std::string_view link = "Deliveries";
     std::string_view title = "Deliveries of {}";  ///< the event
@@ -6267,49 +6346,49 @@ struct delivery_texts {
     std::string_view failing = "Failing";
     std::string_view disabled = "Disabled";
     std::string_view failing_about =
-        "No attempt has succeeded since {}. There are more to come, further and further apart; where none succeeds for "
-        "too long, the webhook is disabled.";
-    std::string_view gone_about = "On {} the address answered 410 (gone), which asks for nothing more to be sent there.";
-    std::string_view failed_about = "It was disabled on {}, because no attempt had succeeded for too long.";
+        "No attempt has succeeded since {}. Retries continue at growing intervals. If none succeeds for too long, the "
+        "webhook is disabled.";
+    std::string_view gone_about = "Disabled on {}: the URL responded with status 410 (Gone).";
+    std::string_view failed_about = "Disabled on {}: no attempt had succeeded for too long.";
     std::string_view disabled_about =
-        "What happens in the meantime is not sent to it later. What was on its way already is held until you enable it.";
-    std::string_view enable = "Enable again";
-    std::string_view enabled = "The webhook is enabled. What was held for it is on its way.";
+        "New events are not sent to a disabled webhook. Pending deliveries are held until you enable it.";
+    std::string_view enable = "Enable webhook";
+    std::string_view enabled = "The webhook was enabled. Pending deliveries are being sent.";
 
-    std::string_view none = "Nothing was sent yet. The next {} will stand here, and what came of it.";  ///< the event
-    std::string_view none_older = "There are no older ones, or they are not kept any more.";
+    std::string_view none = "No deliveries yet. The next {} and its attempts will be listed here.";  ///< the event
+    std::string_view none_older = "There are no older deliveries, or they are no longer stored.";
     std::string_view paging = "More deliveries";
     std::string_view newest = "Newest";
     std::string_view older = "Older";
     std::string_view last_attempts = "The last {} attempts.";  ///< a number
-    std::string_view waiting = "On its way";
+    std::string_view waiting = "Pending";
     std::string_view delivered = "Delivered";
-    std::string_view given_up = "Given up";
+    std::string_view given_up = "Failed";
     std::string_view held = "Held";
-    std::string_view next_attempt = "The next attempt is due {}.";
-    std::string_view no_attempt = "No attempt was made yet.";
+    std::string_view next_attempt = "Next attempt: {}.";
+    std::string_view no_attempt = "No attempts yet.";
     std::string_view send_again = "Send again";
-    std::string_view sent_again = "It is on its way again. Load this page anew in a moment to see what came of it.";
-    std::string_view not_while_disabled = "Nothing is sent while the webhook is disabled. Enable it first, then send again.";
+    std::string_view sent_again = "The delivery was queued again. Reload this page in a moment to see the result.";
+    std::string_view not_while_disabled = "A disabled webhook cannot send. Enable it first, then send again.";
 
     attempt_texts attempts = {};
     std::string_view milliseconds = "{} ms";  ///< a number
     std::string_view seconds = "{} s";        ///< a number
-    std::string_view answer = "What it answered";
-    std::string_view answer_cut = "What it answered, as far as it was kept";
+    std::string_view answer = "Response body";
+    std::string_view answer_cut = "Response body (truncated)";
 };
 
 /// How long to wait. `{}` is the number.
 struct duration_texts {
-    std::string_view one_second = "one second";
+    std::string_view one_second = "1 second";
     std::string_view seconds = "{} seconds";
-    std::string_view one_minute = "one minute";
+    std::string_view one_minute = "1 minute";
     std::string_view minutes = "{} minutes";
-    std::string_view one_hour = "one hour";
+    std::string_view one_hour = "1 hour";
     std::string_view hours = "{} hours";
 };
 
-/// What the sign-in and sign-out pages say.
+/// The sign-in and sign-out pages.
 struct sign_in_texts {
     std::string_view title = "Sign in";
     std::string_view login = "Login";
@@ -6317,210 +6396,208 @@ struct sign_in_texts {
     std::string_view button = "Sign in";
     std::string_view login_missing = "Enter your login.";
     std::string_view password_missing = "Enter your password.";
-    std::string_view refused = "Login and password do not match. Check both, and type the password again.";
-    std::string_view throttled = "There were too many tries. Wait {} before the next one.";
+    std::string_view refused = "Incorrect login or password.";
+    std::string_view throttled = "Too many failed attempts. Try again in {}.";
     duration_texts durations = {};
     std::string_view out_title = "Sign out";
-    std::string_view out_about = "You are signed in as {}. After signing out, this browser has to sign in again.";
+    std::string_view out_about = "You are signed in as {}.";
     std::string_view signed_out = "You are signed out.";
 };
 
-/// What forms and lists say, whatever they are about.
+/// What all forms and lists share.
 struct form_texts {
-    std::string_view faults = "There is a problem";
+    std::string_view faults = "Please correct the following";
     std::string_view fault = "Error:";
     std::string_view optional = "(optional)";
-    std::string_view missing = "This is needed.";
-    std::string_view too_long = "This is too long: there is room for {} bytes of text.";
+    std::string_view missing = "This field is required.";
+    std::string_view too_long = "Too long: at most {} bytes are allowed.";
     std::string_view not_plain = "Use plain text on a single line.";
-    std::string_view no_url = "Enter a whole web address, such as https://example.com/page.";
-    std::string_view unknown_choice = "Choose one that is offered.";
+    std::string_view no_url = "Enter an absolute URL, such as https://example.com/page.";
+    std::string_view insecure_url = "Use https. http is only allowed for loopback addresses, such as http://127.0.0.1.";
+    std::string_view url_not_ascii =
+        "Use ASCII characters only. Write an international domain name in its ASCII form, such as xn--bcher-kva.example.";
+    std::string_view unknown_choice = "Choose one of the listed options.";
     std::string_view actions = "Actions";
     std::string_view created = "Created";
     std::string_view last_used = "Last used";
-    std::string_view never = "Not yet";
-    std::string_view shown_once = "This is the only time that the secret is shown. Keep it as safe as a password.";
+    std::string_view never = "Never";
+    std::string_view shown_once = "Copy the secret now. You will not be able to see it again.";
 };
 
-/// What the page of personal tokens says.
+/// The page of personal tokens.
 struct token_texts {
     std::string_view link = "Tokens";
     std::string_view title = "Personal API tokens";
     std::string_view about =
-        "A token lets a program of your own call the API in your name: a script, a scheduled job, a tool on "
-        "your computer. Give each program a token of its own, with no more than it needs.";
-    std::string_view none = "You have no tokens yet. The form below makes the first one.";
+        "A personal token lets your own scripts and tools call the API as you. Create one token per program, with only "
+        "the scopes it needs.";
+    std::string_view none = "You have no tokens yet.";
     std::string_view add = "New token";
     std::string_view description = "Description";
-    std::string_view description_hint = "What it is for, such as \"nightly backup\". Only you see it.";
-    std::string_view description_missing = "Say what the token is for.";
-    std::string_view scopes = "What may it do?";
-    std::string_view scopes_missing = "Choose at least one thing that the token may do.";
+    std::string_view description_hint = "What the token is for, such as \"nightly backup\". Only you see it.";
+    std::string_view description_missing = "Enter a description.";
+    std::string_view scopes = "Scopes";
+    std::string_view scopes_missing = "Select at least one scope.";
     std::string_view button = "Create token";
     std::string_view username = "Token username";
     std::string_view secret = "Token secret";
-    std::string_view may = "May do";
-    std::string_view too_many =
-        "You have as many tokens as one person can have. Revoke one that nothing uses any more, then try again.";
+    std::string_view may = "Scopes";
+    std::string_view too_many = "You have reached the maximum number of tokens. Revoke an unused one, then try again.";
     std::string_view made_title = "Your new token";
-    std::string_view made_about = "Give both to your program now; it sends them with HTTP Basic authentication.";
-    std::string_view back = "I have stored both: back to my tokens";
+    std::string_view made_about = "Use the username and the secret with HTTP Basic authentication.";
+    std::string_view back = "Back to tokens";
     std::string_view revoke = "Revoke";
-    std::string_view revoke_warning = "Whatever uses \"{}\" is locked out at once. This cannot be undone.";
+    std::string_view revoke_warning = "Programs that use \"{}\" will lose access immediately. This cannot be undone.";
     std::string_view revoke_button = "Revoke this token";
-    std::string_view revoked = "The token was revoked. Nothing gets in with it any more.";
+    std::string_view revoked = "The token was revoked.";
 };
 
-/// What the page of OAuth applications says.
+/// The page of OAuth applications.
 struct application_texts {
     std::string_view link = "Applications";
     std::string_view title = "OAuth applications";
     std::string_view about =
-        "An application asks other people for access to their accounts, with OAuth 2.0. Register yours here to get "
-        "the client ID and the client secret that it needs. For access to your own account alone, a token is "
-        "enough.";
-    std::string_view none = "You have registered no applications yet. The form below registers the first one.";
+        "An application requests access to other people's accounts with OAuth 2.0. Register it to get a client ID and "
+        "a client secret. To access only your own account, use a personal token.";
+    std::string_view none = "You have not registered any applications yet.";
     std::string_view add = "New application";
     std::string_view name = "Name";
-    std::string_view name_hint = "What people read when your application asks for access.";
-    std::string_view name_missing = "Give the application a name.";
+    std::string_view name_hint = "Shown to users when the application requests access.";
+    std::string_view name_missing = "Enter a name.";
     std::string_view website = "Website";
-    std::string_view website_hint = "Where people find out more, such as https://example.com.";
-    std::string_view website_missing = "Enter the address of the application's website.";
+    std::string_view website_hint = "Where users can learn more, such as https://example.com.";
+    std::string_view website_missing = "Enter the URL of the application's website.";
     std::string_view description = "Description";
     std::string_view redirect_url = "Redirect URL";
     std::string_view redirect_url_hint =
-        "Where people return to after they decided. Without one, each request has to name an "
-        "address on the website above.";
+        "Where users return after their decision. Without it, each request must contain a redirect_uri on the website "
+        "above.";
     std::string_view redirect_url_bad =
-        "Enter a whole web address without a #fragment, such as https://example.com/callback.";
+        "Enter an absolute URL without a #fragment, such as https://example.com/callback.";
     std::string_view no_redirect_url = "None";
     std::string_view button = "Register application";
     std::string_view client_id = "Client ID";
     std::string_view client_secret = "Client secret";
     std::string_view too_many =
-        "You have as many applications as one person can have. Delete one that nobody uses any more, then try again.";
+        "You have reached the maximum number of applications. Delete an unused one, then try again.";
     std::string_view made_title = "{} is registered";
-    std::string_view renewed_title = "A new secret for {}";
-    std::string_view made_about = "Give both to your application now.";
-    std::string_view back = "I have stored both: back to my applications";
+    std::string_view renewed_title = "New secret for {}";
+    std::string_view made_about = "Configure your application with the client ID and the client secret.";
+    std::string_view back = "Back to applications";
     std::string_view renew = "New secret";
     std::string_view renew_warning =
-        "The old secret of {} stops working at once: until it has the new one, it can let nobody in.";
-    std::string_view renew_button = "Make a new secret";
+        "The current secret of {} will stop working immediately. Configure the new one to restore access.";
+    std::string_view renew_button = "Generate a new secret";
     std::string_view remove = "Delete";
     std::string_view remove_warning =
-        "{} loses its access to the account of everybody who ever let it in. This cannot be undone.";
+        "{} will lose access to the accounts of all users who authorized it. This cannot be undone.";
     std::string_view remove_button = "Delete this application";
-    std::string_view removed = "The application was deleted, and all access that it had with it.";
+    std::string_view removed = "The application and all its access were deleted.";
 };
 
-/// What the page of applications that a person let in says.
+/// The page of authorized applications.
 struct authorization_texts {
     std::string_view link = "Authorizations";
     std::string_view title = "Authorized applications";
     std::string_view about =
-        "These applications may use your account, because you let them. Take that back from any that you do not "
-        "use or do not know.";
-    std::string_view none =
-        "You have let no application into your account. When you do, it stands here, and you can change your mind.";
+        "You have authorized these applications to access your account. Revoke access for applications that you do "
+        "not use or do not recognize.";
+    std::string_view none = "You have not authorized any applications.";
     std::string_view application = "Application";
-    std::string_view may = "It may";
-    std::string_view since = "Since";
+    std::string_view may = "Permissions";
+    std::string_view since = "Authorized";
     std::string_view revoke = "Revoke";
-    std::string_view revoke_warning = "{} is locked out of your account at once. It may ask for access again.";
+    std::string_view revoke_warning = "{} will lose access to your account immediately. It can request access again.";
     std::string_view revoke_button = "Revoke access";
-    std::string_view revoked = "The application is locked out of your account.";
+    std::string_view revoked = "Access was revoked.";
 };
 
-/// What the page of webhooks says.
+/// The page of webhooks.
 struct webhook_texts {
     std::string_view link = "Webhooks";
     std::string_view title = "Webhooks";
     std::string_view about =
-        "A webhook tells your server when something happens in an account: it posts each event to an address of "
-        "yours, signed, so that you know it is from here.";
-    std::string_view no_accounts =
-        "Webhooks belong to an account, and you have none at any of our services. When you do, set them up here.";
-    std::string_view none = "You have no webhooks yet. The form below sets up the first one.";
+        "A webhook notifies your server of events in an account: each event is sent as a signed POST request to your "
+        "URL.";
+    std::string_view no_accounts = "Webhooks belong to an account, and you have no accounts yet.";
+    std::string_view none = "You have no webhooks yet.";
     std::string_view none_here = "This account has no webhooks.";
-    std::string_view choose = "Show an account";
-    std::string_view choose_about = "You have more accounts than fit on one page.";
+    std::string_view choose = "Account to show";
+    std::string_view choose_about = "You have too many accounts to list on one page.";
     std::string_view choose_button = "Show";
     std::string_view add = "New webhook";
     std::string_view account = "Account";
     std::string_view event = "Event";
-    std::string_view event_hint = "Pick one of the account's own service.";
-    std::string_view event_of_other_service =
-        "The service of this account, {}, has no such event. Choose one of its own.";
-    std::string_view target_url = "Address";
-    std::string_view target_url_hint = "Where each event is posted, such as https://example.com/hooks.";
-    std::string_view target_url_missing = "Enter the address that events are to be posted to.";
+    std::string_view event_hint = "Select an event of the account's service.";
+    std::string_view event_of_other_service = "The service {} does not have this event.";
+    std::string_view target_url = "URL";
+    std::string_view target_url_hint = "Events are sent to this URL, such as https://example.com/hooks.";
+    std::string_view target_url_missing = "Enter the URL to send events to.";
     std::string_view button = "Create webhook";
-    std::string_view source = "Set up";
-    std::string_view by_api = "by API";
-    std::string_view by_hand = "by hand";
+    std::string_view source = "Created by";
+    std::string_view by_api = "API";
+    std::string_view by_hand = "Settings page";
     std::string_view too_many =
-        "The account has as many webhooks for this event as there can be. Delete one of them, then try again.";
+        "The account has reached the maximum number of webhooks for this event. Delete one, then try again.";
     std::string_view made_title = "Your new webhook";
-    std::string_view renewed_title = "A new signing secret";
-    std::string_view made_about = "Events are on their way to {} from now on. Check their signature with this secret.";
+    std::string_view renewed_title = "New signing secret";
+    std::string_view made_about = "Events will be sent to {}. Verify their signatures with this secret.";
     std::string_view renewed_about =
-        "Deliveries are signed with this secret from now on. For 24 hours the old one signs them, too, so "
-        "that nothing is lost while you change over.";
+        "Deliveries are signed with this secret from now on. For 24 hours they are signed with the previous secret, "
+        "too, so that you can switch without losing events.";
     std::string_view secret = "Signing secret";
-    std::string_view back = "I have stored it: back to my webhooks";
+    std::string_view back = "Back to webhooks";
     std::string_view renew = "New secret";
-    std::string_view renew_warning = "You get a new signing secret for {}. The old one stays good for 24 hours.";
-    std::string_view renew_button = "Make a new secret";
+    std::string_view renew_warning =
+        "A new signing secret will be generated for {}. The current one stays valid for 24 hours.";
+    std::string_view renew_button = "Generate a new secret";
     std::string_view remove = "Delete";
-    std::string_view remove_warning = "Nothing more is sent to {} for this webhook. This cannot be undone.";
+    std::string_view remove_warning = "Events will no longer be sent to {}. This cannot be undone.";
     std::string_view remove_button = "Delete this webhook";
     std::string_view removed = "The webhook was deleted.";
 };
 
-/// What is on every page, around what the page is about.
+/// What surrounds every page's content.
 struct frame_texts {
-    std::string_view language = "en";  ///< of all of these words (BCP 47)
+    std::string_view language = "en";  ///< of all texts (BCP 47)
     std::string_view site_name = "Your account";
-    std::string_view skip = "Skip to the content";
+    std::string_view skip = "Skip to content";
     std::string_view navigation = "Settings";
     std::string_view signed_in_as = "Signed in as {}";
     std::string_view sign_out = "Sign out";
-    std::string_view faulty_title = "Error: {}";
+    std::string_view error_title = "Error: {}";
 };
 
-/// Pages in place of the one that was asked for.
+/// Error pages, by status.
 struct error_texts {
-    message_texts malformed{"That did not arrive in one piece",
-                            "Your browser sent something that cannot be read. Go back and try again."};
-    message_texts forbidden{
-        "Please send that again",
-        "This form did not come from a page of yours that is still good. Nothing was changed. Go back, "
-        "load the page again, and repeat what you did."};
-    message_texts not_found{"There is no such page", "The address may be mistyped, or what was here is gone."};
-    message_texts method{"This page cannot do that", "It can be read, and its forms can be sent; nothing else."};
-    message_texts too_large{"That is too much", "What you sent is larger than any form here. Nothing was changed."};
-    message_texts media_type{"That is no form", "This page reads what its own forms send. Nothing was changed."};
-    message_texts unavailable{"This is taking too long", "A part of the site does not answer. Try again in a moment."};
-    message_texts internal{"Something went wrong", "The fault is ours, and it was noted. Try again in a moment."};
-    message_texts other{"That did not work", "Go back and try again."};
-    std::string_view home = "Go to the start page";
+    message_texts malformed{"Bad request",
+                            "Your browser sent a request that could not be read. Go back and try again."};
+    message_texts forbidden{"Form expired",
+                            "This form is no longer valid, or it was not sent from this site. Nothing was changed. Go "
+                            "back, reload the page, and try again."};
+    message_texts not_found{"Page not found", "The address may be mistyped, or the page no longer exists."};
+    message_texts method{"Method not allowed", "This page does not support the HTTP method of the request."};
+    message_texts too_large{"Request too large", "The submitted form is too large. Nothing was changed."};
+    message_texts media_type{"Unsupported media type", "This page accepts only HTML form data. Nothing was changed."};
+    message_texts unavailable{"Service unavailable", "The site is temporarily unavailable. Try again in a moment."};
+    message_texts internal{"Something went wrong", "The error was logged. Try again in a moment."};
+    message_texts other{"Request failed", "Go back and try again."};
+    std::string_view home = "Go to the home page";
 };
 
-/// What a scope lets a program do. `{}` is the service's name.
+/// What a scope permits. `{}` is the service's name.
 struct scope_texts {
-    std::string_view read = "See your {} accounts, and add or remove their webhooks";
-    std::string_view write = "See and change everything in your {} accounts";
-    std::string_view balance = "See your balance";
+    std::string_view read = "View your {} accounts, and manage their webhooks";
+    std::string_view write = "View and manage your {} accounts";
+    std::string_view balance = "View your balance";
 };
 
-/// Every text of every page, each by its name. All are plain text: they are escaped where they are used.
+/// Every text of every page. All are plain text; pages escape them.
 ///
 ///     page_texts texts;
 ///     texts.frame.site_name = "Example";
 ///
-/// The texts must outlive the handler; literals do.
+/// The texts must outlive the handler, as literals do.
 struct page_texts {
     frame_texts frame;
     error_texts errors;
@@ -6535,7 +6612,7 @@ struct page_texts {
     delivery_texts deliveries;
 };
 
-}  // namespace tollgate
+}  // namespace tollgate::inline v0
 
 // <tollgate/web/page_theme.hpp>
 
@@ -6544,26 +6621,26 @@ namespace tollgate::inline v0 {
 struct page_link {
     std::string_view url;
     std::string_view text;
-    bool current = false;  ///< leads to the page that it stands on
+    bool current = false;  ///< this is the link of the current page
 };
 
-/// How much room a page wants.
+/// The width of a page's content.
 enum class page_shape : std::uint8_t {
     wide,    ///< lists and tables
-    narrow,  ///< one thing to decide, such as signing in
+    narrow,  ///< a single form or message
 };
 
-/// What surrounds a page's content. Views, valid during the call; all of them are plain text and have to be escaped,
-/// which `html_writer` does.
+/// What surrounds a page's content. Views, valid during the call. All are plain text and must be escaped, which
+/// `html_writer` does.
 struct page_frame {
-    std::string_view title = {};  ///< what the page is about; its content has it as a heading
-    bool faulty = false;          ///< something in a form has to be corrected: the title says so first
+    std::string_view title = {};  ///< the page's subject, which its content has as a heading
+    bool has_errors = false;      ///< the page reports errors in a form, which the title should say first
     page_shape shape = page_shape::wide;
-    std::string_view style_url = {};  ///< where the style sheet is
-    std::string_view home_url = {};   ///< where the site's name leads
+    std::string_view style_url = {};  ///< the style sheet
+    std::string_view home_url = {};   ///< the target of the site's name
     std::span<const page_link> navigation = {};
-    std::string_view login = {};  ///< who is signed in; empty for nobody
-    /// Where a form with `form_token` signs them out; empty where that is not done here.
+    std::string_view login = {};  ///< who is signed in; empty for no one
+    /// Where a form with `form_token` signs out; empty if sign-out is elsewhere.
     std::string_view sign_out_url = {};
     std::string_view form_token = {};
     std::string_view referrer_policy = {};  ///< for a `<meta name="referrer">`, if not empty: forms need it then
@@ -6578,59 +6655,59 @@ struct page_frame {
 /// Exemplar:
 ///
 ///     struct bare_theme {
-///         page_texts said;
-///         const page_texts& texts() const noexcept { return said; }
+///         page_texts wording;
+///         const page_texts& texts() const noexcept { return wording; }
 ///         std::string scope_text(std::string_view scope, const service_catalog&) const { return std::string{scope}; }
 ///         std::string style_sheet() const { return "body { max-width: 40rem; margin: 2rem auto; }"; }
-///         void begin_page(http::html_writer& html, const page_frame& frame) const {
+///         void begin_page(html_writer& html, const page_frame& frame) const {
 ///             html.add("<!doctype html><html lang=\"en\"><title>{}</title>", frame.title);
 ///             html.add("<link rel=\"stylesheet\" href=\"{}\"><main>", frame.style_url);
 ///         }
-///         void end_page(http::html_writer& html, const page_frame&) const { html.add("</main></html>"); }
+///         void end_page(html_writer& html, const page_frame&) const { html.add("</main></html>"); }
 ///     };
 template <class T>
-concept page_theme = requires(const T& t, std::string_view scope, const service_catalog& services,
-                              http::html_writer& html, const page_frame& frame) {
-    // Every text. The same object each time, as long as the theme lives.
-    { t.texts() } noexcept -> std::same_as<const page_texts&>;
-    // What a scope lets a program do, in plain words. Called once for each scope, when a handler is made.
+concept page_theme = requires(const T& t, std::string_view scope, const service_catalog& services, html_writer& html,
+                              const page_frame& frame) {
+    // All texts. The same object as long as the theme lives.
+    { t.texts() }
+    noexcept->std::same_as<const page_texts&>;
+    // A description of what a scope permits. Called once per scope, when a handler is constructed.
     { t.scope_text(scope, services) } -> std::same_as<std::string>;
-    // CSS for all pages. Called once, when a handler is made.
+    // CSS of all pages. Called once, when a handler is constructed.
     { t.style_sheet() } -> std::same_as<std::string>;
-    // Everything before a page's content: the beginning of the document, its head, what stands above. The content is
-    // flow content of HTML and belongs into a `<main>`.
+    // Everything before a page's content: the start of the document, its head and the page header. The content is flow
+    // content of HTML and belongs into a `<main>`.
     t.begin_page(html, frame);
-    // Everything behind it.
+    // Everything after it.
     t.end_page(html, frame);
 };
 
-}  // namespace tollgate
+}  // namespace tollgate::inline v0
 
 // <tollgate/web/plain_theme.hpp>
 
 namespace tollgate::inline v0 {
 
-/// The default look: calm, light or dark as the reader's system is, from 320 pixels on, and readable without its style
-/// sheet.
+/// The default theme: light or dark by the system's setting, from a width of 320 pixels on, and usable without its
+/// style sheet.
 ///
 ///     plain_theme theme;
-///     theme.said.frame.site_name = "Example";
+///     theme.wording.frame.site_name = "Example";
 ///
-/// A theme of one's own may derive from it and change a part: the words, the style sheet, or what stands around the
-/// content.
+/// A custom theme may derive from it and replace a part: the texts, the style sheet, or the frame.
 struct plain_theme {
-    page_texts said = {};
+    page_texts wording = {};
 
-    [[nodiscard]] const page_texts& texts() const noexcept { return said; }
+    [[nodiscard]] const page_texts& texts() const noexcept { return wording; }
     [[nodiscard]] TOLLGATE_DECL std::string scope_text(std::string_view scope, const service_catalog& services) const;
     [[nodiscard]] TOLLGATE_DECL std::string style_sheet() const;
-    TOLLGATE_DECL void begin_page(http::html_writer& html, const page_frame& frame) const;
-    TOLLGATE_DECL void end_page(http::html_writer& html, const page_frame& frame) const;
+    TOLLGATE_DECL void begin_page(html_writer& html, const page_frame& frame) const;
+    TOLLGATE_DECL void end_page(html_writer& html, const page_frame& frame) const;
 };
 
 static_assert(page_theme<plain_theme>);
 
-}  // namespace tollgate
+}  // namespace tollgate::inline v0
 
 // <tollgate/http/detail/response_parser.hpp>
 
@@ -7069,46 +7146,47 @@ enum class error_code : std::uint8_t {
     return "server_error";
 }
 
-/// Why a step stops: the code for the program, a sentence for the person who writes it. Visible ASCII and spaces
-/// without quote and backslash, which is all that error_description may hold.
+/// An OAuth error: a code for programs, a sentence for developers. The description is visible ASCII and spaces without
+/// quote and backslash (RFC 6749 section 5.2).
 struct failure {
     error_code code = error_code::server_error;
     std::string description;
 };
 
-/// What a program is told of a problem of ours.
+/// The OAuth error for a server error.
 [[nodiscard]] inline failure to_failure(const error& why) {
-    return {why.kind == error_kind::unavailable ? error_code::temporarily_unavailable : error_code::server_error, why.message};
+    return {why.kind == error_kind::unavailable ? error_code::temporarily_unavailable : error_code::server_error,
+            why.message};
 }
 
-}  // namespace tollgate::oauth
+}  // namespace tollgate::inline v0::oauth
 
 // <tollgate/oauth/detail/parameters.hpp>
 
 namespace tollgate::inline v0::oauth {
 
-/// The parameters of an OAuth request, from a query, a form or a JSON object. One sent without a value counts as not
-/// sent (RFC 6749 section 3.1).
+/// The parameters of an OAuth request, from a query, a form or a JSON object. Empty values count as missing (RFC 6749
+/// section 3.1).
 class parameters {
 public:
     explicit parameters(const http::form_fields& form) : sent_{form.begin(), form.end()} {}
 
-    /// Whatever the bytes of a query or a form body hold; an invalid_request for bytes that are no form.
+    /// From a query or form body; invalid_request for malformed bytes.
     [[nodiscard]] static TOLLGATE_DECL std::variant<parameters, failure> from_form(std::string_view bytes);
 
-    /// A form or a JSON object, as the Content-Type says; in JSON a value is a string or an integer. No body at all is
-    /// no parameters. Everything else, and bytes that are neither, is an invalid_request.
-    [[nodiscard]] static TOLLGATE_DECL std::variant<parameters, failure> from_body(const http::request& asked);
+    /// From a form or JSON object, by Content-Type; JSON values are strings or integers. An empty body has no
+    /// parameters. Anything else is an invalid_request.
+    [[nodiscard]] static TOLLGATE_DECL std::variant<parameters, failure> from_body(const http::request& request);
 
-    /// None when it was not sent. Of one that was sent twice, the first: ask `repeated` before trusting it.
+    /// Empty if it was not sent. The first of repeated ones: check `repeated` before.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::string> find(std::string_view name) const;
 
-    /// Says that a parameter was sent more than once, which none may be (RFC 6749 section 3.1); none if all is well.
-    /// `resource` may be (RFC 8707 section 2): it is none of ours, and there are clients that send it.
+    /// The error for a repeated parameter (RFC 6749 section 3.1), if any. `resource` may be repeated (RFC 8707 section
+    /// 2); it is ignored, but some clients send it.
     [[nodiscard]] TOLLGATE_DECL std::optional<failure> repeated() const;
     [[nodiscard]] bool is_repeated(std::string_view name) const noexcept { return times(name) > 1; }
 
-    /// Whether there is one of this name, with a value or without.
+    /// Whether it was sent, with a value or without.
     [[nodiscard]] bool holds(std::string_view name) const noexcept { return times(name) != 0; }
 
 private:
@@ -7120,31 +7198,32 @@ private:
     std::vector<http::form_member> sent_;
 };
 
-}  // namespace tollgate::oauth
+}  // namespace tollgate::inline v0::oauth
 
 // <tollgate/oauth/detail/authorization_request.hpp>
 
 namespace tollgate::inline v0::oauth {
 
-/// An authorization request that may be shown to the person it is about (RFC 6749 section 4.1.1).
+/// A valid authorization request (RFC 6749 section 4.1.1).
 struct authorization_request {
     application client;
-    std::string redirect;                     ///< where the browser goes back to
+    std::string redirect;                     ///< where the browser returns to
     std::optional<std::string> redirect_uri;  ///< as sent
     scope_set scopes;
     std::optional<std::string> state;
     std::optional<std::string> code_challenge;  ///< S256 (RFC 7636 section 4.2)
 };
 
-/// A request that cannot be answered by a redirect, because where to is just what is wrong: a page says so (RFC 6749
-/// section 4.1.2.1).
+/// Errors in the redirect URL or client, which must be shown on a page instead of a redirect (RFC 6749 section
+/// 4.1.2.1).
 enum class page_failure : std::uint8_t {
-    no_client,       ///< it does not say which application it comes from, or says so twice
-    unknown_client,  ///< there is no such application
-    wrong_redirect,  ///< it asks for an address that the application did not register
+    missing_client_id,      ///< client_id is missing or repeated
+    unknown_client,         ///< the application does not exist
+    unregistered_redirect,  ///< the redirect_uri is not allowed for the application
+    missing_redirect,  ///< there is no redirect_uri, and the application has no registered redirect URL
 };
 
-/// A request that is answered by a redirect with an error.
+/// An error that is redirected to the application.
 struct redirect_failure {
     std::string redirect;
     failure why;
@@ -7153,46 +7232,48 @@ struct redirect_failure {
 
 using judged_request = std::variant<authorization_request, page_failure, redirect_failure>;
 
-/// The client_id, if there is exactly one and it could be an application's.
-[[nodiscard]] TOLLGATE_DECL std::optional<std::string> asking_client(const parameters& sent);
+/// Whether a text can be a client_id: visible ASCII (RFC 6749 appendix A.1) of bounded size. Databases cannot hold every
+/// other text.
+[[nodiscard]] TOLLGATE_DECL bool is_client_id_text(std::string_view text) noexcept;
 
-/// What is to be said of a request of this client: where its answer goes first, for only that says where errors go.
+/// The client_id, if there is exactly one that can exist.
+[[nodiscard]] TOLLGATE_DECL std::optional<std::string> client_id_of(const parameters& sent);
+
+/// Checks a request of this client: the redirect URL first, since it decides where errors go.
 [[nodiscard]] TOLLGATE_DECL judged_request judge_request_of(application client, const parameters& sent,
                                                             const service_catalog& services);
 
-/// Reads and judges an authorization request. A problem only if the application could not be looked for.
+/// Reads and checks an authorization request. An error only if the application could not be looked up.
 template <application_store Applications>
 [[nodiscard]] result<judged_request> judge_request(const parameters& sent, Applications& applications,
-                                                    const service_catalog& services) {
-    const auto client_id = asking_client(sent);
-    if (!client_id) return judged_request{page_failure::no_client};
+                                                   const service_catalog& services) {
+    const auto client_id = client_id_of(sent);
+    if (!client_id) return judged_request{page_failure::missing_client_id};
     auto client = applications.find_application(*client_id);
     if (!client) return std::move(client).error();
     if (!*client) return judged_request{page_failure::unknown_client};
     return judge_request_of(std::move(**client), sent, services);
 }
 
-struct carried_parameter {
+struct form_parameter {
     std::string name;
     std::string value;
 };
 
-/// The parameters that say the same again, in one order: what a form of ours carries in hidden fields, and a query
-/// brings back after signing in. A browser's form changes line ends, so a state that holds any goes as `encoded_state`,
-/// percent-encoded.
-[[nodiscard]] TOLLGATE_DECL std::vector<carried_parameter> carried_by(const authorization_request& request);
+/// The parameters of the request in a fixed order, for hidden fields and for the return after signing in. Browsers
+/// normalise line ends in forms, so a state with control characters is sent percent-encoded as `encoded_state`.
+[[nodiscard]] TOLLGATE_DECL std::vector<form_parameter> form_parameters(const authorization_request& request);
 
-/// The same as a query. Two requests are the same exactly if their queries are, which is what form tokens and codes are
-/// bound to.
+/// The same as a query. Two requests are equal exactly if their queries are; form tokens and codes are bound to it.
 [[nodiscard]] TOLLGATE_DECL std::string to_query(const authorization_request& request);
 
-}  // namespace tollgate::oauth
+}  // namespace tollgate::inline v0::oauth
 
 // <tollgate/web/detail/form.hpp>
 
-namespace tollgate::inline v0::pipeline {
+namespace tollgate::inline v0::web {
 
-/// Makes one page's forms differ from every other's: 12 random bytes, and the second that it was made in.
+/// Makes each rendered form unique: 12 random bytes, and the time in seconds.
 using form_nonce = std::array<std::byte, 16>;
 
 namespace detail {
@@ -7201,7 +7282,7 @@ TOLLGATE_DECL void put_second(form_nonce& made, instant now) noexcept;
 
 }  // namespace detail
 
-/// None without random bytes.
+/// Empty if the random source fails.
 template <random_source Random>
 [[nodiscard]] std::optional<form_nonce> new_form_nonce(const Random& random, instant now) noexcept {
     form_nonce made;
@@ -7213,34 +7294,35 @@ template <random_source Random>
 /// Whole seconds since 1970.
 [[nodiscard]] TOLLGATE_DECL instant made_at(const form_nonce& nonce) noexcept;
 
-/// As a form carries it by itself, and back; none for every other text.
+/// The text form of a nonce, and back; empty for any other text.
 [[nodiscard]] TOLLGATE_DECL std::string form_nonce_text(const form_nonce& nonce);
 [[nodiscard]] TOLLGATE_DECL std::optional<form_nonce> parse_form_nonce(std::string_view text);
 
-/// What a form token is bound to: it is good for this session, this purpose and these words alone.
-struct form_seal {
+/// What a form token is bound to: it is valid for this session, this purpose and this text only.
+struct form_binding {
     const session& who;
-    std::string_view purpose;       ///< what the form does, such as `tokens/create`
-    std::string_view covered = {};  ///< what else must come back as it was, such as the parameters of a request
+    std::string_view purpose;           ///< what the form does, such as `tokens/create`
+    std::string_view signed_text = {};  ///< what else must be submitted unchanged, such as the parameters of a request
 };
 
 /// The name of the hidden field.
 inline constexpr std::string_view form_token_name = "form_token";
 
-/// What a form of ours carries, so that no other site can send it in a person's name (OWASP, "HMAC based token
-/// pattern"): the nonce, and an HMAC by the session's secret. `[A-Za-z0-9_.-]` only.
-[[nodiscard]] TOLLGATE_DECL std::string make_form_token(const form_seal& seal, const form_nonce& nonce);
+/// The CSRF token of a form (OWASP, "HMAC based token pattern"): the nonce, and an HMAC with the session's secret.
+/// `[A-Za-z0-9_.-]` only.
+[[nodiscard]] TOLLGATE_DECL std::string make_form_token(const form_binding& binding, const form_nonce& nonce);
 
-/// The nonce of a token that was made with this seal; none for every other text, and where a session has no secret.
-[[nodiscard]] TOLLGATE_DECL std::optional<form_nonce> check_form_token(const form_seal& seal, std::string_view shown);
+/// The nonce of a token that was made with this binding; empty for any other text, and for a session without a secret.
+[[nodiscard]] TOLLGATE_DECL std::optional<form_nonce> check_form_token(const form_binding& binding,
+                                                                       std::string_view text);
 
-/// What is wrong with what was typed, field by field, in the order of the form. One without a field is about all of it.
+/// The errors of a submitted form, in the order of its fields. One with an empty field is about the whole form.
 class form_faults {
 public:
     struct fault {
         std::string field;
         std::string text;
-        std::string label;  ///< what people call the field; empty for a text that says so itself
+        std::string label;  ///< the label of the field; empty if the text names the field itself
     };
 
     void add(std::string_view field, std::string_view text, std::string_view label = {}) {
@@ -7250,14 +7332,14 @@ public:
     [[nodiscard]] bool empty() const noexcept { return faults_.empty(); }
     [[nodiscard]] const std::vector<fault>& all() const noexcept { return faults_; }
 
-    /// Null for a field without one.
+    /// Null for a field without errors.
     [[nodiscard]] const fault* find(std::string_view field) const noexcept {
         for (const fault& each : faults_)
             if (each.field == field) return &each;
         return nullptr;
     }
 
-    /// Whether the reader is to be taken to this field.
+    /// Whether this is the first field with an error, which gets the focus.
     [[nodiscard]] bool is_first(std::string_view field) const noexcept {
         for (const fault& each : faults_)
             if (!each.field.empty()) return each.field == field;
@@ -7268,7 +7350,7 @@ private:
     std::vector<fault> faults_;
 };
 
-/// A field of one line.
+/// A single-line text field.
 struct text_field {
     std::string_view name;
     std::string_view label;
@@ -7276,126 +7358,125 @@ struct text_field {
     std::string_view value = {};
     std::string_view type = "text";  ///< of the HTML input
     std::string_view autocomplete = "off";
-    std::size_t bytes_max = 0;  ///< 0: the browser is told no bound
+    std::size_t bytes_max = 0;  ///< 0: no maxlength attribute
     bool required = true;
-    bool focused = false;  ///< the reader begins here, unless something is wrong elsewhere
+    bool focused = false;  ///< gets the focus unless another field has an error
 };
 
-/// One of several to choose from.
+/// One option of a field.
 struct choice {
     std::string_view value;
     std::string_view text;
     bool chosen = false;
 };
 
-/// Choices under a heading; without one if it is empty.
+/// Options under a heading; without a heading if it is empty.
 struct choice_group {
     std::string_view heading;
     std::vector<choice> choices;
 };
 
-/// A field of choices.
+/// A field with options.
 struct choice_field {
     std::string_view name;
     std::string_view label;
     std::string_view hint = {};
 };
 
-/// Where a form goes, and what it takes along unseen.
+/// Where a form is submitted to, and its hidden fields.
 struct form_target {
     std::string_view url;
-    std::string_view form_token;  ///< none if empty
+    std::string_view form_token;  ///< omitted if empty
     std::vector<std::pair<std::string_view, std::string>> hidden = {};
 };
 
-/// Something to be asked about once more before it is done: without a script, and on the page where it stands.
+/// A button that asks for confirmation before it submits, without a script.
 struct confirmation {
-    std::string_view label;   ///< opens it
-    std::string_view about;   ///< what it is done to: told to those who hear a page on which several are called alike
+    std::string_view label;   ///< of the button that opens the confirmation
+    std::string_view about;   ///< the affected object, for screen readers
     std::string warning;      ///< what will happen
-    std::string_view button;  ///< does it
+    std::string_view button;  ///< of the button that submits
 };
 
 /// Begins a form; `</form>` ends it.
-TOLLGATE_DECL void begin_form(http::html_writer& html, const form_target& to);
+TOLLGATE_DECL void begin_form(html_writer& html, const form_target& to);
 
-/// All faults in one place, each a link to its field, read out first. Nothing if there are none, or just one that
-/// stands at its field: there the reader is taken anyway.
-TOLLGATE_DECL void write_faults(http::html_writer& html, const form_faults& faults, const form_texts& texts);
+/// A summary of all errors that links to the fields. Nothing if there is none, or a single one at a field, which has
+/// the focus anyway.
+TOLLGATE_DECL void write_faults(html_writer& html, const form_faults& faults, const form_texts& texts);
 
-TOLLGATE_DECL void write_text_field(http::html_writer& html, const text_field& field, const form_faults& faults,
+TOLLGATE_DECL void write_text_field(html_writer& html, const text_field& field, const form_faults& faults,
                                     const form_texts& texts);
 
-/// One box each, any number of which may be ticked. What is chosen arrives under one name. `text` is what the box
-/// means, `value` stands beside it for those who know it.
-TOLLGATE_DECL void write_checkboxes(http::html_writer& html, const choice_field& field, std::span<const choice> choices,
+/// A checkbox for each choice; all are submitted under one name. `text` is the label, `value` is shown beside it.
+TOLLGATE_DECL void write_checkboxes(html_writer& html, const choice_field& field, std::span<const choice> choices,
                                     const form_faults& faults, const form_texts& texts);
 
-TOLLGATE_DECL void write_select(http::html_writer& html, const choice_field& field,
-                                std::span<const choice_group> groups, const form_faults& faults,
-                                const form_texts& texts);
+TOLLGATE_DECL void write_select(html_writer& html, const choice_field& field, std::span<const choice_group> groups,
+                                const form_faults& faults, const form_texts& texts);
 
-TOLLGATE_DECL void write_confirmation(http::html_writer& html, const confirmation& asked, const form_target& to);
+TOLLGATE_DECL void write_confirmation(html_writer& html, const confirmation& action, const form_target& to);
 
-/// A text that is there to be copied.
-struct copied_text {
-    std::string_view name;  ///< tells it from others on the page
+/// A read-only text to copy.
+struct copyable_text {
+    std::string_view name;  ///< unique on the page
     std::string_view label;
     std::string_view text;
 };
-TOLLGATE_DECL void write_copied_text(http::html_writer& html, const copied_text& shown);
+TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& text);
 
-/// The members of a posted form, or why there are none: 413 for a body that was too large for the host, 415 for another
-/// media type than `application/x-www-form-urlencoded`, 400 for bytes that are no form. An empty body is an empty form.
-[[nodiscard]] TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http::request& asked);
+/// The fields of a posted form, or the status to refuse it with: 413 for a body over the limit, 415 for another media
+/// type than `application/x-www-form-urlencoded`, 400 for malformed bytes. An empty body is an empty form.
+[[nodiscard]] TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http::request& request);
 
-}  // namespace tollgate::pipeline
+}  // namespace tollgate::inline v0::web
 
 // <tollgate/web/detail/page.hpp>
 
-namespace tollgate::inline v0::pipeline {
+namespace tollgate::inline v0::web {
 
-/// Where pages are: what all pages below one `auth_url` have in common.
+/// What all pages below one `auth_url` share.
 struct page_site {
-    std::string root;       ///< the URL's path without a slash at its end: empty, or such as `/account`
-    std::string origin;     ///< `https://example.com`, as browsers write it
+    std::string root;       ///< the URL's path without a trailing slash: empty, or such as `/account`
+    std::string origin;     ///< `https://example.com`, as browsers send it
     bool secure = true;     ///< whether it is https
-    std::string style_url;  ///< the style sheet's path; it changes with the sheet, which can so be kept for ever
+    std::string style_url;  ///< the style sheet's path; it changes with the content, so browsers may cache it forever
     std::string style_sheet;
 
-    /// None for an `auth_url` that is no absolute http or https URL, or has a query or fragment.
+    /// Empty if `auth_url` is not an absolute http or https URL, or has a query, fragment or user info.
     [[nodiscard]] static TOLLGATE_DECL std::optional<page_site> make(std::string_view auth_url,
                                                                      std::string style_sheet);
 
-    /// Whether the request is for the style sheet, which is answered then.
-    [[nodiscard]] TOLLGATE_DECL bool answer_style_sheet(const http::request& asked, http::response& out) const;
+    /// Answers a request for the style sheet; false for any other path.
+    [[nodiscard]] TOLLGATE_DECL bool answer_style_sheet(const http::request& request, http::response& response) const;
 };
 
-/// Whether another site made the browser send this: what `Sec-Fetch-Site` says (Fetch Metadata), or, from browsers that
-/// do not send it, an `Origin` (RFC 6454) that is not the site's. A client that sends neither is no browser, and
-/// nobody's cookies are on it.
-[[nodiscard]] TOLLGATE_DECL bool is_cross_site(const http::request& asked, const page_site& site) noexcept;
+/// Whether a browser sent this on behalf of another site: by `Sec-Fetch-Site` (Fetch Metadata), or, if that is missing,
+/// by an `Origin` (RFC 6454) other than the site's. A client that sends neither is not a browser, so it does not carry
+/// a user's cookies.
+[[nodiscard]] TOLLGATE_DECL bool is_cross_site(const http::request& request, const page_site& site) noexcept;
 
-/// Where a page's forms lead in the end.
+/// Where a page's forms can lead.
 enum class page_reach : std::uint8_t {
-    here,    ///< to this site
-    onward,  ///< to an application, with a stop or none: people pass through, perhaps in a window that it opened
+    this_site,    ///< only to this site
+    other_sites,  ///< to an application, at once or after more pages, perhaps in a window that the application opened
 };
 
-/// The fields of every page: not to be framed, kept or referred from, and nothing but the site's own style sheet and
-/// images is loaded.
+/// The header fields of every page: no framing, no caching, no referrer, and only the site's own style sheet and
+/// images.
 ///
-/// Two of them are for pages that reach no further than `here`. `form-action`, since browsers apply it to all redirects
-/// behind a form, and an application's own may lead to any address. `Cross-Origin-Opener-Policy`, since it would take a
-/// window from the application that opened it, and waits for it to come back.
-TOLLGATE_DECL void add_page_fields(http::response& out, const page_site& site, page_reach reach = page_reach::here);
+/// Pages that lead to other sites omit `form-action`, because browsers apply it to all redirects after a form, and
+/// `Cross-Origin-Opener-Policy`, because it would cut the connection to the window of the application that opened the
+/// page.
+TOLLGATE_DECL void add_page_fields(http::response& response, const page_site& site,
+                                   page_reach reach = page_reach::this_site);
 
-/// 303 to a path of this site or to another site's URL. An internal error, and no answer, for what cannot stand in a
-/// field.
-[[nodiscard]] TOLLGATE_DECL result<void> answer_see_other(http::response& out, const page_site& site,
-                                                           std::string_view url);
+/// 303 to a path of this site or a URL of another one. An internal error, and no response, if the URL cannot be in a
+/// header field.
+[[nodiscard]] TOLLGATE_DECL result<void> answer_see_other(http::response& response, const page_site& site,
+                                                          std::string_view url);
 
-/// Scopes with what they let a program do, in the order in which people choose among them.
+/// Scopes with their descriptions, in the order in which pages list them.
 class scope_text_list {
 public:
     struct entry {
@@ -7405,7 +7486,7 @@ public:
 
     void add(std::string scope, std::string text) { entries_.push_back({std::move(scope), std::move(text)}); }
 
-    /// The scope itself for one that there is no longer.
+    /// The scope itself if it is unknown.
     [[nodiscard]] std::string_view find(std::string_view scope) const noexcept {
         for (const entry& each : entries_)
             if (each.scope == scope) return each.text;
@@ -7418,23 +7499,24 @@ private:
     std::vector<entry> entries_;
 };
 
-/// At least as long as it is: `40 seconds`, `3 minutes`, `2 hours`.
+/// Rounded up: `40 seconds`, `3 minutes`, `2 hours`.
 [[nodiscard]] TOLLGATE_DECL std::string duration_text(seconds of, const duration_texts& texts);
 
-/// What a page says in place of the one that was asked for.
+/// The error page of a status.
 [[nodiscard]] TOLLGATE_DECL const message_texts& message_for(http::status status, const error_texts& texts) noexcept;
 
-TOLLGATE_DECL void write_message(http::html_writer& html, const message_texts& said);
+TOLLGATE_DECL void write_message(html_writer& html, const message_texts& message);
 
-/// A day that people read and programs can, too: `<time datetime="2026-11-21T14:05:00Z">21 Nov 2026</time>`.
-TOLLGATE_DECL void write_day(http::html_writer& html, instant at);
+/// A date for readers and programs: `<time datetime="2026-11-21T14:05:00Z">21 Nov 2026</time>`.
+TOLLGATE_DECL void write_day(html_writer& html, instant at);
 
 /// `21 Nov 2026, 14:05:09 UTC`
 [[nodiscard]] TOLLGATE_DECL std::string moment_text(instant at);
 /// The same in a `<time>`.
-TOLLGATE_DECL void write_moment(http::html_writer& html, instant at);
+TOLLGATE_DECL void write_moment(html_writer& html, instant at);
 
-/// `Theme` if it is one; otherwise one that is, so that a handler's message about it is the only one.
+/// `Theme` if it satisfies `page_theme`; otherwise a default, so that the static_assert of the handler is the only
+/// error message.
 template <class Theme>
 using fitting_theme = std::conditional_t<page_theme<policy_type<Theme>>, Theme, plain_theme>;
 
@@ -7444,64 +7526,65 @@ template <class Theme>
     else return {};
 }
 
-/// Makes pages of one site in one theme. Nothing in it changes once it is made: any thread.
+/// Renders the pages of one site in one theme. Immutable after construction: any thread.
 template <class Theme>
     requires page_theme<policy_type<Theme>>
-class page_maker {
+class page_renderer {
 public:
-    /// `reach` is that of all pages for which nothing else is said. Throws std::invalid_argument for an auth_url that
-    /// is no absolute http or https URL.
-    page_maker(std::string_view auth_url, const service_catalog& services, Theme theme,
-               page_reach reach = page_reach::here)
+    /// `reach` applies to all pages for which no other is given. Throws std::invalid_argument if auth_url is not an
+    /// absolute http or https URL.
+    page_renderer(std::string_view auth_url, const service_catalog& services, Theme theme,
+                  page_reach reach = page_reach::this_site)
         : theme_{std::move(theme)}, site_{make_site(auth_url)}, scopes_{list_scopes(services)}, reach_{reach} {}
 
     [[nodiscard]] const page_site& site() const noexcept { return site_; }
     [[nodiscard]] const page_texts& texts() const noexcept { return policy(theme_).texts(); }
     [[nodiscard]] const scope_text_list& scopes() const noexcept { return scopes_; }
 
-    /// A whole page: `write(html)` writes its content, between what the theme puts around it.
+    /// A whole page: `write(html)` writes the content between the parts of the theme.
     template <class Write>
-    void answer(http::response& out, page_frame frame, Write&& write) const {
-        answer(out, frame, std::forward<Write>(write), reach_);
+    void answer(http::response& response, page_frame frame, Write&& write) const {
+        answer(response, frame, std::forward<Write>(write), reach_);
     }
     template <class Write>
-    void answer(http::response& out, page_frame frame, Write&& write, page_reach reach) const {
+    void answer(http::response& response, page_frame frame, Write&& write, page_reach reach) const {
         const auto home_url = site_.root + "/";
         frame.style_url = site_.style_url;
         frame.home_url = home_url;
-        // Without TLS browsers send no Sec-Fetch-Site, and where nothing is referred their Origin is `null`: of forms
-        // that come from here no more could be told than of any other site's.
+        // Without TLS browsers omit Sec-Fetch-Site, and with no-referrer their Origin is `null`, so that forms of this
+        // site could not be told from those of others.
         if (!site_.secure) frame.referrer_policy = "same-origin";
-        add_page_fields(out, site_, reach);
-        out.body().clear();
-        http::html_writer html{out.body()};
+        add_page_fields(response, site_, reach);
+        response.body().clear();
+        html_writer html{response.body()};
         policy(theme_).begin_page(html, frame);
         write(html);
         policy(theme_).end_page(html, frame);
     }
 
-    /// A page that says why there is no other. What it has in its frame, besides the title, is the caller's.
-    void answer_message(http::response& out, http::status status, const message_texts& said,
+    /// An error page. The frame, except for the title and shape, is the caller's.
+    void answer_message(http::response& response, http::status status, const message_texts& message,
                         page_frame frame = {}) const {
-        frame.title = said.heading;
+        frame.title = message.heading;
         frame.shape = page_shape::narrow;
-        out.set_status(status);
-        answer(out, frame, [&](http::html_writer& html) {
-            write_message(html, said);
+        response.set_status(status);
+        answer(response, frame, [&](html_writer& html) {
+            write_message(html, message);
             html.add("<p><a href=\"{}/\">{}</a></p>\n", site_.root, texts().errors.home);
         });
     }
 
-    /// The same with the words for this status.
-    void answer_status(http::response& out, http::status status, const page_frame& frame = {}) const {
-        answer_message(out, status, message_for(status, texts().errors), frame);
+    /// The same with the texts of this status.
+    void answer_status(http::response& response, http::status status, const page_frame& frame = {}) const {
+        answer_message(response, status, message_for(status, texts().errors), frame);
     }
 
 private:
     page_site make_site(std::string_view auth_url) const {
         auto made = page_site::make(auth_url, policy(theme_).style_sheet());
         if (!made)
-            throw std::invalid_argument{"tollgate: '" + std::string{auth_url} + "' is no absolute http or https URL"};
+            throw std::invalid_argument{"tollgate: '" + std::string{auth_url} +
+                                        "' is not an absolute http or https URL"};
         return std::move(*made);
     }
 
@@ -7520,169 +7603,164 @@ private:
     page_reach reach_;
 };
 
-}  // namespace tollgate::pipeline
+}  // namespace tollgate::inline v0::web
 
 // <tollgate/oauth/detail/consent.hpp>
 
 namespace tollgate::inline v0::oauth {
 
-/// What a consent form does, for its form token.
+/// The parameters of a request to an authorization page, from its query or form; or a status: 403 for a form of another
+/// site, 400, 413 or 415 for an unreadable one.
+[[nodiscard]] TOLLGATE_DECL std::variant<parameters, http::status> read_page_request(const http::request& request,
+                                                                                     const web::page_site& site);
+
+/// The user's decision on a consent form.
+enum class decision : std::uint8_t { allow, deny, none };
+[[nodiscard]] TOLLGATE_DECL decision read_decision(const parameters& sent);
+
+/// The error page of a failure.
+[[nodiscard]] TOLLGATE_DECL const message_texts& texts_for(page_failure why, const consent_texts& texts) noexcept;
+
+/// The purpose of consent forms, for their form tokens.
 inline constexpr std::string_view consent_purpose = "oauth/consent";
 
-/// What a consent is about: two are the same exactly if these texts are.
-[[nodiscard]] TOLLGATE_DECL std::string covered_by(const authorization_request& request);
+/// The text that a form token of this request covers.
+[[nodiscard]] TOLLGATE_DECL std::string signed_text_of(const authorization_request& request);
 
-/// Where a code comes from that is to be the same however often one form is sent.
-struct code_seed {
-    std::string_view key;    ///< nobody knows it who could use it: a session's secret, or a server's
-    pipeline::form_nonce nonce;  ///< the form's
+/// What a code is derived from, so that submitting a form twice gives the same code.
+struct code_derivation {
+    std::string_view key;   ///< secret: a session's, or the server's
+    web::form_nonce nonce;  ///< the form's
     user_id user;
-    std::string_view covered;
+    std::string_view signed_text;
 };
-[[nodiscard]] TOLLGATE_DECL secret_text make_code(const code_seed& seed);
+[[nodiscard]] TOLLGATE_DECL secret_text make_code(const code_derivation& derivation);
 
-/// The part of a consent form where people sign in.
+/// The sign-in part of a consent form.
 struct sign_in_part {
     std::string_view nonce;
-    std::string_view login;  ///< as typed
-    const pipeline::form_faults& faults;
+    std::string_view login;  ///< as submitted
+    const web::form_faults& faults;
 };
 
-/// The names of what a consent form sends, besides the request's parameters.
+/// Fields of the consent form besides the request's parameters.
 inline constexpr std::string_view decision_name = "decision";
 inline constexpr std::string_view nonce_name = "form_nonce";
 
 struct consent_view {
     const page_texts& texts;
-    const pipeline::scope_text_list& scopes;
+    const web::scope_text_list& scopes;
     const authorization_request& request;
-    std::string_view url;         ///< of the page itself
-    std::string_view form_token;  ///< empty where people sign in on it
-    const sign_in_part* sign_in;  ///< null where they have
+    std::string_view url;         ///< of this page
+    std::string_view form_token;  ///< empty if the form also signs in
+    const sign_in_part* sign_in;  ///< null if signed in
 };
 
 [[nodiscard]] TOLLGATE_DECL std::string consent_title(const consent_view& view);
-TOLLGATE_DECL void write_consent(http::html_writer& html, const consent_view& view);
+TOLLGATE_DECL void write_consent(html_writer& html, const consent_view& view);
 
-}  // namespace tollgate::oauth
+}  // namespace tollgate::inline v0::oauth
 
 // <tollgate/oauth/detail/settings.hpp>
 
 namespace tollgate::inline v0 {
 
-/// What an authorization server has to be told.
+/// Settings of an authorization server.
 struct oauth_settings {
-    /// Without a slash at its end; also the issuer (RFC 8414, RFC 9207): `https://example.com`.
+    /// Without a trailing slash; also the issuer (RFC 8414, RFC 9207): `https://example.com`.
     std::string auth_url = {};
-    /// Whose scopes can be asked for.
+    /// The services whose scopes applications can request.
     service_catalog services = {};
-    /// Services whose users have an address of their own, `{auth_url}/en/{service}/oauth/`, where they sign in and
-    /// agree on one page.
+    /// Services with a page of their own for sign-in and consent, `{auth_url}/en/{service}/oauth/`.
     std::vector<std::string> one_page_services = {};
 
-    seconds code_lifetime{60};  ///< RFC 6749 asks for ten minutes at most; a redirect takes one
+    seconds code_lifetime{60};  ///< RFC 6749 recommends at most ten minutes; a redirect takes seconds
     seconds access_token_lifetime{3600};
-    seconds refresh_token_lifetime{std::chrono::days{30}};  ///< from its last use on
-    seconds refresh_token_end{std::chrono::days{365}};      ///< from its making on, however often it is used
+    seconds refresh_token_lifetime{std::chrono::days{30}};  ///< since its last use
+    seconds refresh_token_end{std::chrono::days{365}};      ///< since it was issued, however often it is used
 
-    /// Failed client authentications from one address: the API's anonymous window, which they share.
+    /// Failed client authentications per address; the same windows as the API's anonymous requests.
     quota anonymous_quota{60, std::chrono::hours{1}};
-    /// Peers whose X-Forwarded-For and Forwarded fields are believed; from all others they are ignored.
+    /// Peers whose X-Forwarded-For and Forwarded fields are trusted.
     std::vector<ip_network> trusted_proxies = {};
 };
 
-}  // namespace tollgate
+}  // namespace tollgate::inline v0
 
 // <tollgate/oauth/detail/paths.hpp>
 
 namespace tollgate::inline v0::oauth {
 
-/// The locale that stands in the paths of pages; others can be added beside it.
+/// The locale in the paths of pages.
 inline constexpr std::string_view page_locale = "en";
 
-// Below {auth_url}, as they are told to others. Each answers without the slash at its end, too.
+// Below {auth_url}, as published. Each is also served without the trailing slash.
 inline constexpr std::string_view authorization_path = "/en/user/oauth/";
 inline constexpr std::string_view token_path = "/user/oauth_token/";
 inline constexpr std::string_view revocation_path = "/user/oauth_revoke/";
 inline constexpr std::string_view metadata_path = "/.well-known/oauth-authorization-server";
 
-enum class place : std::uint8_t {
-    nowhere,
+enum class endpoint : std::uint8_t {
+    none,
     authorization,
-    one_page,  ///< authorization with the sign-in on the same page
+    one_page,  ///< sign-in and consent on one page
     token,
     revocation,
     metadata,
 };
 
-/// Which paths an authorization server answers for.
-class places {
+/// The paths of an authorization server.
+class paths {
 public:
-    /// `root` is the path of {auth_url}, without a slash at its end.
-    TOLLGATE_DECL places(const oauth_settings& settings, std::string_view root);
+    /// `root` is the path of {auth_url}, without a trailing slash.
+    TOLLGATE_DECL paths(const oauth_settings& settings, std::string_view root);
 
-    [[nodiscard]] TOLLGATE_DECL place find(std::string_view path) const noexcept;
+    [[nodiscard]] TOLLGATE_DECL endpoint find(std::string_view path) const noexcept;
 
-    /// Whether a path is where pages are, whether there is one or not.
-    [[nodiscard]] bool is_among_pages(std::string_view path) const noexcept { return path.starts_with(pages_); }
+    /// Whether an unknown path below it is answered with a page.
+    [[nodiscard]] bool is_page_path(std::string_view path) const noexcept { return path.starts_with(pages_); }
 
     /// As `http::mount` takes them.
     [[nodiscard]] TOLLGATE_DECL std::vector<std::string> mounts() const;
 
 private:
     struct entry {
-        std::string path;  ///< without a slash at its end
-        place what;
+        std::string path;  ///< without a trailing slash
+        endpoint what;
     };
     std::vector<entry> entries_;
     std::string pages_;
 };
 
-}  // namespace tollgate::oauth
-
-// <tollgate/oauth/detail/page_request.hpp>
-
-namespace tollgate::inline v0::oauth {
-
-/// The parameters of a request to an authorization page, from its query or from a form of ours; or a status for a form
-/// that another site sent (403), and for bytes that are none (400, 413, 415).
-[[nodiscard]] TOLLGATE_DECL std::variant<parameters, http::status> read_page_request(const http::request& asked,
-                                                                                     const pipeline::page_site& site);
-
-/// What a person made of a consent form.
-enum class decision : std::uint8_t { allow, deny, none };
-[[nodiscard]] TOLLGATE_DECL decision read_decision(const parameters& sent);
-
-/// What the page says instead of asking.
-[[nodiscard]] TOLLGATE_DECL const message_texts& texts_for(page_failure why, const consent_texts& texts) noexcept;
-
-/// What was found out about one request to an authorization server so far.
-struct visit {
+/// The state of one request to an authorization server.
+struct request_context {
     instant now{};
     ip_address client;  ///< behind trusted proxies, the one they name
-    place where = place::nowhere;
-    std::optional<verdict> window;  ///< of the client's address, once something was counted against it
-    std::optional<caller> who;      ///< the person who is signed in, on a page
+    endpoint which = endpoint::none;
+    std::optional<verdict> window;  ///< of the client's address, if something was counted
+    std::optional<caller> who;      ///< the signed-in user, on a page
 };
 
-}  // namespace tollgate::oauth
+}  // namespace tollgate::inline v0::oauth
 
 // <tollgate/oauth/detail/redirect.hpp>
 
 namespace tollgate::inline v0::oauth {
 
+/// Whether a text can be a redirect URL in a `Location` header: visible ASCII without a fragment (RFC 6749 section
+/// 3.1.2), so that a query can be appended.
+[[nodiscard]] TOLLGATE_DECL bool is_redirect_text(std::string_view text) noexcept;
+
 /// Whether `redirect_uri` is the registered one: byte for byte (RFC 6749 section 3.1.2.3, RFC 9700 section 2.1), except
-/// that the port of `http://127.0.0.1` and `http://[::1]` may be any (RFC 8252 section 7.3): a program on a person's
-/// machine takes the one that is free.
+/// for the port of `http://127.0.0.1` and `http://[::1]` (RFC 8252 section 7.3).
 [[nodiscard]] TOLLGATE_DECL bool matches_registered(std::string_view registered, std::string_view redirect_uri);
 
-/// Whether `redirect_uri` may be used by an application that registered none: an absolute URL without user info and
-/// fragment, with the origin of the application's website.
+/// Whether an application without a registered redirect URL may use `redirect_uri`: an absolute URL without user info
+/// and fragment, with the origin of the application's website.
 [[nodiscard]] TOLLGATE_DECL bool matches_website(std::string_view website, std::string_view redirect_uri);
 
-/// Where the browser goes back to, if that can be told safely: what the request asks for where the application allows
-/// it, or the registered URL where the request asks for nothing. None: the person is shown a page, and not sent
-/// anywhere.
+/// The URL to redirect to: `redirect_uri` if the application allows it, or the registered one if the request has none.
+/// Empty: show an error page and do not redirect.
 [[nodiscard]] TOLLGATE_DECL std::optional<std::string> choose_redirect(const application& client,
                                                                        const std::optional<std::string>& redirect_uri);
 
@@ -7691,24 +7769,24 @@ struct redirect_parameter {
     std::string_view value;
 };
 
-/// `url`, which has no fragment, with these parameters behind its own query, percent-encoded, in this order.
+/// Appends parameters to the query of `url`, which has no fragment, percent-encoded and in this order.
 [[nodiscard]] TOLLGATE_DECL std::string with_parameters(std::string_view url,
                                                         std::span<const redirect_parameter> parameters);
 
-/// Where the browser goes back to, and what it takes along whatever the answer is.
-struct return_address {
+/// Where to redirect, and what every response includes.
+struct redirect_target {
     std::string_view redirect;
-    const std::optional<std::string>& state;  ///< as sent; none sent, none returned
+    const std::optional<std::string>& state;  ///< as sent; omitted if it was not sent
     std::string_view issuer;                  ///< RFC 9207
 };
 
 /// RFC 6749 section 4.1.2.
-[[nodiscard]] TOLLGATE_DECL std::string code_url(const return_address& to, std::string_view code);
+[[nodiscard]] TOLLGATE_DECL std::string code_url(const redirect_target& to, std::string_view code);
 
 /// RFC 6749 section 4.1.2.1.
-[[nodiscard]] TOLLGATE_DECL std::string failure_url(const return_address& to, const failure& why);
+[[nodiscard]] TOLLGATE_DECL std::string failure_url(const redirect_target& to, const failure& why);
 
-}  // namespace tollgate::oauth
+}  // namespace tollgate::inline v0::oauth
 
 // <tollgate/oauth/detail/token_endpoint.hpp>
 
@@ -7724,31 +7802,35 @@ struct code_exchange {
 /// grant_type=refresh_token (RFC 6749 section 6).
 struct refresh_exchange {
     digest refresh_digest;
-    std::optional<scope_set> narrowed;  ///< the scopes that were asked for; none: as many as were granted
+    std::optional<scope_set> narrowed;  ///< the requested scopes; empty: all that were granted
 };
 
 using exchange_request = std::variant<code_exchange, refresh_exchange, failure>;
 
-/// What a client wants of the token endpoint (RFC 6749 section 3.2). A code or token that is none of ours is refused
-/// without asking the store.
+/// Parses a token request (RFC 6749 section 3.2). Malformed codes and tokens are refused without a look-up.
 [[nodiscard]] TOLLGATE_DECL exchange_request read_exchange(const parameters& sent);
 
-/// One answer to all that can be wrong with a code: which one it was is of use to nobody but whoever stole it.
-[[nodiscard]] TOLLGATE_DECL failure code_is_not_good();
-[[nodiscard]] TOLLGATE_DECL failure refresh_token_is_not_good();
+/// An application without a registered redirect URL must repeat the one of the authorization request (RFC 6749 section
+/// 4.1.3). A text that no redirect URL can be is refused without asking the store, which may not be able to hold it.
+[[nodiscard]] TOLLGATE_DECL std::optional<failure> check_redirect_uri(const code_exchange& wanted,
+                                                                      const application& client);
 
-/// Twice as many rows are looked through for expired ones as were added, so a store stays bounded without a thread of
-/// its own. What was issued is issued: a failure here is the operator's to hear of, and changes no answer.
+/// Why a code is refused. The client is authenticated, so the reason helps its developer only.
+[[nodiscard]] TOLLGATE_DECL failure invalid_code(redemption_result why);
+[[nodiscard]] TOLLGATE_DECL failure invalid_refresh_token();
+
+/// Removes up to twice as many expired rows as were added, so that a store stays bounded without a background thread. A
+/// failure does not change the response; the observer gets it.
 template <grant_store Grants, observer Observer>
-void sweep(Grants& grants, const Observer& watching, instant now, std::size_t rows_added) noexcept {
+void remove_expired(Grants& grants, const Observer& watching, instant now, std::size_t rows_added) noexcept {
     try {
         if (const auto swept = grants.sweep_expired(now, 2 * rows_added); !swept) watching.on_problem(swept.error());
     } catch (...) {
-        // An adapter that breaks its contract: it said nothing that could be passed on.
+        // The adapter violated its contract by throwing.
     }
 }
 
-/// What a client gets (RFC 6749 section 5.1). The only place where these texts ever are.
+/// A successful response (RFC 6749 section 5.1).
 struct token_response {
     secret_text access_token;
     seconds expires_in{};
@@ -7758,7 +7840,7 @@ struct token_response {
 
 using judged_exchange = std::variant<token_response, failure>;
 
-/// A new secret; none without random bytes.
+/// A new secret; empty if the random source fails.
 template <random_source Random>
 [[nodiscard]] std::optional<secret_text> new_secret(secret_kind kind, const Random& random) {
     std::array<std::byte, 32> bytes;
@@ -7768,95 +7850,96 @@ template <random_source Random>
     return made;
 }
 
-[[nodiscard]] inline error no_random_bytes() { return internal_error("the random source gave nothing"); }
+[[nodiscard]] inline error random_source_error() { return internal_error("the random source failed"); }
 
-/// What an exchange is judged with.
-struct exchange_terms {
-    application_id client;  ///< who asks, and proved it
+/// What an exchange is checked with.
+struct exchange_context {
+    const application& client;  ///< authenticated
     const oauth_settings& settings;
     instant now;
 };
 
-/// A code for a pair of tokens, in one verb of the store: whatever fails before it leaves the code as it was.
+/// Exchanges a code for a pair of tokens in one store verb, so that any failure before leaves the code as it was.
 template <grant_store Grants, random_source Random>
-[[nodiscard]] result<judged_exchange> exchange_code(const code_exchange& wanted, const exchange_terms& terms,
-                                                     Grants& grants, const Random& random) {
+[[nodiscard]] result<judged_exchange> exchange_code(const code_exchange& wanted, const exchange_context& context,
+                                                    Grants& grants, const Random& random) {
+    if (const auto failed = check_redirect_uri(wanted, context.client)) return judged_exchange{*failed};
     const auto access = new_secret(secret_kind::access_token, random);
     const auto refresh = new_secret(secret_kind::refresh_token, random);
-    if (!access || !refresh) return no_random_bytes();
-    const auto& lifetimes = terms.settings;
+    if (!access || !refresh) return random_source_error();
+    const auto& lifetimes = context.settings;
     const auto redeemed = grants.redeem_code({
         .code_digest = wanted.code_digest,
-        .application = terms.client,
+        .application = context.client.id,
         .redirect_uri = wanted.redirect_uri,
         .code_challenge = wanted.code_challenge,
-        .now = terms.now,
+        .now = context.now,
         .tokens = {.access_digest = digest_of(*access),
-                   .access_expires_at = terms.now + lifetimes.access_token_lifetime,
+                   .access_expires_at = context.now + lifetimes.access_token_lifetime,
                    .refresh_digest = digest_of(*refresh),
-                   .refresh_expires_at = terms.now + lifetimes.refresh_token_lifetime,
-                   .refresh_ends_at = terms.now + lifetimes.refresh_token_end},
+                   .refresh_expires_at = context.now + lifetimes.refresh_token_lifetime,
+                   .refresh_ends_at = context.now + lifetimes.refresh_token_end},
     });
     if (!redeemed) return redeemed.error();
-    if (redeemed->result != redemption_result::redeemed) return judged_exchange{code_is_not_good()};
+    if (redeemed->result != redemption_result::redeemed) return judged_exchange{invalid_code(redeemed->result)};
     return judged_exchange{token_response{*access, lifetimes.access_token_lifetime, redeemed->scopes, *refresh}};
 }
 
-/// A new access token out of a refresh token, which stays as it is.
+/// A new access token for a refresh token, which is not changed.
 template <grant_store Grants, random_source Random>
-[[nodiscard]] result<judged_exchange> refresh_tokens(const refresh_exchange& wanted, const exchange_terms& terms,
-                                                      Grants& grants, const Random& random) {
+[[nodiscard]] result<judged_exchange> refresh_tokens(const refresh_exchange& wanted, const exchange_context& context,
+                                                     Grants& grants, const Random& random) {
     const auto access = new_secret(secret_kind::access_token, random);
-    if (!access) return no_random_bytes();
-    const auto& lifetimes = terms.settings;
+    if (!access) return random_source_error();
+    const auto& lifetimes = context.settings;
     const auto refreshed = grants.refresh_access_token({
         .refresh_digest = wanted.refresh_digest,
-        .application = terms.client,
+        .application = context.client.id,
         .narrowed = wanted.narrowed,
-        .now = terms.now,
+        .now = context.now,
         .access_digest = digest_of(*access),
-        .access_expires_at = terms.now + lifetimes.access_token_lifetime,
+        .access_expires_at = context.now + lifetimes.access_token_lifetime,
         .refresh_lifetime = lifetimes.refresh_token_lifetime,
     });
     if (!refreshed) return refreshed.error();
     switch (refreshed->result) {
         case refresh_result::refreshed: break;
-        case refresh_result::unknown: return judged_exchange{refresh_token_is_not_good()};
+        case refresh_result::unknown: return judged_exchange{invalid_refresh_token()};
         case refresh_result::too_wide:
-            return judged_exchange{failure{error_code::invalid_scope, "scope asks for more than was granted."}};
+            return judged_exchange{failure{error_code::invalid_scope, "scope exceeds the granted scopes."}};
     }
     return judged_exchange{token_response{*access, lifetimes.access_token_lifetime, refreshed->scopes, std::nullopt}};
 }
 
-/// Whatever grant_type says (RFC 6749 section 3.2).
+/// Any grant_type (RFC 6749 section 3.2).
 template <grant_store Grants, random_source Random>
-[[nodiscard]] result<judged_exchange> issue_tokens(const parameters& sent, const exchange_terms& terms, Grants& grants,
-                                                    const Random& random) {
+[[nodiscard]] result<judged_exchange> issue_tokens(const parameters& sent, const exchange_context& context,
+                                                   Grants& grants, const Random& random) {
     auto wanted = read_exchange(sent);
-    if (const auto* code = std::get_if<code_exchange>(&wanted)) return exchange_code(*code, terms, grants, random);
+    if (const auto* code = std::get_if<code_exchange>(&wanted)) return exchange_code(*code, context, grants, random);
     if (const auto* refresh = std::get_if<refresh_exchange>(&wanted))
-        return refresh_tokens(*refresh, terms, grants, random);
+        return refresh_tokens(*refresh, context, grants, random);
     return judged_exchange{std::get<failure>(std::move(wanted))};
 }
 
-}  // namespace tollgate::oauth
+}  // namespace tollgate::inline v0::oauth
 
 // <tollgate/web/detail/sign_in_form.hpp>
 
-/// What every page has on which people sign in.
-namespace tollgate::inline v0::pipeline {
+/// What all pages with a sign-in form share.
+namespace tollgate::inline v0::web {
 
 inline constexpr std::string_view login_name = "login";
 inline constexpr std::string_view password_name = "password";
 
-/// What is missing of what was typed. Nothing is tried then.
+/// The missing fields. An attempt with any is not checked.
 [[nodiscard]] TOLLGATE_DECL form_faults faults_of(const sign_in_attempt& typed, const sign_in_texts& texts);
 
-/// Why they were not let in; empty if they were.
+/// Why the sign-in failed; empty if it succeeded.
 [[nodiscard]] TOLLGATE_DECL form_faults faults_of(const sign_in_answer& answer, const sign_in_texts& texts);
 
-/// The two fields. `login` is what was typed; a password never comes back.
-TOLLGATE_DECL void write_sign_in_fields(http::html_writer& html, std::string_view login, const form_faults& faults,
+/// The two fields. `login` is the submitted value; a password is never sent back.
+TOLLGATE_DECL void write_sign_in_fields(html_writer& html, std::string_view login, const form_faults& faults,
                                         const page_texts& texts);
 
 inline form_faults faults_of(const sign_in_attempt& typed, const sign_in_texts& texts) {
@@ -7874,8 +7957,8 @@ inline form_faults faults_of(const sign_in_answer& answer, const sign_in_texts& 
     return found;
 }
 
-inline void write_sign_in_fields(http::html_writer& html, std::string_view login, const form_faults& faults,
-                                        const page_texts& texts) {
+inline void write_sign_in_fields(html_writer& html, std::string_view login, const form_faults& faults,
+                                 const page_texts& texts) {
     write_text_field(
         html,
         {.name = login_name, .label = texts.sign_in.login, .value = login, .autocomplete = "username", .focused = true},
@@ -7888,283 +7971,347 @@ inline void write_sign_in_fields(http::html_writer& html, std::string_view login
                      faults, texts.forms);
 }
 
-}  // namespace tollgate::pipeline
+}  // namespace tollgate::inline v0::web
 
 // <tollgate/oauth/detail/authorization_page.hpp>
 
 namespace tollgate::inline v0::oauth {
 
-/// The authorization endpoint (RFC 6749 section 3.1): asks a person whether an application may. Refers to what an
-/// authorization server owns, and lives no longer than a call.
+/// The authorization endpoint (RFC 6749 section 3.1), which asks a user to authorize an application. Refers to members
+/// of an authorization server, for the duration of a call.
 ///
-/// Where the request cannot be trusted to say where its answer goes, a page says so, with 400. All else is told the
-/// application by a redirect, a failure of ours too; but for what a person can mend by trying again.
+/// If the redirect URL cannot be trusted, the response is a 400 page. All other errors, server errors included, are
+/// redirected to the application, but only after sign-in, and unless the user can resolve them by trying again.
 template <session_source Sessions, oauth_store Store, class Policies, class Theme>
 struct authorization_page {
     const oauth_settings& settings;
     Sessions& sessions;
     Store& store;
     Policies& policies;
-    const pipeline::page_maker<Theme>& pages;
-    std::string_view form_key;  ///< what codes are made with where nobody was signed in yet
+    const web::page_renderer<Theme>& pages;
+    std::string_view form_key;  ///< derives codes where there was no session yet
 
     static constexpr bool signs_in = sign_in_source<Sessions>;
 
-    void answer(const http::request& asked, visit& now, http::response& out) const {
-        if (asked.method != http::method::get && asked.method != http::method::head &&
-            asked.method != http::method::post) {
-            out.add("Allow", "GET, HEAD, POST, OPTIONS");
-            if (asked.method == http::method::options) return out.set_status(http::status::no_content);
-            return pages.answer_status(out, http::status::method_not_allowed);
+    void answer(const http::request& request, request_context& context, http::response& response) const {
+        if (request.method != http::method::get && request.method != http::method::head &&
+            request.method != http::method::post) {
+            response.add("Allow", "GET, HEAD, POST, OPTIONS");
+            if (request.method == http::method::options) return response.set_status(http::status::no_content);
+            return pages.answer_status(response, http::status::method_not_allowed);
         }
-        auto read = read_page_request(asked, pages.site());
-        if (const auto* status = std::get_if<http::status>(&read)) return pages.answer_status(out, *status);
+        auto read = read_page_request(request, pages.site());
+        if (const auto* status = std::get_if<http::status>(&read)) return pages.answer_status(response, *status);
         const auto& sent = std::get<parameters>(read);
-        // Whoever shows nothing at all is no reader of ours, whatever else was sent.
-        if (asked.method == http::method::post && !shows_a_form(sent, now.where))
-            return pages.answer_status(out, http::status::forbidden);
+        // A form without any token was not made by this site.
+        if (request.method == http::method::post && !has_form_token(sent, context.which))
+            return pages.answer_status(response, http::status::forbidden);
 
         auto judged = judge_request(sent, store, settings.services);
-        if (!judged) return answer_broken(judged.error(), out);
+        if (!judged) return answer_error_page(judged.error(), response);
         if (const auto* why = std::get_if<page_failure>(&*judged))
-            return pages.answer_message(out, http::status::bad_request, texts_for(*why, pages.texts().consent));
-        if (const auto* no = std::get_if<redirect_failure>(&*judged))
-            return answer_url(failure_url({no->redirect, no->state, settings.auth_url}, no->why), out);
+            return pages.answer_message(response, http::status::bad_request, texts_for(*why, pages.texts().consent));
+        if (auto* failed = std::get_if<redirect_failure>(&*judged)) return answer_redirect_failure(request, context, response, *failed);
 
-        const call to{asked, sent, std::get<authorization_request>(*judged), now, out};
-        if (asked.method == http::method::post) take_answer(to);
-        else ask(to);
+        const authorization_call call{request, sent, std::get<authorization_request>(*judged), context, response};
+        if (request.method == http::method::post) handle_form(call);
+        else handle_get(call);
     }
 
 private:
-    /// One request that can be answered by a redirect.
-    struct call {
-        const http::request& asked;
-        const parameters& sent;
-        const authorization_request& request;
-        visit& now;
-        http::response& out;
+    /// An invalid request is redirected to the application only for a signed-in user: anyone can register an application,
+    /// and links of this site must not redirect strangers to other sites (RFC 9700 section 4.11.2).
+    void answer_redirect_failure(const http::request& request, request_context& context, http::response& response,
+                                 const redirect_failure& failed) const {
+        const auto who = sessions.session_of(request, context.now);
+        if (!who) return answer_error_page(who.error(), response);
+        if (*who) {
+            context.who = caller{(*who)->user, {}, credential_kind::other, {}};
+            return redirect_to(failure_url({failed.redirect, failed.state, settings.auth_url}, failed.why), response);
+        }
+        // Forms of this site carry valid parameters only.
+        if (request.method == http::method::post) return pages.answer_status(response, http::status::forbidden);
+        redirect_to(sessions.sign_in_url(std::string{request.target.path}.append("?").append(request.target.query)), response);
+    }
 
-        [[nodiscard]] bool on_one_page() const noexcept { return now.where == place::one_page; }
-        /// Where the browser comes back to after signing in.
+    /// A request with a valid redirect URL.
+    struct authorization_call {
+        const http::request& request;
+        const parameters& sent;
+        const authorization_request& authorization;
+        request_context& context;
+        http::response& response;
+
+        [[nodiscard]] bool on_one_page() const noexcept { return context.which == endpoint::one_page; }
+        /// Where the browser returns to after signing in.
         [[nodiscard]] std::string return_to() const {
-            return std::string{asked.target.path}.append("?").append(to_query(request));
+            return std::string{request.target.path}.append("?").append(to_query(authorization));
         }
     };
 
-    [[nodiscard]] static bool shows_a_form(const parameters& sent, place where) {
-        if (signs_in && where == place::one_page && sent.holds(pipeline::login_name))
-            return pipeline::parse_form_nonce(sent.find(nonce_name).value_or("")).has_value();
-        return sent.holds(pipeline::form_token_name);
+    [[nodiscard]] static bool has_form_token(const parameters& sent, endpoint where) {
+        if (signs_in && where == endpoint::one_page && sent.holds(web::login_name))
+            return web::parse_form_nonce(sent.find(nonce_name).value_or("")).has_value();
+        return sent.holds(web::form_token_name);
     }
 
-    /// The session, if somebody is signed in; none, too, once a failure to find out was answered.
-    [[nodiscard]] std::optional<session> look_for_session(const call& to, bool& answered) const {
-        auto found = sessions.session_of(to.asked, to.now.now);
+    /// The session, if any; also empty after an error, which has been answered.
+    [[nodiscard]] std::optional<session> find_session(const authorization_call& call, bool& answered) const {
+        auto found = sessions.session_of(call.request, call.context.now);
         answered = !found;
         if (!found) {
-            answer_error(to, found.error());
+            answer_error_page(found.error(), call.response);
             return std::nullopt;
         }
-        if (*found) to.now.who = caller{(*found)->user, {}, credential_kind::other, {}};
+        if (*found) call.context.who = caller{(*found)->user, {}, credential_kind::other, {}};
         return std::move(*found);
     }
 
-    void ask(const call& to) const {
+    void handle_get(const authorization_call& call) const {
         bool answered = false;
-        const auto who = look_for_session(to, answered);
+        const auto who = find_session(call, answered);
         if (answered) return;
-        if (!who) return ask_to_sign_in(to);
-        if (to.on_one_page()) return show_consent(to, *who);
+        if (!who) return request_sign_in(call);
+        if (call.on_one_page() || !may_skip_consent(call)) return show_consent(call, *who);
 
-        const auto granted = store.granted_scopes(who->user, to.request.client.id);
-        if (!granted) return answer_error(to, granted.error());
-        if (!*granted || !(*granted)->contains_all(to.request.scopes)) return show_consent(to, *who);
+        const auto granted = store.granted_scopes(who->user, call.authorization.client.id);
+        if (!granted) return send_error(call, granted.error());
+        if (!*granted || !(*granted)->contains_all(call.authorization.scopes)) return show_consent(call, *who);
         const auto code = new_secret(secret_kind::authorization_code, policy(policies.random));
-        if (!code) return answer_error(to, no_random_bytes());
-        auto made = code_for(to, who->user, *code);
+        if (!code) return send_error(call, random_source_error());
+        auto made = code_for(call, who->user, *code);
         made.only_if_granted = true;
-        const auto kept = store.create_code(made);
-        if (kept && *kept == code_result::not_granted) return show_consent(to, *who);  // revoked a moment ago
-        give_code(to, kept, *code);
+        const auto stored = store.create_code(made);
+        if (stored && *stored == code_result::not_granted) return show_consent(call, *who);  // revoked in the meantime
+        send_code(call, stored, *code);
     }
 
-    void ask_to_sign_in(const call& to) const {
-        if constexpr (signs_in)
-            if (to.on_one_page()) return show_sign_in(to, {}, {}, http::status::ok);
-        answer_url(sessions.sign_in_url(to.return_to()), to.out);
+    /// Only for the redirect URL that the owner registered: another port of a loopback address, or another page of a
+    /// website, may belong to someone else (RFC 8252 section 8.6). HEAD must not create codes.
+    [[nodiscard]] static bool may_skip_consent(const authorization_call& call) noexcept {
+        return call.request.method == http::method::get &&
+               call.authorization.client.redirect_url == call.authorization.redirect;
     }
 
-    void take_answer(const call& to) const {
+    void request_sign_in(const authorization_call& call) const {
         if constexpr (signs_in)
-            if (to.on_one_page() && to.sent.holds(pipeline::login_name)) return take_sign_in(to);
+            if (call.on_one_page()) return show_sign_in(call, {}, {}, http::status::ok);
+        redirect_to(sessions.sign_in_url(call.return_to()), call.response);
+    }
+
+    void handle_form(const authorization_call& call) const {
+        if constexpr (signs_in)
+            if (call.on_one_page() && call.sent.holds(web::login_name)) return handle_sign_in_form(call);
 
         bool answered = false;
-        const auto who = look_for_session(to, answered);
+        const auto who = find_session(call, answered);
         if (answered) return;
-        if (!who) return answer_url(sign_in_url(to), to.out);
-        const auto covered = covered_by(to.request);
-        const auto shown = to.sent.find(pipeline::form_token_name).value_or("");
-        const auto nonce = pipeline::check_form_token({*who, consent_purpose, covered}, shown);
-        if (!nonce) return pages.answer_status(to.out, http::status::forbidden);
-        take_decision(to, {.key = who->secret, .nonce = *nonce, .user = who->user, .covered = covered});
+        if (!who) return redirect_to(sign_in_url(call), call.response);
+        const auto signed_text = signed_text_of(call.authorization);
+        const auto form_token = call.sent.find(web::form_token_name).value_or("");
+        const auto nonce = web::check_form_token({*who, consent_purpose, signed_text}, form_token);
+        if (!nonce) return pages.answer_status(call.response, http::status::forbidden);
+        apply_decision(call, {.key = who->secret, .nonce = *nonce, .user = who->user, .signed_text = signed_text});
     }
 
-    void take_decision(const call& to, const code_seed& seed) const {
-        switch (read_decision(to.sent)) {
-            case decision::allow: return give_code_of(to, seed);
-            case decision::deny: return deny(to);
-            case decision::none: return pages.answer_status(to.out, http::status::bad_request);
+    void apply_decision(const authorization_call& call, const code_derivation& derivation) const {
+        switch (read_decision(call.sent)) {
+            case decision::allow: return issue_code(call, derivation);
+            case decision::deny: return deny(call);
+            case decision::none: return pages.answer_status(call.response, http::status::bad_request);
         }
     }
 
-    void deny(const call& to) const { answer_failure(to, {error_code::access_denied, "The application was not let in."}); }
+    void deny(const authorization_call& call) const {
+        send_failure(call, {error_code::access_denied, "The user denied the request."});
+    }
 
-    [[nodiscard]] std::string sign_in_url(const call& to) const {
+    [[nodiscard]] std::string sign_in_url(const authorization_call& call) const {
         if constexpr (signs_in)
-            if (to.on_one_page()) return to.return_to();
-        return sessions.sign_in_url(to.return_to());
+            if (call.on_one_page()) return call.return_to();
+        return sessions.sign_in_url(call.return_to());
     }
 
-    /// A form that was sent with login and password: whose they are counts, not who was signed in before.
-    void take_sign_in(const call& to) const
-        requires signs_in
-    {
-        const auto decided = read_decision(to.sent);
-        if (decided == decision::none) return pages.answer_status(to.out, http::status::bad_request);
-        if (decided == decision::deny) return deny(to);
+    /// A form with login and password: the session that it begins counts, not an earlier one.
+    void handle_sign_in_form(const authorization_call& call) const requires signs_in {
+        const auto decided = read_decision(call.sent);
+        if (decided == decision::none) return pages.answer_status(call.response, http::status::bad_request);
+        if (decided == decision::deny) return deny(call);
 
-        const auto nonce = pipeline::parse_form_nonce(to.sent.find(nonce_name).value_or(""));
-        if (!nonce) return pages.answer_status(to.out, http::status::forbidden);
-        const auto login = to.sent.find(pipeline::login_name).value_or("");
-        auto password = to.sent.find(pipeline::password_name).value_or("");
-        const sign_in_attempt typed{.login = login, .password = password, .client = to.now.client};
+        const auto nonce = web::parse_form_nonce(call.sent.find(nonce_name).value_or(""));
+        if (!nonce) return pages.answer_status(call.response, http::status::forbidden);
+        const auto login = call.sent.find(web::login_name).value_or("");
+        auto password = call.sent.find(web::password_name).value_or("");
+        const sign_in_attempt typed{.login = login, .password = password, .client = call.context.client};
         const auto& texts = pages.texts().sign_in;
-        if (const auto faults = pipeline::faults_of(typed, texts); !faults.empty())
-            return show_sign_in(to, login, faults, http::status::unprocessable_content);
-        const auto tried = sessions.sign_in(to.asked, typed, to.now.now, to.out);
+        if (const auto faults = web::faults_of(typed, texts); !faults.empty())
+            return show_sign_in(call, login, faults, http::status::unprocessable_content);
+        const auto outcome = sessions.sign_in(call.request, typed, call.context.now, call.response);
         secure_wipe(password);
-        if (!tried) return answer_broken(tried.error(), to.out);
-        if (tried->result == sign_in_result::throttled) {
-            to.out.add("Retry-After", static_cast<std::uint64_t>(tried->retry_after.count()));
-            return show_sign_in(to, login, pipeline::faults_of(*tried, texts), http::status::too_many_requests);
+        if (!outcome) return answer_error_page(outcome.error(), call.response);
+        if (outcome->result == sign_in_result::throttled) {
+            call.response.add("Retry-After", static_cast<std::uint64_t>(outcome->retry_after.count()));
+            return show_sign_in(call, login, web::faults_of(*outcome, texts), http::status::too_many_requests);
         }
-        if (!tried->who)
-            return show_sign_in(to, login, pipeline::faults_of(*tried, texts), http::status::unprocessable_content);
+        if (!outcome->who)
+            return show_sign_in(call, login, web::faults_of(*outcome, texts), http::status::unprocessable_content);
 
-        const auto user = tried->who->user;
-        to.now.who = caller{user, {}, credential_kind::other, {}};
-        const auto covered = covered_by(to.request);
-        give_code_of(to, {.key = form_key, .nonce = *nonce, .user = user, .covered = covered});
+        const auto user = outcome->who->user;
+        call.context.who = caller{user, {}, credential_kind::other, {}};
+        const auto signed_text = signed_text_of(call.authorization);
+        issue_code(call, {.key = form_key, .nonce = *nonce, .user = user, .signed_text = signed_text});
     }
 
-    void show_consent(const call& to, const session& who) const {
-        if (who.secret.empty()) return answer_error(to, internal_error("the session has no secret"));
-        const auto nonce = pipeline::new_form_nonce(policy(policies.random), to.now.now);
-        if (!nonce) return answer_error(to, no_random_bytes());
-        const auto token = pipeline::make_form_token({who, consent_purpose, covered_by(to.request)}, *nonce);
+    void show_consent(const authorization_call& call, const session& who) const {
+        if (who.secret.empty()) return send_error(call, internal_error("the session has no secret"));
+        const auto nonce = web::new_form_nonce(policy(policies.random), call.context.now);
+        if (!nonce) return send_error(call, random_source_error());
+        const auto token = web::make_form_token({who, consent_purpose, signed_text_of(call.authorization)}, *nonce);
         page_frame frame;
         frame.login = who.login;
-        show(to, frame, token, nullptr);
+        show(call, frame, token, nullptr);
     }
 
-    void show_sign_in(const call& to, std::string_view login, const pipeline::form_faults& faults,
+    void show_sign_in(const authorization_call& call, std::string_view login, const web::form_faults& faults,
                       http::status status) const {
-        const auto nonce = pipeline::new_form_nonce(policy(policies.random), to.now.now);
-        if (!nonce) return answer_error(to, no_random_bytes());
-        const auto text = pipeline::form_nonce_text(*nonce);
+        const auto nonce = web::new_form_nonce(policy(policies.random), call.context.now);
+        if (!nonce) return answer_error_page(random_source_error(), call.response);
+        const auto text = web::form_nonce_text(*nonce);
         const sign_in_part part{.nonce = text, .login = login, .faults = faults};
-        to.out.set_status(status);
+        call.response.set_status(status);
         page_frame frame;
-        frame.faulty = !faults.empty();
-        show(to, frame, {}, &part);
+        frame.has_errors = !faults.empty();
+        show(call, frame, {}, &part);
     }
 
-    void show(const call& to, page_frame frame, std::string_view form_token, const sign_in_part* sign_in) const {
+    void show(const authorization_call& call, page_frame frame, std::string_view form_token,
+              const sign_in_part* sign_in) const {
         const consent_view view{.texts = pages.texts(),
                                 .scopes = pages.scopes(),
-                                .request = to.request,
-                                .url = to.asked.target.path,
+                                .request = call.authorization,
+                                .url = call.request.target.path,
                                 .form_token = form_token,
                                 .sign_in = sign_in};
         const auto title = consent_title(view);
         frame.title = title;
         frame.shape = page_shape::narrow;
-        pages.answer(to.out, frame, [&](http::html_writer& html) { write_consent(html, view); });
+        pages.answer(call.response, frame, [&](html_writer& html) { write_consent(html, view); });
     }
 
-    /// The same code however often one form is sent. No store remembers for ever that a code was spent, so an old form
-    /// makes a new one each time: it would be the same that somebody may have seen long ago.
-    void give_code_of(const call& to, const code_seed& seed) const {
-        const auto made_at = pipeline::made_at(seed.nonce);
-        const bool remembered = to.now.now < made_at + seconds{limits::spent_code_seconds};
-        if (remembered) return keep_and_give_code(to, seed.user, make_code(seed));
+    /// Submitting a form twice gives the same code. Stores forget redeemed codes after some time, so an old form gets a
+    /// new code each time: the derived one may have been disclosed by then.
+    void issue_code(const authorization_call& call, const code_derivation& derivation) const {
+        const auto made_at = web::made_at(derivation.nonce);
+        const bool remembered = call.context.now < made_at + seconds{limits::spent_code_seconds};
+        if (remembered) return store_and_send_code(call, derivation.user, make_code(derivation));
         const auto code = new_secret(secret_kind::authorization_code, policy(policies.random));
-        if (!code) return answer_error(to, no_random_bytes());
-        keep_and_give_code(to, seed.user, *code);
+        if (!code) return send_error(call, random_source_error());
+        store_and_send_code(call, derivation.user, *code);
     }
 
-    [[nodiscard]] new_authorization_code code_for(const call& to, user_id user, const secret_text& code) const {
+    [[nodiscard]] new_authorization_code code_for(const authorization_call& call, user_id user,
+                                                  const secret_text& code) const {
         return {.code_digest = digest_of(code),
                 .user = user,
-                .application = to.request.client.id,
-                .scopes = to.request.scopes,
-                .redirect = to.request.redirect,
-                .code_challenge = to.request.code_challenge,
-                .created_at = to.now.now,
-                .expires_at = to.now.now + settings.code_lifetime};
+                .application = call.authorization.client.id,
+                .scopes = call.authorization.scopes,
+                .redirect = call.authorization.redirect,
+                .code_challenge = call.authorization.code_challenge,
+                .created_at = call.context.now,
+                .expires_at = call.context.now + settings.code_lifetime};
     }
 
-    void keep_and_give_code(const call& to, user_id user, const secret_text& code) const {
-        give_code(to, store.create_code(code_for(to, user, code)), code);
+    void store_and_send_code(const authorization_call& call, user_id user, const secret_text& code) const {
+        send_code(call, store.create_code(code_for(call, user, code)), code);
     }
 
-    void give_code(const call& to, const result<code_result>& kept, const secret_text& code) const {
-        if (!kept) return answer_not_kept(to, kept.error());
-        if (*kept == code_result::spent)
-            return pages.answer_message(to.out, http::status::conflict, pages.texts().consent.answered);
-        answer_url(code_url({to.request.redirect, to.request.state, settings.auth_url}, code), to.out);
-        sweep(store, policy(policies.observer), to.now.now, 1);
+    void send_code(const authorization_call& call, const result<code_result>& stored, const secret_text& code) const {
+        if (!stored) return answer_store_failure(call, stored.error());
+        if (*stored == code_result::spent)
+            return pages.answer_message(call.response, http::status::conflict, pages.texts().consent.answered);
+        redirect_to(code_url({call.authorization.redirect, call.authorization.state, settings.auth_url}, code),
+                    call.response);
+        remove_expired(store, policy(policies.observer), call.context.now, 1);
     }
 
-    void answer_not_kept(const call& to, const error& why) const {
+    void answer_store_failure(const authorization_call& call, const error& why) const {
         switch (why.kind) {
-            case error_kind::not_found:  // deleted a moment ago
-                return pages.answer_message(to.out, http::status::bad_request, pages.texts().consent.unknown_client);
-            case error_kind::invalid: return answer_failure(to, {error_code::invalid_scope, why.message});
-            default: return answer_error(to, why);
+            case error_kind::not_found:  // deleted in the meantime
+                return pages.answer_message(call.response, http::status::bad_request,
+                                            pages.texts().consent.unknown_client);
+            case error_kind::invalid: return send_failure(call, {error_code::invalid_scope, why.message});
+            default: return send_error(call, why);
         }
     }
 
-    void answer_failure(const call& to, const failure& why) const {
-        answer_url(failure_url({to.request.redirect, to.request.state, settings.auth_url}, why), to.out);
+    void send_failure(const authorization_call& call, const failure& why) const {
+        redirect_to(failure_url({call.authorization.redirect, call.authorization.state, settings.auth_url}, why),
+                    call.response);
     }
 
-    void answer_error(const call& to, const error& why) const {
+    void send_error(const authorization_call& call, const error& why) const {
         policy(policies.observer).on_problem(why);
-        answer_failure(to, to_failure(why));
+        send_failure(call, to_failure(why));
     }
 
-    /// A page for what is our fault, where nobody else can be told, or where trying again helps.
-    void answer_broken(const error& why, http::response& out) const {
+    /// A page for server errors that cannot be redirected, or where trying again helps.
+    void answer_error_page(const error& why, http::response& response) const {
         policy(policies.observer).on_problem(why);
         const bool unavailable = why.kind == error_kind::unavailable;
-        if (unavailable) out.add("Retry-After", pipeline::retry_after_unavailable_seconds);
-        pages.answer_status(out, unavailable ? http::status::service_unavailable : http::status::internal_server_error);
+        if (unavailable) response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
+        pages.answer_status(response,
+                            unavailable ? http::status::service_unavailable : http::status::internal_server_error);
     }
 
-    void answer_url(std::string_view url, http::response& out) const {
-        if (const auto led = pipeline::answer_see_other(out, pages.site(), url); !led) answer_broken(led.error(), out);
+    void redirect_to(std::string_view url, http::response& response) const {
+        if (const auto led = web::answer_see_other(response, pages.site(), url); !led)
+            answer_error_page(led.error(), response);
     }
 };
 
-}  // namespace tollgate::oauth
+}  // namespace tollgate::inline v0::oauth
 
-// <tollgate/oauth/detail/client_authentication.hpp>
+// <tollgate/oauth/detail/token_response.hpp>
 
 namespace tollgate::inline v0::oauth {
 
-/// What a client shows to prove who it is (RFC 6749 section 2.3.1).
+/// The documentation of OAuth errors: `{auth_url}/docs/oauth/`.
+inline constexpr pipeline::topic about_oauth{"oauth"};
+
+/// An error response with the members of RFC 6749 section 5.2 and of the Error object.
+struct failure_response {
+    http::status status = http::status::bad_request;
+    const failure& why;
+    std::string_view docs_url;  ///< `{auth_url}/docs/`
+    pipeline::topic about = about_oauth;
+};
+TOLLGATE_DECL void write_failure(http::response& response, const failure_response& answer);
+
+/// A server error: 503 with Retry-After, or 500. Replaces what `response` holds.
+TOLLGATE_DECL void write_server_error(http::response& response, const error& why, std::string_view docs_url);
+
+struct unsupported_method {
+    http::field_value allowed;
+    std::string_view docs_url;
+};
+/// The response to an unsupported method: OPTIONS 204, any other 405.
+TOLLGATE_DECL void answer_unsupported_method(const http::request& request, http::response& response,
+                                             const unsupported_method& endpoint);
+
+/// The response to a request without a User-Agent: 403, or 429 if the address has used up its window.
+TOLLGATE_DECL void write_missing_user_agent(http::response& response, const request_context& context,
+                                            std::string_view docs_url);
+
+/// RFC 6749 section 5.1.
+TOLLGATE_DECL void write_tokens(http::response& response, const token_response& issued);
+
+}  // namespace tollgate::inline v0::oauth
+
+// <tollgate/oauth/detail/client_endpoints.hpp>
+
+namespace tollgate::inline v0::oauth {
+
+/// Client credentials (RFC 6749 section 2.3.1).
 struct client_credentials {
     std::string client_id;
     std::string client_secret;
@@ -8172,85 +8319,44 @@ struct client_credentials {
     friend bool operator==(const client_credentials&, const client_credentials&) = default;
 };
 
-/// Takes the credentials from the Authorization field, where both parts are form-encoded, or from the body. Both at
-/// once are fine if they say the same. Where there are none, or none that can be read, both texts are empty.
-[[nodiscard]] TOLLGATE_DECL std::variant<client_credentials, failure> read_credentials(const http::request& asked,
-                                                                                       const parameters& sent);
+/// Reads the credentials from the Authorization field, where both parts are form-encoded, or from the body. Both are
+/// accepted if they are equal. Empty if they are missing or malformed.
+[[nodiscard]] TOLLGATE_DECL std::variant<client_credentials, failure> read_client_credentials(
+    const http::request& request, const parameters& sent);
 
-/// Whether these could be some application's: what is no secret of ours is refused without asking the store.
-[[nodiscard]] TOLLGATE_DECL bool could_be_good(const client_credentials& shown) noexcept;
+/// Whether they can be valid: other texts are refused without a look-up.
+[[nodiscard]] TOLLGATE_DECL bool are_well_formed(const client_credentials& credentials) noexcept;
 
-/// The application that these are the credentials of; none if they are nobody's.
+/// The application with these credentials, if any.
 template <application_store Applications>
-[[nodiscard]] result<std::optional<application>> authenticate_client(const client_credentials& shown,
-                                                                      Applications& applications) {
-    if (!could_be_good(shown)) return std::optional<application>{};
-    auto found = applications.find_application(shown.client_id);
-    if (found && *found && (*found)->secret_digest != digest_of(shown.client_secret))
+[[nodiscard]] result<std::optional<application>> authenticate_client(const client_credentials& credentials,
+                                                                     Applications& applications) {
+    if (!are_well_formed(credentials)) return std::optional<application>{};
+    auto found = applications.find_application(credentials.client_id);
+    if (found && *found && (*found)->secret_digest != digest_of(credentials.client_secret))
         return std::optional<application>{};
     return found;
 }
 
-}  // namespace tollgate::oauth
-
-// <tollgate/oauth/detail/token_response.hpp>
-
-namespace tollgate::inline v0::oauth {
-
-/// Where the errors of this part of the interface are explained: `{auth_url}/docs/oauth/`.
-inline constexpr pipeline::topic about_oauth{"oauth"};
-
-/// An answer to a program that did not get what it wanted: the members of RFC 6749 section 5.2, and those of the Error
-/// object.
-struct failed_answer {
-    http::status status = http::status::bad_request;
-    const failure& why;
-    std::string_view docs_url;  ///< `{auth_url}/docs/`
-    pipeline::topic about = about_oauth;
-};
-TOLLGATE_DECL void write_failure(http::response& out, const failed_answer& answer);
-
-/// A problem of ours: 503 with Retry-After, or 500. Replaces what `out` holds.
-TOLLGATE_DECL void write_problem(http::response& out, const error& why, std::string_view docs_url);
-
-struct other_method {
-    http::field_value allowed;
-    std::string_view docs_url;
-};
-/// What a method that a path does not answer to is told: OPTIONS 204, every other 405.
-TOLLGATE_DECL void answer_other_method(const http::request& asked, http::response& out, const other_method& place);
-
-/// What a program is told that does not say its name: 403, or 429 where its address' window was empty before.
-TOLLGATE_DECL void write_without_agent(http::response& out, const visit& now, std::string_view docs_url);
-
-/// RFC 6749 section 5.1.
-TOLLGATE_DECL void write_tokens(http::response& out, const token_response& issued);
-
-}  // namespace tollgate::oauth
-
-// <tollgate/oauth/detail/client_endpoints.hpp>
-
-namespace tollgate::inline v0::oauth {
-
-/// A request to the token or the revocation endpoint, as far as it can be read without asking anybody.
+/// A request to the token or revocation endpoint, parsed but not authenticated.
 struct client_request {
     parameters sent;
-    client_credentials shown;
+    client_credentials credentials;
 };
 
-/// A failure for a body that cannot be read, a repeated parameter, and credentials that contradict each other.
-[[nodiscard]] TOLLGATE_DECL std::variant<client_request, failure> read_client_request(const http::request& asked);
+/// A failure for a malformed body, a repeated parameter, and contradictory credentials.
+[[nodiscard]] TOLLGATE_DECL std::variant<client_request, failure> read_client_request(const http::request& request);
 
-/// Whether this is a refresh with a token that was ours once.
+/// Whether this is a refresh with a well-formed token.
 [[nodiscard]] TOLLGATE_DECL bool is_refresh(const parameters& sent);
 
-/// 401, or 429 where the address' window is empty (RFC 6749 section 5.2): a challenge is for whoever used the
-/// Authorization field.
-TOLLGATE_DECL void answer_bad_client(const http::request& asked, const visit& now, http::response& out,
-                                     std::string_view docs_url);
+/// 401, or 429 if the address has used up its window (RFC 6749 section 5.2). The challenge is sent only to clients that
+/// used the Authorization field.
+TOLLGATE_DECL void answer_invalid_client(const http::request& request, const request_context& context,
+                                         http::response& response, std::string_view docs_url);
 
-/// The endpoints that applications call: token (RFC 6749 section 3.2) and revocation (RFC 7009). Refers to what an
-/// authorization server owns, and lives no longer than a call.
+/// The endpoints that applications call: token (RFC 6749 section 3.2) and revocation (RFC 7009). Refers to members of
+/// an authorization server, for the duration of a call.
 template <oauth_store Store, class Policies>
 struct client_endpoints {
     const oauth_settings& settings;
@@ -8258,35 +8364,36 @@ struct client_endpoints {
     Policies& policies;
     std::string_view docs_url;
 
-    void answer_token(const http::request& asked, visit& now, http::response& out) const {
-        const auto read = authenticate(asked, now, out, endpoint::token);
+    void answer_token(const http::request& request, request_context& context, http::response& response) const {
+        const auto read = authenticate(request, context, response, endpoint::token);
         if (!read) return;
-        auto judged = issue_tokens(read->sent, {read->client.id, settings, now.now}, store, policy(policies.random));
-        if (!judged) return answer_error(judged.error(), out);
+        auto judged =
+            issue_tokens(read->sent, {read->client, settings, context.now}, store, policy(policies.random));
+        if (!judged) return answer_error(judged.error(), response);
         if (const auto* why = std::get_if<failure>(&*judged))
-            return write_failure(out, {.why = *why, .docs_url = docs_url});
+            return write_failure(response, {.why = *why, .docs_url = docs_url});
         const auto& issued = std::get<token_response>(*judged);
-        write_tokens(out, issued);
+        write_tokens(response, issued);
         const std::size_t rows_added = issued.refresh_token ? 2 : 1;
-        sweep(store, policy(policies.observer), now.now, rows_added);
+        remove_expired(store, policy(policies.observer), context.now, rows_added);
     }
 
-    /// 200 whether there was such a token or not (section 2.2), and whatever token_type_hint says (section 2.1).
-    void answer_revocation(const http::request& asked, visit& now, http::response& out) const {
-        const auto read = authenticate(asked, now, out, endpoint::revocation);
+    /// 200 whether the token exists or not (section 2.2), and whatever token_type_hint says (section 2.1).
+    void answer_revocation(const http::request& request, request_context& context, http::response& response) const {
+        const auto read = authenticate(request, context, response, endpoint::revocation);
         if (!read) return;
         const auto token = read->sent.find("token");
         if (!token) {
             const failure why{error_code::invalid_request, "token is missing."};
-            return write_failure(out, {.why = why, .docs_url = docs_url});
+            return write_failure(response, {.why = why, .docs_url = docs_url});
         }
         if (is_well_formed(secret_kind::access_token, *token) || is_well_formed(secret_kind::refresh_token, *token))
             if (auto done = store.revoke_oauth_token(read->client.id, digest_of(*token)); !done)
-                return answer_error(done.error(), out);
-        // Nobody reads the content (section 2.2), but some clients take an answer for a failure unless it is JSON.
-        out.add("Content-Type", "application/json");
-        out.add("Cache-Control", "no-store");
-        out.body() = "{}";
+                return answer_error(done.error(), response);
+        // The content is ignored (section 2.2), but some clients expect JSON.
+        response.add("Content-Type", "application/json");
+        response.add("Cache-Control", "no-store");
+        response.body() = "{}";
     }
 
 private:
@@ -8296,82 +8403,81 @@ private:
         application client;
     };
 
-    /// None once it has been answered. An application that was deleted hears of its refresh token what it would if the
-    /// user had revoked it, and not that it made a mistake.
-    [[nodiscard]] std::optional<authenticated> authenticate(const http::request& asked, visit& now, http::response& out,
-                                                            endpoint at) const {
-        if (asked.method != http::method::post) {
-            answer_other_method(asked, out, {.allowed = "POST, OPTIONS", .docs_url = docs_url});
+    /// Empty if the request has been answered. A deleted application gets the same answer to its refresh token as after
+    /// a revocation by the user, instead of `invalid_client`.
+    [[nodiscard]] std::optional<authenticated> authenticate(const http::request& request, request_context& context,
+                                                            http::response& response, endpoint at) const {
+        if (request.method != http::method::post) {
+            answer_unsupported_method(request, response, {.allowed = "POST, OPTIONS", .docs_url = docs_url});
             return std::nullopt;
         }
-        auto read = read_client_request(asked);
+        auto read = read_client_request(request);
         if (const auto* why = std::get_if<failure>(&read)) {
-            const bool too_large = asked.body_state == http::body_state::too_large;
-            write_failure(out, {.status = too_large ? http::status::content_too_large : http::status::bad_request,
-                                .why = *why,
-                                .docs_url = docs_url});
+            const bool too_large = request.body_state == http::body_state::too_large;
+            write_failure(response, {.status = too_large ? http::status::content_too_large : http::status::bad_request,
+                                     .why = *why,
+                                     .docs_url = docs_url});
             return std::nullopt;
         }
-        auto& [sent, shown] = std::get<client_request>(read);
-        auto client = authenticate_client(shown, store);
+        auto& [sent, credentials] = std::get<client_request>(read);
+        auto client = authenticate_client(credentials, store);
         if (!client) {
-            answer_error(client.error(), out);
+            answer_error(client.error(), response);
             return std::nullopt;
         }
         if (!*client) {
-            now.window = policy(policies.limiter).take(limit_key::of(now.client), settings.anonymous_quota, now.now);
-            if (now.window->admitted && at == endpoint::token && is_refresh(sent) && is_nobody(shown))
-                write_failure(out, {.why = refresh_token_is_not_good(), .docs_url = docs_url});
-            else
-                answer_bad_client(asked, now, out, docs_url);
+            context.window =
+                policy(policies.limiter).take(limit_key::of(context.client), settings.anonymous_quota, context.now);
+            if (context.window->admitted && at == endpoint::token && is_refresh(sent) && is_deleted_client(credentials))
+                write_failure(response, {.why = invalid_refresh_token(), .docs_url = docs_url});
+            else answer_invalid_client(request, context, response, docs_url);
             return std::nullopt;
         }
         return authenticated{std::move(sent), std::move(**client)};
     }
 
-    /// Whether a secret of ours was shown for a client_id that there is not, or not any more.
-    [[nodiscard]] bool is_nobody(const client_credentials& shown) const {
-        if (!could_be_good(shown)) return false;
-        const auto found = store.find_application(shown.client_id);
+    /// Whether a well-formed secret was sent for a client_id that does not exist (any more).
+    [[nodiscard]] bool is_deleted_client(const client_credentials& credentials) const {
+        if (!are_well_formed(credentials)) return false;
+        const auto found = store.find_application(credentials.client_id);
         return found && !*found;
     }
 
-    void answer_error(const error& why, http::response& out) const {
+    void answer_error(const error& why, http::response& response) const {
         policy(policies.observer).on_problem(why);
-        write_problem(out, why, docs_url);
+        write_server_error(response, why, docs_url);
     }
 };
 
-}  // namespace tollgate::oauth
+}  // namespace tollgate::inline v0::oauth
 
 // <tollgate/oauth/detail/metadata.hpp>
 
 namespace tollgate::inline v0::oauth {
 
-/// What an OAuth library reads instead of being configured by hand (RFC 8414): a JSON object.
+/// Authorization server metadata (RFC 8414): a JSON object.
 [[nodiscard]] TOLLGATE_DECL std::string make_metadata(const oauth_settings& settings);
 
-/// GET and HEAD with that, OPTIONS with 204, all else with 405.
-TOLLGATE_DECL void answer_metadata(const http::request& asked, std::string_view metadata, std::string_view docs_url,
-                                   http::response& out);
+/// GET and HEAD with the metadata, OPTIONS with 204, anything else with 405.
+TOLLGATE_DECL void answer_metadata(const http::request& request, std::string_view metadata, std::string_view docs_url,
+                                   http::response& response);
 
-}  // namespace tollgate::oauth
+}  // namespace tollgate::inline v0::oauth
 
 // <tollgate/oauth/authorization_server.hpp>
 
 namespace tollgate::inline v0 {
 
-/// OAuth 2.0 at `{auth_url}` (RFC 6749, the authorization code grant): the authorization page, the token endpoint,
-/// revocation (RFC 7009), metadata (RFC 8414). A handler, to be hosted by `server` or by any other HTTP server.
+/// OAuth 2.0 at `{auth_url}` (RFC 6749, authorization code grant): authorization page, token endpoint, revocation (RFC
+/// 7009), metadata (RFC 8414). A handler for `server` or any other HTTP server.
 ///
 ///     authorization_server oauth{settings, sessions, store};
 ///     authorization_server oauth{settings, sessions, store, default_policies().with_limiter(std::ref(limiter))};
 ///     http::site site{http::mounted("/v1", api), http::mounted(oauth), http::mounted(pages)};
 ///
-/// The limiter counts wrong client secrets against the client's address: give it the API's by `std::ref`. Sessions and
-/// store are the integrator's and must outlive it. Thread rule: `handle` may be called from many threads at once.
-/// Blocking: exactly if the sessions, the store or the limiter block, and while a password is checked. The metadata asks
-/// none of them, so that it says whether the process answers, whatever becomes of a database.
+/// The limiter counts wrong client secrets by the client's address; share the API's by `std::ref`. Sessions and store
+/// must outlive it. Thread rule: `handle` may be called from many threads at once. Blocking: if the sessions, the store
+/// or the limiter block, and while a password is checked. The metadata needs none of them.
 template <class Sessions, class Store, class Policies = decltype(default_policies()), class Theme = plain_theme>
 class authorization_server {
     static constexpr bool sessions_fit = session_source<Sessions>;
@@ -8388,366 +8494,393 @@ class authorization_server {
 public:
     static constexpr bool blocking = always_blocks || limiter_blocks || sign_in_source<Sessions>;
 
-    /// Throws std::invalid_argument for an auth_url that is no absolute URL, and std::runtime_error when there are no
-    /// random bytes.
+    /// Throws std::invalid_argument if auth_url is not an absolute URL, and std::runtime_error if the random source
+    /// fails.
     authorization_server(oauth_settings settings, Sessions& sessions, Store& store,
                          Policies policies = default_policies(), Theme theme = {})
         : settings_{std::move(settings)},
           sessions_{sessions},
           store_{store},
           policies_{std::move(policies)},
-          pages_{settings_.auth_url, settings_.services, pipeline::fit_theme(std::move(theme)),
-                 pipeline::page_reach::onward},
-          places_{settings_, pages_.site().root} {
+          pages_{settings_.auth_url, settings_.services, web::fit_theme(std::move(theme)),
+                 web::page_reach::other_sites},
+          paths_{settings_, pages_.site().root} {
         while (settings_.auth_url.ends_with('/')) settings_.auth_url.pop_back();
         docs_url_ = settings_.auth_url + "/docs/";
         metadata_ = oauth::make_metadata(settings_);
         const auto key = oauth::new_secret(secret_kind::session, policy(policies_.random));
-        if (!key) throw std::runtime_error{"tollgate: the random source gave nothing"};
+        if (!key) throw std::runtime_error{"tollgate: the random source failed"};
         form_key_ = *key;
     }
 
-    // What answers points into it.
+    // The endpoints refer to members.
     authorization_server(const authorization_server&) = delete;
     authorization_server& operator=(const authorization_server&) = delete;
 
-    void handle(const http::request& asked, http::response& out) noexcept;
-    void handle(const http::refusal& refused, http::response& out) noexcept;
+    void handle(const http::request& request, http::response& response) noexcept;
+    void handle(const http::refusal& refused, http::response& response) noexcept;
 
     /// Only a POST to a known place has its body read; all other requests are answered from the head.
     [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response, http::handler_state&,
                                             http::thread_kind thread) noexcept {
-        const bool needs_body = request.method == http::method::post && !asks_nobody(places_.find(request.target.path)) &&
-                                names_agent(request);
+        const bool needs_body = request.method == http::method::post && !needs_no_store(paths_.find(request.target.path)) &&
+                                has_user_agent(request);
         if (needs_body && request.body_state == http::body_state::pending) return http::handle_step::needs_body;
         if (thread == http::thread_kind::io && may_block(request)) return http::handle_step::needs_worker;
         handle(request, response);
         return http::handle_step::done;
     }
 
-    /// For tests, and for hosts that have no response to use again.
-    [[nodiscard]] http::response handle(const http::request& asked) noexcept {
-        http::response out;
-        handle(asked, out);
-        return out;
+    /// For tests, and for hosts that do not reuse responses.
+    [[nodiscard]] http::response handle(const http::request& request) noexcept {
+        http::response response;
+        handle(request, response);
+        return response;
     }
 
-    /// Where it belongs on a `http::site`.
+    /// The paths for `http::site`.
     [[nodiscard]] std::vector<std::string> mounts() const {
-        auto all = places_.mounts();
+        auto all = paths_.mounts();
         all.push_back(pages_.site().style_url);
         return all;
     }
 
-    /// Metadata, the style sheet and unknown pages never wait, but for those without an agent, which are counted. A password
-    /// takes time, and is only ever sent to the page where people sign in and agree at once.
-    [[nodiscard]] bool may_block(const http::request& asked) const noexcept {
-        const auto where = places_.find(asked.target.path);
+    /// Metadata, style sheet and unknown paths do not block, except for requests without a User-Agent, which are
+    /// counted. Only the page with sign-in and consent checks passwords.
+    [[nodiscard]] bool may_block(const http::request& request) const noexcept {
+        const auto where = paths_.find(request.target.path);
         const bool limiter_waits = limiter_blocks && pipeline::limiter_may_block(policy(policies_.limiter));
-        if (asks_nobody(where)) return limiter_waits && !names_agent(asked);
+        if (needs_no_store(where)) return limiter_waits && !has_user_agent(request);
         return always_blocks || limiter_waits ||
-               (asked.method == http::method::post && where == oauth::place::one_page);
+               (request.method == http::method::post && where == oauth::endpoint::one_page);
     }
 
     [[nodiscard]] const oauth_settings& settings() const noexcept { return settings_; }
 
 private:
-    void answer(const http::request& asked, oauth::visit& now, http::response& out);
-    void answer_place(const http::request& asked, oauth::visit& now, http::response& out);
-    void answer_nowhere(const http::request& asked, http::response& out) const;
-    void answer_thrown(std::string_view what, const http::request& asked, oauth::visit& now,
-                       http::response& out) noexcept;
-    void finish(const http::request& asked, const oauth::visit& now, http::response& out);
+    void answer(const http::request& request, oauth::request_context& context, http::response& response);
+    void dispatch(const http::request& request, oauth::request_context& context, http::response& response);
+    void answer_not_found(const http::request& request, http::response& response) const;
+    void answer_exception(std::string_view what, const http::request& request, oauth::request_context& context,
+                          http::response& response) noexcept;
+    void finish(const http::request& request, const oauth::request_context& context, http::response& response);
 
-    [[nodiscard]] static bool asks_nobody(oauth::place where) noexcept {
-        return where == oauth::place::metadata || where == oauth::place::nowhere;
+    [[nodiscard]] static bool needs_no_store(oauth::endpoint where) noexcept {
+        return where == oauth::endpoint::metadata || where == oauth::endpoint::none;
     }
 
-    [[nodiscard]] bool names_agent(const http::request& asked) const noexcept {
+    [[nodiscard]] bool has_user_agent(const http::request& request) const noexcept {
         pipeline::judgement found;
-        pipeline::look_at_agent(policy(policies_.agent_rule), asked, found);
+        pipeline::look_at_agent(policy(policies_.agent_rule), request, found);
         return found.agent_accepted;
     }
 
-    /// Whether a person is looking: then there is a page, and no limit fields.
-    [[nodiscard]] bool is_page(const http::request& asked, const oauth::visit& now) const noexcept {
-        return now.where == oauth::place::authorization || now.where == oauth::place::one_page ||
-               (now.where == oauth::place::nowhere && places_.is_among_pages(asked.target.path));
+    /// Whether the response is a page, which carries no limit fields.
+    [[nodiscard]] bool is_page(const http::request& request, const oauth::request_context& context) const noexcept {
+        return context.which == oauth::endpoint::authorization || context.which == oauth::endpoint::one_page ||
+               (context.which == oauth::endpoint::none && paths_.is_page_path(request.target.path));
     }
 
     oauth_settings settings_;
     Sessions& sessions_;
     Store& store_;
     Policies policies_;
-    pipeline::page_maker<pipeline::fitting_theme<Theme>> pages_;
-    oauth::places places_;
+    web::page_renderer<web::fitting_theme<Theme>> pages_;
+    oauth::paths paths_;
     std::string docs_url_;
     std::string metadata_;
     secret_text form_key_;
 };
 
 template <class Sessions, class Store, class Policies, class Theme>
-void authorization_server<Sessions, Store, Policies, Theme>::answer(const http::request& asked, oauth::visit& now,
-                                                                    http::response& out) {
-    now.now = policy(policies_.clock).now();
-    now.client = http::client_address(asked, settings_.trusted_proxies);
-    now.where = places_.find(asked.target.path);
-    if (names_agent(asked)) {
-        answer_place(asked, now, out);
+void authorization_server<Sessions, Store, Policies, Theme>::answer(const http::request& request,
+                                                                    oauth::request_context& context,
+                                                                    http::response& response) {
+    context.now = policy(policies_.clock).now();
+    context.client = http::client_address(request, settings_.trusted_proxies);
+    context.which = paths_.find(request.target.path);
+    if (has_user_agent(request)) {
+        dispatch(request, context, response);
     } else {
-        now.window = policy(policies_.limiter).take(limit_key::of(now.client), settings_.anonymous_quota, now.now);
-        oauth::write_without_agent(out, now, docs_url_);
+        context.window =
+            policy(policies_.limiter).take(limit_key::of(context.client), settings_.anonymous_quota, context.now);
+        oauth::write_missing_user_agent(response, context, docs_url_);
     }
-    finish(asked, now, out);
+    finish(request, context, response);
 }
 
 template <class Sessions, class Store, class Policies, class Theme>
-void authorization_server<Sessions, Store, Policies, Theme>::answer_place(const http::request& asked, oauth::visit& now,
-                                                                          http::response& out) {
+void authorization_server<Sessions, Store, Policies, Theme>::dispatch(const http::request& request,
+                                                                      oauth::request_context& context,
+                                                                      http::response& response) {
     const oauth::client_endpoints<Store, Policies> endpoints{settings_, store_, policies_, docs_url_};
-    const oauth::authorization_page<Sessions, Store, Policies, pipeline::fitting_theme<Theme>> page{
-        .settings = settings_, .sessions = sessions_, .store = store_,
-        .policies = policies_, .pages = pages_, .form_key = form_key_};
-    switch (now.where) {
-        case oauth::place::token: return endpoints.answer_token(asked, now, out);
-        case oauth::place::revocation: return endpoints.answer_revocation(asked, now, out);
-        case oauth::place::metadata: return oauth::answer_metadata(asked, metadata_, docs_url_, out);
-        case oauth::place::authorization:
-        case oauth::place::one_page: return page.answer(asked, now, out);
-        case oauth::place::nowhere: return answer_nowhere(asked, out);
+    const oauth::authorization_page<Sessions, Store, Policies, web::fitting_theme<Theme>> page{.settings = settings_,
+                                                                                               .sessions = sessions_,
+                                                                                               .store = store_,
+                                                                                               .policies = policies_,
+                                                                                               .pages = pages_,
+                                                                                               .form_key = form_key_};
+    switch (context.which) {
+        case oauth::endpoint::token: return endpoints.answer_token(request, context, response);
+        case oauth::endpoint::revocation: return endpoints.answer_revocation(request, context, response);
+        case oauth::endpoint::metadata: return oauth::answer_metadata(request, metadata_, docs_url_, response);
+        case oauth::endpoint::authorization:
+        case oauth::endpoint::one_page: return page.answer(request, context, response);
+        case oauth::endpoint::none: return answer_not_found(request, response);
     }
 }
 
 template <class Sessions, class Store, class Policies, class Theme>
-void authorization_server<Sessions, Store, Policies, Theme>::answer_nowhere(const http::request& asked,
-                                                                            http::response& out) const {
-    if (pages_.site().answer_style_sheet(asked, out)) return;
-    if (places_.is_among_pages(asked.target.path)) return pages_.answer_status(out, http::status::not_found);
-    pipeline::write_error(out, http::status::not_found, "Not Found", docs_url_, pipeline::about_errors);
+void authorization_server<Sessions, Store, Policies, Theme>::answer_not_found(const http::request& request,
+                                                                              http::response& response) const {
+    if (pages_.site().answer_style_sheet(request, response)) return;
+    if (paths_.is_page_path(request.target.path)) return pages_.answer_status(response, http::status::not_found);
+    pipeline::write_error(response, http::status::not_found, "Not Found", docs_url_, pipeline::about_errors);
 }
 
 template <class Sessions, class Store, class Policies, class Theme>
-void authorization_server<Sessions, Store, Policies, Theme>::finish(const http::request& asked, const oauth::visit& now,
-                                                                    http::response& out) {
+void authorization_server<Sessions, Store, Policies, Theme>::finish(const http::request& request,
+                                                                    const oauth::request_context& context,
+                                                                    http::response& response) {
     auto& limiter = policy(policies_.limiter);
-    const auto key = limit_key::of(now.client);
-    if (now.window) pipeline::add_window(out, *now.window);
-    else if (!is_page(asked, now))
-        pipeline::add_window(out, asks_nobody(now.where)
-                                      ? pipeline::glance(limiter, key, settings_.anonymous_quota, now.now)
-                                      : limiter.peek(key, settings_.anonymous_quota, now.now));
-    policy(policies_.observer).on_request({asked, out, now.who ? &*now.who : nullptr, now.client, now.now});
+    const auto key = limit_key::of(context.client);
+    if (context.window) pipeline::add_window(response, *context.window);
+    else if (!is_page(request, context))
+        pipeline::add_window(response, needs_no_store(context.which)
+                                           ? pipeline::glance(limiter, key, settings_.anonymous_quota, context.now)
+                                           : limiter.peek(key, settings_.anonymous_quota, context.now));
+    policy(policies_.observer)
+        .on_request({request, response, context.who ? &*context.who : nullptr, context.client, context.now});
 }
 
 template <class Sessions, class Store, class Policies, class Theme>
-void authorization_server<Sessions, Store, Policies, Theme>::answer_thrown(std::string_view what,
-                                                                           const http::request& asked,
-                                                                           oauth::visit& now,
-                                                                           http::response& out) noexcept {
+void authorization_server<Sessions, Store, Policies, Theme>::answer_exception(std::string_view what,
+                                                                              const http::request& request,
+                                                                              oauth::request_context& context,
+                                                                              http::response& response) noexcept {
     try {
         const auto why = internal_error(std::string{"thrown: "}.append(what));
         policy(policies_.observer).on_problem(why);
-        out.clear();
-        if (is_page(asked, now)) pages_.answer_status(out, http::status::internal_server_error);
-        else oauth::write_problem(out, why, docs_url_);
-        finish(asked, now, out);
+        response.clear();
+        if (is_page(request, context)) pages_.answer_status(response, http::status::internal_server_error);
+        else oauth::write_server_error(response, why, docs_url_);
+        finish(request, context, response);
     } catch (...) {
-        // Only the heap throws here: without it there is a status, and nothing to say it with.
-        out.clear();
-        out.set_status(http::status::internal_server_error);
+        // Only a failed allocation throws here: respond with the status alone.
+        response.clear();
+        response.set_status(http::status::internal_server_error);
     }
 }
 
 template <class Sessions, class Store, class Policies, class Theme>
-void authorization_server<Sessions, Store, Policies, Theme>::handle(const http::request& asked,
-                                                                    http::response& out) noexcept {
+void authorization_server<Sessions, Store, Policies, Theme>::handle(const http::request& request,
+                                                                    http::response& response) noexcept {
     if constexpr (fits) {
-        oauth::visit now;
+        oauth::request_context context;
         try {
-            answer(asked, now, out);
+            answer(request, context, response);
         } catch (const std::exception& thrown) {
-            answer_thrown(thrown.what(), asked, now, out);
+            answer_exception(thrown.what(), request, context, response);
         } catch (...) {
-            answer_thrown("something that is no std::exception", asked, now, out);
+            answer_exception("an exception that is not a std::exception", request, context, response);
         }
     }
 }
 
 template <class Sessions, class Store, class Policies, class Theme>
 void authorization_server<Sessions, Store, Policies, Theme>::handle(const http::refusal& refused,
-                                                                    http::response& out) noexcept {
+                                                                    http::response& response) noexcept {
     if constexpr (fits) {
         try {
-            // Worded where sockets are served.
+            // The server has worded the reason.
             const auto window = pipeline::glance(policy(policies_.limiter), limit_key::of(refused.peer),
                                                  settings_.anonymous_quota, policy(policies_.clock).now());
             if (refused.status == http::status::service_unavailable)
-                out.add("Retry-After", pipeline::retry_after_unavailable_seconds);
-            pipeline::write_error(out, refused.status, refused.reason, docs_url_, pipeline::to_topic(refused.status));
-            pipeline::add_window(out, window);
+                response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
+            pipeline::write_error(response, refused.status, refused.reason, docs_url_,
+                                  pipeline::to_topic(refused.status));
+            pipeline::add_window(response, window);
             policy(policies_.observer).on_refusal(refused);
         } catch (...) {
-            out.clear();
-            out.set_status(refused.status);
+            response.clear();
+            response.set_status(refused.status);
         }
     }
 }
 
-}  // namespace tollgate
+}  // namespace tollgate::inline v0
 
 // <tollgate/pages/detail/page.hpp>
 
 namespace tollgate::inline v0::pages {
 
-/// Where a person can be.
-enum class room : std::uint8_t {
+/// The pages.
+enum class page : std::uint8_t {
     sign_in,
     sign_out,
     tokens,
     applications,
     authorizations,
     webhooks,
-    start,  ///< leads to the settings
+    start,  ///< redirects to the settings
     none,
 };
 
-/// A path below a site's root, and what is there. All end in a slash.
-struct room_path {
+/// A page's path below the site's root, with a trailing slash.
+struct page_path {
     std::string_view path;
-    room where;
+    page which;
 };
 
-inline constexpr std::array room_paths = {
-    room_path{"/", room::start},
-    room_path{"/en/", room::start},
-    room_path{"/en/user/", room::start},
-    room_path{"/en/user/settings/", room::start},
-    room_path{"/en/user/sign_in/", room::sign_in},
-    room_path{"/en/user/sign_out/", room::sign_out},
-    room_path{"/en/user/settings/tokens/", room::tokens},
-    room_path{"/en/user/settings/applications/", room::applications},
-    room_path{"/en/user/settings/authorizations/", room::authorizations},
-    room_path{"/en/user/settings/webhooks/", room::webhooks},
+inline constexpr std::array page_paths = {
+    page_path{"/", page::start},
+    page_path{"/en/", page::start},
+    page_path{"/en/user/", page::start},
+    page_path{"/en/user/settings/", page::start},
+    page_path{"/en/user/sign_in/", page::sign_in},
+    page_path{"/en/user/sign_out/", page::sign_out},
+    page_path{"/en/user/settings/tokens/", page::tokens},
+    page_path{"/en/user/settings/applications/", page::applications},
+    page_path{"/en/user/settings/authorizations/", page::authorizations},
+    page_path{"/en/user/settings/webhooks/", page::webhooks},
 };
 
-/// The path of a room below its root.
-[[nodiscard]] constexpr std::string_view path_of(room where) noexcept {
-    std::string_view found = room_paths[0].path;
-    for (const room_path& each : room_paths)
-        if (each.where == where) found = each.path;
+/// The path of a page below the site's root.
+[[nodiscard]] constexpr std::string_view path_of(page which) noexcept {
+    std::string_view found = page_paths[0].path;
+    for (const page_path& each : page_paths)
+        if (each.which == which) found = each.path;
     return found;
 }
 
-struct found_room {
-    room where = room::none;
+struct page_match {
+    page which = page::none;
     bool slash_missing = false;
 };
 
-/// What a path leads to. Compared byte by byte, but for the slash at its end.
-[[nodiscard]] TOLLGATE_DECL found_room find_room(std::string_view path, std::string_view root) noexcept;
+/// The page of a path. Compared byte by byte, except for the trailing slash.
+[[nodiscard]] inline page_match find_page(std::string_view path, std::string_view root) noexcept;
 
-/// Whether a text is a path (and query) of the site itself that a browser may be sent to: nothing that it could read as
-/// another host. Visible ASCII alone.
-[[nodiscard]] TOLLGATE_DECL bool is_local_target(std::string_view text) noexcept;
+/// Whether a text is a path (and query) of this site that browsers cannot read as another host. Visible ASCII only.
+[[nodiscard]] inline bool is_local_target(std::string_view text) noexcept;
 
-/// What every page in the settings is written from. Views: valid during the call.
+/// What settings pages are rendered from. Views: valid during the call.
 struct page_view {
     const page_texts& texts;
-    const pipeline::scope_text_list& scopes;
-    std::string_view url;  ///< the page's own, where its forms lead
+    const web::scope_text_list& scopes;
+    std::string_view url;  ///< of this page; the target of its forms
     std::string_view form_token;
-    std::string_view done = {};  ///< what was done before the reader came back here; empty for nothing
+    std::string_view done = {};  ///< the action that redirected here; empty for none
 };
 
-/// The name of the hidden field that says what a form does.
+/// The hidden field that names a form's action.
 inline constexpr std::string_view action_name = "action";
 
-/// The query parameter that says what was done, and what it says where something was taken from a list.
+/// The query parameter that names the last action, and its value after a deletion.
 inline constexpr std::string_view done_name = "done";
 inline constexpr std::string_view removal_done = "1";
 
-/// A request for a room, before it is known whose it is.
-struct caller_at_door {
-    room where;
-    const http::request& asked;
+/// A request for a page, before its session is known.
+struct unauthenticated_request {
+    page which;
+    const http::request& request;
     http::form_fields form;   ///< what was posted; empty otherwise
-    http::form_fields query;  ///< behind the `?` of the address
+    http::form_fields query;  ///< of the URL
     instant now;
 };
 
-/// A request of somebody who is signed in.
-struct page_visit {
-    room where;
-    const http::request& asked;
+/// A request with a session.
+struct page_context {
+    page which;
+    const http::request& request;
     const session& who;
-    std::string_view form_token;     ///< for the forms of the answer
-    const http::form_fields& form;   ///< what was posted, which is theirs; empty otherwise
-    const http::form_fields& query;  ///< behind the `?` of the address
+    std::string_view form_token;     ///< for the forms of the response
+    const http::form_fields& form;   ///< what was posted, with a valid form token; empty otherwise
+    const http::form_fields& query;  ///< of the URL
     instant now;
 };
 
-/// What a room is called with. Lives for the call.
+/// What the handlers of pages are called with. Lives for the duration of the call.
 template <class Pages>
 class page_call {
 public:
-    page_call(Pages& pages, const page_visit& visit, http::response& out)
+    page_call(Pages& pages, const page_context& context, http::response& response)
         : pages_{pages},
-          visit_{visit},
-          out_{out},
-          url_{pages.maker().site().root + std::string{path_of(visit.where)}} {}
+          context_{context},
+          response_{response},
+          url_{pages.renderer().site().root + std::string{path_of(context.which)}} {}
 
     [[nodiscard]] auto& users() const noexcept { return pages_.users(); }
     [[nodiscard]] auto& store() const noexcept { return pages_.store(); }
     [[nodiscard]] const auto& settings() const noexcept { return pages_.settings(); }
     [[nodiscard]] const auto& random() const noexcept { return policy(pages_.policies().random); }
     [[nodiscard]] const auto& target_rule() const noexcept { return policy(pages_.policies().target_rule); }
-    [[nodiscard]] const page_texts& texts() const noexcept { return pages_.maker().texts(); }
+    [[nodiscard]] const page_texts& texts() const noexcept { return pages_.renderer().texts(); }
 
-    [[nodiscard]] instant now() const noexcept { return visit_.now; }
-    [[nodiscard]] const session& who() const noexcept { return visit_.who; }
-    [[nodiscard]] const http::form_fields& form() const noexcept { return visit_.form; }
-    [[nodiscard]] const http::form_fields& query() const noexcept { return visit_.query; }
+    [[nodiscard]] instant now() const noexcept { return context_.now; }
+    [[nodiscard]] const session& who() const noexcept { return context_.who; }
+    [[nodiscard]] const http::form_fields& form() const noexcept { return context_.form; }
+    [[nodiscard]] const http::form_fields& query() const noexcept { return context_.query; }
 
     [[nodiscard]] page_view view() const noexcept {
-        return {texts(), pages_.maker().scopes(), url_, visit_.form_token, visit_.query.value_of(done_name)};
+        return {texts(), pages_.renderer().scopes(), url_, context_.form_token, context_.query.value_of(done_name)};
     }
 
-    /// Answers with a page of this room; 422 if there are faults to correct.
+    /// Responds with this page; 422 if there are faults.
     template <class Write>
-    void page(std::string_view title, const pipeline::form_faults& faults, Write&& write) const {
+    void page(std::string_view title, const web::form_faults& faults, Write&& write) const {
         const auto status = faults.empty() ? http::status::ok : http::status::unprocessable_content;
         page_with_status(title, status, std::forward<Write>(write));
     }
     template <class Write>
     void page_with_status(std::string_view title, http::status status, Write&& write) const {
-        out_.set_status(status);
-        pages_.answer_room(out_, visit_, {.title = title, .faulty = status != http::status::ok},
+        response_.set_status(status);
+        pages_.answer_page(response_, context_, {.title = title, .has_errors = status != http::status::ok},
                            std::forward<Write>(write));
     }
 
-    /// After something was done: so that loading the page again does not do it again.
-    [[nodiscard]] result<void> back_to_list() const { return back_to({}, removal_done); }
-    /// The same for a part of the room, which `query` names.
-    [[nodiscard]] result<void> back_to(std::string_view query, std::string_view done) const {
+    /// After an action, so that reloading does not repeat it.
+    [[nodiscard]] result<void> redirect_to_list() const { return redirect_to({}, removal_done); }
+    /// The same for the part of the page that `query` names.
+    [[nodiscard]] result<void> redirect_to(std::string_view query, std::string_view done) const {
         auto url = url_ + "?";
         if (!query.empty()) url.append(query).append("&");
-        return pipeline::answer_see_other(out_, pages_.maker().site(), url.append(done_name).append("=").append(done));
+        return web::answer_see_other(response_, pages_.renderer().site(),
+                                     url.append(done_name).append("=").append(done));
     }
 
 private:
     Pages& pages_;
-    const page_visit& visit_;
-    http::response& out_;
+    const page_context& context_;
+    http::response& response_;
     std::string url_;
 };
 
-}  // namespace tollgate::pages
+inline page_match find_page(std::string_view path, std::string_view root) noexcept {
+    if (!path.starts_with(root)) return {};
+    path.remove_prefix(root.size());
+    for (const page_path& each : page_paths) {
+        if (path == each.path) return {each.which, false};
+        if (path == each.path.substr(0, each.path.size() - 1)) return {each.which, true};
+    }
+    return {};
+}
+
+inline bool is_local_target(std::string_view text) noexcept {
+    // Browsers read `//host` and `/\host` as another host, and drop some characters that are not visible ASCII.
+    if (text.size() > limits::target_bytes_max || !text.starts_with('/') || text.starts_with("//")) return false;
+    for (char c : text)
+        if (c <= ' ' || c > '~' || c == '\\') return false;
+    return true;
+}
+
+}  // namespace tollgate::inline v0::pages
 
 // <tollgate/pages/detail/applications_page.hpp>
 
 namespace tollgate::inline v0::pages {
 
-/// What was typed into the form of a new application.
+/// The submitted form of a new application.
 struct application_form {
     std::string name = {};
     std::string website = {};
@@ -8756,36 +8889,36 @@ struct application_form {
 
     [[nodiscard]] static TOLLGATE_DECL application_form read(const http::form_fields& fields);
     [[nodiscard]] TOLLGATE_DECL application_request wanted_by(user_id owner) const;
-    [[nodiscard]] TOLLGATE_DECL pipeline::form_faults faults(const application_request& wanted,
-                                                             const page_texts& texts) const;
+    [[nodiscard]] TOLLGATE_DECL web::form_faults faults(const application_request& wanted,
+                                                        const page_texts& texts) const;
 };
 
-TOLLGATE_DECL void write_applications(http::html_writer& html, const page_view& view,
+TOLLGATE_DECL void write_applications(html_writer& html, const page_view& view,
                                       std::span<const application> applications, const application_form& typed,
-                                      const pipeline::form_faults& faults);
+                                      const web::form_faults& faults);
 
-/// What an application's owner is shown once.
+/// Credentials that are shown once.
 struct shown_client {
     std::string title;
     std::string_view client_id;
     std::string_view client_secret;
 };
-TOLLGATE_DECL void write_shown_client(http::html_writer& html, const page_view& view, const shown_client& shown);
+TOLLGATE_DECL void write_shown_client(html_writer& html, const page_view& view, const shown_client& shown);
 
-/// The list, and the form of a new one.
+/// The list, and the form of a new application.
 template <class Call>
 [[nodiscard]] result<void> show_applications(Call& call, const application_form& typed = {},
-                                              const pipeline::form_faults& faults = {}) {
+                                             const web::form_faults& faults = {}) {
     const auto applications = call.store().applications_of(call.who().user);
     if (!applications) return applications.error();
     call.page(call.texts().applications.title, faults,
-              [&](http::html_writer& html) { write_applications(html, call.view(), *applications, typed, faults); });
+              [&](html_writer& html) { write_applications(html, call.view(), *applications, typed, faults); });
     return {};
 }
 
 template <class Call>
 void show_client(Call& call, const shown_client& shown) {
-    call.page(shown.title, {}, [&](http::html_writer& html) { write_shown_client(html, call.view(), shown); });
+    call.page(shown.title, {}, [&](html_writer& html) { write_shown_client(html, call.view(), shown); });
 }
 
 template <class Call>
@@ -8806,7 +8939,7 @@ template <class Call>
     return {};
 }
 
-/// One of the user's own; any other is a 404, and keeps its secret.
+/// Only for an application of the user; otherwise not_found.
 template <class Call>
 [[nodiscard]] result<void> renew_client_secret(Call& call) {
     const auto which = application_id::parse(call.form().value_of("application"));
@@ -8817,7 +8950,7 @@ template <class Call>
                                     [&](const application& each) { return each.id == *which; });
     if (found == applications->end()) return not_found();
     const auto secret = new_client_secret(call.random());
-    if (!secret) return internal_error("the random source gave nothing");
+    if (!secret) return internal_error("the random source failed");
     const auto replaced = call.store().replace_client_secret(call.who().user, *which, digest_of(*secret));
     if (!replaced) return replaced.error();
     if (!*replaced) return not_found();
@@ -8825,7 +8958,7 @@ template <class Call>
     return {};
 }
 
-/// One of the user's own; any other is a 404, and lives on.
+/// Only for an application of the user; otherwise not_found.
 template <class Call>
 [[nodiscard]] result<void> delete_application(Call& call) {
     const auto which = application_id::parse(call.form().value_of("application"));
@@ -8833,7 +8966,7 @@ template <class Call>
     const auto deleted = call.store().delete_application(call.who().user, *which);
     if (!deleted) return deleted.error();
     if (!*deleted) return not_found();
-    return call.back_to_list();
+    return call.redirect_to_list();
 }
 
 template <class Call>
@@ -8845,25 +8978,25 @@ template <class Call>
     return not_found();
 }
 
-}  // namespace tollgate::pages
+}  // namespace tollgate::inline v0::pages
 
 // <tollgate/pages/detail/authorizations_page.hpp>
 
 namespace tollgate::inline v0::pages {
 
-TOLLGATE_DECL void write_authorizations(http::html_writer& html, const page_view& view, std::span<const grant> grants);
+TOLLGATE_DECL void write_authorizations(html_writer& html, const page_view& view, std::span<const grant> grants);
 
-/// Whom the user let in.
+/// The list of authorized applications.
 template <class Call>
 [[nodiscard]] result<void> show_authorizations(Call& call) {
     const auto grants = call.store().grants_of(call.who().user);
     if (!grants) return grants.error();
     call.page(call.texts().authorizations.title, {},
-              [&](http::html_writer& html) { write_authorizations(html, call.view(), *grants); });
+              [&](html_writer& html) { write_authorizations(html, call.view(), *grants); });
     return {};
 }
 
-/// Locks an application out of the user's own account; whatever it may do in other people's stays.
+/// Revokes an application's access to the user's account only.
 template <class Call>
 [[nodiscard]] result<void> post_to_authorizations(Call& call) {
     const auto action = call.form().value_of(action_name);
@@ -8872,19 +9005,19 @@ template <class Call>
     const auto revoked = call.store().revoke_grant(call.who().user, *which);
     if (!revoked) return revoked.error();
     if (!*revoked) return not_found();
-    return call.back_to_list();
+    return call.redirect_to_list();
 }
 
-}  // namespace tollgate::pages
+}  // namespace tollgate::inline v0::pages
 
 // <tollgate/pages/detail/sign_in_page.hpp>
 
 namespace tollgate::inline v0::pages {
 
-/// What was typed, but for the password, and where to go afterwards.
+/// The submitted form without the password.
 struct sign_in_form {
     std::string login = {};
-    std::string return_to = {};  ///< a target of this site; empty: to the settings
+    std::string return_to = {};  ///< a path of this site; empty: the settings
 
     [[nodiscard]] static TOLLGATE_DECL sign_in_form read(const http::form_fields& fields);
 };
@@ -8892,11 +9025,11 @@ struct sign_in_form {
 struct sign_in_view {
     const page_texts& texts;
     std::string_view url;
-    bool signed_out = false;  ///< they come from the sign-out page
+    bool signed_out = false;  ///< redirected from the sign-out page
 };
 
-TOLLGATE_DECL void write_sign_in(http::html_writer& html, const sign_in_view& view, const sign_in_form& typed,
-                                 const pipeline::form_faults& faults);
+TOLLGATE_DECL void write_sign_in(html_writer& html, const sign_in_view& view, const sign_in_form& typed,
+                                 const web::form_faults& faults);
 
 struct sign_out_view {
     const page_texts& texts;
@@ -8905,103 +9038,104 @@ struct sign_out_view {
     std::string_view login;
 };
 
-/// For those who follow a link: only a form signs out.
-TOLLGATE_DECL void write_sign_out(http::html_writer& html, const sign_out_view& view);
+/// Confirms sign-out: a GET request must not sign out.
+TOLLGATE_DECL void write_sign_out(html_writer& html, const sign_out_view& view);
 
-/// A request to the sign-in page, whoever sends it.
-struct sign_in_visit {
-    const http::request& asked;
-    const http::form_fields& sent;  ///< what was posted, or the query
+/// A request to the sign-in page.
+struct sign_in_context {
+    const http::request& request;
+    const http::form_fields& sent;  ///< the posted form, or the query
     instant now;
 };
 
 template <class Pages>
-[[nodiscard]] result<void> leave_sign_in(const Pages& pages, const sign_in_form& typed, http::response& out) {
-    const auto settings = pages.url_of(room::tokens);
-    return pipeline::answer_see_other(out, pages.maker().site(), typed.return_to.empty() ? settings : typed.return_to);
+[[nodiscard]] result<void> redirect_after_sign_in(const Pages& pages, const sign_in_form& typed,
+                                                  http::response& response) {
+    const auto settings = pages.url_of(page::tokens);
+    return web::answer_see_other(response, pages.renderer().site(),
+                                 typed.return_to.empty() ? settings : typed.return_to);
 }
 
 template <class Pages>
 void answer_sign_in(const Pages& pages, const sign_in_view& view, const sign_in_form& typed,
-                    const pipeline::form_faults& faults, http::response& out) {
-    // What people come back to may lead them on to an application at once.
-    const auto reach = typed.return_to.empty() ? pipeline::page_reach::here : pipeline::page_reach::onward;
-    pages.maker().answer(
-        out, {.title = view.texts.sign_in.title, .faulty = !faults.empty(), .shape = page_shape::narrow},
-        [&](http::html_writer& html) { write_sign_in(html, view, typed, faults); }, reach);
+                    const web::form_faults& faults, http::response& response) {
+    // The page to return to may redirect to an application.
+    const auto reach = typed.return_to.empty() ? web::page_reach::this_site : web::page_reach::other_sites;
+    pages.renderer().answer(
+        response, {.title = view.texts.sign_in.title, .has_errors = !faults.empty(), .shape = page_shape::narrow},
+        [&](html_writer& html) { write_sign_in(html, view, typed, faults); }, reach);
 }
 
-/// The form; whoever is signed in already is led on.
+/// The form; redirects if there is a session.
 template <class Pages>
-[[nodiscard]] result<void> show_sign_in(Pages& pages, const sign_in_visit& visit, http::response& out) {
-    const auto who = pages.sessions().session_of(visit.asked, visit.now);
+[[nodiscard]] result<void> show_sign_in(Pages& pages, const sign_in_context& context, http::response& response) {
+    const auto who = pages.sessions().session_of(context.request, context.now);
     if (!who) return who.error();
-    const sign_in_form fresh{.return_to = sign_in_form::read(visit.sent).return_to};
-    if (*who) return leave_sign_in(pages, fresh, out);
-    const auto url = pages.url_of(room::sign_in);
-    answer_sign_in(pages, {pages.maker().texts(), url, visit.sent.value_of("signed_out") == "1"}, fresh, {}, out);
+    const sign_in_form fresh{.return_to = sign_in_form::read(context.sent).return_to};
+    if (*who) return redirect_after_sign_in(pages, fresh, response);
+    const auto url = pages.url_of(page::sign_in);
+    answer_sign_in(pages, {pages.renderer().texts(), url, context.sent.value_of("signed_out") == "1"}, fresh, {},
+                   response);
     return {};
 }
 
 template <class Pages>
-[[nodiscard]] result<void> post_to_sign_in(Pages& pages, const sign_in_visit& visit, http::response& out) {
-    const page_texts& texts = pages.maker().texts();
-    const auto url = pages.url_of(room::sign_in);
-    const auto typed = sign_in_form::read(visit.sent);
+[[nodiscard]] result<void> post_to_sign_in(Pages& pages, const sign_in_context& context, http::response& response) {
+    const page_texts& texts = pages.renderer().texts();
+    const auto url = pages.url_of(page::sign_in);
+    const auto typed = sign_in_form::read(context.sent);
     const sign_in_attempt attempt{
         .login = typed.login,
-        .password = visit.sent.value_of(pipeline::password_name),
-        .client = http::client_address(visit.asked, pages.settings().trusted_proxies),
+        .password = context.sent.value_of(web::password_name),
+        .client = http::client_address(context.request, pages.settings().trusted_proxies),
     };
-    if (const auto faults = pipeline::faults_of(attempt, texts.sign_in); !faults.empty()) {
-        out.set_status(http::status::unprocessable_content);
-        answer_sign_in(pages, {texts, url}, typed, faults, out);
+    if (const auto faults = web::faults_of(attempt, texts.sign_in); !faults.empty()) {
+        response.set_status(http::status::unprocessable_content);
+        answer_sign_in(pages, {texts, url}, typed, faults, response);
         return {};
     }
-    const auto tried = pages.sessions().sign_in(visit.asked, attempt, visit.now, out);
+    const auto tried = pages.sessions().sign_in(context.request, attempt, context.now, response);
     if (!tried) return tried.error();
-    if (tried->result == sign_in_result::signed_in) return leave_sign_in(pages, typed, out);
+    if (tried->result == sign_in_result::signed_in) return redirect_after_sign_in(pages, typed, response);
 
     const bool throttled = tried->result == sign_in_result::throttled;
-    out.set_status(throttled ? http::status::too_many_requests : http::status::unprocessable_content);
+    response.set_status(throttled ? http::status::too_many_requests : http::status::unprocessable_content);
     if (throttled)
-        out.add("Retry-After", static_cast<std::uint64_t>((std::max)(tried->retry_after.count(), seconds::rep{1})));
-    answer_sign_in(pages, {texts, url}, typed, pipeline::faults_of(*tried, texts.sign_in), out);
+        response.add("Retry-After",
+                     static_cast<std::uint64_t>((std::max)(tried->retry_after.count(), seconds::rep{1})));
+    answer_sign_in(pages, {texts, url}, typed, web::faults_of(*tried, texts.sign_in), response);
     return {};
 }
 
-}  // namespace tollgate::pages
+}  // namespace tollgate::inline v0::pages
 
 // <tollgate/pages/detail/tokens_page.hpp>
 
 namespace tollgate::inline v0::pages {
 
-/// What was typed into the form of a new token.
+/// The submitted form of a new token.
 struct token_form {
     std::string description = {};
     std::vector<std::string> scopes = {};
 
     [[nodiscard]] static TOLLGATE_DECL token_form read(const http::form_fields& fields);
-    [[nodiscard]] TOLLGATE_DECL pipeline::form_faults faults(const service_catalog& services,
-                                                             const page_texts& texts) const;
+    [[nodiscard]] TOLLGATE_DECL web::form_faults faults(const service_catalog& services, const page_texts& texts) const;
     /// Precondition: no faults.
     [[nodiscard]] TOLLGATE_DECL scope_set chosen() const;
 };
 
-TOLLGATE_DECL void write_tokens(http::html_writer& html, const page_view& view, std::span<const personal_token> tokens,
-                                const token_form& typed, const pipeline::form_faults& faults);
+TOLLGATE_DECL void write_tokens(html_writer& html, const page_view& view, std::span<const personal_token> tokens,
+                                const token_form& typed, const web::form_faults& faults);
 
-TOLLGATE_DECL void write_issued_token(http::html_writer& html, const page_view& view,
-                                      const issued_personal_token& issued);
+TOLLGATE_DECL void write_issued_token(html_writer& html, const page_view& view, const issued_personal_token& issued);
 
-/// The list, and the form of a new one.
+/// The list, and the form of a new token.
 template <class Call>
-[[nodiscard]] result<void> show_tokens(Call& call, const token_form& typed = {},
-                                        const pipeline::form_faults& faults = {}) {
+[[nodiscard]] result<void> show_tokens(Call& call, const token_form& typed = {}, const web::form_faults& faults = {}) {
     const auto tokens = call.store().personal_tokens_of(call.who().user);
     if (!tokens) return tokens.error();
     call.page(call.texts().tokens.title, faults,
-              [&](http::html_writer& html) { write_tokens(html, call.view(), *tokens, typed, faults); });
+              [&](html_writer& html) { write_tokens(html, call.view(), *tokens, typed, faults); });
     return {};
 }
 
@@ -9019,11 +9153,11 @@ template <class Call>
     }
     if (!issued) return issued.error();
     call.page(call.texts().tokens.made_title, {},
-              [&](http::html_writer& html) { write_issued_token(html, call.view(), *issued); });
+              [&](html_writer& html) { write_issued_token(html, call.view(), *issued); });
     return {};
 }
 
-/// One of the user's own; any other is a 404, and lives on.
+/// Only for a token of the user; otherwise not_found.
 template <class Call>
 [[nodiscard]] result<void> revoke_token(Call& call) {
     const auto which = token_id::parse(call.form().value_of("token"));
@@ -9034,7 +9168,7 @@ template <class Call>
         return not_found();
     const auto revoked = call.store().revoke_personal_token(*which);
     if (!revoked) return revoked.error();
-    return call.back_to_list();
+    return call.redirect_to_list();
 }
 
 template <class Call>
@@ -9045,17 +9179,17 @@ template <class Call>
     return not_found();
 }
 
-}  // namespace tollgate::pages
+}  // namespace tollgate::inline v0::pages
 
 // <tollgate/pages/detail/deliveries_page.hpp>
 
-/// How forms and addresses say which hook they are about.
+/// How forms and URLs refer to a hook.
 namespace tollgate::inline v0::pages {
 
 inline constexpr std::string_view account_name = "account";
 inline constexpr std::string_view hook_name = "hook";
 
-/// An account as forms name it: `service/id`.
+/// An account in a form: `service/id`.
 [[nodiscard]] TOLLGATE_DECL std::string account_text(const account_ref& of);
 [[nodiscard]] TOLLGATE_DECL std::optional<account_ref> parse_account(std::string_view text);
 
@@ -9067,7 +9201,7 @@ struct named_hook {
 /// `account=sitesmaker%2F1&hook=5`
 [[nodiscard]] TOLLGATE_DECL std::string query_of(const named_hook& of);
 
-/// What the fields name, if the account is one of the user's; anything else is a 404.
+/// The hook of the fields, if the account belongs to the user; otherwise not_found.
 template <class Call>
 [[nodiscard]] result<named_hook> require_hook(Call& call, const http::form_fields& fields) {
     const auto of = parse_account(fields.value_of(account_name));
@@ -9077,27 +9211,28 @@ template <class Call>
     return named_hook{*of, *which};
 }
 
-}  // namespace tollgate::pages
+}  // namespace tollgate::inline v0::pages
 
-/// One webhook, what was sent to it, and what came of it: a part of the page of webhooks, where the store is an outbox.
+/// The deliveries of one webhook, if the store is an outbox.
 namespace tollgate::inline v0::pages {
 
-inline constexpr std::size_t deliveries_shown_max = 50;  ///< on one page: more than a person looks through
-inline constexpr std::size_t attempts_shown_max = 12;    ///< of each: 8 of a schedule, and some by hand; 2.4 MB of answers
+inline constexpr std::size_t deliveries_shown_max = 50;  ///< on one page
+/// Per delivery: 8 of a schedule and some manual ones; 2.4 MB of response bodies.
+inline constexpr std::size_t attempts_shown_max = 12;
 
 inline constexpr std::string_view send_again_action = "send_again";
 inline constexpr std::string_view enable_action = "enable";
 inline constexpr std::string_view delivery_name = "delivery";
-inline constexpr std::string_view before_name = "before";  ///< in the address: those that are older than this one
+inline constexpr std::string_view before_name = "before";  ///< query parameter: deliveries older than this one
 
-/// What `done` says after them.
+/// Values of `done` after these actions.
 inline constexpr std::string_view sent_again_done = "sent_again";
 inline constexpr std::string_view enabled_done = "enabled";
 
 template <class Call>
-inline constexpr bool keeps_deliveries = outbox<std::remove_reference_t<decltype(std::declval<Call&>().store())>>;
+inline constexpr bool stores_deliveries = outbox<std::remove_reference_t<decltype(std::declval<Call&>().store())>>;
 
-/// A hook and a page of what the store remembers of it, the newest first.
+/// A hook and one page of its deliveries, newest first.
 struct hook_history {
     hook of;
     std::vector<delivery> deliveries = {};
@@ -9106,21 +9241,22 @@ struct hook_history {
 };
 
 /// `Active`, `Failing` or `Disabled`.
-TOLLGATE_DECL void write_hook_state(http::html_writer& html, const hook& of, const delivery_texts& texts);
-/// A form of one button; nothing for a hook that is not disabled.
-TOLLGATE_DECL void write_enable(http::html_writer& html, const page_view& view, const hook& of);
+TOLLGATE_DECL void write_hook_state(html_writer& html, const hook& of, const delivery_texts& texts);
+/// A form with one button; nothing for a hook that is not disabled.
+TOLLGATE_DECL void write_enable(html_writer& html, const page_view& view, const hook& of);
 
-/// How an attempt ended, in plain words.
+/// The result of an attempt as text.
 [[nodiscard]] TOLLGATE_DECL std::string ending_of(const attempt& made, const attempt_texts& texts);
 /// `340 ms`, `2.5 s`
 [[nodiscard]] TOLLGATE_DECL std::string duration_of(const attempt& made, const delivery_texts& texts);
 
-/// `fault`: why what was asked for was not done; empty for nothing.
-TOLLGATE_DECL void write_deliveries(http::html_writer& html, const page_view& view, const hook_history& history,
+/// `fault`: why the action failed; empty if it did not.
+TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, const hook_history& history,
                                     std::string_view fault);
 
 template <class Call>
-[[nodiscard]] result<hook_history> read_history(Call& call, const named_hook& named, std::optional<delivery_id> before) {
+[[nodiscard]] result<hook_history> read_history(Call& call, const named_hook& named,
+                                                std::optional<delivery_id> before) {
     const auto hooks = call.store().hooks_of(named.account);
     if (!hooks) return hooks.error();
     const auto found =
@@ -9142,19 +9278,19 @@ template <class Call>
 
 template <class Call>
 [[nodiscard]] result<void> show_deliveries(Call& call, const named_hook& named, std::optional<delivery_id> before,
-                                            std::string_view fault) {
+                                           std::string_view fault) {
     const auto history = read_history(call, named, before);
     if (!history) return history.error();
     const auto title = fill_in(call.texts().deliveries.title, history->of.event);
     call.page_with_status(title, fault.empty() ? http::status::ok : http::status::conflict,
-                          [&](http::html_writer& html) { write_deliveries(html, call.view(), *history, fault); });
+                          [&](html_writer& html) { write_deliveries(html, call.view(), *history, fault); });
     return {};
 }
 
-/// The hook that the address names, and from where on.
+/// The hook and the first delivery to show are in the query.
 template <class Call>
 [[nodiscard]] result<void> show_deliveries(Call& call) {
-    if constexpr (keeps_deliveries<Call>) {
+    if constexpr (stores_deliveries<Call>) {
         const auto named = require_hook(call, call.query());
         if (!named) return named.error();
         const auto text = call.query().value_of(before_name);
@@ -9166,10 +9302,10 @@ template <class Call>
     }
 }
 
-/// A delivery of one of the user's hooks; any other is a 404. It is said plainly where the hook is disabled.
+/// Only for a delivery of the user's hooks; otherwise not_found. The page says if the hook is disabled.
 template <class Call>
 [[nodiscard]] result<void> send_again(Call& call) {
-    if constexpr (keeps_deliveries<Call>) {
+    if constexpr (stores_deliveries<Call>) {
         const auto named = require_hook(call, call.form());
         if (!named) return named.error();
         const auto which = delivery_id::parse(call.form().value_of(delivery_name));
@@ -9179,72 +9315,72 @@ template <class Call>
             return show_deliveries(call, *named, std::nullopt, call.texts().deliveries.not_while_disabled);
         if (!sent) return sent.error();
         if (!*sent) return not_found();
-        return call.back_to(query_of(*named), sent_again_done);
+        return call.redirect_to(query_of(*named), sent_again_done);
     } else {
         return not_found();
     }
 }
 
-/// One of the user's hooks; any other is a 404.
+/// Only for one of the user's hooks; otherwise not_found.
 template <class Call>
 [[nodiscard]] result<void> enable_again(Call& call) {
-    if constexpr (keeps_deliveries<Call>) {
+    if constexpr (stores_deliveries<Call>) {
         const auto named = require_hook(call, call.form());
         if (!named) return named.error();
         const auto enabled = call.store().enable_hook(named->account, named->hook, call.now());
         if (!enabled) return enabled.error();
         if (!*enabled) return not_found();
-        return call.back_to(query_of(*named), enabled_done);
+        return call.redirect_to(query_of(*named), enabled_done);
     } else {
         return not_found();
     }
 }
 
-}  // namespace tollgate::pages
+}  // namespace tollgate::inline v0::pages
 
 // <tollgate/pages/detail/webhooks_page.hpp>
 
 namespace tollgate::inline v0::pages {
 
-/// One of the user's accounts, and its hooks if they are shown.
+/// An account of the user, and its hooks if they are shown.
 struct account_hooks {
     account_ref of;
     std::string name;
     std::vector<hook> hooks = {};
 };
 
-/// How many accounts one page lists: each costs the store a question.
+/// How many accounts one page lists: each needs a store call.
 inline constexpr std::size_t accounts_shown_max = 100;
 
-/// All accounts of the user, some of them with their hooks.
+/// All accounts of the user, some with their hooks.
 struct hook_list {
     std::vector<account_hooks> accounts = {};
-    std::optional<account_ref> chosen = std::nullopt;  ///< the only one whose hooks are listed; none: as many as fit
-    bool has_deliveries = false;                       ///< the store knows what became of what was sent
+    /// The only account whose hooks are listed; empty: as many as fit.
+    std::optional<account_ref> chosen = std::nullopt;
+    bool has_deliveries = false;  ///< whether the store is an outbox
 
     [[nodiscard]] TOLLGATE_DECL const account_hooks* find(const account_ref& of) const noexcept;
-    /// The account that `text` means: `service/id`, or the id alone if only one of the user's accounts has it.
+    /// The account that `text` names: `service/id`, or the id alone if it is unique among the user's accounts.
     [[nodiscard]] TOLLGATE_DECL std::optional<account_ref> named(std::string_view text) const;
 };
 
-/// What was typed into the form of a new hook.
+/// The submitted form of a new hook.
 struct hook_form {
     std::string account = {};
     std::string event = {};
     std::string target_url = {};
 
     [[nodiscard]] static TOLLGATE_DECL hook_form read(const http::form_fields& fields);
-    /// But for whether hooks may go there, which is the target rule's to say.
-    [[nodiscard]] TOLLGATE_DECL pipeline::form_faults faults(const hook_list& list, const service_catalog& services,
-                                                             const page_texts& texts) const;
+    /// Does not apply the target rule.
+    [[nodiscard]] TOLLGATE_DECL web::form_faults faults(const hook_list& list, const service_catalog& services,
+                                                        const page_texts& texts) const;
 };
 
-/// A rule's message about `target_url`, in the words of the form.
+/// A target rule's message with the form's label.
 [[nodiscard]] TOLLGATE_DECL std::string target_fault(std::string_view message, const webhook_texts& texts);
 
-TOLLGATE_DECL void write_hooks(http::html_writer& html, const page_view& view, const hook_list& list,
-                               const service_catalog& services, const hook_form& typed,
-                               const pipeline::form_faults& faults);
+TOLLGATE_DECL void write_hooks(html_writer& html, const page_view& view, const hook_list& list,
+                               const service_catalog& services, const hook_form& typed, const web::form_faults& faults);
 
 /// A hook's secret, shown once.
 struct shown_hook_secret {
@@ -9252,13 +9388,12 @@ struct shown_hook_secret {
     std::string about;
     std::string_view secret;
 };
-TOLLGATE_DECL void write_shown_hook_secret(http::html_writer& html, const page_view& view,
-                                           const shown_hook_secret& shown);
+TOLLGATE_DECL void write_shown_hook_secret(html_writer& html, const page_view& view, const shown_hook_secret& shown);
 
 /// The user's accounts of all services, without their hooks.
 template <class Call>
 [[nodiscard]] result<hook_list> list_accounts(Call& call) {
-    hook_list made{.has_deliveries = keeps_deliveries<Call>};
+    hook_list made{.has_deliveries = stores_deliveries<Call>};
     for (const service& at : call.settings().services.services()) {
         auto accounts = call.users().accounts_of(call.who().user, at.name.view());
         if (!accounts) return std::move(accounts).error();
@@ -9267,7 +9402,7 @@ template <class Call>
     return made;
 }
 
-/// Adds the hooks of the account that the address names, or of as many as fit.
+/// Adds the hooks of the account in the query, or of as many accounts as fit.
 template <class Call>
 [[nodiscard]] result<void> add_hooks(Call& call, hook_list& list) {
     list.chosen = list.named(call.query().value_of("account"));
@@ -9284,15 +9419,15 @@ template <class Call>
 
 template <class Call>
 [[nodiscard]] result<void> show_hooks(Call& call, hook_list list, const hook_form& typed = {},
-                                       const pipeline::form_faults& faults = {}) {
+                                      const web::form_faults& faults = {}) {
     if (auto added = add_hooks(call, list); !added) return added;
-    call.page(call.texts().webhooks.title, faults, [&](http::html_writer& html) {
+    call.page(call.texts().webhooks.title, faults, [&](html_writer& html) {
         write_hooks(html, call.view(), list, call.settings().services, typed, faults);
     });
     return {};
 }
 
-/// The list, and the form of a new one; or the one whose deliveries are asked for.
+/// The list and the form of a new hook; or the deliveries of the hook in the query.
 template <class Call>
 [[nodiscard]] result<void> show_hooks(Call& call) {
     if (call.query().find(hook_name) != nullptr) return show_deliveries(call);
@@ -9326,8 +9461,7 @@ template <class Call>
     }
     if (!made) return made.error();
     const shown_hook_secret shown{texts.made_title, fill_in(texts.made_about, typed.target_url), made->secret};
-    call.page(texts.made_title, {},
-              [&](http::html_writer& html) { write_shown_hook_secret(html, call.view(), shown); });
+    call.page(texts.made_title, {}, [&](html_writer& html) { write_shown_hook_secret(html, call.view(), shown); });
     return {};
 }
 
@@ -9338,7 +9472,7 @@ template <class Call>
     const auto deleted = call.store().delete_hook(named->account, named->hook);
     if (!deleted) return deleted.error();
     if (!*deleted) return not_found();
-    return call.back_to_list();
+    return call.redirect_to_list();
 }
 
 template <class Call>
@@ -9350,8 +9484,7 @@ template <class Call>
     if (!secret) return secret.error();
     if (!*secret) return not_found();
     const shown_hook_secret shown{texts.renewed_title, std::string{texts.renewed_about}, **secret};
-    call.page(texts.renewed_title, {},
-              [&](http::html_writer& html) { write_shown_hook_secret(html, call.view(), shown); });
+    call.page(texts.renewed_title, {}, [&](html_writer& html) { write_shown_hook_secret(html, call.view(), shown); });
     return {};
 }
 
@@ -9366,18 +9499,18 @@ template <class Call>
     return not_found();
 }
 
-}  // namespace tollgate::pages
+}  // namespace tollgate::inline v0::pages
 
-// <tollgate/pages/detail/settings.hpp>
+// <tollgate/pages/account_pages.hpp>
 
 namespace tollgate::inline v0 {
 
-/// What account pages have to be told.
+/// Settings of the account pages.
 struct page_settings {
-    std::string auth_url = {};      ///< without a slash at its end: `https://example.com`
-    service_catalog services = {};  ///< whose scopes, accounts and events there are
+    std::string auth_url = {};      ///< without a trailing slash: `https://example.com`
+    service_catalog services = {};  ///< their scopes, accounts and events
 
-    /// Peers whose X-Forwarded-For and Forwarded fields are believed; from all others they are ignored.
+    /// Peers whose X-Forwarded-For and Forwarded fields are trusted.
     std::vector<ip_network> trusted_proxies = {};
 
     std::size_t tokens_per_user_max = limits::personal_tokens_per_user_max;
@@ -9385,21 +9518,14 @@ struct page_settings {
     std::size_t hooks_per_event_max = limits::hooks_per_event_max;
 };
 
-}  // namespace tollgate
-
-// <tollgate/pages/account_pages.hpp>
-
-namespace tollgate::inline v0 {
-
-/// The pages on which people look after their account: personal tokens, applications, authorizations and webhooks, and,
-/// where `Sessions` lets people in by itself, sign-in and sign-out. A handler, to be hosted by `server` or by any other
-/// HTTP server.
+/// The account settings: personal tokens, applications, authorizations and webhooks, and, if `Sessions` has them,
+/// sign-in and sign-out. A handler for `server` or any other HTTP server.
 ///
 ///     account_pages pages{settings, users, sessions, store};
 ///     http::site site{http::mounted("/v1", api), http::mounted(pages)};
 ///
-/// Users, sessions and store are the integrator's and must outlive it. Thread rule: `handle` may be called from many
-/// threads at once. Blocking: if users, sessions or store block, and for passwords, which take long on purpose.
+/// Users, sessions and store must outlive it. Thread rule: `handle` may be called from many threads at once. Blocking:
+/// if users, sessions or store block, and while a password is checked.
 template <class Users, class Sessions, class Store, class Policies = decltype(default_policies()),
           class Theme = plain_theme>
 class account_pages {
@@ -9416,49 +9542,49 @@ class account_pages {
     static_assert(theme_fits, "tollgate: this is no page_theme; read tollgate/web/page_theme.hpp");
     static constexpr bool fits = users_fit && sessions_fit && store_fits && theme_fits;
 
-    using maker_type = pipeline::page_maker<pipeline::fitting_theme<Theme>>;
+    using renderer_type = web::page_renderer<web::fitting_theme<Theme>>;
     using call = pages::page_call<account_pages>;
-    using room = pages::room;
+    using page = pages::page;
 
 public:
-    /// Whether people sign in and out here; where not, they are sent to `Sessions::sign_in_url`.
+    /// Whether sign-in and sign-out are here; otherwise users are redirected to `Sessions::sign_in_url`.
     static constexpr bool signs_in = sign_in_source<Sessions>;
 
     static constexpr bool blocking =
         signs_in || http::handler_blocks<Users>() || http::handler_blocks<Sessions>() || http::handler_blocks<Store>();
 
-    /// Throws std::invalid_argument for an auth_url that is no absolute http or https URL.
+    /// Throws std::invalid_argument if auth_url is not an absolute http or https URL.
     account_pages(page_settings settings, Users& users, Sessions& sessions, Store& store,
                   Policies policies = default_policies(), Theme theme = {});
 
     account_pages(const account_pages&) = delete;
     account_pages& operator=(const account_pages&) = delete;
 
-    void handle(const http::request& asked, http::response& out) noexcept;
-    void handle(const http::refusal& refused, http::response& out) noexcept;
+    void handle(const http::request& request, http::response& response) noexcept;
+    void handle(const http::refusal& refused, http::response& response) noexcept;
 
     /// Only a POST to a known page has its body read; all other requests are answered from the head.
     [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response, http::handler_state&,
                                             http::thread_kind thread) noexcept {
         const bool needs_body = request.method == http::method::post &&
-                                is_here(pages::find_room(request.target.path, maker_.site().root).where);
+                                is_served(pages::find_page(request.target.path, renderer_.site().root).which);
         if (needs_body && request.body_state == http::body_state::pending) return http::handle_step::needs_body;
         if (thread == http::thread_kind::io && may_block(request)) return http::handle_step::needs_worker;
         handle(request, response);
         return http::handle_step::done;
     }
 
-    /// For tests, and for hosts that have no response to use again.
-    [[nodiscard]] http::response handle(const http::request& asked) noexcept {
-        http::response out;
-        handle(asked, out);
-        return out;
+    /// For tests, and for hosts that do not reuse responses.
+    [[nodiscard]] http::response handle(const http::request& request) noexcept {
+        http::response response;
+        handle(request, response);
+        return response;
     }
 
-    /// Style sheet and unknown pages never wait; a password always may.
-    [[nodiscard]] bool may_block(const http::request& asked) const noexcept;
+    /// Style sheet and unknown paths do not block; a password check always does.
+    [[nodiscard]] bool may_block(const http::request& request) const noexcept;
 
-    /// For `http::site`: every path that it answers for.
+    /// The paths for `http::site`.
     [[nodiscard]] std::vector<std::string> mounts() const;
 
     [[nodiscard]] Users& users() noexcept { return users_; }
@@ -9466,37 +9592,39 @@ public:
     [[nodiscard]] Store& store() noexcept { return store_; }
     [[nodiscard]] Policies& policies() noexcept { return policies_; }
     [[nodiscard]] const page_settings& settings() const noexcept { return settings_; }
-    [[nodiscard]] const maker_type& maker() const noexcept { return maker_; }
-    [[nodiscard]] std::string url_of(room where) const {
-        return maker_.site().root + std::string{pages::path_of(where)};
+    [[nodiscard]] const renderer_type& renderer() const noexcept { return renderer_; }
+    [[nodiscard]] std::string url_of(page which) const {
+        return renderer_.site().root + std::string{pages::path_of(which)};
     }
 
-    /// A page of the settings, with what all of them have around their content.
+    /// A settings page with navigation and sign-out.
     template <class Write>
-    void answer_room(http::response& out, const pages::page_visit& visit, page_frame frame, Write&& write) const;
+    void answer_page(http::response& response, const pages::page_context& context, page_frame frame,
+                     Write&& write) const;
 
 private:
-    /// The forms of all these pages share a purpose: each belongs to whoever is signed in.
-    [[nodiscard]] static pipeline::form_seal seal_of(const session& who) noexcept { return {who, "account pages"}; }
+    /// All forms share one purpose: each is bound to the session only.
+    [[nodiscard]] static web::form_binding binding_of(const session& who) noexcept { return {who, "account pages"}; }
 
-    /// One that cannot be read says nothing.
-    [[nodiscard]] static http::form_fields query_of(const http::request& asked) {
-        auto query = http::parse_form(asked.target.query);
+    /// Empty if it is malformed.
+    [[nodiscard]] static http::form_fields query_of(const http::request& request) {
+        auto query = http::parse_form(request.target.query);
         return query ? std::move(*query) : http::form_fields{{}};
     }
 
-    [[nodiscard]] bool is_here(room where) const noexcept {
-        return where != room::none && (signs_in || (where != room::sign_in && where != room::sign_out));
+    [[nodiscard]] bool is_served(page which) const noexcept {
+        return which != page::none && (signs_in || (which != page::sign_in && which != page::sign_out));
     }
 
-    void answer(const http::request& asked, http::response& out, instant now);
-    void answer_thrown(std::string_view what, const http::request& asked, http::response& out, instant now) noexcept;
-    void answer_error(http::response& out, const error& why) const;
-    [[nodiscard]] result<void> enter(const pages::caller_at_door& at, http::response& out);
-    [[nodiscard]] result<void> enter_settings(const pages::page_visit& visit, http::response& out);
-    [[nodiscard]] result<void> sign_out(const pages::page_visit& visit, http::response& out);
-    [[nodiscard]] result<void> go(http::response& out, std::string_view url) const {
-        return pipeline::answer_see_other(out, maker_.site(), url);
+    void answer(const http::request& request, http::response& response, instant now);
+    void answer_exception(std::string_view what, const http::request& request, http::response& response,
+                          instant now) noexcept;
+    void answer_error(http::response& response, const error& why) const;
+    [[nodiscard]] result<void> authenticate(const pages::unauthenticated_request& incoming, http::response& response);
+    [[nodiscard]] result<void> dispatch(const pages::page_context& context, http::response& response);
+    [[nodiscard]] result<void> sign_out(const pages::page_context& context, http::response& response);
+    [[nodiscard]] result<void> redirect(http::response& response, std::string_view url) const {
+        return web::answer_see_other(response, renderer_.site(), url);
     }
 
     page_settings settings_;
@@ -9504,7 +9632,7 @@ private:
     Sessions& sessions_;
     Store& store_;
     Policies policies_;
-    maker_type maker_;
+    renderer_type renderer_;
 };
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
@@ -9516,22 +9644,22 @@ account_pages<Users, Sessions, Store, Policies, Theme>::account_pages(page_setti
       sessions_{sessions},
       store_{store},
       policies_{std::move(policies)},
-      // Where people sign in elsewhere, a form of somebody who is not signed in any more leads there.
-      maker_{settings_.auth_url, settings_.services, pipeline::fit_theme(std::move(theme)),
-             signs_in ? pipeline::page_reach::here : pipeline::page_reach::onward} {}
+      // If sign-in is elsewhere, a form of an expired session is redirected there.
+      renderer_{settings_.auth_url, settings_.services, web::fit_theme(std::move(theme)),
+                signs_in ? web::page_reach::this_site : web::page_reach::other_sites} {}
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-bool account_pages<Users, Sessions, Store, Policies, Theme>::may_block(const http::request& asked) const noexcept {
-    const auto found = pages::find_room(asked.target.path, maker_.site().root);
-    if (!is_here(found.where) || found.where == room::start) return false;
+bool account_pages<Users, Sessions, Store, Policies, Theme>::may_block(const http::request& request) const noexcept {
+    const auto found = pages::find_page(request.target.path, renderer_.site().root);
+    if (!is_served(found.which) || found.which == page::start) return false;
     constexpr bool always =
         http::handler_blocks<Users>() || http::handler_blocks<Sessions>() || http::handler_blocks<Store>();
-    return always || found.where == room::sign_in;
+    return always || found.which == page::sign_in;
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
 std::vector<std::string> account_pages<Users, Sessions, Store, Policies, Theme>::mounts() const {
-    const auto& site = maker_.site();
+    const auto& site = renderer_.site();
     std::vector<std::string> all{site.root + "/", site.root + "/en/", site.root + "/en/user/",
                                  site.root + "/en/user/settings", site.style_url};
     if constexpr (signs_in) {
@@ -9542,190 +9670,196 @@ std::vector<std::string> account_pages<Users, Sessions, Store, Policies, Theme>:
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::request& asked,
-                                                                    http::response& out) noexcept {
+void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::request& request,
+                                                                    http::response& response) noexcept {
     if constexpr (fits) {
         const instant now = policy(policies_.clock).now();
         try {
-            answer(asked, out, now);
+            answer(request, response, now);
             policy(policies_.observer)
-                .on_request({asked, out, nullptr, http::client_address(asked, settings_.trusted_proxies), now});
+                .on_request(
+                    {request, response, nullptr, http::client_address(request, settings_.trusted_proxies), now});
         } catch (const std::exception& thrown) {
-            answer_thrown(thrown.what(), asked, out, now);
+            answer_exception(thrown.what(), request, response, now);
         } catch (...) {
-            answer_thrown("something that is no std::exception", asked, out, now);
+            answer_exception("an exception that is not a std::exception", request, response, now);
         }
     }
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-void account_pages<Users, Sessions, Store, Policies, Theme>::answer_thrown(std::string_view what,
-                                                                           const http::request& asked,
-                                                                           http::response& out, instant now) noexcept {
+void account_pages<Users, Sessions, Store, Policies, Theme>::answer_exception(std::string_view what,
+                                                                              const http::request& request,
+                                                                              http::response& response,
+                                                                              instant now) noexcept {
     try {
-        answer_error(out, internal_error(std::string{"thrown: "}.append(what)));
-        policy(policies_.observer).on_request({asked, out, nullptr, asked.peer, now});
+        answer_error(response, internal_error(std::string{"thrown: "}.append(what)));
+        policy(policies_.observer).on_request({request, response, nullptr, request.peer, now});
     } catch (...) {
-        // Only the heap throws here: without it there is a status, and nothing to say it with.
-        out.clear();
-        out.set_status(http::status::internal_server_error);
+        // Only a failed allocation throws here: respond with the status alone.
+        response.clear();
+        response.set_status(http::status::internal_server_error);
     }
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
 void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::refusal& refused,
-                                                                    http::response& out) noexcept {
+                                                                    http::response& response) noexcept {
     if constexpr (fits) {
         try {
-            if (refused.status == http::status::service_unavailable) out.add("Retry-After", pipeline::retry_after_unavailable_seconds);
-            maker_.answer_message(
-                out, refused.status,
-                {pipeline::message_for(refused.status, maker_.texts().errors).heading, refused.reason});
+            if (refused.status == http::status::service_unavailable)
+                response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
+            renderer_.answer_message(
+                response, refused.status,
+                {web::message_for(refused.status, renderer_.texts().errors).heading, refused.reason});
             policy(policies_.observer).on_refusal(refused);
         } catch (...) {
-            out.clear();
-            out.set_status(refused.status);
+            response.clear();
+            response.set_status(refused.status);
         }
     }
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-void account_pages<Users, Sessions, Store, Policies, Theme>::answer_error(http::response& out,
-                                                                            const error& why) const {
+void account_pages<Users, Sessions, Store, Policies, Theme>::answer_error(http::response& response,
+                                                                          const error& why) const {
     const auto status = pipeline::to_status(why.kind);
     if (to_number(status) >= 500) policy(policies_.observer).on_problem(why);
-    out.clear();
-    if (status == http::status::service_unavailable) out.add("Retry-After", pipeline::retry_after_unavailable_seconds);
-    maker_.answer_status(out, status);
+    response.clear();
+    if (status == http::status::service_unavailable)
+        response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
+    renderer_.answer_status(response, status);
 }
 
-/// What can be said without knowing who asks.
+/// Everything that does not depend on the session.
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-void account_pages<Users, Sessions, Store, Policies, Theme>::answer(const http::request& asked, http::response& out,
-                                                                    instant now) {
-    if (maker_.site().answer_style_sheet(asked, out)) return;
-    const auto found = pages::find_room(asked.target.path, maker_.site().root);
-    if (!is_here(found.where)) return maker_.answer_status(out, http::status::not_found);
+void account_pages<Users, Sessions, Store, Policies, Theme>::answer(const http::request& request,
+                                                                    http::response& response, instant now) {
+    if (renderer_.site().answer_style_sheet(request, response)) return;
+    const auto found = pages::find_page(request.target.path, renderer_.site().root);
+    if (!is_served(found.which)) return renderer_.answer_status(response, http::status::not_found);
 
-    const bool reads = asked.method == http::method::get || asked.method == http::method::head;
-    const bool takes_forms = found.where != room::start;
-    if (!reads && !(takes_forms && asked.method == http::method::post)) {
-        if (takes_forms) out.add("Allow", "GET, HEAD, POST, OPTIONS");
-        else out.add("Allow", "GET, HEAD, OPTIONS");
-        if (asked.method == http::method::options) return out.set_status(http::status::no_content);
-        return maker_.answer_status(out, http::status::method_not_allowed);
+    const bool reads = request.method == http::method::get || request.method == http::method::head;
+    const bool takes_forms = found.which != page::start;
+    if (!reads && !(takes_forms && request.method == http::method::post)) {
+        if (takes_forms) response.add("Allow", "GET, HEAD, POST, OPTIONS");
+        else response.add("Allow", "GET, HEAD, OPTIONS");
+        if (request.method == http::method::options) return response.set_status(http::status::no_content);
+        return renderer_.answer_status(response, http::status::method_not_allowed);
     }
 
     auto done = [&]() -> result<void> {
-        if (found.where == room::start) return go(out, url_of(room::tokens));
+        if (found.which == page::start) return redirect(response, url_of(page::tokens));
         if (reads && found.slash_missing) {
-            auto url = url_of(found.where);
-            if (asked.target.has_query) url.append("?").append(asked.target.query);
-            return go(out, url);
+            auto url = url_of(found.which);
+            if (request.target.has_query) url.append("?").append(request.target.query);
+            return redirect(response, url);
         }
-        if (reads) return enter({found.where, asked, http::form_fields{{}}, query_of(asked), now}, out);
-        if (pipeline::is_cross_site(asked, maker_.site())) {
-            maker_.answer_status(out, http::status::forbidden);
+        if (reads) return authenticate({found.which, request, http::form_fields{{}}, query_of(request), now}, response);
+        if (web::is_cross_site(request, renderer_.site())) {
+            renderer_.answer_status(response, http::status::forbidden);
             return {};
         }
-        auto form = pipeline::read_form(asked);
+        auto form = web::read_form(request);
         if (const auto* refused = std::get_if<http::status>(&form)) {
-            maker_.answer_status(out, *refused);
+            renderer_.answer_status(response, *refused);
             return {};
         }
-        return enter({found.where, asked, std::get<http::form_fields>(std::move(form)), query_of(asked), now}, out);
+        return authenticate(
+            {found.which, request, std::get<http::form_fields>(std::move(form)), query_of(request), now}, response);
     }();
-    if (!done) answer_error(out, done.error());
+    if (!done) answer_error(response, done.error());
 }
 
-/// Finds out who asks, and whether a form is theirs.
+/// Finds the session and checks the form token.
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-result<void> account_pages<Users, Sessions, Store, Policies, Theme>::enter(const pages::caller_at_door& at,
-                                                                            http::response& out) {
-    const bool posted = at.asked.method == http::method::post;
+result<void> account_pages<Users, Sessions, Store, Policies, Theme>::authenticate(
+    const pages::unauthenticated_request& incoming, http::response& response) {
+    const bool posted = incoming.request.method == http::method::post;
     if constexpr (signs_in)
-        if (at.where == room::sign_in)
-            return posted ? pages::post_to_sign_in(*this, {at.asked, at.form, at.now}, out)
-                          : pages::show_sign_in(*this, {at.asked, at.query, at.now}, out);
+        if (incoming.which == page::sign_in)
+            return posted ? pages::post_to_sign_in(*this, {incoming.request, incoming.form, incoming.now}, response)
+                          : pages::show_sign_in(*this, {incoming.request, incoming.query, incoming.now}, response);
 
-    const auto who = sessions_.session_of(at.asked, at.now);
+    const auto who = sessions_.session_of(incoming.request, incoming.now);
     if (!who) return who.error();
     if (!*who) {
-        if (at.where == room::sign_out) return go(out, url_of(room::sign_in));
-        auto return_to = url_of(at.where);
-        if (!posted && at.asked.target.has_query) return_to.append("?").append(at.asked.target.query);
-        return go(out, sessions_.sign_in_url(return_to));
+        if (incoming.which == page::sign_out) return redirect(response, url_of(page::sign_in));
+        auto return_to = url_of(incoming.which);
+        if (!posted && incoming.request.target.has_query) return_to.append("?").append(incoming.request.target.query);
+        return redirect(response, sessions_.sign_in_url(return_to));
     }
-    if (posted && !pipeline::check_form_token(seal_of(**who), at.form.value_of(pipeline::form_token_name))) {
-        maker_.answer_status(out, http::status::forbidden);
+    if (posted && !web::check_form_token(binding_of(**who), incoming.form.value_of(web::form_token_name))) {
+        renderer_.answer_status(response, http::status::forbidden);
         return {};
     }
 
-    const auto nonce = pipeline::new_form_nonce(policy(policies_.random), at.now);
+    const auto nonce = web::new_form_nonce(policy(policies_.random), incoming.now);
     if (!nonce || (*who)->secret.empty())
-        return internal_error("the session has no secret, or the random source gave nothing");
-    const auto token = pipeline::make_form_token(seal_of(**who), *nonce);
-    return enter_settings({at.where, at.asked, **who, token, at.form, at.query, at.now}, out);
+        return internal_error("the session has no secret, or the random source failed");
+    const auto token = web::make_form_token(binding_of(**who), *nonce);
+    return dispatch({incoming.which, incoming.request, **who, token, incoming.form, incoming.query, incoming.now},
+                    response);
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-result<void> account_pages<Users, Sessions, Store, Policies, Theme>::enter_settings(const pages::page_visit& visit,
-                                                                                     http::response& out) {
-    call here{*this, visit, out};
-    const bool posted = visit.asked.method == http::method::post;
-    switch (visit.where) {
-        case room::sign_out:
-            if constexpr (signs_in) return sign_out(visit, out);
+result<void> account_pages<Users, Sessions, Store, Policies, Theme>::dispatch(const pages::page_context& context,
+                                                                              http::response& response) {
+    call here{*this, context, response};
+    const bool posted = context.request.method == http::method::post;
+    switch (context.which) {
+        case page::sign_out:
+            if constexpr (signs_in) return sign_out(context, response);
             break;
-        case room::tokens: return posted ? pages::post_to_tokens(here) : pages::show_tokens(here);
-        case room::applications: return posted ? pages::post_to_applications(here) : pages::show_applications(here);
-        case room::authorizations:
+        case page::tokens: return posted ? pages::post_to_tokens(here) : pages::show_tokens(here);
+        case page::applications: return posted ? pages::post_to_applications(here) : pages::show_applications(here);
+        case page::authorizations:
             return posted ? pages::post_to_authorizations(here) : pages::show_authorizations(here);
-        case room::webhooks: return posted ? pages::post_to_hooks(here) : pages::show_hooks(here);
-        case room::sign_in:
-        case room::start:
-        case room::none: break;
+        case page::webhooks: return posted ? pages::post_to_hooks(here) : pages::show_hooks(here);
+        case page::sign_in:
+        case page::start:
+        case page::none: break;
     }
     return not_found();
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-result<void> account_pages<Users, Sessions, Store, Policies, Theme>::sign_out(const pages::page_visit& visit,
-                                                                               http::response& out) {
-    const auto url = url_of(room::sign_out);
-    if (visit.asked.method != http::method::post) {
-        const auto& texts = maker_.texts();
-        maker_.answer(out, {.title = texts.sign_in.out_title, .shape = page_shape::narrow},
-                      [&](http::html_writer& html) {
-                          pages::write_sign_out(html, {texts, url, visit.form_token, visit.who.login});
-                      });
+result<void> account_pages<Users, Sessions, Store, Policies, Theme>::sign_out(const pages::page_context& context,
+                                                                              http::response& response) {
+    const auto url = url_of(page::sign_out);
+    if (context.request.method != http::method::post) {
+        const auto& texts = renderer_.texts();
+        renderer_.answer(response, {.title = texts.sign_in.out_title, .shape = page_shape::narrow},
+                         [&](html_writer& html) {
+                             pages::write_sign_out(html, {texts, url, context.form_token, context.who.login});
+                         });
         return {};
     }
-    if (auto ended = sessions_.sign_out(visit.asked, visit.now, out); !ended) return ended;
-    return go(out, url_of(room::sign_in) + "?signed_out=1");
+    if (auto ended = sessions_.sign_out(context.request, context.now, response); !ended) return ended;
+    return redirect(response, url_of(page::sign_in) + "?signed_out=1");
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
 template <class Write>
-void account_pages<Users, Sessions, Store, Policies, Theme>::answer_room(http::response& out,
-                                                                         const pages::page_visit& visit,
+void account_pages<Users, Sessions, Store, Policies, Theme>::answer_page(http::response& response,
+                                                                         const pages::page_context& context,
                                                                          page_frame frame, Write&& write) const {
-    const auto& texts = maker_.texts();
-    const std::string urls[] = {url_of(room::tokens), url_of(room::applications), url_of(room::authorizations),
-                                url_of(room::webhooks)};
-    const page_link links[] = {{urls[0], texts.tokens.link, visit.where == room::tokens},
-                               {urls[1], texts.applications.link, visit.where == room::applications},
-                               {urls[2], texts.authorizations.link, visit.where == room::authorizations},
-                               {urls[3], texts.webhooks.link, visit.where == room::webhooks}};
-    const auto sign_out_url = signs_in ? url_of(room::sign_out) : std::string{};
+    const auto& texts = renderer_.texts();
+    const std::string urls[] = {url_of(page::tokens), url_of(page::applications), url_of(page::authorizations),
+                                url_of(page::webhooks)};
+    const page_link links[] = {{urls[0], texts.tokens.link, context.which == page::tokens},
+                               {urls[1], texts.applications.link, context.which == page::applications},
+                               {urls[2], texts.authorizations.link, context.which == page::authorizations},
+                               {urls[3], texts.webhooks.link, context.which == page::webhooks}};
+    const auto sign_out_url = signs_in ? url_of(page::sign_out) : std::string{};
     frame.navigation = links;
-    frame.login = visit.who.login;
+    frame.login = context.who.login;
     frame.sign_out_url = sign_out_url;
-    frame.form_token = visit.form_token;
-    maker_.answer(out, frame, std::forward<Write>(write));
+    frame.form_token = context.form_token;
+    renderer_.answer(response, frame, std::forward<Write>(write));
 }
 
-}  // namespace tollgate
+}  // namespace tollgate::inline v0
 
 // <tollgate/pipeline/detail/route_description.hpp>
 
@@ -9818,7 +9952,7 @@ struct oauth_facts {
 namespace manual {
 
 /// The page to which every error of the authorization server leads: what an application does from its registration on.
-TOLLGATE_DECL void write_oauth_page(http::html_writer& html, const api_settings& settings, const oauth_facts& facts);
+TOLLGATE_DECL void write_oauth_page(html_writer& html, const api_settings& settings, const oauth_facts& facts);
 
 }  // namespace manual
 
@@ -14344,8 +14478,8 @@ TOLLGATE_DECL result<void> service_catalog::add(std::string_view name, std::vect
     if (!detail::is_service_name(name))
         return invalid("The service name '" + std::string{name} + "' is not 1 to 32 of a-z, 0-9 and '-'.");
     if (name == "user" || name == "testservice")
-        return invalid("The service name '" + std::string{name} + "' is taken by the API itself.");
-    if (find(name) != nullptr) return invalid("The service '" + std::string{name} + "' is there already.");
+        return invalid("The service name '" + std::string{name} + "' is reserved by the API.");
+    if (find(name) != nullptr) return invalid("The service '" + std::string{name} + "' already exists.");
     for (const std::string& event : events)
         if (!detail::is_event_name(event))
             return invalid("The event name '" + event + "' is not 1 to 128 of A-Z, a-z, 0-9, '.', '_' and '-'.");
@@ -14918,13 +15052,13 @@ TOLLGATE_DECL bool add_cookie(response& out, const new_cookie& made) {
 namespace tollgate::inline v0 {
 namespace detail {
 
-/// Failures by key: sets of eight as in `window_limiter`, counted up before and down after.
+/// Failures by key: sets of eight as in `window_limiter`.
 class failure_table {
 public:
     failure_table(std::size_t keys_max, const quota& allowed)
         : allowed_{allowed}, sets_(std::bit_ceil(((std::max)(keys_max, std::size_t{1}) - 1) / window_set::ways + 1)) {}
 
-    /// When this key has room again, in milliseconds since 1970; none when it has room now.
+    /// When attempts for this key are allowed again, in milliseconds since 1970; empty if they are now.
     [[nodiscard]] std::optional<std::int64_t> full_until(std::uint64_t key, std::int64_t now) const noexcept {
         const std::int64_t length = std::int64_t{allowed_.window_seconds} * 1000;
         const auto* const window = const_cast<failure_table*>(this)->find_open(key, now);
@@ -14957,7 +15091,7 @@ public:
     [[nodiscard]] std::size_t memory_bytes() const noexcept { return sets_.size() * sizeof(window_set); }
 
 private:
-    /// The key is a secret hash already: its low bits are as good as any.
+    /// The key is a keyed hash, so its low bits are uniformly distributed.
     [[nodiscard]] window_set& set_of(std::uint64_t key) noexcept {
         return sets_[static_cast<std::size_t>(key) & (sets_.size() - 1)];
     }
@@ -14983,8 +15117,8 @@ public:
           addresses_{capacity.addresses, bounds.address},
           logins_{capacity.logins, bounds.login} {}
 
-    [[nodiscard]] std::optional<seconds> begin(const sign_in_place& where, std::int64_t now) noexcept {
-        const auto keys = keys_of(where);
+    [[nodiscard]] std::optional<seconds> begin(const sign_in_key& key, std::int64_t now) noexcept {
+        const auto keys = keys_of(key);
         const std::scoped_lock held{mutex_};
         std::optional<std::int64_t> until;
         const auto ask = [&](const std::optional<std::int64_t>& full_until) {
@@ -15000,16 +15134,16 @@ public:
         return std::nullopt;
     }
 
-    void succeed(const sign_in_place& where, std::int64_t now) noexcept {
-        const auto keys = keys_of(where);
+    void succeed(const sign_in_key& key, std::int64_t now) noexcept {
+        const auto keys = keys_of(key);
         const std::scoped_lock held{mutex_};
         logins_at_addresses_.forget(keys.login_at_address, now);
         addresses_.count_back(keys.address, now);
         logins_.count_back(keys.login, now);
     }
 
-    void forgive(const sign_in_place& where, std::int64_t now) noexcept {
-        const auto keys = keys_of(where);
+    void forgive(const sign_in_key& key, std::int64_t now) noexcept {
+        const auto keys = keys_of(key);
         const std::scoped_lock held{mutex_};
         logins_at_addresses_.count_back(keys.login_at_address, now);
         addresses_.count_back(keys.address, now);
@@ -15027,12 +15161,12 @@ private:
         std::uint64_t login;
     };
 
-    [[nodiscard]] counted_keys keys_of(const sign_in_place& where) const noexcept {
-        const std::uint64_t address = limit_key::of(where.client).value();
+    [[nodiscard]] counted_keys keys_of(const sign_in_key& key) const noexcept {
+        const std::uint64_t address = limit_key::of(key.client).value();
         std::array<char, sizeof address + limits::login_bytes_max> text;
         std::memcpy(text.data(), &address, sizeof address);
-        // What is longer can be nobody's login: two that differ further behind may well share their failures.
-        const auto login = where.login.substr(0, limits::login_bytes_max);
+        // Longer logins do not exist, so it does not matter that they share failures by prefix.
+        const auto login = key.login.substr(0, limits::login_bytes_max);
         std::transform(login.begin(), login.end(), text.begin() + sizeof address, ascii_lower);
         const std::string_view all{text.data(), sizeof address + login.size()};
         return {siphash128(seed_, all).first, siphash(seed_, address),
@@ -15055,28 +15189,28 @@ TOLLGATE_DECL sign_in_throttle::sign_in_throttle(const sign_in_bounds& bounds, c
 
 TOLLGATE_DECL sign_in_throttle::~sign_in_throttle() = default;
 
-TOLLGATE_DECL std::optional<seconds> sign_in_throttle::begin(const sign_in_place& where, instant now) noexcept {
-    return tables_->begin(where, to_unix_milliseconds(now));
+TOLLGATE_DECL std::optional<seconds> sign_in_throttle::begin(const sign_in_key& key, instant now) noexcept {
+    return tables_->begin(key, to_unix_milliseconds(now));
 }
 
-TOLLGATE_DECL void sign_in_throttle::succeed(const sign_in_place& where, instant now) noexcept {
-    tables_->succeed(where, to_unix_milliseconds(now));
+TOLLGATE_DECL void sign_in_throttle::succeed(const sign_in_key& key, instant now) noexcept {
+    tables_->succeed(key, to_unix_milliseconds(now));
 }
 
-TOLLGATE_DECL void sign_in_throttle::forgive(const sign_in_place& where, instant now) noexcept {
-    tables_->forgive(where, to_unix_milliseconds(now));
+TOLLGATE_DECL void sign_in_throttle::forgive(const sign_in_key& key, instant now) noexcept {
+    tables_->forgive(key, to_unix_milliseconds(now));
 }
 
 TOLLGATE_DECL std::size_t sign_in_throttle::memory_bytes() const noexcept { return tables_->memory_bytes(); }
 
-}  // namespace tollgate
+}  // namespace tollgate::inline v0
 
 // <tollgate/web/detail/plain_theme_style.hpp>
 
 namespace tollgate::inline v0::detail {
 
-/// One sheet for all pages: light and dark as the reader's system is, every text with a contrast of 4.5 to 1 or more, every
-/// edge that matters of 3 to 1.
+/// One style sheet for all pages: light and dark by the system's setting, contrast at least 4.5 to 1 for text and 3 to
+/// 1 for borders of controls.
 inline constexpr std::string_view plain_style_sheet = R"(:root {
   color-scheme: light dark;
   --paper: #ffffff; --panel: #f6f8fa; --line: #dde3ea; --edge: #7c8896; --ink: #17202a; --quiet: #55616e;
@@ -15262,7 +15396,7 @@ pre { font-family: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "D
 }
 )";
 
-/// A letter on a tile, in the page itself: browsers ask for one somewhere else if they are given none.
+/// An inline icon: otherwise browsers request /favicon.ico.
 inline constexpr std::string_view plain_icon =
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='4' "
     "fill='%230a5a9c'/%3E%3Cpath d='M4 4h8v2H9v6H7V6H4z' fill='%23fff'/%3E%3C/svg%3E";
@@ -15274,19 +15408,19 @@ inline constexpr std::string_view plain_icon =
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL std::string plain_theme::scope_text(std::string_view scope, const service_catalog& services) const {
-    if (scope == balance_scope) return std::string{said.scopes.balance};
+    if (scope == balance_scope) return std::string{wording.scopes.balance};
     for (const service& each : services.services()) {
-        if (scope == each.read_scope) return fill_in(said.scopes.read, each.name);
-        if (scope == each.write_scope) return fill_in(said.scopes.write, each.name);
+        if (scope == each.read_scope) return fill_in(wording.scopes.read, each.name);
+        if (scope == each.write_scope) return fill_in(wording.scopes.write, each.name);
     }
     return std::string{scope};
 }
 
 TOLLGATE_DECL std::string plain_theme::style_sheet() const { return std::string{detail::plain_style_sheet}; }
 
-TOLLGATE_DECL void plain_theme::begin_page(http::html_writer& html, const page_frame& frame) const {
-    const frame_texts& texts = said.frame;
-    const auto title = frame.faulty ? fill_in(texts.faulty_title, frame.title) : std::string{frame.title};
+TOLLGATE_DECL void plain_theme::begin_page(html_writer& html, const page_frame& frame) const {
+    const frame_texts& texts = wording.frame;
+    const auto title = frame.has_errors ? fill_in(texts.error_title, frame.title) : std::string{frame.title};
     html.add(R"(<!doctype html>
 <html lang="{}">
 <head>
@@ -15325,11 +15459,11 @@ TOLLGATE_DECL void plain_theme::begin_page(http::html_writer& html, const page_f
     html.add("<main id=\"content\">\n");
 }
 
-TOLLGATE_DECL void plain_theme::end_page(http::html_writer& html, const page_frame&) const {
+TOLLGATE_DECL void plain_theme::end_page(html_writer& html, const page_frame&) const {
     html.add("</main>\n</body>\n</html>\n");
 }
 
-}  // namespace tollgate
+}  // namespace tollgate::inline v0
 
 // <tollgate/http/detail/response_parser.ipp>
 
@@ -16128,9 +16262,9 @@ namespace tollgate::inline v0::oauth {
 
 namespace detail {
 
-/// Whether a parameter's name can be said in an error_description, which holds no quote and nothing strange.
+/// Whether a parameter's name can be in an error_description, whose characters are restricted.
 inline bool is_plain_name(std::string_view name) noexcept {
-    constexpr std::size_t bytes_max = 32;  // the longest of ours has 21
+    constexpr std::size_t bytes_max = 32;  // the longest defined one has 21
     if (name.empty() || name.size() > bytes_max) return false;
     for (char c : name)
         if (!(c >= 'a' && c <= 'z') && c != '_') return false;
@@ -16152,19 +16286,19 @@ TOLLGATE_DECL std::variant<parameters, failure> parameters::from_json(std::strin
     for (const http::json_member& member : *object) {
         if (member.kind == http::json_kind::null) continue;
         if (member.kind != http::json_kind::text && member.kind != http::json_kind::integer)
-            return failure{error_code::invalid_request, "The value of a parameter is a string."};
+            return failure{error_code::invalid_request, "Parameter values must be strings."};
         sent.push_back({member.name, member.value});
     }
     return parameters{std::move(sent)};
 }
 
-TOLLGATE_DECL std::variant<parameters, failure> parameters::from_body(const http::request& asked) {
-    const auto lines = asked.fields.count(http::field_id::content_type);
-    if (lines == 0 && asked.body.empty()) return parameters{std::vector<http::form_member>{}};
-    const auto content_type = asked.fields.find(http::field_id::content_type);
+TOLLGATE_DECL std::variant<parameters, failure> parameters::from_body(const http::request& request) {
+    const auto lines = request.fields.count(http::field_id::content_type);
+    if (lines == 0 && request.body.empty()) return parameters{std::vector<http::form_member>{}};
+    const auto content_type = request.fields.find(http::field_id::content_type);
     const auto media_type = trim_ows(content_type.substr(0, content_type.find(';')));
-    if (lines == 1 && ascii_iequals(media_type, "application/x-www-form-urlencoded")) return from_form(asked.body);
-    if (lines == 1 && ascii_iequals(media_type, "application/json")) return from_json(asked.body);
+    if (lines == 1 && ascii_iequals(media_type, "application/x-www-form-urlencoded")) return from_form(request.body);
+    if (lines == 1 && ascii_iequals(media_type, "application/json")) return from_json(request.body);
     return failure{error_code::invalid_request,
                    "Send the parameters as application/x-www-form-urlencoded or as application/json."};
 }
@@ -16190,13 +16324,13 @@ TOLLGATE_DECL std::optional<failure> parameters::repeated() const {
     return std::nullopt;
 }
 
-}  // namespace tollgate::oauth
+}  // namespace tollgate::inline v0::oauth
 
 // <tollgate/oauth/detail/pkce.hpp>
 
 namespace tollgate::inline v0::oauth {
 
-/// Proof Key for Code Exchange (RFC 7636), with S256 alone: `plain` protects from nobody who saw the request.
+/// Proof Key for Code Exchange (RFC 7636), S256 only: `plain` does not protect if the request was disclosed.
 inline constexpr std::string_view challenge_method = "S256";
 
 /// A code_challenge of S256 is the base64url of 32 bytes: 43 characters (section 4.2).
@@ -16219,7 +16353,7 @@ inline constexpr std::string_view challenge_method = "S256";
     return base64url_encode(sha256(verifier).raw());
 }
 
-}  // namespace tollgate::oauth
+}  // namespace tollgate::inline v0::oauth
 
 // <tollgate/oauth/detail/authorization_request.ipp>
 
@@ -16233,7 +16367,7 @@ inline bool has_control(std::string_view text) noexcept {
     return false;
 }
 
-/// As sent, or as a form of ours carried it.
+/// As sent, or percent-encoded by our form.
 inline std::optional<std::string> state_of(const parameters& sent) {
     if (auto state = sent.find("state")) return state;
     const auto encoded = sent.find("encoded_state");
@@ -16242,9 +16376,9 @@ inline std::optional<std::string> state_of(const parameters& sent) {
 
 inline std::optional<failure> find_fault(const parameters& sent, const std::optional<std::string>& state) {
     if (auto repeated = sent.repeated()) return repeated;
-    // RFC 6749 (appendix A.5) asks for visible ASCII. A zero ends the text in too many programs to be sent back.
+    // RFC 6749 (appendix A.5) allows visible ASCII. A zero byte would end the string in many programs.
     if (state && state->find('\0') != std::string::npos)
-        return failure{error_code::invalid_request, "state holds a zero byte."};
+        return failure{error_code::invalid_request, "state contains a zero byte."};
     const auto response_type = sent.find("response_type");
     if (!response_type) return failure{error_code::invalid_request, "response_type is missing."};
     if (*response_type != "code") return failure{error_code::unsupported_response_type, "response_type must be code."};
@@ -16261,21 +16395,26 @@ inline std::optional<failure> find_fault(const parameters& sent, const std::opti
 
 }  // namespace detail
 
-TOLLGATE_DECL std::optional<std::string> asking_client(const parameters& sent) {
+TOLLGATE_DECL bool is_client_id_text(std::string_view text) noexcept {
+    return !text.empty() && text.size() <= limits::client_id_bytes_max &&
+           std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c <= '~'; });
+}
+
+TOLLGATE_DECL std::optional<std::string> client_id_of(const parameters& sent) {
     auto client_id = sent.find("client_id");
-    if (!client_id || client_id->size() > limits::client_id_bytes_max || sent.is_repeated("client_id"))
-        return std::nullopt;
+    if (!client_id || !is_client_id_text(*client_id) || sent.is_repeated("client_id")) return std::nullopt;
     return client_id;
 }
 
 TOLLGATE_DECL judged_request judge_request_of(application client, const parameters& sent,
                                               const service_catalog& services) {
-    if (sent.is_repeated("redirect_uri")) return page_failure::wrong_redirect;
+    if (sent.is_repeated("redirect_uri")) return page_failure::unregistered_redirect;
     auto redirect_uri = sent.find("redirect_uri");
+    if (!redirect_uri && !client.redirect_url) return page_failure::missing_redirect;
     auto redirect = choose_redirect(client, redirect_uri);
-    if (!redirect) return page_failure::wrong_redirect;
+    if (!redirect) return page_failure::unregistered_redirect;
 
-    // Which of two states the application would compare is not known, so it gets none.
+    // With two states it is unknown which one the application would compare, so none is returned.
     auto state = sent.is_repeated("state") ? std::nullopt : detail::state_of(sent);
     if (auto fault = detail::find_fault(sent, state))
         return redirect_failure{std::move(*redirect), std::move(*fault), std::move(state)};
@@ -16284,7 +16423,7 @@ TOLLGATE_DECL judged_request judge_request_of(application client, const paramete
     const auto exists = [&](std::string_view scope) { return services.has_scope(scope); };
     if (!scopes || scopes->empty() || !scopes->for_each(exists))
         return redirect_failure{
-            std::move(*redirect), {error_code::invalid_scope, "scope names one that there is not."}, std::move(state)};
+            std::move(*redirect), {error_code::invalid_scope, "scope contains an unknown scope."}, std::move(state)};
     return authorization_request{.client = std::move(client),
                                  .redirect = std::move(*redirect),
                                  .redirect_uri = std::move(redirect_uri),
@@ -16293,10 +16432,10 @@ TOLLGATE_DECL judged_request judge_request_of(application client, const paramete
                                  .code_challenge = sent.find("code_challenge")};
 }
 
-TOLLGATE_DECL std::vector<carried_parameter> carried_by(const authorization_request& request) {
-    std::vector<carried_parameter> all{{"response_type", "code"},
-                                       {"client_id", std::string{request.client.client_id.view()}},
-                                       {"scope", std::string{request.scopes.text()}}};
+TOLLGATE_DECL std::vector<form_parameter> form_parameters(const authorization_request& request) {
+    std::vector<form_parameter> all{{"response_type", "code"},
+                                    {"client_id", std::string{request.client.client_id.view()}},
+                                    {"scope", std::string{request.scopes.text()}}};
     if (request.redirect_uri) all.push_back({"redirect_uri", *request.redirect_uri});
     if (request.state) {
         if (detail::has_control(*request.state)) all.push_back({"encoded_state", percent_encode(*request.state)});
@@ -16311,36 +16450,37 @@ TOLLGATE_DECL std::vector<carried_parameter> carried_by(const authorization_requ
 
 TOLLGATE_DECL std::string to_query(const authorization_request& request) {
     std::string query;
-    for (const auto& [name, value] : carried_by(request)) {
+    for (const auto& [name, value] : form_parameters(request)) {
         if (!query.empty()) query.push_back('&');
         query.append(name).append("=").append(percent_encode(value));
     }
     return query;
 }
 
-}  // namespace tollgate::oauth
+}  // namespace tollgate::inline v0::oauth
 
 // <tollgate/web/detail/form.ipp>
 
-namespace tollgate::inline v0::pipeline {
+namespace tollgate::inline v0::web {
 
 namespace detail {
 
-inline constexpr std::size_t second_bytes = 4;  // enough until 2106
+inline constexpr std::size_t second_bytes = 4;  // until 2106
 
 TOLLGATE_DECL void put_second(form_nonce& made, instant now) noexcept {
     auto left = static_cast<std::uint32_t>(to_unix_milliseconds(now) / 1000);
     for (std::size_t i = 1; i <= second_bytes; ++i, left >>= 8) made[made.size() - i] = std::byte(left & 0xff);
 }
 
-[[nodiscard]] inline digest mac_of(const form_seal& seal, const form_nonce& nonce) {
-    // The nonce is of one length, and the purpose ends in a byte that none has: no two seals make one message.
+[[nodiscard]] inline digest mac_of(const form_binding& binding, const form_nonce& nonce) {
+    // The nonce has a fixed length and the purpose contains no zero byte, so different bindings give different
+    // messages.
     std::string message{"form token\0", 11};
     message.append(reinterpret_cast<const char*>(nonce.data()), nonce.size())
-        .append(seal.purpose)
+        .append(binding.purpose)
         .append(1, '\0')
-        .append(seal.covered);
-    return hmac_sha256({.key = seal.who.secret, .message = message});
+        .append(binding.signed_text);
+    return hmac_sha256({.key = binding.who.secret, .message = message});
 }
 
 }  // namespace detail
@@ -16364,34 +16504,34 @@ TOLLGATE_DECL std::optional<form_nonce> parse_form_nonce(std::string_view text) 
     return read;
 }
 
-TOLLGATE_DECL std::string make_form_token(const form_seal& seal, const form_nonce& nonce) {
-    return form_nonce_text(nonce) + "." + base64url_encode(detail::mac_of(seal, nonce).raw());
+TOLLGATE_DECL std::string make_form_token(const form_binding& binding, const form_nonce& nonce) {
+    return form_nonce_text(nonce) + "." + base64url_encode(detail::mac_of(binding, nonce).raw());
 }
 
-TOLLGATE_DECL std::optional<form_nonce> check_form_token(const form_seal& seal, std::string_view shown) {
-    // Anybody can make an HMAC with an empty key.
-    if (seal.who.secret.empty()) return std::nullopt;
-    const auto dot = shown.find('.');
-    if (dot == std::string_view::npos || shown.size() > 128) return std::nullopt;
-    const auto nonce = parse_form_nonce(shown.substr(0, dot));
-    const auto mac = base64url_decode(shown.substr(dot + 1));
+TOLLGATE_DECL std::optional<form_nonce> check_form_token(const form_binding& binding, std::string_view text) {
+    // Without a secret anyone could make the HMAC.
+    if (binding.who.secret.empty()) return std::nullopt;
+    const auto dot = text.find('.');
+    if (dot == std::string_view::npos || text.size() > 128) return std::nullopt;
+    const auto nonce = parse_form_nonce(text.substr(0, dot));
+    const auto mac = base64url_decode(text.substr(dot + 1));
     if (!nonce || !mac) return std::nullopt;
     const auto claimed = digest::from(*mac);
-    if (!claimed || *claimed != detail::mac_of(seal, *nonce)) return std::nullopt;
+    if (!claimed || *claimed != detail::mac_of(binding, *nonce)) return std::nullopt;
     return nonce;
 }
 
 namespace detail {
 
-/// The hint and the fault, and in the field's own tag where they stand, for those who hear the page.
-inline void write_notes(http::html_writer& html, std::string_view name, std::string_view hint,
-                        const form_faults& faults, const form_texts& texts) {
+/// The hint and the error of a field, and the attribute that refers to them.
+inline void write_notes(html_writer& html, std::string_view name, std::string_view hint, const form_faults& faults,
+                        const form_texts& texts) {
     if (!hint.empty()) html.add("<p class=\"hint\" id=\"{}-hint\">{}</p>\n", name, hint);
     if (const auto* fault = faults.find(name))
         html.add("<p class=\"fault\" id=\"{}-fault\"><strong>{}</strong> {}</p>\n", name, texts.fault, fault->text);
 }
 
-inline void write_described_by(http::html_writer& html, std::string_view name, std::string_view hint,
+inline void write_described_by(html_writer& html, std::string_view name, std::string_view hint,
                                const form_faults& faults) {
     const bool faulty = faults.find(name) != nullptr;
     if (!hint.empty() && faulty) html.add(" aria-describedby=\"{}-hint {}-fault\"", name, name);
@@ -16405,7 +16545,7 @@ inline std::string_view field_class(std::string_view name, const form_faults& fa
 
 }  // namespace detail
 
-TOLLGATE_DECL void begin_form(http::html_writer& html, const form_target& to) {
+TOLLGATE_DECL void begin_form(html_writer& html, const form_target& to) {
     html.add("<form method=\"post\" action=\"{}\">\n", to.url);
     if (!to.form_token.empty())
         html.add("<input type=\"hidden\" name=\"{}\" value=\"{}\">\n", form_token_name, to.form_token);
@@ -16413,7 +16553,7 @@ TOLLGATE_DECL void begin_form(http::html_writer& html, const form_target& to) {
         html.add("<input type=\"hidden\" name=\"{}\" value=\"{}\">\n", name, value);
 }
 
-TOLLGATE_DECL void write_faults(http::html_writer& html, const form_faults& faults, const form_texts& texts) {
+TOLLGATE_DECL void write_faults(html_writer& html, const form_faults& faults, const form_texts& texts) {
     if (faults.empty() || (faults.all().size() == 1 && !faults.all().front().field.empty())) return;
     html.add("<div class=\"faults\" role=\"alert\">\n<h2>{}</h2>\n<ul>\n", texts.faults);
     for (const auto& each : faults.all()) {
@@ -16424,7 +16564,7 @@ TOLLGATE_DECL void write_faults(http::html_writer& html, const form_faults& faul
     html.add("</ul>\n</div>\n");
 }
 
-TOLLGATE_DECL void write_text_field(http::html_writer& html, const text_field& field, const form_faults& faults,
+TOLLGATE_DECL void write_text_field(html_writer& html, const text_field& field, const form_faults& faults,
                                     const form_texts& texts) {
     html.add("<div class=\"{}\">\n<label for=\"{}\">{}", detail::field_class(field.name, faults), field.name,
              field.label);
@@ -16433,7 +16573,7 @@ TOLLGATE_DECL void write_text_field(http::html_writer& html, const text_field& f
     detail::write_notes(html, field.name, field.hint, faults, texts);
     html.add("<input id=\"{}\" name=\"{}\" type=\"{}\" autocomplete=\"{}\"", field.name, field.name, field.type,
              field.autocomplete);
-    // What was typed into a password field is never sent back.
+    // A typed password is never sent back.
     if (field.type != "password" && !field.value.empty()) html.add(" value=\"{}\"", field.value);
     if (field.type != "password") html.add(" autocapitalize=\"none\" spellcheck=\"false\"");
     if (field.bytes_max != 0) html.add(" maxlength=\"{}\"", field.bytes_max);
@@ -16444,7 +16584,7 @@ TOLLGATE_DECL void write_text_field(http::html_writer& html, const text_field& f
     html.add(">\n</div>\n");
 }
 
-TOLLGATE_DECL void write_checkboxes(http::html_writer& html, const choice_field& field, std::span<const choice> choices,
+TOLLGATE_DECL void write_checkboxes(html_writer& html, const choice_field& field, std::span<const choice> choices,
                                     const form_faults& faults, const form_texts& texts) {
     html.add("<fieldset class=\"{}\"", detail::field_class(field.name, faults));
     detail::write_described_by(html, field.name, field.hint, faults);
@@ -16452,7 +16592,7 @@ TOLLGATE_DECL void write_checkboxes(http::html_writer& html, const choice_field&
     detail::write_notes(html, field.name, field.hint, faults, texts);
     std::size_t number = 0;
     for (const choice& each : choices) {
-        // The first has the group's name, so that a fault can lead to it.
+        // The first checkbox has the group's name as its id, so that the error summary can link to it.
         std::string id{field.name};
         if (number != 0) id.append("-").append(std::to_string(number));
         html.add("<div class=\"choice\"><input type=\"checkbox\" id=\"{}\" name=\"{}\" value=\"{}\"", id, field.name,
@@ -16467,9 +16607,8 @@ TOLLGATE_DECL void write_checkboxes(http::html_writer& html, const choice_field&
     html.add("</fieldset>\n");
 }
 
-TOLLGATE_DECL void write_select(http::html_writer& html, const choice_field& field,
-                                std::span<const choice_group> groups, const form_faults& faults,
-                                const form_texts& texts) {
+TOLLGATE_DECL void write_select(html_writer& html, const choice_field& field, std::span<const choice_group> groups,
+                                const form_faults& faults, const form_texts& texts) {
     html.add("<div class=\"{}\">\n<label for=\"{}\">{}</label>\n", detail::field_class(field.name, faults), field.name,
              field.label);
     detail::write_notes(html, field.name, field.hint, faults, texts);
@@ -16490,41 +16629,41 @@ TOLLGATE_DECL void write_select(http::html_writer& html, const choice_field& fie
     html.add("</select>\n</div>\n");
 }
 
-TOLLGATE_DECL void write_confirmation(http::html_writer& html, const confirmation& asked, const form_target& to) {
-    // Of all of one name, a browser keeps one open at a time.
+TOLLGATE_DECL void write_confirmation(html_writer& html, const confirmation& action, const form_target& to) {
+    // Browsers keep only one of the elements with the same name open.
     html.add(
         "<details class=\"confirm\" name=\"confirm\"><summary>{}<span class=\"unseen\"> "
         "{}</span></summary>\n<div><p>{}</p>\n",
-        asked.label, asked.about, asked.warning);
+        action.label, action.about, action.warning);
     begin_form(html, to);
-    html.add("<button class=\"danger\">{}</button>\n</form></div></details>\n", asked.button);
+    html.add("<button class=\"danger\">{}</button>\n</form></div></details>\n", action.button);
 }
 
-TOLLGATE_DECL void write_copied_text(http::html_writer& html, const copied_text& shown) {
-    html.add("<div class=\"field\">\n<label for=\"{}\">{}</label>\n", shown.name, shown.label);
+TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& text) {
+    html.add("<div class=\"field\">\n<label for=\"{}\">{}</label>\n", text.name, text.label);
     html.add(
         "<input class=\"copied\" id=\"{}\" value=\"{}\" readonly autocomplete=\"off\" spellcheck=\"false\">\n</div>\n",
-        shown.name, shown.text);
+        text.name, text.text);
 }
 
-TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http::request& asked) {
-    if (asked.body_state == http::body_state::too_large) return http::status::content_too_large;
-    const auto type = asked.fields.find(http::field_id::content_type);
-    const bool named = asked.fields.count(http::field_id::content_type) != 0;
-    if ((named || !asked.body.empty()) &&
-        (asked.fields.count(http::field_id::content_type) != 1 ||
+TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http::request& request) {
+    if (request.body_state == http::body_state::too_large) return http::status::content_too_large;
+    const auto type = request.fields.find(http::field_id::content_type);
+    const bool named = request.fields.count(http::field_id::content_type) != 0;
+    if ((named || !request.body.empty()) &&
+        (request.fields.count(http::field_id::content_type) != 1 ||
          !ascii_iequals(trim_ows(type.substr(0, type.find(';'))), "application/x-www-form-urlencoded")))
         return http::status::unsupported_media_type;
-    auto read = http::parse_form(asked.body);
+    auto read = http::parse_form(request.body);
     if (!read) return http::status::bad_request;
     return std::move(*read);
 }
 
-}  // namespace tollgate::pipeline
+}  // namespace tollgate::inline v0::web
 
 // <tollgate/web/detail/page.ipp>
 
-namespace tollgate::inline v0::pipeline {
+namespace tollgate::inline v0::web {
 
 TOLLGATE_DECL std::optional<page_site> page_site::make(std::string_view auth_url, std::string style_sheet) {
     const auto url = http::url::parse(auth_url);
@@ -16534,69 +16673,70 @@ TOLLGATE_DECL std::optional<page_site> page_site::make(std::string_view auth_url
     while (made.root.ends_with('/')) made.root.pop_back();
     made.origin = url->origin();
     made.secure = url->scheme == http::url_scheme::https;
-    // 64 bits tell one version from another; it protects nothing.
+    // A version number; no security depends on its length.
     made.style_url = made.root + "/en/style-" + hex_encode(sha256(style_sheet).raw().substr(0, 8)) + ".css";
     made.style_sheet = std::move(style_sheet);
     return made;
 }
 
-TOLLGATE_DECL bool page_site::answer_style_sheet(const http::request& asked, http::response& out) const {
-    if (asked.target.path != style_url) return false;
-    if (asked.method == http::method::get || asked.method == http::method::head) {
-        out.add_prepared_lines(
+TOLLGATE_DECL bool page_site::answer_style_sheet(const http::request& request, http::response& response) const {
+    if (request.target.path != style_url) return false;
+    if (request.method == http::method::get || request.method == http::method::head) {
+        response.add_prepared_lines(
             "Content-Type: text/css; charset=utf-8\r\n"
             "Cache-Control: public, max-age=31536000, immutable\r\n"
             "X-Content-Type-Options: nosniff\r\n");
-        out.body() = style_sheet;
+        response.body() = style_sheet;
         return true;
     }
-    out.set_status(asked.method == http::method::options ? http::status::no_content : http::status::method_not_allowed);
-    out.add("Allow", "GET, HEAD, OPTIONS");
+    response.set_status(request.method == http::method::options ? http::status::no_content
+                                                                : http::status::method_not_allowed);
+    response.add("Allow", "GET, HEAD, OPTIONS");
     return true;
 }
 
-TOLLGATE_DECL bool is_cross_site(const http::request& asked, const page_site& site) noexcept {
+TOLLGATE_DECL bool is_cross_site(const http::request& request, const page_site& site) noexcept {
     bool says = false;
-    for (const http::field& line : asked.fields) {
+    for (const http::field& line : request.fields) {
         if (!ascii_iequals(line.name, "Sec-Fetch-Site")) continue;
         if (line.value != "same-origin" && line.value != "none") return true;
         says = true;
     }
     if (says) return false;
-    for (const http::field& line : asked.fields)
+    for (const http::field& line : request.fields)
         if (ascii_iequals(line.name, "Origin") && !ascii_iequals(line.value, site.origin)) return true;
     return false;
 }
 
-TOLLGATE_DECL void add_page_fields(http::response& out, const page_site& site, page_reach reach) {
-    out.add_prepared_lines(
+TOLLGATE_DECL void add_page_fields(http::response& response, const page_site& site, page_reach reach) {
+    response.add_prepared_lines(
         "Content-Type: text/html; charset=utf-8\r\n"
         "Cache-Control: no-store\r\n"
         "X-Frame-Options: DENY\r\n"
         "X-Content-Type-Options: nosniff\r\n"
         "Referrer-Policy: no-referrer\r\n");
-    if (reach == page_reach::here)
-        out.add_prepared_lines(
+    if (reach == page_reach::this_site)
+        response.add_prepared_lines(
             "Content-Security-Policy: default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; "
             "base-uri 'none'; frame-ancestors 'none'\r\n"
             "Cross-Origin-Opener-Policy: same-origin\r\n");
     else
-        out.add_prepared_lines(
+        response.add_prepared_lines(
             "Content-Security-Policy: default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; "
             "frame-ancestors 'none'\r\n");
-    if (site.secure) out.add("Strict-Transport-Security", "max-age=31536000");
+    if (site.secure) response.add("Strict-Transport-Security", "max-age=31536000");
 }
 
-TOLLGATE_DECL result<void> answer_see_other(http::response& out, const page_site& site, std::string_view url) {
+TOLLGATE_DECL result<void> answer_see_other(http::response& response, const page_site& site, std::string_view url) {
     const auto location = http::field_value::from(url);
-    // The address may hold a code, so it is not in the message.
-    if (!location || url.empty()) return internal_error("a redirect to what cannot stand in Location");
-    out.set_status(http::status::see_other);
-    out.add("Location", *location);
-    out.add_prepared_lines(
+    // The URL may contain a code, so the message does not repeat it.
+    if (!location || url.empty()) return internal_error("the redirect URL cannot be in a Location header");
+    response.set_status(http::status::see_other);
+    response.add("Location", *location);
+    response.add_prepared_lines(
         "Cache-Control: no-store\r\n"
         "Referrer-Policy: no-referrer\r\n");
-    if (site.secure) out.add("Strict-Transport-Security", "max-age=31536000");
+    if (site.secure) response.add("Strict-Transport-Security", "max-age=31536000");
     return {};
 }
 
@@ -16624,8 +16764,8 @@ TOLLGATE_DECL const message_texts& message_for(http::status status, const error_
     }
 }
 
-TOLLGATE_DECL void write_message(http::html_writer& html, const message_texts& said) {
-    html.add("<h1>{}</h1>\n<p>{}</p>\n", said.heading, said.explanation);
+TOLLGATE_DECL void write_message(html_writer& html, const message_texts& message) {
+    html.add("<h1>{}</h1>\n<p>{}</p>\n", message.heading, message.explanation);
 }
 
 namespace detail {
@@ -16639,7 +16779,7 @@ namespace detail {
 
 }  // namespace detail
 
-TOLLGATE_DECL void write_day(http::html_writer& html, instant at) {
+TOLLGATE_DECL void write_day(html_writer& html, instant at) {
     html.add("<time datetime=\"{}\">{}</time>", to_iso8601(at).view(), detail::day_text(at));
 }
 
@@ -16649,11 +16789,11 @@ TOLLGATE_DECL std::string moment_text(instant at) {
     return detail::day_text(at).append(", ").append(written.view().substr(11, 8)).append(" UTC");
 }
 
-TOLLGATE_DECL void write_moment(http::html_writer& html, instant at) {
+TOLLGATE_DECL void write_moment(html_writer& html, instant at) {
     html.add("<time datetime=\"{}\">{}</time>", to_iso8601(at).view(), moment_text(at));
 }
 
-}  // namespace tollgate::pipeline
+}  // namespace tollgate::inline v0::web
 
 // <tollgate/oauth/detail/consent.ipp>
 
@@ -16661,22 +16801,22 @@ namespace tollgate::inline v0::oauth {
 
 namespace detail {
 
-/// What a person recognises an address by.
-inline std::string place_of(std::string_view redirect) {
+/// The part of the URL that users recognise.
+inline std::string displayed_host(std::string_view redirect) {
     if (const auto url = http::url::parse(redirect)) return url->authority();
     return std::string{redirect.substr(0, redirect.find_first_of("?/"))};
 }
 
 }  // namespace detail
 
-TOLLGATE_DECL std::string covered_by(const authorization_request& request) {
+TOLLGATE_DECL std::string signed_text_of(const authorization_request& request) {
     return to_query(request) + "\n" + request.redirect;
 }
 
-TOLLGATE_DECL secret_text make_code(const code_seed& seed) {
-    const std::string message = "authorization code\n" + std::to_string(seed.user.value()) + "\n" +
-                                pipeline::form_nonce_text(seed.nonce) + "\n" + std::string{seed.covered};
-    const auto made = hmac_sha256({.key = seed.key, .message = message});
+TOLLGATE_DECL secret_text make_code(const code_derivation& derivation) {
+    const std::string message = "authorization code\n" + std::to_string(derivation.user.value()) + "\n" +
+                                web::form_nonce_text(derivation.nonce) + "\n" + std::string{derivation.signed_text};
+    const auto made = hmac_sha256({.key = derivation.key, .message = message});
     std::array<std::byte, digest::size_bytes> bytes;
     std::memcpy(bytes.data(), made.bytes().data(), bytes.size());
     return make_secret(secret_kind::authorization_code, bytes);
@@ -16686,11 +16826,11 @@ TOLLGATE_DECL std::string consent_title(const consent_view& view) {
     return fill_in(view.texts.consent.title, view.request.client.name);
 }
 
-TOLLGATE_DECL void write_consent(http::html_writer& html, const consent_view& view) {
+TOLLGATE_DECL void write_consent(html_writer& html, const consent_view& view) {
     const auto& texts = view.texts.consent;
     const auto& client = view.request.client;
     html.add("<h1>{}</h1>\n", consent_title(view));
-    if (view.sign_in != nullptr) pipeline::write_faults(html, view.sign_in->faults, view.texts.forms);
+    if (view.sign_in != nullptr) web::write_faults(html, view.sign_in->faults, view.texts.forms);
     html.add("<p>{}</p>\n", fill_in(texts.asks, client.name));
     if (!client.description.empty()) html.add("<blockquote>{}</blockquote>\n", client.description);
     html.add("<p>{}</p>\n<ul>\n", texts.scopes);
@@ -16700,96 +16840,91 @@ TOLLGATE_DECL void write_consent(http::html_writer& html, const consent_view& vi
     });
     html.add("</ul>\n<p class=\"hint\">{}</p>\n", fill_in(texts.website, client.website));
 
-    const auto carried = carried_by(view.request);
-    pipeline::form_target to{.url = view.url, .form_token = view.form_token, .hidden = {}};
+    const auto carried = form_parameters(view.request);
+    web::form_target to{.url = view.url, .form_token = view.form_token, .hidden = {}};
     for (const auto& [name, value] : carried) to.hidden.emplace_back(name, value);
     if (view.sign_in != nullptr) to.hidden.emplace_back(nonce_name, view.sign_in->nonce);
-    pipeline::begin_form(html, to);
+    web::begin_form(html, to);
     if (view.sign_in != nullptr) {
         html.add("<h2>{}</h2>\n", texts.sign_in);
-        pipeline::write_sign_in_fields(html, view.sign_in->login, view.sign_in->faults, view.texts);
+        web::write_sign_in_fields(html, view.sign_in->login, view.sign_in->faults, view.texts);
     }
-    // Whoever refuses need not sign in for it.
+    // Denying does not require signing in.
     html.add(R"(<p class="buttons"><button name="{}" value="allow">{}</button>
 <button class="quiet" name="{}" value="deny" formnovalidate>{}</button></p>
 </form>
 <p class="hint">{}</p>
 )",
              decision_name, texts.allow, decision_name, texts.deny,
-             fill_in(texts.leads_to, detail::place_of(view.request.redirect)));
+             fill_in(texts.leads_to, detail::displayed_host(view.request.redirect)));
 }
 
-}  // namespace tollgate::oauth
-
-// <tollgate/oauth/detail/paths.ipp>
-
-namespace tollgate::inline v0::oauth {
-
-TOLLGATE_DECL places::places(const oauth_settings& settings, std::string_view root)
-    : pages_{std::string{root}.append("/").append(page_locale).append("/")} {
-    const auto add = [&](std::string path, place what) {
-        if (path.ends_with('/')) path.pop_back();
-        entries_.push_back({std::move(path), what});
-    };
-    const auto below = [root](std::string_view path) { return std::string{root}.append(path); };
-    add(below(token_path), place::token);
-    add(below(revocation_path), place::revocation);
-    add(below(authorization_path), place::authorization);
-    for (const auto& service : settings.one_page_services)
-        add(below("/").append(page_locale).append("/").append(service).append("/oauth"), place::one_page);
-    add(below(metadata_path), place::metadata);
-    // RFC 8414 section 3.1 puts the path of an issuer behind the well-known one.
-    if (!root.empty()) add(std::string{metadata_path}.append(root), place::metadata);
-}
-
-TOLLGATE_DECL place places::find(std::string_view path) const noexcept {
-    if (path.ends_with('/')) path.remove_suffix(1);
-    for (const entry& each : entries_)
-        if (each.path == path) return each.what;
-    return place::nowhere;
-}
-
-TOLLGATE_DECL std::vector<std::string> places::mounts() const {
-    std::vector<std::string> prefixes;
-    for (const entry& each : entries_) prefixes.push_back(each.path);
-    return prefixes;
-}
-
-}  // namespace tollgate::oauth
-
-// <tollgate/oauth/detail/page_request.ipp>
-
-namespace tollgate::inline v0::oauth {
-
-TOLLGATE_DECL std::variant<parameters, http::status> read_page_request(const http::request& asked,
-                                                                       const pipeline::page_site& site) {
-    if (asked.method == http::method::post) {
-        if (pipeline::is_cross_site(asked, site)) return http::status::forbidden;
-        auto form = pipeline::read_form(asked);
+TOLLGATE_DECL std::variant<parameters, http::status> read_page_request(const http::request& request,
+                                                                       const web::page_site& site) {
+    if (request.method == http::method::post) {
+        if (web::is_cross_site(request, site)) return http::status::forbidden;
+        auto form = web::read_form(request);
         if (const auto* status = std::get_if<http::status>(&form)) return *status;
         return parameters{std::get<http::form_fields>(form)};
     }
-    auto query = parameters::from_form(asked.target.query);
+    auto query = parameters::from_form(request.target.query);
     if (std::holds_alternative<failure>(query)) return http::status::bad_request;
     return std::get<parameters>(std::move(query));
 }
 
 TOLLGATE_DECL decision read_decision(const parameters& sent) {
-    const auto said = sent.find("decision");
-    if (!said || sent.is_repeated("decision")) return decision::none;
-    return *said == "allow" ? decision::allow : *said == "deny" ? decision::deny : decision::none;
+    const auto value = sent.find("decision");
+    if (!value || sent.is_repeated("decision")) return decision::none;
+    return *value == "allow" ? decision::allow : *value == "deny" ? decision::deny : decision::none;
 }
 
 TOLLGATE_DECL const message_texts& texts_for(page_failure why, const consent_texts& texts) noexcept {
     switch (why) {
-        case page_failure::no_client: return texts.no_client;
+        case page_failure::missing_client_id: return texts.missing_client;
         case page_failure::unknown_client: return texts.unknown_client;
-        case page_failure::wrong_redirect: break;
+        case page_failure::missing_redirect: return texts.missing_redirect;
+        case page_failure::unregistered_redirect: break;
     }
-    return texts.wrong_redirect;
+    return texts.unregistered_redirect;
 }
 
-}  // namespace tollgate::oauth
+}  // namespace tollgate::inline v0::oauth
+
+// <tollgate/oauth/detail/paths.ipp>
+
+namespace tollgate::inline v0::oauth {
+
+TOLLGATE_DECL paths::paths(const oauth_settings& settings, std::string_view root)
+    : pages_{std::string{root}.append("/").append(page_locale).append("/")} {
+    const auto add = [&](std::string path, endpoint what) {
+        if (path.ends_with('/')) path.pop_back();
+        entries_.push_back({std::move(path), what});
+    };
+    const auto below = [root](std::string_view path) { return std::string{root}.append(path); };
+    add(below(token_path), endpoint::token);
+    add(below(revocation_path), endpoint::revocation);
+    add(below(authorization_path), endpoint::authorization);
+    for (const auto& service : settings.one_page_services)
+        add(below("/").append(page_locale).append("/").append(service).append("/oauth"), endpoint::one_page);
+    add(below(metadata_path), endpoint::metadata);
+    // RFC 8414 section 3.1 appends the path of the issuer to the well-known one.
+    if (!root.empty()) add(std::string{metadata_path}.append(root), endpoint::metadata);
+}
+
+TOLLGATE_DECL endpoint paths::find(std::string_view path) const noexcept {
+    if (path.ends_with('/')) path.remove_suffix(1);
+    for (const entry& each : entries_)
+        if (each.path == path) return each.what;
+    return endpoint::none;
+}
+
+TOLLGATE_DECL std::vector<std::string> paths::mounts() const {
+    std::vector<std::string> prefixes;
+    for (const entry& each : entries_) prefixes.push_back(each.path);
+    return prefixes;
+}
+
+}  // namespace tollgate::inline v0::oauth
 
 // <tollgate/oauth/detail/redirect.ipp>
 
@@ -16797,8 +16932,8 @@ namespace tollgate::inline v0::oauth {
 
 namespace detail {
 
-/// `text` without the port of its loopback address; none if it has another host. Of `http` alone, and the two addresses
-/// alone: the name `localhost` somebody may make point elsewhere (RFC 8252 section 8.3).
+/// `text` without the port of its loopback address; empty for other hosts. Only `http`, and only addresses: the name
+/// `localhost` may resolve to another host (RFC 8252 section 8.3).
 inline std::optional<std::string> without_loopback_port(std::string_view text) {
     for (const std::string_view origin : {"http://127.0.0.1", "http://[::1]"}) {
         if (!text.starts_with(origin)) continue;
@@ -16807,21 +16942,18 @@ inline std::optional<std::string> without_loopback_port(std::string_view text) {
             rest.remove_prefix(1);
             while (!rest.empty() && rest.front() >= '0' && rest.front() <= '9') rest.remove_prefix(1);
         }
-        // Behind the host and its port comes the path, the query or nothing: `127.0.0.1.example` is a name.
+        // The host and port must end here: `127.0.0.1.example` is a name.
         if (!rest.empty() && rest.front() != '/' && rest.front() != '?') return std::nullopt;
         return std::string{origin}.append(rest);
     }
     return std::nullopt;
 }
 
-/// What can stand in `Location` with a query behind it: visible ASCII without a fragment (RFC 6749 section 3.1.2).
-inline bool can_be_sent_to(std::string_view url) noexcept {
-    for (char c : url)
-        if (c <= ' ' || c > '~' || c == '#') return false;
-    return !url.empty();
-}
-
 }  // namespace detail
+
+TOLLGATE_DECL bool is_redirect_text(std::string_view text) noexcept {
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c <= '~' && c != '#'; });
+}
 
 TOLLGATE_DECL bool matches_registered(std::string_view registered, std::string_view redirect_uri) {
     if (registered == redirect_uri) return true;
@@ -16838,7 +16970,7 @@ TOLLGATE_DECL bool matches_website(std::string_view website, std::string_view re
 TOLLGATE_DECL std::optional<std::string> choose_redirect(const application& client,
                                                          const std::optional<std::string>& redirect_uri) {
     const auto chosen = redirect_uri ? redirect_uri : client.redirect_url;
-    if (!chosen || !detail::can_be_sent_to(*chosen)) return std::nullopt;
+    if (!chosen || !is_redirect_text(*chosen)) return std::nullopt;
     const bool fits = client.redirect_url ? matches_registered(*client.redirect_url, *chosen)
                                           : matches_website(client.website, *chosen);
     return fits ? chosen : std::nullopt;
@@ -16858,7 +16990,7 @@ TOLLGATE_DECL std::string with_parameters(std::string_view url, std::span<const 
 
 namespace detail {
 
-inline std::string url_with(const return_address& to, std::vector<redirect_parameter> parameters) {
+inline std::string url_with(const redirect_target& to, std::vector<redirect_parameter> parameters) {
     if (to.state) parameters.push_back({"state", *to.state});
     parameters.push_back({"iss", to.issuer});
     return with_parameters(to.redirect, parameters);
@@ -16866,15 +16998,15 @@ inline std::string url_with(const return_address& to, std::vector<redirect_param
 
 }  // namespace detail
 
-TOLLGATE_DECL std::string code_url(const return_address& to, std::string_view code) {
+TOLLGATE_DECL std::string code_url(const redirect_target& to, std::string_view code) {
     return detail::url_with(to, {{"code", code}});
 }
 
-TOLLGATE_DECL std::string failure_url(const return_address& to, const failure& why) {
+TOLLGATE_DECL std::string failure_url(const redirect_target& to, const failure& why) {
     return detail::url_with(to, {{"error", to_text(why.code)}, {"error_description", why.description}});
 }
 
-}  // namespace tollgate::oauth
+}  // namespace tollgate::inline v0::oauth
 
 // <tollgate/oauth/detail/token_endpoint.ipp>
 
@@ -16887,8 +17019,8 @@ inline exchange_request read_code_exchange(const parameters& sent) {
     if (!code) return failure{error_code::invalid_request, "code is missing."};
     const auto verifier = sent.find("code_verifier");
     if (verifier && !is_code_verifier(*verifier))
-        return failure{error_code::invalid_grant, "code_verifier is no verifier of RFC 7636."};
-    if (!is_well_formed(secret_kind::authorization_code, *code)) return code_is_not_good();
+        return failure{error_code::invalid_grant, "code_verifier is malformed (RFC 7636 section 4.1)."};
+    if (!is_well_formed(secret_kind::authorization_code, *code)) return invalid_code(redemption_result::unknown);
     return code_exchange{.code_digest = digest_of(*code),
                          .redirect_uri = sent.find("redirect_uri"),
                          .code_challenge = verifier ? std::optional{challenge_of(*verifier)} : std::nullopt};
@@ -16900,9 +17032,10 @@ inline exchange_request read_refresh_exchange(const parameters& sent) {
     std::optional<scope_set> narrowed;
     if (const auto scope = sent.find("scope")) {
         narrowed = scope_set::parse(*scope);
-        if (!narrowed || narrowed->empty()) return failure{error_code::invalid_scope, "scope names one that there is not."};
+        if (!narrowed || narrowed->empty())
+            return failure{error_code::invalid_scope, "scope contains an unknown scope."};
     }
-    if (!is_well_formed(secret_kind::refresh_token, *token)) return refresh_token_is_not_good();
+    if (!is_well_formed(secret_kind::refresh_token, *token)) return invalid_refresh_token();
     return refresh_exchange{digest_of(*token), narrowed};
 }
 
@@ -16916,17 +17049,111 @@ TOLLGATE_DECL exchange_request read_exchange(const parameters& sent) {
     return failure{error_code::unsupported_grant_type, "grant_type must be authorization_code or refresh_token."};
 }
 
-TOLLGATE_DECL failure code_is_not_good() {
-    return {error_code::invalid_grant, "The code is not good, not any more, or not for this."};
+TOLLGATE_DECL std::optional<failure> check_redirect_uri(const code_exchange& wanted, const application& client) {
+    if (!wanted.redirect_uri) {
+        if (client.redirect_url) return std::nullopt;
+        return failure{error_code::invalid_request,
+                       "redirect_uri is missing. It is required because the application has no registered redirect URL."};
+    }
+    if (is_redirect_text(*wanted.redirect_uri)) return std::nullopt;
+    return invalid_code(redemption_result::redirect_mismatch);
 }
 
-TOLLGATE_DECL failure refresh_token_is_not_good() {
-    return {error_code::invalid_grant, "The refresh token is not good, or not any more."};
+TOLLGATE_DECL failure invalid_code(redemption_result why) {
+    const auto refuse = [](const char* description) { return failure{error_code::invalid_grant, description}; };
+    switch (why) {
+        case redemption_result::expired: return refuse("The code has expired.");
+        case redemption_result::reused:
+            return refuse("The code was already used. The tokens that were issued for it have been revoked.");
+        case redemption_result::redirect_mismatch:
+            return refuse("redirect_uri differs from the one of the authorization request.");
+        case redemption_result::verifier_mismatch:
+            return refuse("code_verifier does not match the code_challenge of the authorization request.");
+        case redemption_result::redeemed:
+        case redemption_result::unknown: break;
+    }
+    return refuse("The code is unknown, or was issued to another application.");
 }
 
-}  // namespace tollgate::oauth
+TOLLGATE_DECL failure invalid_refresh_token() {
+    return {error_code::invalid_grant, "The refresh token is invalid, expired or revoked."};
+}
 
-// <tollgate/oauth/detail/client_authentication.ipp>
+}  // namespace tollgate::inline v0::oauth
+
+// <tollgate/oauth/detail/token_response.ipp>
+
+namespace tollgate::inline v0::oauth {
+
+namespace detail {
+
+/// Tokens must not be cached (RFC 6749 section 5.1); the second field is for HTTP/1.0.
+inline void add_no_store_fields(http::response& response) {
+    response.add_prepared_lines(pipeline::json_field_lines);
+    response.add("Pragma", "no-cache");
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL void write_failure(http::response& response, const failure_response& answer) {
+    response.set_status(answer.status);
+    detail::add_no_store_fields(response);
+    http::json_writer body{response.body()};
+    body.begin_object();
+    body.member("error").string(to_text(answer.why.code));
+    body.member("error_description").string(answer.why.description);
+    body.member("message").string(answer.why.description);
+    body.member("documentation_url").string(std::string{answer.docs_url}.append(answer.about.slug).append("/"));
+    body.end_object();
+}
+
+TOLLGATE_DECL void write_server_error(http::response& response, const error& why, std::string_view docs_url) {
+    const bool unavailable = why.kind == error_kind::unavailable;
+    response.clear();
+    if (unavailable) response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
+    const auto described = to_failure(why);
+    write_failure(response,
+                  {.status = unavailable ? http::status::service_unavailable : http::status::internal_server_error,
+                   .why = described,
+                   .docs_url = docs_url});
+}
+
+TOLLGATE_DECL void answer_unsupported_method(const http::request& request, http::response& response,
+                                             const unsupported_method& endpoint) {
+    response.add("Allow", endpoint.allowed);
+    if (request.method == http::method::options) {
+        response.set_status(http::status::no_content);
+        return;
+    }
+    const failure why{error_code::invalid_request, "Method not allowed. See the Allow header."};
+    write_failure(response, {.status = http::status::method_not_allowed, .why = why, .docs_url = endpoint.docs_url});
+}
+
+TOLLGATE_DECL void write_missing_user_agent(http::response& response, const request_context& context,
+                                            std::string_view docs_url) {
+    const bool admitted = context.window && context.window->admitted;
+    if (!admitted && context.window)
+        response.add("Retry-After", pipeline::seconds_until(context.window->resets_at, context.now));
+    const pipeline::refused& value = admitted ? pipeline::no_agent : pipeline::no_room_in_window;
+    const failure why{error_code::invalid_request, std::string{value.message}};
+    write_failure(response, {.status = value.status, .why = why, .docs_url = docs_url, .about = value.documentation});
+}
+
+TOLLGATE_DECL void write_tokens(http::response& response, const token_response& issued) {
+    detail::add_no_store_fields(response);
+    http::json_writer body{response.body()};
+    body.begin_object();
+    body.member("access_token").string(issued.access_token);
+    body.member("expires_in").integer(issued.expires_in.count());
+    body.member("token_type").string("bearer");
+    body.member("scope").string(issued.scopes.text());
+    if (issued.refresh_token) body.member("refresh_token").string(*issued.refresh_token);
+    body.end_object();
+}
+
+}  // namespace tollgate::inline v0::oauth
+
+// <tollgate/oauth/detail/client_endpoints.ipp>
 
 namespace tollgate::inline v0::oauth {
 
@@ -16950,110 +17177,37 @@ inline std::optional<client_credentials> read_basic(std::string_view authorizati
 
 }  // namespace detail
 
-TOLLGATE_DECL std::variant<client_credentials, failure> read_credentials(const http::request& asked,
-                                                                         const parameters& sent) {
+TOLLGATE_DECL std::variant<client_credentials, failure> read_client_credentials(const http::request& request,
+                                                                                const parameters& sent) {
     const auto client_id = sent.find("client_id");
     const auto client_secret = sent.find("client_secret");
-    const auto lines = asked.fields.count(http::field_id::authorization);
-    if (lines > 1) return failure{error_code::invalid_request, "Send one Authorization header only."};
+    const auto lines = request.fields.count(http::field_id::authorization);
+    if (lines > 1) return failure{error_code::invalid_request, "Send exactly one Authorization header."};
     if (lines == 0) return client_credentials{client_id.value_or(""), client_secret.value_or("")};
 
-    auto basic = detail::read_basic(asked.fields.find(http::field_id::authorization));
+    auto basic = detail::read_basic(request.fields.find(http::field_id::authorization));
     if (!basic) return client_credentials{};
     if ((client_id && *client_id != basic->client_id) || (client_secret && *client_secret != basic->client_secret))
-        return failure{error_code::invalid_request, "The Authorization header and the body name different credentials."};
+        return failure{error_code::invalid_request,
+                       "The Authorization header and the body name different credentials."};
     return std::move(*basic);
 }
 
-TOLLGATE_DECL bool could_be_good(const client_credentials& shown) noexcept {
-    return !shown.client_id.empty() && shown.client_id.size() <= limits::client_id_bytes_max &&
-           is_well_formed(secret_kind::client_secret, shown.client_secret);
+TOLLGATE_DECL bool are_well_formed(const client_credentials& credentials) noexcept {
+    return is_client_id_text(credentials.client_id) &&
+           is_well_formed(secret_kind::client_secret, credentials.client_secret);
 }
 
-}  // namespace tollgate::oauth
-
-// <tollgate/oauth/detail/token_response.ipp>
-
-namespace tollgate::inline v0::oauth {
-
-namespace detail {
-
-/// Whoever keeps answers for others keeps none of these (RFC 6749 section 5.1); the second line is for HTTP/1.0.
-inline void add_token_fields(http::response& out) {
-    out.add_prepared_lines(pipeline::json_field_lines);
-    out.add("Pragma", "no-cache");
-}
-
-}  // namespace detail
-
-TOLLGATE_DECL void write_failure(http::response& out, const failed_answer& answer) {
-    out.set_status(answer.status);
-    detail::add_token_fields(out);
-    http::json_writer body{out.body()};
-    body.begin_object();
-    body.member("error").string(to_text(answer.why.code));
-    body.member("error_description").string(answer.why.description);
-    body.member("message").string(answer.why.description);
-    body.member("documentation_url").string(std::string{answer.docs_url}.append(answer.about.slug).append("/"));
-    body.end_object();
-}
-
-TOLLGATE_DECL void write_problem(http::response& out, const error& why, std::string_view docs_url) {
-    const bool unavailable = why.kind == error_kind::unavailable;
-    out.clear();
-    if (unavailable) out.add("Retry-After", pipeline::retry_after_unavailable_seconds);
-    const auto told = to_failure(why);
-    write_failure(out, {.status = unavailable ? http::status::service_unavailable : http::status::internal_server_error,
-                        .why = told,
-                        .docs_url = docs_url});
-}
-
-TOLLGATE_DECL void answer_other_method(const http::request& asked, http::response& out, const other_method& place) {
-    out.add("Allow", place.allowed);
-    if (asked.method == http::method::options) {
-        out.set_status(http::status::no_content);
-        return;
-    }
-    const failure why{error_code::invalid_request, "This path does not answer to this method; see the Allow header."};
-    write_failure(out, {.status = http::status::method_not_allowed, .why = why, .docs_url = place.docs_url});
-}
-
-TOLLGATE_DECL void write_without_agent(http::response& out, const visit& now, std::string_view docs_url) {
-    const bool admitted = now.window && now.window->admitted;
-    if (!admitted && now.window) out.add("Retry-After", pipeline::seconds_until(now.window->resets_at, now.now));
-    const pipeline::refused& said = admitted ? pipeline::no_agent : pipeline::no_room_in_window;
-    const failure why{error_code::invalid_request, std::string{said.message}};
-    write_failure(out, {.status = said.status, .why = why, .docs_url = docs_url, .about = said.documentation});
-}
-
-TOLLGATE_DECL void write_tokens(http::response& out, const token_response& issued) {
-    detail::add_token_fields(out);
-    http::json_writer body{out.body()};
-    body.begin_object();
-    body.member("access_token").string(issued.access_token);
-    body.member("expires_in").integer(issued.expires_in.count());
-    body.member("token_type").string("bearer");
-    body.member("scope").string(issued.scopes.text());
-    if (issued.refresh_token) body.member("refresh_token").string(*issued.refresh_token);
-    body.end_object();
-}
-
-}  // namespace tollgate::oauth
-
-// <tollgate/oauth/detail/client_endpoints.ipp>
-
-namespace tollgate::inline v0::oauth {
-
-TOLLGATE_DECL std::variant<client_request, failure> read_client_request(const http::request& asked) {
-    if (asked.body_state == http::body_state::too_large)
+TOLLGATE_DECL std::variant<client_request, failure> read_client_request(const http::request& request) {
+    if (request.body_state == http::body_state::too_large)
         return failure{error_code::invalid_request, "The request's body is too large."};
-    auto read = parameters::from_body(asked);
+    auto read = parameters::from_body(request);
     if (auto* why = std::get_if<failure>(&read)) return std::move(*why);
     auto& sent = std::get<parameters>(read);
     if (auto repeated = sent.repeated()) return std::move(*repeated);
-    auto shown = read_credentials(asked, sent);
-    if (auto* why = std::get_if<failure>(&shown)) return std::move(*why);
-    return client_request{std::move(sent), std::get<client_credentials>(std::move(shown))};
+    auto credentials = read_client_credentials(request, sent);
+    if (auto* why = std::get_if<failure>(&credentials)) return std::move(*why);
+    return client_request{std::move(sent), std::get<client_credentials>(std::move(credentials))};
 }
 
 TOLLGATE_DECL bool is_refresh(const parameters& sent) {
@@ -17061,24 +17215,25 @@ TOLLGATE_DECL bool is_refresh(const parameters& sent) {
            is_well_formed(secret_kind::refresh_token, sent.find("refresh_token").value_or(""));
 }
 
-TOLLGATE_DECL void answer_bad_client(const http::request& asked, const visit& now, http::response& out,
-                                     std::string_view docs_url) {
-    if (!now.window->admitted) {
-        out.add("Retry-After", pipeline::seconds_until(now.window->resets_at, now.now));
+TOLLGATE_DECL void answer_invalid_client(const http::request& request, const request_context& context,
+                                         http::response& response, std::string_view docs_url) {
+    if (!context.window->admitted) {
+        response.add("Retry-After", pipeline::seconds_until(context.window->resets_at, context.now));
         const failure why{error_code::invalid_client,
                           "API rate limit exceeded by requests with a wrong client_id or "
                           "client_secret. Wait until the time in X-RateLimit-Reset."};
-        return write_failure(out, {.status = http::status::too_many_requests,
-                                   .why = why,
-                                   .docs_url = docs_url,
-                                   .about = pipeline::about_rate_limits});
+        return write_failure(response, {.status = http::status::too_many_requests,
+                                        .why = why,
+                                        .docs_url = docs_url,
+                                        .about = pipeline::about_rate_limits});
     }
-    if (asked.fields.count(http::field_id::authorization) != 0) out.add("WWW-Authenticate", "Basic realm=\"oauth\"");
-    const failure why{error_code::invalid_client, "There is no application with this client_id and client_secret."};
-    write_failure(out, {.status = http::status::unauthorized, .why = why, .docs_url = docs_url});
+    if (request.fields.count(http::field_id::authorization) != 0)
+        response.add("WWW-Authenticate", "Basic realm=\"oauth\"");
+    const failure why{error_code::invalid_client, "client_id or client_secret is invalid."};
+    write_failure(response, {.status = http::status::unauthorized, .why = why, .docs_url = docs_url});
 }
 
-}  // namespace tollgate::oauth
+}  // namespace tollgate::inline v0::oauth
 
 // <tollgate/oauth/detail/metadata.ipp>
 
@@ -17115,102 +17270,76 @@ TOLLGATE_DECL std::string make_metadata(const oauth_settings& settings) {
     return made;
 }
 
-TOLLGATE_DECL void answer_metadata(const http::request& asked, std::string_view metadata, std::string_view docs_url,
-                                   http::response& out) {
-    if (asked.method == http::method::get || asked.method == http::method::head) {
-        out.add_prepared_lines(pipeline::json_field_lines);
-        out.body() = metadata;
+TOLLGATE_DECL void answer_metadata(const http::request& request, std::string_view metadata, std::string_view docs_url,
+                                   http::response& response) {
+    if (request.method == http::method::get || request.method == http::method::head) {
+        response.add_prepared_lines(pipeline::json_field_lines);
+        response.body() = metadata;
         return;
     }
-    answer_other_method(asked, out, {.allowed = "GET, HEAD, OPTIONS", .docs_url = docs_url});
+    answer_unsupported_method(request, response, {.allowed = "GET, HEAD, OPTIONS", .docs_url = docs_url});
 }
 
-}  // namespace tollgate::oauth
-
-// <tollgate/pages/detail/page.ipp>
-
-namespace tollgate::inline v0::pages {
-
-TOLLGATE_DECL found_room find_room(std::string_view path, std::string_view root) noexcept {
-    if (!path.starts_with(root)) return {};
-    path.remove_prefix(root.size());
-    for (const room_path& each : room_paths) {
-        if (path == each.path) return {each.where, false};
-        if (path == each.path.substr(0, each.path.size() - 1)) return {each.where, true};
-    }
-    return {};
-}
-
-TOLLGATE_DECL bool is_local_target(std::string_view text) noexcept {
-    // Browsers read `//host` and `/\host` as another host, and drop what is no visible ASCII in between.
-    if (text.size() > limits::target_bytes_max || !text.starts_with('/') || text.starts_with("//")) return false;
-    for (char c : text)
-        if (c <= ' ' || c > '~' || c == '\\') return false;
-    return true;
-}
-
-}  // namespace tollgate::pages
+}  // namespace tollgate::inline v0::oauth
 
 // <tollgate/pages/detail/list_parts.hpp>
 
-/// What the pages of the settings are put together from: a list of things, and a form for one more.
+/// The parts of settings pages: a list, and a form for a new item.
 namespace tollgate::inline v0::pages {
 
-/// A line of text as a form brought it.
+/// A submitted line of text.
 struct typed_line {
     std::string_view name;
     std::string_view label;
     std::string_view text;
     std::size_t bytes_max;
-    std::string_view missing = {};  ///< what to say of an empty one; nothing if that is fine
+    std::string_view missing = {};  ///< the error for an empty one; empty if it is optional
 };
 
-/// Adds what is wrong with it.
-TOLLGATE_DECL void judge_line(pipeline::form_faults& found, const typed_line& typed, const form_texts& texts);
+/// Adds the errors of a line.
+TOLLGATE_DECL void check_line(web::form_faults& found, const typed_line& typed, const form_texts& texts);
 
 struct list_heading {
     std::string_view title;
     std::string_view about;
-    std::string_view add = {};  ///< leads to the form below a list; nothing where there is no list
+    std::string_view add = {};  ///< links to the form below a list; empty if there is no list
 };
-TOLLGATE_DECL void begin_list_page(http::html_writer& html, const list_heading& heading);
+TOLLGATE_DECL void begin_list_page(html_writer& html, const list_heading& heading);
 
-/// What was just done.
-TOLLGATE_DECL void write_notice(http::html_writer& html, std::string_view text);
-/// In place of a list.
-TOLLGATE_DECL void write_nothing_yet(http::html_writer& html, std::string_view text);
+/// The result of the last action.
+TOLLGATE_DECL void write_notice(html_writer& html, std::string_view text);
+/// Shown instead of an empty list.
+TOLLGATE_DECL void write_empty_list(html_writer& html, std::string_view text);
 
-/// A table that a narrow screen shows as a card a row. It names the roles that tables have by themselves, since
-/// browsers forget those of a table that is laid out in another way.
-TOLLGATE_DECL void begin_table(http::html_writer& html, std::string_view caption,
+/// A table that narrow screens show as cards. The ARIA roles are explicit, since browsers drop them from tables with
+/// another display type.
+TOLLGATE_DECL void begin_table(html_writer& html, std::string_view caption,
                                const std::vector<std::string_view>& columns, std::string_view actions);
-TOLLGATE_DECL void end_table(http::html_writer& html);
-/// `name` is what the row is about, and its heading.
-TOLLGATE_DECL void begin_row(http::html_writer& html, std::string_view column, std::string_view name);
-TOLLGATE_DECL void end_row(http::html_writer& html);
-/// The column's name stands beside the cell on a card; the cell of the actions has none.
-TOLLGATE_DECL void begin_cell(http::html_writer& html, std::string_view column);
-TOLLGATE_DECL void next_cell(http::html_writer& html, std::string_view column);
+TOLLGATE_DECL void end_table(html_writer& html);
+/// `name` is the row's heading.
+TOLLGATE_DECL void begin_row(html_writer& html, std::string_view column, std::string_view name);
+TOLLGATE_DECL void end_row(html_writer& html);
+/// Cards show the column's name beside the cell; the actions have none.
+TOLLGATE_DECL void begin_cell(html_writer& html, std::string_view column);
+TOLLGATE_DECL void next_cell(html_writer& html, std::string_view column);
 
-/// Each as programs write it.
-TOLLGATE_DECL void write_scope_codes(http::html_writer& html, const scope_set& scopes);
-/// Each as people understand it.
-TOLLGATE_DECL void write_scope_texts(http::html_writer& html, const scope_set& scopes,
-                                     const pipeline::scope_text_list& texts);
+/// As names.
+TOLLGATE_DECL void write_scope_codes(html_writer& html, const scope_set& scopes);
+/// As descriptions.
+TOLLGATE_DECL void write_scope_texts(html_writer& html, const scope_set& scopes, const web::scope_text_list& texts);
 
-TOLLGATE_DECL void write_day_or_never(http::html_writer& html, const std::optional<instant>& at,
-                                      const form_texts& texts);
+TOLLGATE_DECL void write_day_or_never(html_writer& html, const std::optional<instant>& at, const form_texts& texts);
 
-/// A link, if it leads to the web; otherwise the text of it.
-TOLLGATE_DECL void write_web_link(http::html_writer& html, std::string_view url, std::string_view text);
+/// A link for http and https URLs; otherwise text.
+TOLLGATE_DECL void write_web_link(html_writer& html, std::string_view url, std::string_view text);
 
-TOLLGATE_DECL void begin_form_section(http::html_writer& html, std::string_view heading);
-TOLLGATE_DECL void end_form_section(http::html_writer& html);
+TOLLGATE_DECL void begin_form_section(html_writer& html, std::string_view heading);
+TOLLGATE_DECL void end_form_section(html_writer& html);
 
-/// Ends a page that shows a secret: that it is the only time, and the way on.
-TOLLGATE_DECL void write_once_only(http::html_writer& html, const page_view& view, std::string_view back);
+/// The end of a page that shows a secret once.
+TOLLGATE_DECL void end_secret_page(html_writer& html, const page_view& view, std::string_view back);
 
-}  // namespace tollgate::pages
+}  // namespace tollgate::inline v0::pages
 
 // <tollgate/pages/detail/applications_page.ipp>
 
@@ -17227,35 +17356,39 @@ TOLLGATE_DECL application_request application_form::wanted_by(user_id owner) con
     return made;
 }
 
-TOLLGATE_DECL pipeline::form_faults application_form::faults(const application_request& wanted,
-                                                             const page_texts& texts) const {
-    pipeline::form_faults found;
-    const application_texts& said = texts.applications;
-    const auto judge_url = [&](const typed_line& typed, std::string_view bad) {
-        if (typed.text.empty() || typed.text.size() > typed.bytes_max) judge_line(found, typed, texts.forms);
-        else found.add(typed.name, bad, typed.label);
+TOLLGATE_DECL web::form_faults application_form::faults(const application_request& wanted,
+                                                        const page_texts& texts) const {
+    web::form_faults found;
+    const application_texts& own = texts.applications;
+    const auto check_url = [&](const field_fault& fault, const typed_line& typed, std::string_view malformed) {
+        if (typed.text.empty() || typed.text.size() > typed.bytes_max) return check_line(found, typed, texts.forms);
+        switch (fault.what) {
+            case field_error::malformed: return found.add(typed.name, malformed, typed.label);
+            case field_error::insecure: return found.add(typed.name, texts.forms.insecure_url, typed.label);
+            case field_error::not_ascii: return found.add(typed.name, texts.forms.url_not_ascii, typed.label);
+        }
     };
-    // What will not do is the policy's to say; how to put it is the page's.
+    // `faults_of` decides what is wrong; this maps it to the page's texts.
     for (const field_fault& each : faults_of(wanted)) {
         if (each.field == "name")
-            judge_line(found, {"name", said.name, name, limits::application_name_bytes_max, said.name_missing},
+            check_line(found, {"name", own.name, name, limits::application_name_bytes_max, own.name_missing},
                        texts.forms);
         else if (each.field == "description")
-            judge_line(found, {"description", said.description, description, limits::application_description_bytes_max},
+            check_line(found, {"description", own.description, description, limits::application_description_bytes_max},
                        texts.forms);
         else if (each.field == "website")
-            judge_url({"website", said.website, website, limits::target_url_bytes_max, said.website_missing},
+            check_url(each, {"website", own.website, website, limits::target_url_bytes_max, own.website_missing},
                       texts.forms.no_url);
         else
-            judge_url({"redirect_url", said.redirect_url, redirect_url, limits::target_url_bytes_max},
-                      said.redirect_url_bad);
+            check_url(each, {"redirect_url", own.redirect_url, redirect_url, limits::target_url_bytes_max},
+                      own.redirect_url_bad);
     }
     return found;
 }
 
 namespace detail {
 
-inline void write_application_row(http::html_writer& html, const page_view& view, const application& of) {
+inline void write_application_row(html_writer& html, const page_view& view, const application& of) {
     const application_texts& texts = view.texts.applications;
     const auto number = std::to_string(of.id.value());
     html.add("<tr role=\"row\"><th role=\"rowheader\" scope=\"row\" data-label=\"{}\">{}\n<p>", texts.name, of.name);
@@ -17269,17 +17402,17 @@ inline void write_application_row(http::html_writer& html, const page_view& view
     if (of.redirect_url) html.add("<code>{}</code>", *of.redirect_url);
     else html.add("<span class=\"quiet\">{}</span>", texts.no_redirect_url);
     next_cell(html, view.texts.forms.created);
-    pipeline::write_day(html, of.created_at);
+    web::write_day(html, of.created_at);
     next_cell(html, {});
-    pipeline::write_confirmation(html,
-                                 {.label = texts.renew,
-                                  .about = of.name,
-                                  .warning = fill_in(texts.renew_warning, of.name),
-                                  .button = texts.renew_button},
-                                 {.url = view.url,
-                                  .form_token = view.form_token,
-                                  .hidden = {{action_name, "new_secret"}, {"application", number}}});
-    pipeline::write_confirmation(
+    web::write_confirmation(html,
+                            {.label = texts.renew,
+                             .about = of.name,
+                             .warning = fill_in(texts.renew_warning, of.name),
+                             .button = texts.renew_button},
+                            {.url = view.url,
+                             .form_token = view.form_token,
+                             .hidden = {{action_name, "new_secret"}, {"application", number}}});
+    web::write_confirmation(
         html,
         {.label = texts.remove,
          .about = of.name,
@@ -17289,60 +17422,60 @@ inline void write_application_row(http::html_writer& html, const page_view& view
     end_row(html);
 }
 
-inline void write_application_form(http::html_writer& html, const page_view& view, const application_form& typed,
-                                   const pipeline::form_faults& faults) {
+inline void write_application_form(html_writer& html, const page_view& view, const application_form& typed,
+                                   const web::form_faults& faults) {
     const application_texts& texts = view.texts.applications;
     const form_texts& forms = view.texts.forms;
     begin_form_section(html, texts.add);
-    pipeline::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
-    pipeline::write_text_field(html,
-                               {.name = "name",
-                                .label = texts.name,
-                                .hint = texts.name_hint,
-                                .value = typed.name,
-                                .bytes_max = limits::application_name_bytes_max},
-                               faults, forms);
-    pipeline::write_text_field(html,
-                               {.name = "website",
-                                .label = texts.website,
-                                .hint = texts.website_hint,
-                                .value = typed.website,
-                                .type = "url",
-                                .bytes_max = limits::target_url_bytes_max},
-                               faults, forms);
-    pipeline::write_text_field(html,
-                               {.name = "description",
-                                .label = texts.description,
-                                .value = typed.description,
-                                .bytes_max = limits::application_description_bytes_max,
-                                .required = false},
-                               faults, forms);
-    pipeline::write_text_field(html,
-                               {.name = "redirect_url",
-                                .label = texts.redirect_url,
-                                .hint = texts.redirect_url_hint,
-                                .value = typed.redirect_url,
-                                .type = "url",
-                                .bytes_max = limits::target_url_bytes_max,
-                                .required = false},
-                               faults, forms);
+    web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
+    web::write_text_field(html,
+                          {.name = "name",
+                           .label = texts.name,
+                           .hint = texts.name_hint,
+                           .value = typed.name,
+                           .bytes_max = limits::application_name_bytes_max},
+                          faults, forms);
+    web::write_text_field(html,
+                          {.name = "website",
+                           .label = texts.website,
+                           .hint = texts.website_hint,
+                           .value = typed.website,
+                           .type = "url",
+                           .bytes_max = limits::target_url_bytes_max},
+                          faults, forms);
+    web::write_text_field(html,
+                          {.name = "description",
+                           .label = texts.description,
+                           .value = typed.description,
+                           .bytes_max = limits::application_description_bytes_max,
+                           .required = false},
+                          faults, forms);
+    web::write_text_field(html,
+                          {.name = "redirect_url",
+                           .label = texts.redirect_url,
+                           .hint = texts.redirect_url_hint,
+                           .value = typed.redirect_url,
+                           .type = "url",
+                           .bytes_max = limits::target_url_bytes_max,
+                           .required = false},
+                          faults, forms);
     html.add("<button>{}</button>\n</form>\n", texts.button);
     end_form_section(html);
 }
 
 }  // namespace detail
 
-TOLLGATE_DECL void write_applications(http::html_writer& html, const page_view& view,
+TOLLGATE_DECL void write_applications(html_writer& html, const page_view& view,
                                       std::span<const application> applications, const application_form& typed,
-                                      const pipeline::form_faults& faults) {
+                                      const web::form_faults& faults) {
     const application_texts& texts = view.texts.applications;
     begin_list_page(
         html,
         {.title = texts.title, .about = texts.about, .add = applications.empty() ? std::string_view{} : texts.add});
     if (view.done == removal_done) write_notice(html, texts.removed);
-    pipeline::write_faults(html, faults, view.texts.forms);
+    web::write_faults(html, faults, view.texts.forms);
     if (applications.empty()) {
-        write_nothing_yet(html, texts.none);
+        write_empty_list(html, texts.none);
     } else {
         begin_table(html, texts.title, {texts.name, texts.client_id, texts.redirect_url, view.texts.forms.created},
                     view.texts.forms.actions);
@@ -17352,26 +17485,26 @@ TOLLGATE_DECL void write_applications(http::html_writer& html, const page_view& 
     detail::write_application_form(html, view, typed, faults);
 }
 
-TOLLGATE_DECL void write_shown_client(http::html_writer& html, const page_view& view, const shown_client& shown) {
+TOLLGATE_DECL void write_shown_client(html_writer& html, const page_view& view, const shown_client& shown) {
     const application_texts& texts = view.texts.applications;
     html.add("<h1>{}</h1>\n<p>{}</p>\n", shown.title, texts.made_about);
-    pipeline::write_copied_text(html, {.name = "client-id", .label = texts.client_id, .text = shown.client_id});
-    pipeline::write_copied_text(html,
-                                {.name = "client-secret", .label = texts.client_secret, .text = shown.client_secret});
-    write_once_only(html, view, texts.back);
+    web::write_copyable_text(html, {.name = "client-id", .label = texts.client_id, .text = shown.client_id});
+    web::write_copyable_text(html,
+                             {.name = "client-secret", .label = texts.client_secret, .text = shown.client_secret});
+    end_secret_page(html, view, texts.back);
 }
 
-}  // namespace tollgate::pages
+}  // namespace tollgate::inline v0::pages
 
 // <tollgate/pages/detail/authorizations_page.ipp>
 
 namespace tollgate::inline v0::pages {
 
-TOLLGATE_DECL void write_authorizations(http::html_writer& html, const page_view& view, std::span<const grant> grants) {
+TOLLGATE_DECL void write_authorizations(html_writer& html, const page_view& view, std::span<const grant> grants) {
     const authorization_texts& texts = view.texts.authorizations;
     begin_list_page(html, {.title = texts.title, .about = texts.about});
     if (view.done == removal_done) write_notice(html, texts.revoked);
-    if (grants.empty()) return write_nothing_yet(html, texts.none);
+    if (grants.empty()) return write_empty_list(html, texts.none);
     begin_table(html, texts.title, {texts.application, texts.may, texts.since, view.texts.forms.last_used},
                 view.texts.forms.actions);
     for (const grant& each : grants) {
@@ -17382,11 +17515,11 @@ TOLLGATE_DECL void write_authorizations(http::html_writer& html, const page_view
         begin_cell(html, texts.may);
         write_scope_texts(html, each.scopes, view.scopes);
         next_cell(html, texts.since);
-        pipeline::write_day(html, each.created_at);
+        web::write_day(html, each.created_at);
         next_cell(html, view.texts.forms.last_used);
         write_day_or_never(html, each.last_used_at, view.texts.forms);
         next_cell(html, {});
-        pipeline::write_confirmation(
+        web::write_confirmation(
             html,
             {.label = texts.revoke,
              .about = each.application_name,
@@ -17400,39 +17533,39 @@ TOLLGATE_DECL void write_authorizations(http::html_writer& html, const page_view
     end_table(html);
 }
 
-}  // namespace tollgate::pages
+}  // namespace tollgate::inline v0::pages
 
 // <tollgate/pages/detail/sign_in_page.ipp>
 
 namespace tollgate::inline v0::pages {
 
 TOLLGATE_DECL sign_in_form sign_in_form::read(const http::form_fields& fields) {
-    sign_in_form made{.login = std::string{fields.value_of(pipeline::login_name)}};
+    sign_in_form made{.login = std::string{fields.value_of(web::login_name)}};
     if (const auto wanted = fields.value_of("return_to"); is_local_target(wanted)) made.return_to = wanted;
     return made;
 }
 
-TOLLGATE_DECL void write_sign_in(http::html_writer& html, const sign_in_view& view, const sign_in_form& typed,
-                                 const pipeline::form_faults& faults) {
+TOLLGATE_DECL void write_sign_in(html_writer& html, const sign_in_view& view, const sign_in_form& typed,
+                                 const web::form_faults& faults) {
     const sign_in_texts& texts = view.texts.sign_in;
     html.add("<h1>{}</h1>\n", texts.title);
     if (view.signed_out) html.add("<p class=\"notice\" role=\"status\">{}</p>\n", texts.signed_out);
-    pipeline::write_faults(html, faults, view.texts.forms);
-    pipeline::begin_form(html, {.url = view.url, .form_token = {}, .hidden = {}});
+    web::write_faults(html, faults, view.texts.forms);
+    web::begin_form(html, {.url = view.url, .form_token = {}, .hidden = {}});
     if (!typed.return_to.empty())
         html.add("<input type=\"hidden\" name=\"return_to\" value=\"{}\">\n", typed.return_to);
-    pipeline::write_sign_in_fields(html, typed.login, faults, view.texts);
+    web::write_sign_in_fields(html, typed.login, faults, view.texts);
     html.add("<button>{}</button>\n</form>\n", texts.button);
 }
 
-TOLLGATE_DECL void write_sign_out(http::html_writer& html, const sign_out_view& view) {
+TOLLGATE_DECL void write_sign_out(html_writer& html, const sign_out_view& view) {
     const sign_in_texts& texts = view.texts.sign_in;
     html.add("<h1>{}</h1>\n<p>{}</p>\n", texts.out_title, fill_in(texts.out_about, view.login));
-    pipeline::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
+    web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
     html.add("<button>{}</button>\n</form>\n", texts.out_title);
 }
 
-}  // namespace tollgate::pages
+}  // namespace tollgate::inline v0::pages
 
 // <tollgate/pages/detail/tokens_page.ipp>
 
@@ -17446,9 +17579,9 @@ TOLLGATE_DECL token_form token_form::read(const http::form_fields& fields) {
     return made;
 }
 
-TOLLGATE_DECL pipeline::form_faults token_form::faults(const service_catalog& services, const page_texts& texts) const {
-    pipeline::form_faults found;
-    judge_line(found,
+TOLLGATE_DECL web::form_faults token_form::faults(const service_catalog& services, const page_texts& texts) const {
+    web::form_faults found;
+    check_line(found,
                {.name = "description",
                 .label = texts.tokens.description,
                 .text = description,
@@ -17472,7 +17605,7 @@ TOLLGATE_DECL scope_set token_form::chosen() const {
 
 namespace detail {
 
-inline void write_token_row(http::html_writer& html, const page_view& view, const personal_token& token) {
+inline void write_token_row(html_writer& html, const page_view& view, const personal_token& token) {
     const token_texts& texts = view.texts.tokens;
     begin_row(html, texts.description, token.description);
     begin_cell(html, texts.username);
@@ -17480,53 +17613,53 @@ inline void write_token_row(http::html_writer& html, const page_view& view, cons
     next_cell(html, texts.may);
     write_scope_codes(html, token.scopes);
     next_cell(html, view.texts.forms.created);
-    pipeline::write_day(html, token.created_at);
+    web::write_day(html, token.created_at);
     next_cell(html, view.texts.forms.last_used);
     write_day_or_never(html, token.last_used_at, view.texts.forms);
     next_cell(html, {});
-    pipeline::write_confirmation(html,
-                                 {.label = texts.revoke,
-                                  .about = token.description,
-                                  .warning = fill_in(texts.revoke_warning, token.description),
-                                  .button = texts.revoke_button},
-                                 {.url = view.url,
-                                  .form_token = view.form_token,
-                                  .hidden = {{action_name, "revoke"}, {"token", std::to_string(token.id.value())}}});
+    web::write_confirmation(html,
+                            {.label = texts.revoke,
+                             .about = token.description,
+                             .warning = fill_in(texts.revoke_warning, token.description),
+                             .button = texts.revoke_button},
+                            {.url = view.url,
+                             .form_token = view.form_token,
+                             .hidden = {{action_name, "revoke"}, {"token", std::to_string(token.id.value())}}});
     end_row(html);
 }
 
-inline void write_token_form(http::html_writer& html, const page_view& view, const token_form& typed,
-                             const pipeline::form_faults& faults) {
+inline void write_token_form(html_writer& html, const page_view& view, const token_form& typed,
+                             const web::form_faults& faults) {
     const token_texts& texts = view.texts.tokens;
     begin_form_section(html, texts.add);
-    pipeline::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
-    pipeline::write_text_field(html,
-                               {.name = "description",
-                                .label = texts.description,
-                                .hint = texts.description_hint,
-                                .value = typed.description,
-                                .bytes_max = limits::token_description_bytes_max},
-                               faults, view.texts.forms);
-    std::vector<pipeline::choice> choices;
+    web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
+    web::write_text_field(html,
+                          {.name = "description",
+                           .label = texts.description,
+                           .hint = texts.description_hint,
+                           .value = typed.description,
+                           .bytes_max = limits::token_description_bytes_max},
+                          faults, view.texts.forms);
+    std::vector<web::choice> choices;
     for (const auto& each : view.scopes.entries())
         choices.push_back(
             {each.scope, each.text, std::count(typed.scopes.begin(), typed.scopes.end(), each.scope) != 0});
-    pipeline::write_checkboxes(html, {.name = "scopes", .label = texts.scopes}, choices, faults, view.texts.forms);
+    web::write_checkboxes(html, {.name = "scopes", .label = texts.scopes}, choices, faults, view.texts.forms);
     html.add("<button>{}</button>\n</form>\n", texts.button);
     end_form_section(html);
 }
 
 }  // namespace detail
 
-TOLLGATE_DECL void write_tokens(http::html_writer& html, const page_view& view, std::span<const personal_token> tokens,
-                                const token_form& typed, const pipeline::form_faults& faults) {
+TOLLGATE_DECL void write_tokens(html_writer& html, const page_view& view, std::span<const personal_token> tokens,
+                                const token_form& typed, const web::form_faults& faults) {
     const token_texts& texts = view.texts.tokens;
     begin_list_page(
         html, {.title = texts.title, .about = texts.about, .add = tokens.empty() ? std::string_view{} : texts.add});
     if (view.done == removal_done) write_notice(html, texts.revoked);
-    pipeline::write_faults(html, faults, view.texts.forms);
+    web::write_faults(html, faults, view.texts.forms);
     if (tokens.empty()) {
-        write_nothing_yet(html, texts.none);
+        write_empty_list(html, texts.none);
     } else {
         begin_table(
             html, texts.title,
@@ -17538,16 +17671,15 @@ TOLLGATE_DECL void write_tokens(http::html_writer& html, const page_view& view, 
     detail::write_token_form(html, view, typed, faults);
 }
 
-TOLLGATE_DECL void write_issued_token(http::html_writer& html, const page_view& view,
-                                      const issued_personal_token& issued) {
+TOLLGATE_DECL void write_issued_token(html_writer& html, const page_view& view, const issued_personal_token& issued) {
     const token_texts& texts = view.texts.tokens;
     html.add("<h1>{}</h1>\n<p>{}</p>\n", texts.made_title, texts.made_about);
-    pipeline::write_copied_text(html, {.name = "username", .label = texts.username, .text = issued.username});
-    pipeline::write_copied_text(html, {.name = "secret", .label = texts.secret, .text = issued.secret});
-    write_once_only(html, view, texts.back);
+    web::write_copyable_text(html, {.name = "username", .label = texts.username, .text = issued.username});
+    web::write_copyable_text(html, {.name = "secret", .label = texts.secret, .text = issued.secret});
+    end_secret_page(html, view, texts.back);
 }
 
-}  // namespace tollgate::pages
+}  // namespace tollgate::inline v0::pages
 
 // <tollgate/pages/detail/deliveries_page.ipp>
 
@@ -17572,19 +17704,19 @@ TOLLGATE_DECL std::string query_of(const named_hook& of) {
     return query.append(hook_name).append("=").append(std::to_string(of.hook.value()));
 }
 
-TOLLGATE_DECL void write_hook_state(http::html_writer& html, const hook& of, const delivery_texts& texts) {
+TOLLGATE_DECL void write_hook_state(html_writer& html, const hook& of, const delivery_texts& texts) {
     if (of.disabled) html.add("<span class=\"state bad\">{}</span>", texts.disabled);
     else if (of.failing_since) html.add("<span class=\"state care\">{}</span>", texts.failing);
     else html.add("<span class=\"state good\">{}</span>", texts.active);
 }
 
-TOLLGATE_DECL void write_enable(http::html_writer& html, const page_view& view, const hook& of) {
+TOLLGATE_DECL void write_enable(html_writer& html, const page_view& view, const hook& of) {
     if (!of.disabled) return;
-    pipeline::begin_form(html, {.url = view.url,
-                                .form_token = view.form_token,
-                                .hidden = {{action_name, std::string{enable_action}},
-                                           {account_name, account_text(of.account)},
-                                           {hook_name, std::to_string(of.id.value())}}});
+    web::begin_form(html, {.url = view.url,
+                           .form_token = view.form_token,
+                           .hidden = {{action_name, std::string{enable_action}},
+                                      {account_name, account_text(of.account)},
+                                      {hook_name, std::to_string(of.id.value())}}});
     html.add("<button class=\"quiet\">{}<span class=\"unseen\"> {}</span></button></form>",
              view.texts.deliveries.enable, of.target_url);
 }
@@ -17614,23 +17746,22 @@ TOLLGATE_DECL std::string duration_of(const attempt& made, const delivery_texts&
 
 namespace detail {
 
-/// What keeps a hook from getting what it should, and since when.
-inline void write_trouble(http::html_writer& html, const page_view& view, const hook& of) {
+/// Why the hook is failing or disabled.
+inline void write_problem(html_writer& html, const page_view& view, const hook& of) {
     const delivery_texts& texts = view.texts.deliveries;
     if (of.disabled) {
         const bool gone = of.disabled->why == disable_reason::gone;
         html.add("<div class=\"caution bad\"><p>{} {}</p>\n",
-                 fill_in(gone ? texts.gone_about : texts.failed_about, pipeline::moment_text(of.disabled->at)),
+                 fill_in(gone ? texts.gone_about : texts.failed_about, web::moment_text(of.disabled->at)),
                  texts.disabled_about);
         write_enable(html, view, of);
         html.add("</div>\n");
     } else if (of.failing_since) {
-        html.add("<p class=\"caution\">{}</p>\n",
-                 fill_in(texts.failing_about, pipeline::moment_text(*of.failing_since)));
+        html.add("<p class=\"caution\">{}</p>\n", fill_in(texts.failing_about, web::moment_text(*of.failing_since)));
     }
 }
 
-inline void write_delivery_state(http::html_writer& html, delivery_state state, const delivery_texts& texts) {
+inline void write_delivery_state(html_writer& html, delivery_state state, const delivery_texts& texts) {
     switch (state) {
         case delivery_state::waiting: html.add("<span class=\"state\">{}</span>", texts.waiting); break;
         case delivery_state::delivered: html.add("<span class=\"state good\">{}</span>", texts.delivered); break;
@@ -17639,10 +17770,10 @@ inline void write_delivery_state(http::html_writer& html, delivery_state state, 
     }
 }
 
-inline void write_attempt(http::html_writer& html, const attempt& made, const delivery_texts& texts) {
+inline void write_attempt(html_writer& html, const attempt& made, const delivery_texts& texts) {
     const auto write_line = [&] {
         html.add("<span class=\"ending\">{}</span> <span class=\"quiet\">", ending_of(made, texts.attempts));
-        pipeline::write_moment(html, made.at);
+        web::write_moment(html, made.at);
         html.add(", {}</span>", duration_of(made, texts));
     };
     if (made.answer.empty()) {
@@ -17654,34 +17785,33 @@ inline void write_attempt(http::html_writer& html, const attempt& made, const de
     const bool cut = made.answer.size() >= limits::attempt_answer_bytes_max;
     html.add("<li><details class=\"attempt\"><summary>");
     write_line();
-    // Behind the tag, HTML leaves out one line end, which is then none of the answer's.
+    // HTML ignores the first newline in <pre>, so one is added before the body.
     html.add("</summary>\n<p class=\"hint\">{}</p>\n<pre>\n{}</pre></details></li>\n",
              cut ? texts.answer_cut : texts.answer, make_readable(made.answer));
 }
 
-inline void write_send_again(http::html_writer& html, const page_view& view, const hook& of, const delivery& which) {
-    pipeline::begin_form(html, {.url = view.url,
-                                .form_token = view.form_token,
-                                .hidden = {{action_name, std::string{send_again_action}},
-                                           {account_name, account_text(of.account)},
-                                           {hook_name, std::to_string(of.id.value())},
-                                           {delivery_name, std::to_string(which.id.value())}}});
+inline void write_send_again(html_writer& html, const page_view& view, const hook& of, const delivery& which) {
+    web::begin_form(html, {.url = view.url,
+                           .form_token = view.form_token,
+                           .hidden = {{action_name, std::string{send_again_action}},
+                                      {account_name, account_text(of.account)},
+                                      {hook_name, std::to_string(of.id.value())},
+                                      {delivery_name, std::to_string(which.id.value())}}});
     html.add("<button class=\"quiet\">{}<span class=\"unseen\"> {}</span></button></form>\n",
-             view.texts.deliveries.send_again, pipeline::moment_text(which.created_at));
+             view.texts.deliveries.send_again, web::moment_text(which.created_at));
 }
 
-inline void write_delivery(http::html_writer& html, const page_view& view, const hook_history& history,
+inline void write_delivery(html_writer& html, const page_view& view, const hook_history& history,
                            const delivery& which) {
     const delivery_texts& texts = view.texts.deliveries;
     html.add("<li>\n<div class=\"heading\"><h2>");
-    pipeline::write_moment(html, which.created_at);
+    web::write_moment(html, which.created_at);
     html.add(" ");
     write_delivery_state(html, which.state, texts);
     html.add("</h2>\n");
     if (!history.of.disabled) write_send_again(html, view, history.of, which);
     html.add("</div>\n<p class=\"quiet\"><code>{}</code>", which.message_id.view());
-    if (which.next_attempt_at)
-        html.add(" {}", fill_in(texts.next_attempt, pipeline::moment_text(*which.next_attempt_at)));
+    if (which.next_attempt_at) html.add(" {}", fill_in(texts.next_attempt, web::moment_text(*which.next_attempt_at)));
     html.add("</p>\n");
 
     std::size_t shown = 0;
@@ -17697,8 +17827,8 @@ inline void write_delivery(http::html_writer& html, const page_view& view, const
     html.add("</li>\n");
 }
 
-/// Nothing where all there is fits one page.
-inline void write_paging(http::html_writer& html, const page_view& view, const hook_history& history) {
+/// Nothing if all deliveries are on one page.
+inline void write_paging(html_writer& html, const page_view& view, const hook_history& history) {
     if (!history.has_newer && !history.has_older) return;
     const delivery_texts& texts = view.texts.deliveries;
     const std::string place = std::string{view.url} + "?" + query_of({history.of.account, history.of.id});
@@ -17712,7 +17842,7 @@ inline void write_paging(http::html_writer& html, const page_view& view, const h
 
 }  // namespace detail
 
-TOLLGATE_DECL void write_deliveries(http::html_writer& html, const page_view& view, const hook_history& history,
+TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, const hook_history& history,
                                     std::string_view fault) {
     const delivery_texts& texts = view.texts.deliveries;
     const hook& of = history.of;
@@ -17723,9 +17853,9 @@ TOLLGATE_DECL void write_deliveries(http::html_writer& html, const page_view& vi
     if (!fault.empty()) html.add("<div class=\"faults\" role=\"alert\"><p>{}</p></div>\n", fault);
     else if (view.done == sent_again_done) write_notice(html, texts.sent_again);
     else if (view.done == enabled_done && !of.disabled) write_notice(html, texts.enabled);
-    detail::write_trouble(html, view, of);
+    detail::write_problem(html, view, of);
 
-    if (history.deliveries.empty() && !history.has_newer) return write_nothing_yet(html, fill_in(texts.none, of.event));
+    if (history.deliveries.empty() && !history.has_newer) return write_empty_list(html, fill_in(texts.none, of.event));
     if (history.deliveries.empty()) {
         html.add("<p class=\"quiet\">{}</p>\n", texts.none_older);
     } else {
@@ -17736,7 +17866,7 @@ TOLLGATE_DECL void write_deliveries(http::html_writer& html, const page_view& vi
     detail::write_paging(html, view, history);
 }
 
-}  // namespace tollgate::pages
+}  // namespace tollgate::inline v0::pages
 
 // <tollgate/pages/detail/webhooks_page.ipp>
 
@@ -17761,9 +17891,9 @@ TOLLGATE_DECL hook_form hook_form::read(const http::form_fields& fields) {
             std::string{fields.value_of("target_url")}};
 }
 
-TOLLGATE_DECL pipeline::form_faults hook_form::faults(const hook_list& list, const service_catalog& services,
-                                                      const page_texts& texts) const {
-    pipeline::form_faults found;
+TOLLGATE_DECL web::form_faults hook_form::faults(const hook_list& list, const service_catalog& services,
+                                                 const page_texts& texts) const {
+    web::form_faults found;
     const auto of = parse_account(account);
     const service* at = of && list.find(*of) != nullptr ? services.find(of->service) : nullptr;
     if (at == nullptr) found.add("account", texts.forms.unknown_choice, texts.webhooks.account);
@@ -17775,7 +17905,7 @@ TOLLGATE_DECL pipeline::form_faults hook_form::faults(const hook_list& list, con
     }
     const typed_line target{"target_url", texts.webhooks.target_url, target_url, limits::target_url_bytes_max,
                             texts.webhooks.target_url_missing};
-    if (target_url.empty() || target_url.size() > target.bytes_max) judge_line(found, target, texts.forms);
+    if (target_url.empty() || target_url.size() > target.bytes_max) check_line(found, target, texts.forms);
     else if (!http::url::parse(target_url)) found.add("target_url", texts.forms.no_url, texts.webhooks.target_url);
     return found;
 }
@@ -17789,8 +17919,8 @@ TOLLGATE_DECL std::string target_fault(std::string_view message, const webhook_t
 
 namespace detail {
 
-/// What has become of it lately, where that is kept.
-inline void write_state_cell(http::html_writer& html, const page_view& view, const hook& of) {
+/// The state, if the store is an outbox.
+inline void write_state_cell(html_writer& html, const page_view& view, const hook& of) {
     const delivery_texts& texts = view.texts.deliveries;
     next_cell(html, texts.state);
     html.add("<div class=\"standing\">");
@@ -17801,7 +17931,7 @@ inline void write_state_cell(http::html_writer& html, const page_view& view, con
     html.add("</div>");
 }
 
-inline void write_hook_row(http::html_writer& html, const page_view& view, const hook& of, bool has_deliveries) {
+inline void write_hook_row(html_writer& html, const page_view& view, const hook& of, bool has_deliveries) {
     const webhook_texts& texts = view.texts.webhooks;
     const auto account = account_text(of.account);
     const auto number = std::to_string(of.id.value());
@@ -17813,32 +17943,31 @@ inline void write_hook_row(http::html_writer& html, const page_view& view, const
     next_cell(html, texts.source);
     html.add("{}", of.source == hook_source::api ? texts.by_api : texts.by_hand);
     next_cell(html, view.texts.forms.created);
-    pipeline::write_day(html, of.created_at);
+    web::write_day(html, of.created_at);
     next_cell(html, {});
-    pipeline::write_confirmation(html,
-                                 {.label = texts.renew,
-                                  .about = about,
-                                  .warning = fill_in(texts.renew_warning, of.event),
-                                  .button = texts.renew_button},
-                                 {.url = view.url,
-                                  .form_token = view.form_token,
-                                  .hidden = {{action_name, "new_secret"}, {"account", account}, {"hook", number}}});
-    pipeline::write_confirmation(html,
-                                 {.label = texts.remove,
-                                  .about = about,
-                                  .warning = fill_in(texts.remove_warning, of.target_url),
-                                  .button = texts.remove_button},
-                                 {.url = view.url,
-                                  .form_token = view.form_token,
-                                  .hidden = {{action_name, "delete"}, {"account", account}, {"hook", number}}});
+    web::write_confirmation(html,
+                            {.label = texts.renew,
+                             .about = about,
+                             .warning = fill_in(texts.renew_warning, of.event),
+                             .button = texts.renew_button},
+                            {.url = view.url,
+                             .form_token = view.form_token,
+                             .hidden = {{action_name, "new_secret"}, {"account", account}, {"hook", number}}});
+    web::write_confirmation(html,
+                            {.label = texts.remove,
+                             .about = about,
+                             .warning = fill_in(texts.remove_warning, of.target_url),
+                             .button = texts.remove_button},
+                            {.url = view.url,
+                             .form_token = view.form_token,
+                             .hidden = {{action_name, "delete"}, {"account", account}, {"hook", number}}});
     end_row(html);
 }
 
-inline void write_hook_table(http::html_writer& html, const page_view& view, const account_hooks& of,
-                             bool has_deliveries) {
+inline void write_hook_table(html_writer& html, const page_view& view, const account_hooks& of, bool has_deliveries) {
     const webhook_texts& texts = view.texts.webhooks;
     html.add("<h2 class=\"account\">{} <span class=\"quiet\">{}</span></h2>\n", of.name, of.of.service.view());
-    if (of.hooks.empty()) return write_nothing_yet(html, texts.none_here);
+    if (of.hooks.empty()) return write_empty_list(html, texts.none_here);
     std::vector<std::string_view> columns{texts.event, texts.target_url};
     if (has_deliveries) columns.push_back(view.texts.deliveries.state);
     columns.insert(columns.end(), {texts.source, view.texts.forms.created});
@@ -17847,11 +17976,11 @@ inline void write_hook_table(http::html_writer& html, const page_view& view, con
     end_table(html);
 }
 
-/// The user's accounts, service by service. The texts are `list`'s and `values`'.
-[[nodiscard]] inline std::vector<pipeline::choice_group> account_choices(const hook_list& list,
-                                                                         std::span<const std::string> values,
-                                                                         std::string_view chosen) {
-    std::vector<pipeline::choice_group> groups;
+/// The user's accounts, grouped by service. Views of `list` and `values`.
+[[nodiscard]] inline std::vector<web::choice_group> account_choices(const hook_list& list,
+                                                                    std::span<const std::string> values,
+                                                                    std::string_view chosen) {
+    std::vector<web::choice_group> groups;
     for (std::size_t i = 0; i < list.accounts.size(); ++i) {
         const auto service = list.accounts[i].of.service.view();
         if (groups.empty() || groups.back().heading != service) groups.push_back({service, {}});
@@ -17861,13 +17990,13 @@ inline void write_hook_table(http::html_writer& html, const page_view& view, con
 }
 
 /// The events of the services that the user has accounts at.
-[[nodiscard]] inline std::vector<pipeline::choice_group> event_choices(const hook_list& list,
-                                                                       const service_catalog& services,
-                                                                       const hook_form& typed) {
-    std::vector<pipeline::choice_group> groups;
+[[nodiscard]] inline std::vector<web::choice_group> event_choices(const hook_list& list,
+                                                                  const service_catalog& services,
+                                                                  const hook_form& typed) {
+    std::vector<web::choice_group> groups;
     const auto account = parse_account(typed.account);
     const service* own = account ? services.find(account->service) : nullptr;
-    // Services may have events of one name; what was typed stays chosen even where it is none of the account's own.
+    // Services may share event names; a submitted event stays selected even if it belongs to another service.
     const bool fits = own != nullptr && own->has_event(typed.event);
     for (const service& at : services.services()) {
         if (std::none_of(list.accounts.begin(), list.accounts.end(),
@@ -17880,9 +18009,8 @@ inline void write_hook_table(http::html_writer& html, const page_view& view, con
     return groups;
 }
 
-inline void write_hook_form(http::html_writer& html, const page_view& view, const hook_list& list,
-                            const service_catalog& services, const hook_form& typed,
-                            const pipeline::form_faults& faults) {
+inline void write_hook_form(html_writer& html, const page_view& view, const hook_list& list,
+                            const service_catalog& services, const hook_form& typed, const web::form_faults& faults) {
     const webhook_texts& texts = view.texts.webhooks;
     const form_texts& forms = view.texts.forms;
     std::vector<std::string> values;
@@ -17890,28 +18018,28 @@ inline void write_hook_form(http::html_writer& html, const page_view& view, cons
     const auto chosen = typed.account.empty() && list.chosen ? account_text(*list.chosen) : typed.account;
 
     begin_form_section(html, texts.add);
-    pipeline::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
-    pipeline::write_select(html, {.name = "account", .label = texts.account}, account_choices(list, values, chosen),
-                           faults, forms);
+    web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
+    web::write_select(html, {.name = "account", .label = texts.account}, account_choices(list, values, chosen), faults,
+                      forms);
     const auto events = event_choices(list, services, typed);
-    pipeline::write_select(
+    web::write_select(
         html,
         {.name = "event", .label = texts.event, .hint = events.size() > 1 ? texts.event_hint : std::string_view{}},
         events, faults, forms);
-    pipeline::write_text_field(html,
-                               {.name = "target_url",
-                                .label = texts.target_url,
-                                .hint = texts.target_url_hint,
-                                .value = typed.target_url,
-                                .type = "url",
-                                .bytes_max = limits::target_url_bytes_max},
-                               faults, forms);
+    web::write_text_field(html,
+                          {.name = "target_url",
+                           .label = texts.target_url,
+                           .hint = texts.target_url_hint,
+                           .value = typed.target_url,
+                           .type = "url",
+                           .bytes_max = limits::target_url_bytes_max},
+                          faults, forms);
     html.add("<button>{}</button>\n</form>\n", texts.button);
     end_form_section(html);
 }
 
-/// For those whose accounts do not fit on one page.
-inline void write_account_chooser(http::html_writer& html, const page_view& view, const hook_list& list) {
+/// For users whose accounts do not fit on one page.
+inline void write_account_chooser(html_writer& html, const page_view& view, const hook_list& list) {
     const webhook_texts& texts = view.texts.webhooks;
     html.add(
         "<form class=\"chooser\" action=\"{}\">\n<p>{}</p>\n<label for=\"shown\">{}</label>\n<select id=\"shown\" "
@@ -17927,47 +18055,46 @@ inline void write_account_chooser(http::html_writer& html, const page_view& view
 
 }  // namespace detail
 
-TOLLGATE_DECL void write_hooks(http::html_writer& html, const page_view& view, const hook_list& list,
+TOLLGATE_DECL void write_hooks(html_writer& html, const page_view& view, const hook_list& list,
                                const service_catalog& services, const hook_form& typed,
-                               const pipeline::form_faults& faults) {
+                               const web::form_faults& faults) {
     const webhook_texts& texts = view.texts.webhooks;
     const bool any = std::any_of(list.accounts.begin(), list.accounts.end(),
                                  [](const account_hooks& each) { return !each.hooks.empty(); });
     begin_list_page(html, {.title = texts.title, .about = texts.about, .add = any ? texts.add : std::string_view{}});
     if (view.done == removal_done) write_notice(html, texts.removed);
-    pipeline::write_faults(html, faults, view.texts.forms);
-    if (list.accounts.empty()) return write_nothing_yet(html, texts.no_accounts);
+    web::write_faults(html, faults, view.texts.forms);
+    if (list.accounts.empty()) return write_empty_list(html, texts.no_accounts);
 
     if (list.accounts.size() > accounts_shown_max) detail::write_account_chooser(html, view, list);
-    if (!any && !list.chosen) write_nothing_yet(html, texts.none);
+    if (!any && !list.chosen) write_empty_list(html, texts.none);
     for (const account_hooks& each : list.accounts)
         if (!each.hooks.empty() || each.of == list.chosen)
             detail::write_hook_table(html, view, each, list.has_deliveries);
     detail::write_hook_form(html, view, list, services, typed, faults);
 }
 
-TOLLGATE_DECL void write_shown_hook_secret(http::html_writer& html, const page_view& view,
-                                           const shown_hook_secret& shown) {
+TOLLGATE_DECL void write_shown_hook_secret(html_writer& html, const page_view& view, const shown_hook_secret& shown) {
     html.add("<h1>{}</h1>\n<p>{}</p>\n", shown.title, shown.about);
-    pipeline::write_copied_text(html, {.name = "secret", .label = view.texts.webhooks.secret, .text = shown.secret});
-    write_once_only(html, view, view.texts.webhooks.back);
+    web::write_copyable_text(html, {.name = "secret", .label = view.texts.webhooks.secret, .text = shown.secret});
+    end_secret_page(html, view, view.texts.webhooks.back);
 }
 
-}  // namespace tollgate::pages
+}  // namespace tollgate::inline v0::pages
 
 // <tollgate/manual/detail/writer.hpp>
 
 namespace tollgate::inline v0::manual {
 
 // It can be scrolled sideways on a narrow screen, and so has to be reached by keyboard.
-inline void begin_table(http::html_writer& html, std::initializer_list<std::string_view> columns) {
+inline void begin_table(html_writer& html, std::initializer_list<std::string_view> columns) {
     html.add(R"(<div class="table" tabindex="0"><table>
 <thead><tr>)");
     for (const auto each : columns) html.add(R"(<th scope="col">{}</th>)", each);
     html.add("</tr></thead>\n<tbody>\n");
 }
 
-inline void end_table(http::html_writer& html) { html.add("</tbody>\n</table></div>\n"); }
+inline void end_table(html_writer& html) { html.add("</tbody>\n</table></div>\n"); }
 
 }  // namespace tollgate::manual
 
@@ -18043,7 +18170,7 @@ namespace tollgate::inline v0::manual {
 
 namespace detail {
 
-inline void write_authorization(http::html_writer& html, const api_settings& settings, const oauth_facts& facts) {
+inline void write_authorization(html_writer& html, const api_settings& settings, const oauth_facts& facts) {
     html.add(R"(<h2 id="authorization">1. Send the user's browser to the authorization page</h2>
 <pre tabindex="0"><code>{}/en/user/oauth/?client_id=$CLIENT_ID&amp;response_type=code&amp;scope={}&amp;state=$STATE</code></pre>
 )",
@@ -18090,7 +18217,7 @@ that says so, and no redirect.</p>
 )");
 }
 
-inline void write_tokens(http::html_writer& html, const api_settings& settings, const oauth_facts& facts) {
+inline void write_tokens(html_writer& html, const api_settings& settings, const oauth_facts& facts) {
     html.add(R"(<h2 id="exchange">3. Exchange the code</h2>
 <pre tabindex="0"><code>curl {}/user/oauth_token/ \
   -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" \
@@ -18126,7 +18253,7 @@ deleted.</p>
 )");
 }
 
-inline void write_more(http::html_writer& html, const api_settings& settings) {
+inline void write_more(html_writer& html, const api_settings& settings) {
     html.add(R"(<h2 id="pkce">PKCE</h2>
 <p>Send the base64url of a SHA-256 of a random text as <code>code_challenge</code> with the authorization request,
 and the
@@ -18142,7 +18269,7 @@ answer is 200 and <code>&#123;&#125;</code> whether there was such a token or no
              settings.auth_url);
 }
 
-inline void write_failures(http::html_writer& html, std::string_view auth_url) {
+inline void write_failures(html_writer& html, std::string_view auth_url) {
     html.add(R"(<h2 id="errors">Errors</h2>
 <p>The token endpoint answers with the members of RFC 6749 and those of every <a href="../errors/">Error object</a>:</p>
 <pre class="answer" tabindex="0"><code>&#123;"error": "invalid_grant", "error_description": "...",
@@ -18186,7 +18313,7 @@ client's address: where it is empty, more of them are a <strong>429</strong>, an
 
 }  // namespace detail
 
-TOLLGATE_DECL void write_oauth_page(http::html_writer& html, const api_settings& settings, const oauth_facts& facts) {
+TOLLGATE_DECL void write_oauth_page(html_writer& html, const api_settings& settings, const oauth_facts& facts) {
     html.add(R"(<h1>OAuth 2.0</h1>
 <p class="lead">An application reaches the accounts of users who let it in, and never sees a password: the authorization
 code grant of RFC 6749.</p>
@@ -18271,7 +18398,7 @@ private:
     const std::optional<oauth_facts>& oauth_;
     std::string_view root_;
     std::string out_;
-    http::html_writer html_{out_};
+    html_writer html_{out_};
 };
 
 /// All pages in the order of the navigation. The slugs are those of `pipeline::topic`, `oauth`, and a few more.
@@ -19098,9 +19225,10 @@ TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown)
         revoke_what_came_of(code);
         return redeemed_code{redemption_result::reused, {}, {}};
     }
-    if (code.expires_at <= shown.now) return redeemed_code{};
-    if ((shown.redirect_uri && *shown.redirect_uri != code.redirect) || shown.code_challenge != code.code_challenge)
-        return redeemed_code{redemption_result::mismatch, {}, {}};
+    if (code.expires_at <= shown.now) return redeemed_code{redemption_result::expired, {}, {}};
+    if (shown.redirect_uri && *shown.redirect_uri != code.redirect)
+        return redeemed_code{redemption_result::redirect_mismatch, {}, {}};
+    if (shown.code_challenge != code.code_challenge) return redeemed_code{redemption_result::verifier_mismatch, {}, {}};
 
     const refresh_token_id id{last_refresh_token_id_ + 1};
     if (auto done = create_tokens(code.parties, code.scopes, shown.tokens, shown.now, id); !done)
@@ -22291,7 +22419,7 @@ TOLLGATE_DECL void epoll_loop::add_connection(socket_handle socket, const ip_add
 
 namespace tollgate::inline v0::pages {
 
-TOLLGATE_DECL void judge_line(pipeline::form_faults& found, const typed_line& typed, const form_texts& texts) {
+TOLLGATE_DECL void check_line(web::form_faults& found, const typed_line& typed, const form_texts& texts) {
     if (typed.text.empty()) {
         if (!typed.missing.empty()) found.add(typed.name, typed.missing);
     } else if (typed.text.size() > typed.bytes_max) {
@@ -22303,21 +22431,21 @@ TOLLGATE_DECL void judge_line(pipeline::form_faults& found, const typed_line& ty
     }
 }
 
-TOLLGATE_DECL void begin_list_page(http::html_writer& html, const list_heading& heading) {
+TOLLGATE_DECL void begin_list_page(html_writer& html, const list_heading& heading) {
     html.add("<div class=\"heading\">\n<h1>{}</h1>\n", heading.title);
     if (!heading.add.empty()) html.add("<a class=\"button\" href=\"#new\">{}</a>\n", heading.add);
     html.add("</div>\n<p class=\"lead\">{}</p>\n", heading.about);
 }
 
-TOLLGATE_DECL void write_notice(http::html_writer& html, std::string_view text) {
+TOLLGATE_DECL void write_notice(html_writer& html, std::string_view text) {
     html.add("<p class=\"notice\" role=\"status\">{}</p>\n", text);
 }
 
-TOLLGATE_DECL void write_nothing_yet(http::html_writer& html, std::string_view text) {
+TOLLGATE_DECL void write_empty_list(html_writer& html, std::string_view text) {
     html.add("<p class=\"nothing\">{}</p>\n", text);
 }
 
-TOLLGATE_DECL void begin_table(http::html_writer& html, std::string_view caption,
+TOLLGATE_DECL void begin_table(html_writer& html, std::string_view caption,
                                const std::vector<std::string_view>& columns, std::string_view actions) {
     html.add(
         "<table role=\"table\">\n<caption class=\"unseen\">{}</caption>\n<thead role=\"rowgroup\"><tr role=\"row\">",
@@ -22329,25 +22457,25 @@ TOLLGATE_DECL void begin_table(http::html_writer& html, std::string_view caption
         actions);
 }
 
-TOLLGATE_DECL void end_table(http::html_writer& html) { html.add("</tbody>\n</table>\n"); }
+TOLLGATE_DECL void end_table(html_writer& html) { html.add("</tbody>\n</table>\n"); }
 
-TOLLGATE_DECL void begin_row(http::html_writer& html, std::string_view column, std::string_view name) {
+TOLLGATE_DECL void begin_row(html_writer& html, std::string_view column, std::string_view name) {
     html.add("<tr role=\"row\"><th role=\"rowheader\" scope=\"row\" data-label=\"{}\">{}</th>\n", column, name);
 }
 
-TOLLGATE_DECL void end_row(http::html_writer& html) { html.add("</td></tr>\n"); }
+TOLLGATE_DECL void end_row(html_writer& html) { html.add("</td></tr>\n"); }
 
-TOLLGATE_DECL void begin_cell(http::html_writer& html, std::string_view column) {
+TOLLGATE_DECL void begin_cell(html_writer& html, std::string_view column) {
     if (column.empty()) html.add("<td role=\"cell\" class=\"actions\">");
     else html.add("<td role=\"cell\" data-label=\"{}\">", column);
 }
 
-TOLLGATE_DECL void next_cell(http::html_writer& html, std::string_view column) {
+TOLLGATE_DECL void next_cell(html_writer& html, std::string_view column) {
     html.add("</td>\n");
     begin_cell(html, column);
 }
 
-TOLLGATE_DECL void write_scope_codes(http::html_writer& html, const scope_set& scopes) {
+TOLLGATE_DECL void write_scope_codes(html_writer& html, const scope_set& scopes) {
     html.add("<ul class=\"codes\">");
     scopes.for_each([&](std::string_view each) {
         html.add("<li><code>{}</code></li>", each);
@@ -22356,8 +22484,7 @@ TOLLGATE_DECL void write_scope_codes(http::html_writer& html, const scope_set& s
     html.add("</ul>");
 }
 
-TOLLGATE_DECL void write_scope_texts(http::html_writer& html, const scope_set& scopes,
-                                     const pipeline::scope_text_list& texts) {
+TOLLGATE_DECL void write_scope_texts(html_writer& html, const scope_set& scopes, const web::scope_text_list& texts) {
     html.add("<ul class=\"texts\">");
     scopes.for_each([&](std::string_view each) {
         html.add("<li>{}</li>", texts.find(each));
@@ -22366,33 +22493,32 @@ TOLLGATE_DECL void write_scope_texts(http::html_writer& html, const scope_set& s
     html.add("</ul>");
 }
 
-TOLLGATE_DECL void write_day_or_never(http::html_writer& html, const std::optional<instant>& at,
-                                      const form_texts& texts) {
-    if (at) pipeline::write_day(html, *at);
+TOLLGATE_DECL void write_day_or_never(html_writer& html, const std::optional<instant>& at, const form_texts& texts) {
+    if (at) web::write_day(html, *at);
     else html.add("<span class=\"quiet\">{}</span>", texts.never);
 }
 
-TOLLGATE_DECL void write_web_link(http::html_writer& html, std::string_view url, std::string_view text) {
+TOLLGATE_DECL void write_web_link(html_writer& html, std::string_view url, std::string_view text) {
     const auto leads_to = http::url::parse(url);
-    // With user information an address looks as if it led to another host than it does.
+    // User information can make a URL look like that of another host.
     if (leads_to && !leads_to->has_user_info)
         html.add("<a href=\"{}\" rel=\"external noopener noreferrer\">{}</a>", url, text);
     else html.add("{}", text);
 }
 
-TOLLGATE_DECL void begin_form_section(http::html_writer& html, std::string_view heading) {
+TOLLGATE_DECL void begin_form_section(html_writer& html, std::string_view heading) {
     html.add("<section class=\"form\" id=\"new\" aria-labelledby=\"new-heading\">\n<h2 id=\"new-heading\">{}</h2>\n",
              heading);
 }
 
-TOLLGATE_DECL void end_form_section(http::html_writer& html) { html.add("</section>\n"); }
+TOLLGATE_DECL void end_form_section(html_writer& html) { html.add("</section>\n"); }
 
-TOLLGATE_DECL void write_once_only(http::html_writer& html, const page_view& view, std::string_view back) {
+TOLLGATE_DECL void end_secret_page(html_writer& html, const page_view& view, std::string_view back) {
     html.add("<p class=\"caution\">{}</p>\n<p><a class=\"button\" href=\"{}\">{}</a></p>\n",
              view.texts.forms.shown_once, view.url, back);
 }
 
-}  // namespace tollgate::pages
+}  // namespace tollgate::inline v0::pages
 
 // <tollgate/manual/detail/api_pages.ipp>
 
@@ -27223,9 +27349,10 @@ TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown)
         if (auto done = change->commit(); !done) return std::move(done).error();
         return redeemed_code{redemption_result::reused, {}, {}};
     }
-    if (expires_at <= shown.now) return redeemed_code{};
-    if ((shown.redirect_uri && *shown.redirect_uri != redirect) || shown.code_challenge != code_challenge)
-        return redeemed_code{redemption_result::mismatch, {}, {}};
+    if (expires_at <= shown.now) return redeemed_code{redemption_result::expired, {}, {}};
+    if (shown.redirect_uri && *shown.redirect_uri != redirect)
+        return redeemed_code{redemption_result::redirect_mismatch, {}, {}};
+    if (shown.code_challenge != code_challenge) return redeemed_code{redemption_result::verifier_mismatch, {}, {}};
 
     const auto made = detail::insert_refresh_token(on, shown.tokens, access_grant, scopes);
     if (!made) return made.error();
@@ -32224,8 +32351,9 @@ TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown)
     // A parameter that is NULL equals nothing and differs from nothing: a redirect_uri that was not shown is fine.
     asked.add(
         "WITH shown AS (SELECT codes.id, grant_id, user_id, codes.scopes, expires_at, refresh_token_id, "
-        "CASE WHEN refresh_token_id IS NOT NULL THEN 'reused' WHEN expires_at <= $3 THEN 'unknown' "
-        "WHEN redirect <> $4 OR code_challenge IS DISTINCT FROM $5 THEN 'mismatch' ELSE 'redeemed' END AS result "
+        "CASE WHEN refresh_token_id IS NOT NULL THEN 'reused' WHEN expires_at <= $3 THEN 'expired' "
+        "WHEN redirect <> $4 THEN 'redirect' "
+        "WHEN code_challenge IS DISTINCT FROM $5 THEN 'verifier' ELSE 'redeemed' END AS result "
         "FROM tollgate_codes AS codes JOIN tollgate_grants AS grants ON grants.id = grant_id "
         "WHERE code_digest = $1 AND application_id = $2), "
         "refresh AS (INSERT INTO tollgate_refresh_tokens (token_digest, grant_id, scopes, expires_at, ends_at) "
@@ -32262,7 +32390,9 @@ TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown)
     changes_.forget(user);
     if (result == "redeemed") return redeemed_code{redemption_result::redeemed, user, scopes};
     if (result == "reused") return redeemed_code{redemption_result::reused, {}, {}};
-    if (result == "mismatch") return redeemed_code{redemption_result::mismatch, {}, {}};
+    if (result == "expired") return redeemed_code{redemption_result::expired, {}, {}};
+    if (result == "redirect") return redeemed_code{redemption_result::redirect_mismatch, {}, {}};
+    if (result == "verifier") return redeemed_code{redemption_result::verifier_mismatch, {}, {}};
     return redeemed_code{};
 }
 

@@ -104,6 +104,7 @@ class Usage(Case):
             refused("user", "add", "--login", "x" * 300, "--password-stdin", mentions="--login")
             refused(*add, mentions="--password-stdin", stdin="")
             refused(*add, mentions="--password-stdin", stdin="\n")
+            refused(*add, mentions="--password-stdin: the password is shorter than 8 bytes", stdin="7 bytes\n")
             for currency in ("", "eur", "EURO", "E1R", "EU", "€"):
                 refused(*add, "--currency", currency, mentions="--currency")
             for balance in ("", "x", "1,5", "1e3", "+1", ".5", "1.", "01", "0x1", " 1", "NaN", "1" * 50):
@@ -140,7 +141,7 @@ class Usage(Case):
                   "account add": ["--user", "--service", "--name"],
                   "token create": ["--user", "--description", "--scopes"], "token revoke": ["--id"],
                   "app register": ["--user", "--name", "--website"],
-                  "event emit": ["--service", "--account", "--event", "--data"]}
+                  "event emit": ["--service", "--account", "--event", "--payload"]}
         self.assertEqual([" ".join(each) for each in COMMANDS], list(needed))
         with temporary_directory() as data:
             def refused(*words, flag):
@@ -182,7 +183,7 @@ class Usage(Case):
 
             self.assertEqual(0,
                              run_command("user", "add", "--login", "ann", "--password-stdin",
-                                         *flags_for(data / "d"), stdin="x\n").returncode)
+                                         *flags_for(data / "d"), stdin="password\n").returncode)
             failed("user", "add", "--login", "ann", "--password-stdin", mentions="ann")
             failed("user", "add", "--login", "ANN", "--password-stdin", mentions="ANN")
             failed("user", "quota", "--user", "7", "--per-day", "1", mentions="7")
@@ -201,6 +202,34 @@ class Usage(Case):
                    store=("--store", f"sqlite:{data / 'other.db'}"))
 
 
+    def test_a_store_that_does_not_exist(self):
+        """Only `serve` and `user add` make a store: a mistyped path is not a new, empty one."""
+        commands = (("user", "quota", "--user", "1", "--per-day", "1"),
+                    ("account", "add", "--user", "1", "--service", "sitesmaker", "--name", "x"),
+                    ("token", "create", "--user", "1", "--description", "x", "--scopes", "user:balance"),
+                    ("token", "revoke", "--id", "1"),
+                    ("app", "register", "--user", "1", "--name", "x", "--website", "https://x.example"),
+                    ("event", "emit", "--service", "sitesmaker", "--account", "1", "--event", "site.published", "--payload", "1"))
+        with temporary_directory() as data:
+            for words in commands:
+                for flags in (("--data", data / "nowhere"), ("--store", f"sqlite:{data}/nowhere.db")):
+                    with self.subTest(words=words, flags=flags):
+                        self.assert_refused(run_command(*words, *flags), 1, "--store", str(data / "nowhere"))
+            self.assertEqual([], list(data.iterdir()), "nothing was made")
+
+    def test_a_data_directory_that_others_can_read_gets_a_warning(self):
+        with temporary_directory() as data:
+            shared = data / "shared"
+            shared.mkdir()
+            for number, (mode, warned) in enumerate(((0o755, True), (0o710, True), (0o700, False))):
+                shared.chmod(mode)
+                done = run_command("user", "add", "--login", f"user{number}", "--password-stdin", "--data", shared,
+                                   stdin="a password\n")
+                self.assertEqual(0, done.returncode, done)
+                self.assertEqual(warned, "warning: --data: other users can access" in done.stderr, done.stderr)
+                self.assertEqual(warned, done.stderr != "")
+
+
 class Administration(Case):
     def test_each_prints_one_object(self):
         with temporary_directory() as data:
@@ -211,7 +240,7 @@ class Administration(Case):
                 return json.loads(done.stdout)
 
             self.assertEqual({"id": 1},
-                             run("user", "add", "--login", "ann@example.com", "--password-stdin", stdin="secret\n"))
+                             run("user", "add", "--login", "ann@example.com", "--password-stdin", stdin="secret text\n"))
             self.assertEqual({"id": 2}, run("user", "add", "--login", "bob", "--password-stdin", "--currency", "USD",
                                             "--balance", "-3.50", stdin="päss wörd\r\nnot this"))
             self.assertEqual({"id": 1, "per_day": 5000}, run("user", "quota", "--user", "1", "--per-day", "5000"))
@@ -256,7 +285,7 @@ class Configuration(Case):
                 server.signal(15)
                 self.assertEqual(0, server.wait())
                 json.loads(server.errors.splitlines()[0])
-            done = run_command("user", "add", "--login", "x", "--password-stdin", "--config", config, stdin="x\n")
+            done = run_command("user", "add", "--login", "x", "--password-stdin", "--config", config, stdin="password\n")
             self.assertEqual({"id": 2}, json.loads(done.stdout),
                              "in the store that the file names, beside the demo user")
 

@@ -18,7 +18,7 @@ class Events(Case):
         return answer.json()["id"]
 
     def emit(self, store, account, data, event="site.published"):
-        done = run_command("event", "emit", "--service", "sitesmaker", "--account", account, "--event", event, "--data",
+        done = run_command("event", "emit", "--service", "sitesmaker", "--account", account, "--event", event, "--payload",
                            data, *store)
         self.assertEqual((0, ""), (done.returncode, done.stderr))
         self.assertRegex(done.stdout, r'\A\{"deliveries": \d+\}\n\Z')
@@ -111,7 +111,20 @@ class Events(Case):
             self.assertIn("--store", done.stderr)
             self.assertEqual([], list(data.iterdir()), "nothing was made")
 
-    def test_the_directory_is_data_too(self):
+    def test_payload_is_one_flag_and_data_another(self):
+        with temporary_directory() as data:
+            with Server("--demo", data=data, store=f"sqlite:{data}/tollgate.db") as server:
+                account = server.demo["sitesmaker_account"]
+            words = ["event", "emit", "--service", "sitesmaker", "--account", account, "--event", "site.published"]
+            done = run_command(*words, "--payload", "{}", "--data", data)
+            self.assertEqual((0, '{"deliveries": 0}\n', ""), (done.returncode, done.stdout, done.stderr))
+            for flags, mentions in ((["--payload", "{"], "--payload"), (["--payload", "{}", "--data", data, "--data", data], "--data"),
+                                    (["--data", data], "--data"), ([], "--payload")):
+                done = run_command(*words, *flags, "--store", f"sqlite:{data}/tollgate.db")
+                self.assertEqual((2, ""), (done.returncode, done.stdout), done)
+                self.assertIn(mentions, done.stderr)
+
+    def test_json_as_data_is_deprecated(self):
         with temporary_directory() as data, Receiver() as receiver:
             with Server("--demo", data=data, store=f"sqlite:{data}/tollgate.db") as server:
                 account = server.demo["sitesmaker_account"]

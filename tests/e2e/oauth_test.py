@@ -194,13 +194,19 @@ class Requests(OAuthCase):
             with self.subTest(uri=uri):
                 self.assert_page(self.app.request(redirect_uri=uri))
 
-    def test_what_is_wrong_is_told_before_anybody_signs_in(self):
+    def test_nobody_is_redirected_to_an_application_before_signing_in(self):
         stranger = Visitor(self.server)
         for asked in ({"client_id": "nobody"}, {"redirect_uri": "https://evil.example/"}):
             page = stranger.get(self.app.request(**asked), follow=False)
             self.assertEqual((400, None), (page.status, page.location))
-        page = stranger.get(self.app.request("nothing", state="s"), follow=False)
-        self.assertEqual(("invalid_scope", "s"), (self.failure(page.location)["error"], query_of(page.location)["state"]))
+        for url in (self.app.request("nothing", state="s"), self.app.request(response_type="token", state="s"),
+                    self.app.request("nothing", path="/en/itemplatform/oauth/", state="s")):
+            page = stranger.get(url, follow=False)
+            self.assertTrue(page.location.startswith("/en/user/sign_in/?"), page.location)
+            # After signing in the application is told.
+            back = self.visitor.get(page.location, follow=False)
+            told = self.visitor.get(back.location, follow=False)
+            self.assertEqual("s", self.failure(told.location)["state"])
         page = stranger.get(self.app.request(), follow=False)
         self.assertTrue(page.location.startswith("/en/user/sign_in/?"), page.location)
 
@@ -216,6 +222,10 @@ class Requests(OAuthCase):
         for port in (":1", ":65535", "", ":1234"):
             page = app.ask(self.visitor, redirect_uri=f"http://127.0.0.1{port}/back")
             self.assertEqual(200, page.status, port)
+        app.tokens(self.visitor, redirect_uri="http://127.0.0.1:1/back")
+        self.assertEqual(200, app.ask(self.visitor, redirect_uri="http://127.0.0.1:1/back").status, "another port is asked about")
+        self.assertEqual(303, self.visitor.get(app.request(), follow=False).status)
+        self.assertEqual(200, self.visitor.ask("HEAD", app.request()).status, "HEAD makes no code")
         for uri in ("http://127.0.0.1:1/other", "http://localhost:1234/back", "http://127.0.0.2:1234/back",
                     "https://127.0.0.1:1234/back", "http://127.0.0.1:99999/back"):
             self.assert_page(app.request(redirect_uri=uri))
@@ -229,6 +239,14 @@ class Requests(OAuthCase):
         self.assertEqual(200, app.ask(self.visitor, redirect_uri="https://app.example/any/where?x=y").status)
         location = app.decide(self.visitor, redirect_uri="https://app.example/any/where?x=y")
         self.assertTrue(location.startswith("https://app.example/any/where?x=y&"), location)
+        code = query_of(location)["code"]
+        for more, error in (({}, "invalid_request"), ({"redirect_uri": "https://app.example/"}, "invalid_grant"),
+                            ({"redirect_uri": "https://app.example/any/where?x=y\0"}, "invalid_grant")):
+            refused = app.exchange(code, **more)
+            self.assertEqual((400, error), (refused.status, refused.json()["error"]), more)
+        self.assertEqual(200, app.exchange(code, redirect_uri="https://app.example/any/where?x=y").status)
+        # Consent is never skipped.
+        self.assertEqual(200, app.ask(self.visitor, redirect_uri="https://app.example/any/where?x=y").status)
 
     def test_other_faults_are_told_the_application(self):
         for more, error in (({"response_type": "token"}, "unsupported_response_type"),

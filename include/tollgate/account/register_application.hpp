@@ -2,6 +2,7 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/text.hpp>
+#include <tollgate/base/ip_address.hpp>
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/secret.hpp>
 #include <tollgate/base/system_sources.hpp>
@@ -9,8 +10,10 @@
 #include <tollgate/contract/random_source.hpp>
 #include <tollgate/http/url.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,11 +31,46 @@ struct application_request {
     std::optional<std::string> redirect_url = {};  ///< as `website`, and without a fragment (RFC 6749 section 3.1.2)
 };
 
+enum class field_error : std::uint8_t {
+    malformed,
+    insecure,   ///< http to another host than a loopback address
+    not_ascii,  ///< an international domain name that is not in its ASCII form, or other characters beyond ASCII
+};
+
 /// An error in one field.
 struct field_fault {
     std::string_view field;    ///< `name`, `website`, `description` or `redirect_url`
-    std::string_view message;  ///< a sentence that begins with the field's name
+    std::string message;     ///< a sentence that begins with the field's name
+    field_error what = field_error::malformed;
 };
+
+namespace detail {
+
+/// What is wrong with a URL of an application; empty if nothing is. http is allowed for programs on the user's machine
+/// only (RFC 9700 section 2.6): elsewhere a code could be read on its way.
+[[nodiscard]] inline std::optional<field_error> fault_of_url(std::string_view text) {
+    if (std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) > 0x7f; }))
+        return field_error::not_ascii;
+    const auto url = http::url::parse(text);
+    if (!url) return field_error::malformed;
+    const bool loopback = url->host == "localhost" ||
+                          (url->address && (url->address->is_v4() ? url->address->bytes()[12] == 127
+                                                                  : *url->address == ip_address::parse("::1")));
+    if (url->scheme == http::url_scheme::http && !loopback) return field_error::insecure;
+    return std::nullopt;
+}
+
+/// As URL libraries write it: scheme and host in lower case, without a default port, `/` for an empty path. A redirect_uri
+/// is compared byte for byte, and applications send what such a library returns. Precondition: the URL is valid.
+[[nodiscard]] inline std::string normalized_url(std::string_view text) {
+    const auto url = http::url::parse(text);
+    const auto fragment = text.find('#');
+    auto made = url->origin() + url->request_target();
+    if (fragment != std::string_view::npos) made.append(text.substr(fragment));
+    return made;
+}
+
+}  // namespace detail
 
 /// All errors, in the order of the fields; empty if there are none.
 [[nodiscard]] TOLLGATE_DECL std::vector<field_fault> faults_of(const application_request& wanted);
@@ -60,7 +98,9 @@ template <application_store Store, random_source Random = system_random>
 [[nodiscard]] result<registered_application> register_application(
     Store& store, application_request wanted, instant now, const Random& random = {},
     std::size_t applications_per_user_max = limits::applications_per_user_max) {
-    if (const auto faults = faults_of(wanted); !faults.empty()) return invalid(std::string{faults.front().message});
+    if (const auto faults = faults_of(wanted); !faults.empty()) return invalid(faults.front().message);
+    wanted.website = detail::normalized_url(wanted.website);
+    if (wanted.redirect_url) wanted.redirect_url = detail::normalized_url(*wanted.redirect_url);
     std::array<std::byte, 16> name_bytes;
     const auto secret = new_client_secret(random);
     if (!secret || !random.fill(name_bytes)) return internal_error("the random source failed");
@@ -85,28 +125,31 @@ static_assert(limits::application_name_bytes_max == 100 && limits::application_d
 
 inline std::vector<field_fault> faults_of(const application_request& wanted) {
     std::vector<field_fault> faults;
+    const auto check_url = [&](std::string_view field, std::string_view text, bool fragment_allowed) {
+        const auto add = [&](std::string_view message, field_error what = field_error::malformed) {
+            faults.push_back({field, std::string{field}.append(message), what});
+        };
+        const auto url = http::url::parse(text);
+        switch (detail::fault_of_url(text).value_or(field_error::malformed)) {
+            case field_error::insecure:
+                return add(" must be https; http is allowed for loopback addresses only.", field_error::insecure);
+            case field_error::not_ascii:
+                return add(" must be ASCII: write an international domain name in its ASCII form (xn--...).",
+                           field_error::not_ascii);
+            case field_error::malformed: break;
+        }
+        if (!url) add(" must be an absolute http or https URL of at most 2048 bytes.");
+        else if (url->has_user_info) add(" must not contain a user name or password.");
+        else if (url->has_fragment && !fragment_allowed) add(" must not have a fragment (#).");
+    };
     if (!is_visible_line(wanted.name, limits::application_name_bytes_max))
         faults.push_back({"name", "name must be a line of 1 to 100 bytes without control or invisible characters."});
-
-    const auto website = http::url::parse(wanted.website);
-    if (!website) faults.push_back({"website", "website must be an absolute http or https URL of at most 2048 bytes."});
-    else if (website->has_user_info) faults.push_back({"website", "website must not contain a user name or password."});
-
+    check_url("website", wanted.website, true);
     if (!wanted.description.empty() && !is_visible_line(wanted.description, limits::application_description_bytes_max))
         faults.push_back({"description",
                           "description must be a line of at most 255 bytes without control or invisible characters."});
-
-    if (wanted.redirect_url) {
-        const auto redirect = http::url::parse(*wanted.redirect_url);
-        if (!redirect)
-            faults.push_back(
-                {"redirect_url", "redirect_url must be an absolute http or https URL of at most 2048 bytes."});
-        else if (redirect->has_user_info)
-            faults.push_back({"redirect_url", "redirect_url must not contain a user name or password."});
-        else if (redirect->has_fragment)
-            faults.push_back({"redirect_url", "redirect_url must not have a fragment (#)."});
-    }
+    if (wanted.redirect_url) check_url("redirect_url", *wanted.redirect_url, false);
     return faults;
 }
 
-}  // namespace tollgate::inline v0
+}  // namespace tollgate

@@ -22,6 +22,7 @@ inline constexpr std::size_t event_data_bytes_max = 256 * 1024;  // svix' and St
 inline constexpr std::size_t token_description_bytes_max = 255;  // a line that a person reads
 inline constexpr std::size_t service_name_bytes_max = 32;        // a path segment
 inline constexpr std::size_t scope_text_bytes_max = 1024;        // all scopes of one credential: 30 services, read and write
+inline constexpr std::size_t scope_list_bytes_max = 4 * 1024;        // a list as sent, with duplicates and separators
 inline constexpr std::size_t secret_text_bytes_max = 55;         // one SHA-256 block with its padding
 inline constexpr std::size_t token_username_bytes_max = 32;
 inline constexpr std::size_t client_id_bytes_max = 64;           // our own have 26; an integrator may bring theirs along

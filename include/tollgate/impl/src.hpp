@@ -30,11 +30,9 @@
 #include <tollgate/manual/documentation.ipp>
 #include <tollgate/model/service_catalog.ipp>
 #include <tollgate/oauth/detail/authorization_request.ipp>
-#include <tollgate/oauth/detail/client_authentication.ipp>
 #include <tollgate/oauth/detail/client_endpoints.ipp>
 #include <tollgate/oauth/detail/consent.ipp>
 #include <tollgate/oauth/detail/metadata.ipp>
-#include <tollgate/oauth/detail/page_request.ipp>
 #include <tollgate/oauth/detail/parameters.ipp>
 #include <tollgate/oauth/detail/paths.ipp>
 #include <tollgate/oauth/detail/redirect.ipp>
@@ -44,7 +42,6 @@
 #include <tollgate/pages/detail/authorizations_page.ipp>
 #include <tollgate/pages/detail/deliveries_page.ipp>
 #include <tollgate/pages/detail/list_parts.ipp>
-#include <tollgate/pages/detail/page.ipp>
 #include <tollgate/pages/detail/sign_in_page.ipp>
 #include <tollgate/pages/detail/tokens_page.ipp>
 #include <tollgate/pages/detail/webhooks_page.ipp>

@@ -68,9 +68,11 @@ struct code_redemption {
 /// The result. Everything but `redeemed` is `invalid_grant` to the client.
 enum class redemption_result : std::uint8_t {
     redeemed,
-    unknown,  ///< unknown, expired, or issued to another application: nothing changed
-    mismatch,  ///< redirect_uri or verifier differs, is missing or unexpected: the code stays valid
-    reused,  ///< redeemed before: the tokens made from it are revoked
+    unknown,            ///< no such code, or another application's: nothing changed
+    expired,            ///< nothing changed
+    redirect_mismatch,  ///< another redirect_uri: the code stays valid
+    verifier_mismatch,  ///< another verifier, or one that is missing or unexpected: the code stays valid
+    reused,             ///< redeemed before: the tokens made from it are revoked
 };
 
 struct redeemed_code {

@@ -3,6 +3,9 @@
 #include <tollgate/base/detail/inline_text.hpp>
 #include <tollgate/base/limits.hpp>
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -23,8 +26,9 @@ class scope_set {
 public:
     constexpr scope_set() noexcept = default;
 
-    /// From a list separated by commas, spaces or both; duplicates are folded. Empty for a byte that scopes cannot
-    /// contain and for more than `limits::scope_text_bytes_max` bytes. An empty list is an empty set.
+    /// From a list separated by commas, spaces or both; duplicates are folded. Empty for a byte that scopes cannot contain,
+    /// for a list of more than `limits::scope_list_bytes_max` bytes, and for more than `limits::scope_text_bytes_max` bytes
+    /// of scopes. An empty list is an empty set. Takes linear time: lists come from unauthenticated requests.
     static constexpr std::optional<scope_set> parse(std::string_view list) noexcept;
 
     /// False, and unchanged, if it does not fit. Adding an existing scope is true.
@@ -75,13 +79,45 @@ constexpr bool scope_set::add(std::string_view scope) noexcept {
     return true;
 }
 
+namespace detail {
+
+/// Where the scopes of a set begin, by their hashes: linear probing in a table that is never more than half full.
+class scope_positions {
+public:
+    /// True if `scope` is in `text`; otherwise remembers that it will be at the end of it.
+    constexpr bool find_or_add(std::string_view text, std::string_view scope, std::size_t begins_at) noexcept {
+        std::uint32_t hash = 2166136261U;  // FNV-1a
+        for (char c : scope) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+        for (std::size_t i = hash % slots;; i = (i + 1) % slots) {
+            if (begins_[i] == 0) {
+                begins_[i] = static_cast<std::uint16_t>(begins_at + 1);
+                return false;
+            }
+            const auto held = text.substr(begins_[i] - 1U);
+            if (held.substr(0, held.find(' ')) == scope) return true;
+        }
+    }
+
+private:
+    static constexpr std::size_t slots = limits::scope_text_bytes_max;  // a scope and its separator take two bytes
+    std::array<std::uint16_t, slots> begins_{};
+};
+
+}  // namespace detail
+
 constexpr std::optional<scope_set> scope_set::parse(std::string_view list) noexcept {
+    if (list.size() > limits::scope_list_bytes_max) return std::nullopt;
     std::optional<scope_set> made{std::in_place};
+    detail::scope_positions known;
     while (!list.empty()) {
         const auto end = list.find_first_of(", ");
         const auto scope = list.substr(0, end);
-        if (!scope.empty() && (!is_scope_token(scope) || !made->add(scope))) return std::nullopt;
         list = end == std::string_view::npos ? std::string_view{} : list.substr(end + 1);
+        if (scope.empty()) continue;
+        if (!is_scope_token(scope)) return std::nullopt;
+        auto& text = made->text_;
+        if (known.find_or_add(text.view(), scope, text.size() + (text.empty() ? 0U : 1U))) continue;
+        if ((!text.empty() && !text.append(" ")) || !text.append(scope)) return std::nullopt;
     }
     return made;
 }

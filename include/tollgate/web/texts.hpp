@@ -80,7 +80,7 @@ struct delivery_texts {
     std::string_view disabled_about =
         "New events are not sent to a disabled webhook. Pending deliveries are held until you enable it.";
     std::string_view enable = "Enable webhook";
-    std::string_view enabled = "The webhook was enabled. Held deliveries are being sent.";
+    std::string_view enabled = "The webhook was enabled. Pending deliveries are being sent.";
 
     std::string_view none = "No deliveries yet. The next {} and its attempts will be listed here.";  ///< the event
     std::string_view none_older = "There are no older deliveries, or they are no longer stored.";
@@ -140,6 +140,9 @@ struct form_texts {
     std::string_view too_long = "Too long: at most {} bytes are allowed.";
     std::string_view not_plain = "Use plain text on a single line.";
     std::string_view no_url = "Enter an absolute URL, such as https://example.com/page.";
+    std::string_view insecure_url = "Use https. http is only allowed for loopback addresses, such as http://127.0.0.1.";
+    std::string_view url_not_ascii =
+        "Use ASCII characters only. Write an international domain name in its ASCII form, such as xn--bcher-kva.example.";
     std::string_view unknown_choice = "Choose one of the listed options.";
     std::string_view actions = "Actions";
     std::string_view created = "Created";

@@ -193,7 +193,7 @@ export class Journey {
 
     async consent() {
         await this.go(this.request(this.client, 'user:balance,sitesmaker:read'))
-        await this.check_text('Monthly reports', 'See your balance', 'user:balance', 'sitesmaker:read', this.listener.origin)
+        await this.check_text('Monthly reports', 'View your balance', 'user:balance', 'sitesmaker:read', this.listener.origin)
         check((await this.page.locator('body').innerText()).includes(this.told.login), 'as whom one is signed in')
         await this.eyes.look('consent')
         const refused = await this.decide('Deny')

@@ -68,7 +68,7 @@ TEST_CASE("a registered application is kept, and its secret as a digest alone", 
     CHECK(kept.client_id == made->client_id.view());
     CHECK(kept.secret_digest == digest_of(made->client_secret));
     CHECK(kept.name == "Acme reports");
-    CHECK(kept.website == "https://acme.example");
+    CHECK(kept.website == "https://acme.example/");
     CHECK(kept.description == "Reads balances");
     CHECK(kept.redirect_url == "https://acme.example/back?from=tollgate");
     CHECK(kept.created_at == noon);
@@ -89,7 +89,7 @@ TEST_CASE("what may be said of an application", "[register_application]") {
     wanted.name = std::string(100, 'n');
     wanted.description = std::string(255, 'd');
     CHECK(faults_of(wanted).empty());
-    for (const char* url : {"http://acme.example", "https://acme.example:8443/a/b?c=d", "http://127.0.0.1:8080/back",
+    for (const char* url : {"https://acme.example", "https://acme.example:8443/a/b?c=d", "http://127.8.9.1/", "http://[::1]:8080/back", "https://xn--bcher-kva.example/", "http://127.0.0.1:8080/back",
                             "http://localhost/", "https://[2001:db8::1]/", "https://acme.example/?"}) {
         CAPTURE(url);
         wanted.website = url;
@@ -132,6 +132,53 @@ TEST_CASE("each refusal names its field", "[register_application]") {
         wanted.redirect_url = url;
         CHECK(faulty_field(wanted) == "redirect_url");
     }
+}
+
+TEST_CASE("http is for loopback addresses, and texts beyond ASCII are refused with that reason", "[register_application]") {
+    for (const auto& [url, what] : {std::pair{"http://acme.example/", field_error::insecure},
+                                    {"http://192.0.2.1/", field_error::insecure},
+                                    {"http://128.0.0.1/", field_error::insecure},
+                                    {"http://[::2]/", field_error::insecure},
+                                    {"http://localhost.acme.example/", field_error::insecure},
+                                    {"http://127.0.0.1.acme.example/", field_error::insecure},
+                                    {"https://b\xc3\xbc" "cher.example/", field_error::not_ascii},
+                                    {"https://acme.example/\xc3\xbc", field_error::not_ascii}}) {
+        CAPTURE(url);
+        auto wanted = wish();
+        wanted.redirect_url = url;
+        CHECK(faulty_field(wanted) == "redirect_url");
+        CHECK(faults_of(wanted).front().what == what);
+        wanted = wish();
+        wanted.website = url;
+        CHECK(faulty_field(wanted) == "website");
+        CHECK(faults_of(wanted).front().what == what);
+    }
+    auto wanted = wish();
+    wanted.redirect_url = "https://b\xc3\xbc" "cher.example/";
+    CHECK(faults_of(wanted).front().message.find("ASCII form (xn--...)") != std::string::npos);
+}
+
+TEST_CASE("URLs are normalised at registration, as URL libraries write them", "[register_application]") {
+    for (const auto& [url, kept] : {std::pair{"https://acme.example", "https://acme.example/"},
+                                    {"HTTPS://ACME.Example/Back?A=%2F", "https://acme.example/Back?A=%2F"},
+                                    {"https://acme.example:443/back", "https://acme.example/back"},
+                                    {"https://acme.example?a=b", "https://acme.example/?a=b"},
+                                    {"https://acme.example/back?", "https://acme.example/back?"},
+                                    {"http://127.0.0.1:8080", "http://127.0.0.1:8080/"},
+                                    {"http://[::1]:80/a/../b", "http://[::1]/a/../b"}}) {
+        CAPTURE(url);
+        registry one;
+        auto wanted = wish();
+        wanted.website = wanted.redirect_url.emplace(url);
+        REQUIRE(one.add(wanted));
+        CHECK(one.store.made[0].website == kept);
+        CHECK(one.store.made[0].redirect_url == kept);
+    }
+    registry one;
+    auto wanted = wish();
+    wanted.website = "https://Acme.example/#about";
+    REQUIRE(one.add(wanted));
+    CHECK(one.store.made[0].website == "https://acme.example/#about");
 }
 
 TEST_CASE("all faults are told at once, and a store hears of none", "[register_application]") {

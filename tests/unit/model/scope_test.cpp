@@ -34,6 +34,27 @@ TEST_CASE("a set holds so many bytes and no more", "[domain][scope]") {
     CHECK(full.text() == longest);
 }
 
+TEST_CASE("a list is bounded before it is looked at, whatever it folds to", "[domain][scope]") {
+    std::string list;
+    while (list.size() + 2 <= limits::scope_list_bytes_max) list.append("a,");
+    CHECK(scope_set::parse(list)->text() == "a");
+    CHECK_FALSE(scope_set::parse(list + "a"));
+    CHECK_FALSE(scope_set::parse(std::string(limits::scope_list_bytes_max + 1, ',')));
+    CHECK(scope_set::parse(std::string(limits::scope_list_bytes_max, ' '))->empty());
+}
+
+TEST_CASE("duplicates are folded among as many scopes as fit, those that begin alike too", "[domain][scope]") {
+    std::string list, folded;
+    for (int i = 0; folded.size() + 4 <= limits::scope_text_bytes_max; ++i) {
+        const auto scope = std::to_string(i);
+        folded.append(folded.empty() ? "" : " ").append(scope);
+        list.append(scope).append(",").append(scope).append(" ");
+    }
+    CHECK(scope_set::parse(list)->text() == folded);
+    CHECK(scope_set::parse(folded + "," + list)->text() == folded);
+    CHECK_FALSE(scope_set::parse(list + "one.more"));
+}
+
 TEST_CASE("a set contains whole scopes only", "[domain][scope]") {
     const auto held = *scope_set::parse("sitesmaker:read user:balance");
     CHECK(held.contains("user:balance"));

@@ -40,6 +40,14 @@ void check_code(const http::response& answer, std::string_view redirect = "https
     CHECK(answer.body().empty());
 }
 
+/// Where a browser comes back to after the sign-in that the answer sends it to.
+std::string sign_in_target(const http::response& answer) {
+    constexpr std::string_view sign_in = "/login?next=";
+    CHECK(answer.status() == status::see_other);
+    CHECK(answer.find("Location").starts_with(sign_in));
+    return percent_decode(answer.find("Location").substr(sign_in.size())).value_or("");
+}
+
 void check_error(const http::response& answer, std::string_view error, std::string_view redirect = "https://app.example/cb?") {
     CHECK(answer.status() == status::see_other);
     CHECK(answer.find("Location").starts_with(redirect));
@@ -221,10 +229,14 @@ TEST_CASE("every other fault is told to the application, with its state", "[oaut
              {{{"code_challenge_method", "S256"}}, "invalid_request"},
          }) {
         CAPTURE(to_form(changes).substr(0, 100));
-        for (const char* cookie : {"site=ann", ""}) {
-            const auto answer = shop.open(with(shop.asks(), changes), cookie);
-            check_error(answer, error);
-            CHECK(returned(answer, "state") == "xyz");
+        const auto answer = shop.open(with(shop.asks(), changes));
+        check_error(answer, error);
+        CHECK(returned(answer, "state") == "xyz");
+        // A stranger is sent nowhere but to sign in, and sees the same afterwards.
+        for (const char* path : {"/en/user/oauth/", "/en/itemplatform/oauth/"}) {
+            const auto back = sign_in_target(shop.open(with(shop.asks(), changes), "", path));
+            CHECK(back.starts_with(path));
+            CHECK(shop.answer(sent{method::get, back}.field("Cookie", "site=ann")).find("Location") == answer.find("Location"));
         }
         CHECK_FALSE(returned(shop.open(with(with(shop.asks(), changes), {{"state", ""}})), "state"));
         check_error(shop.press(with(with(hidden_fields(shop.open(shop.asks())), changes), {{"decision", "allow"}})), error);
@@ -235,6 +247,51 @@ TEST_CASE("every other fault is told to the application, with its state", "[oaut
     }
     CHECK(shop.answer(sent{method::get, "/en/user/oauth/?" + to_form(shop.asks()) + "&resource=1&resource=2"}.field("Cookie", "site=ann"))
               .status() == status::ok);
+}
+
+TEST_CASE("an invalid form of someone who is not signed in is refused, and redirects nowhere", "[oauth][page]") {
+    oauth_shop shop;
+    const auto fields = with(hidden_fields(shop.open(shop.asks())), {{"decision", "allow"}, {"scope", "nothing"}});
+    check_error(shop.press(fields), "invalid_scope");
+    check_page(shop.press(fields, ""), status::forbidden);
+}
+
+TEST_CASE("consent is skipped only for the registered redirect URL itself, and only by GET", "[oauth][page]") {
+    oauth_shop shop;
+    CHECK_FALSE(shop.consent(shop.asks()).empty());
+    check_code(shop.open(shop.asks()));
+    const auto path = "/en/user/oauth/?" + to_form(shop.asks());
+    check_page(shop.answer(sent{method::head, path}.field("Cookie", "site=ann")), status::ok);
+
+    struct row {
+        std::optional<std::string> registered;
+        const char* asked;
+        bool skipped;
+    };
+    for (const auto& [registered, asked, skipped] :
+         std::vector<row>{{"https://app.example/cb", "https://app.example/cb", true},
+                          {"http://127.0.0.1:8000/cb", "http://127.0.0.1:8000/cb", true},
+                          {"http://127.0.0.1:8000/cb", "http://127.0.0.1:8001/cb", false},
+                          {"http://[::1]/cb", "http://[::1]:49152/cb", false},
+                          {std::nullopt, "https://app.example/any", false}}) {
+        CAPTURE(asked);
+        shop.app = shop.register_client("App", registered);
+        const auto asks = with(shop.asks(), {{"client_id", shop.app.client_id}, {"redirect_uri", asked}});
+        check_code(shop.press(with(hidden_fields(shop.open(asks)), {{"decision", "allow"}})), asked);
+        if (skipped) check_code(shop.open(asks), asked);
+        else check_page(shop.open(asks), status::ok);
+    }
+}
+
+TEST_CASE("the error page for a missing redirect_uri says so", "[oauth][page]") {
+    oauth_shop shop;
+    const auto bare = shop.register_client("Bare", std::nullopt);
+    const auto missing = shop.open(with(shop.asks(), {{"client_id", bare.client_id}}));
+    check_page(missing, status::bad_request);
+    CHECK(missing.body().find("<h1>Missing redirect_uri</h1>") != std::string::npos);
+    const auto other = shop.open(with(shop.asks(), {{"client_id", bare.client_id}, {"redirect_uri", "https://evil.example/"}}));
+    check_page(other, status::bad_request);
+    CHECK(other.body().find("<h1>Redirect URL not registered</h1>") != std::string::npos);
 }
 
 TEST_CASE("scopes are separated by commas, blanks or both, and each counts once", "[oauth][page]") {
@@ -473,7 +530,7 @@ TEST_CASE("a failure of ours is told to the application, once it is known which"
         CAPTURE(nth);
         shop.store.faults.start(nth);
         const auto answer = shop.open(shop.asks());
-        if (nth == 1) {
+        if (nth <= 2) {  // nobody is known to be signed in
             check_page(answer, down ? status::service_unavailable : status::internal_server_error);
             CHECK(answer.find("Retry-After") == (down ? "2" : ""));
         } else {
@@ -488,7 +545,7 @@ TEST_CASE("a failure of ours is told to the application, once it is known which"
     for (int nth = 1; nth <= 3; ++nth) {
         shop.store.faults.start(nth);
         const auto answer = shop.press(fields);
-        if (nth == 1) check_page(answer, down ? status::service_unavailable : status::internal_server_error);
+        if (nth <= 2) check_page(answer, down ? status::service_unavailable : status::internal_server_error);
         else check_error(answer, error);
     }
     CHECK(shop.store.grants_of(ann)->empty());

@@ -222,7 +222,7 @@ TEST_CASE("a code works once, and reuse takes back what was made of it", "[oauth
 
 TEST_CASE("a code is for its application and for a minute", "[oauth][token]") {
     oauth_shop shop;
-    const auto other = shop.register_client("Other", std::nullopt);
+    const auto other = shop.register_client("Other", "https://other.example/cb");
     const auto exchange = shop.exchange_of(shop.make_code());
     check_failure(shop.post(token, with(exchange, {{"client_id", other.client_id}, {"client_secret", other.client_secret}})),
                   status::bad_request, "invalid_grant");
@@ -237,6 +237,54 @@ TEST_CASE("a code is for its application and for a minute", "[oauth][token]") {
     const auto late = shop.exchange_of(shop.make_code());
     shop.now += seconds{60};
     check_failure(shop.post(token, late), status::bad_request, "invalid_grant");
+}
+
+TEST_CASE("invalid_grant says what is wrong with a code", "[oauth][token]") {
+    oauth_shop shop;
+    const auto description = [&](const parameter_list& fields) {
+        const auto answer = shop.post(token, fields);
+        check_failure(answer, status::bad_request, "invalid_grant");
+        return member(answer, "error_description");
+    };
+    const auto code = shop.make_code(challenge);
+    const auto exchange = with(shop.exchange_of(code), {{"code_verifier", verifier}});
+    CHECK(description(with(exchange, {{"redirect_uri", "https://app.example/else"}})) ==
+          "redirect_uri differs from the one of the authorization request.");
+    for (const char* wrong : {"", "eBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"})
+        CHECK(description(with(exchange, {{"code_verifier", wrong}})) ==
+              "code_verifier does not match the code_challenge of the authorization request.");
+    CHECK(shop.post(token, exchange).status() == status::ok);
+    CHECK(description(exchange) == "The code was already used. The tokens that were issued for it have been revoked.");
+    CHECK(description(shop.exchange_of("tgc_nothing")) == "The code is unknown, or was issued to another application.");
+    const auto late = shop.exchange_of(shop.make_code());
+    shop.now += seconds{60};
+    CHECK(description(late) == "The code has expired.");
+}
+
+TEST_CASE("an application without a registered redirect URL repeats redirect_uri at the exchange", "[oauth][token]") {
+    oauth_shop shop;
+    const auto registered = shop.app;
+    CHECK(shop.post(token, shop.exchange_of(shop.make_code())).status() == status::ok);
+    shop.app = shop.register_client("Bare", std::nullopt);
+    const auto exchange = shop.exchange_of(shop.make_code());
+    check_failure(shop.post(token, exchange), status::bad_request, "invalid_request");
+    check_failure(shop.post(token, with(exchange, {{"redirect_uri", "https://app.example/else"}})), status::bad_request, "invalid_grant");
+    CHECK(shop.post(token, with(exchange, {{"redirect_uri", "https://app.example/cb"}})).status() == status::ok);
+}
+
+TEST_CASE("what no store could hold is asked of none", "[oauth][token]") {
+    oauth_shop shop;
+    const auto exchange = shop.exchange_of(shop.make_code());
+    for (const std::string& odd : {std::string{"https://app.example/cb\0", 23}, std::string{"https://app.example/\xc3\xbc"}, std::string{"a b"}}) {
+        shop.store.faults.start(2);  // the application is looked up, the code is not
+        check_failure(shop.post(token, with(exchange, {{"redirect_uri", odd}})), status::bad_request, "invalid_grant");
+        CHECK(shop.store.faults.seen == 1);
+        shop.store.faults.start(1);
+        check_failure(shop.post(token, with(exchange, {{"client_id", odd}})), status::unauthorized, "invalid_client");
+        CHECK(shop.store.faults.seen == 0);
+    }
+    shop.store.faults.start(0);
+    CHECK(shop.post(token, exchange).status() == status::ok);
 }
 
 TEST_CASE("a code with a challenge wants its verifier", "[oauth][token][pkce]") {

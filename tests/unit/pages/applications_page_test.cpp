@@ -43,7 +43,7 @@ TEST_CASE("an application is registered, and its secret shown once") {
 
     const auto list = shop.get(path);
     CHECK(has(list, client_id));
-    CHECK(has(list, "<a href=\"https://statistics.example\" rel=\"external noopener noreferrer\">"));
+    CHECK(has(list, "<a href=\"https://statistics.example/\" rel=\"external noopener noreferrer\">"));
     CHECK_FALSE(has(list, secret));
     CHECK_FALSE(has(shop.get(path, "bob"), client_id));
 }

@@ -66,7 +66,7 @@ TEST_CASE("a webhook that nothing was sent to yet") {
     CHECK(to_number(page.status()) == 200);
     CHECK(has(page, "<title>Deliveries of site.created"));
     CHECK(has(page, "https://hooks.ann.example/in?a=b&amp;c"));
-    CHECK(has(page, "The next site.created will stand here"));
+    CHECK(has(page, "The next site.created and its attempts will be listed here"));
     CHECK_FALSE(has(page, "Send again"));
 }
 
@@ -173,7 +173,7 @@ TEST_CASE("a disabled webhook says why, holds what it has, and is enabled again"
     shop.disable();
     REQUIRE(shop.is_disabled());
     const auto page = shop.get(shop.place());
-    CHECK(has(page, "On 14 Nov 2023, 22:13:20 UTC the URL responded with status 410 (gone)"));
+    CHECK(has(page, "Disabled on 14 Nov 2023, 22:13:20 UTC: the URL responded with status 410 (Gone)"));
     CHECK(has(page, "<span class=\"state care\">Held</span>"));
     CHECK(has(page, "Enable webhook"));
     CHECK_FALSE(has(page, "Send again"));

@@ -101,13 +101,13 @@ TEST_CASE("nothing typed is nothing tried") {
     CHECK(to_number(sign_in(shop, "login=ann").status()) == 422);
 }
 
-TEST_CASE("Too many failed attempts") {
+TEST_CASE("after too many failed attempts the page says how long to wait") {
     page_shop shop;
     shop.sessions.next_refusal = {sign_in_result::throttled, std::nullopt, seconds{125}};
     const auto page = sign_in(shop, "login=ann&password=x");
     CHECK(to_number(page.status()) == 429);
     CHECK(page.find("Retry-After") == "125");
-    CHECK(has(page, "Wait 3 minutes"));
+    CHECK(has(page, "Try again in 3 minutes"));
     shop.sessions.next_refusal.retry_after = seconds{0};
     CHECK(sign_in(shop, "login=ann&password=x").find("Retry-After") == "1");
 }

@@ -122,10 +122,10 @@ TEST_CASE("what cannot be a webhook says why at the field, and keeps what was ty
              row{wish("sitesmaker/1", "site.created", url + std::string(2048, 'a')), "target_url",
                  "at most 2048 bytes are allowed"},
              row{wish("sitesmaker/1", "site.created", "http://169.254.169.254/"), "target_url",
-                 "Address must lead to a public address."},
+                 "URL must lead to a public address."},
              row{wish("sitesmaker/1", "site.created", "http://127.1/"), "target_url",
-                 "Address must lead to a public address."},
-             row{wish("sitesmaker/1", "site.created", url + "#x"), "target_url", "Address must not have a fragment."},
+                 "URL must lead to a public address."},
+             row{wish("sitesmaker/1", "site.created", url + "#x"), "target_url", "URL must not have a fragment."},
          }) {
         CAPTURE(each.body.substr(0, 80));
         const auto page = shop.post(path, each.body);

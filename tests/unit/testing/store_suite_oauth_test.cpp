@@ -133,7 +133,7 @@ public:
         using enum redemption_result;
         if (is(mistake::redeems_at_the_moment_of_expiry)) shown.now -= milliseconds{1};
         if (is(mistake::does_not_look_at_the_redirect)) shown.redirect_uri.reset();
-        if (is(mistake::asks_for_the_redirect) && !shown.redirect_uri) return redeemed_code{mismatch, {}, {}};
+        if (is(mistake::asks_for_the_redirect) && !shown.redirect_uri) return redeemed_code{redirect_mismatch, {}, {}};
         if (is(mistake::does_not_look_at_the_client)) shown.application = application_id{1};
         const auto before = *inner_.granted_scopes(user_id{7}, shown.application);
         const auto live = is(mistake::reuse_revokes_nothing)
@@ -149,11 +149,11 @@ public:
                                                           live->scopes, testing::noon, *live->expires_at}));
         if (is(mistake::reuse_revokes_the_whole_grant) && given->result == reused)
             static_cast<void>(inner_.revoke_grant(user_id{7}, shown.application));
-        if (is(mistake::takes_a_verifier_that_nobody_asked_for) && given->result == mismatch && shown.code_challenge) {
+        if (is(mistake::takes_a_verifier_that_nobody_asked_for) && given->result == verifier_mismatch && shown.code_challenge) {
             shown.code_challenge.reset();
             return inner_.redeem_code(shown);
         }
-        if (is(mistake::spends_a_code_on_a_mismatch) && given->result == mismatch)
+        if (is(mistake::spends_a_code_on_a_mismatch) && (given->result == redirect_mismatch || given->result == verifier_mismatch))
             static_cast<void>(inner_.revoke_grant(user_id{7}, shown.application));
         return given;
     }

@@ -26,7 +26,7 @@ namespace tollgate::inline v0::oauth {
 /// of an authorization server, for the duration of a call.
 ///
 /// If the redirect URL cannot be trusted, the response is a 400 page. All other errors, server errors included, are
-/// redirected to the application, unless the user can resolve them by trying again.
+/// redirected to the application, but only after sign-in, and unless the user can resolve them by trying again.
 template <session_source Sessions, oauth_store Store, class Policies, class Theme>
 struct authorization_page {
     const oauth_settings& settings;
@@ -56,8 +56,7 @@ struct authorization_page {
         if (!judged) return answer_error_page(judged.error(), response);
         if (const auto* why = std::get_if<page_failure>(&*judged))
             return pages.answer_message(response, http::status::bad_request, texts_for(*why, pages.texts().consent));
-        if (const auto* no = std::get_if<redirect_failure>(&*judged))
-            return redirect_to(failure_url({no->redirect, no->state, settings.auth_url}, no->why), response);
+        if (auto* failed = std::get_if<redirect_failure>(&*judged)) return answer_redirect_failure(request, context, response, *failed);
 
         const authorization_call call{request, sent, std::get<authorization_request>(*judged), context, response};
         if (request.method == http::method::post) handle_form(call);
@@ -65,6 +64,21 @@ struct authorization_page {
     }
 
 private:
+    /// An invalid request is redirected to the application only for a signed-in user: anyone can register an application,
+    /// and links of this site must not redirect strangers to other sites (RFC 9700 section 4.11.2).
+    void answer_redirect_failure(const http::request& request, request_context& context, http::response& response,
+                                 const redirect_failure& failed) const {
+        const auto who = sessions.session_of(request, context.now);
+        if (!who) return answer_error_page(who.error(), response);
+        if (*who) {
+            context.who = caller{(*who)->user, {}, credential_kind::other, {}};
+            return redirect_to(failure_url({failed.redirect, failed.state, settings.auth_url}, failed.why), response);
+        }
+        // Forms of this site carry valid parameters only.
+        if (request.method == http::method::post) return pages.answer_status(response, http::status::forbidden);
+        redirect_to(sessions.sign_in_url(std::string{request.target.path}.append("?").append(request.target.query)), response);
+    }
+
     /// A request with a valid redirect URL.
     struct authorization_call {
         const http::request& request;
@@ -91,7 +105,7 @@ private:
         auto found = sessions.session_of(call.request, call.context.now);
         answered = !found;
         if (!found) {
-            send_error(call, found.error());
+            answer_error_page(found.error(), call.response);
             return std::nullopt;
         }
         if (*found) call.context.who = caller{(*found)->user, {}, credential_kind::other, {}};
@@ -103,7 +117,7 @@ private:
         const auto who = find_session(call, answered);
         if (answered) return;
         if (!who) return request_sign_in(call);
-        if (call.on_one_page()) return show_consent(call, *who);
+        if (call.on_one_page() || !may_skip_consent(call)) return show_consent(call, *who);
 
         const auto granted = store.granted_scopes(who->user, call.authorization.client.id);
         if (!granted) return send_error(call, granted.error());
@@ -115,6 +129,13 @@ private:
         const auto stored = store.create_code(made);
         if (stored && *stored == code_result::not_granted) return show_consent(call, *who);  // revoked in the meantime
         send_code(call, stored, *code);
+    }
+
+    /// Only for the redirect URL that the owner registered: another port of a loopback address, or another page of a
+    /// website, may belong to someone else (RFC 8252 section 8.6). HEAD must not create codes.
+    [[nodiscard]] static bool may_skip_consent(const authorization_call& call) noexcept {
+        return call.request.method == http::method::get &&
+               call.authorization.client.redirect_url == call.authorization.redirect;
     }
 
     void request_sign_in(const authorization_call& call) const {
@@ -132,8 +153,8 @@ private:
         if (answered) return;
         if (!who) return redirect_to(sign_in_url(call), call.response);
         const auto signed_text = signed_text_of(call.authorization);
-        const auto credentials = call.sent.find(web::form_token_name).value_or("");
-        const auto nonce = web::check_form_token({*who, consent_purpose, signed_text}, credentials);
+        const auto form_token = call.sent.find(web::form_token_name).value_or("");
+        const auto nonce = web::check_form_token({*who, consent_purpose, signed_text}, form_token);
         if (!nonce) return pages.answer_status(call.response, http::status::forbidden);
         apply_decision(call, {.key = who->secret, .nonce = *nonce, .user = who->user, .signed_text = signed_text});
     }
@@ -199,7 +220,7 @@ private:
     void show_sign_in(const authorization_call& call, std::string_view login, const web::form_faults& faults,
                       http::status status) const {
         const auto nonce = web::new_form_nonce(policy(policies.random), call.context.now);
-        if (!nonce) return send_error(call, random_source_error());
+        if (!nonce) return answer_error_page(random_source_error(), call.response);
         const auto text = web::form_nonce_text(*nonce);
         const sign_in_part part{.nonce = text, .login = login, .faults = faults};
         call.response.set_status(status);

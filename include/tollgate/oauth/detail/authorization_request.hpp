@@ -31,6 +31,7 @@ enum class page_failure : std::uint8_t {
     missing_client_id,      ///< client_id is missing or repeated
     unknown_client,         ///< the application does not exist
     unregistered_redirect,  ///< the redirect_uri is not allowed for the application
+    missing_redirect,  ///< there is no redirect_uri, and the application has no registered redirect URL
 };
 
 /// An error that is redirected to the application.
@@ -42,7 +43,11 @@ struct redirect_failure {
 
 using judged_request = std::variant<authorization_request, page_failure, redirect_failure>;
 
-/// The client_id, if there is exactly one of valid size.
+/// Whether a text can be a client_id: visible ASCII (RFC 6749 appendix A.1) of bounded size. Databases cannot hold every
+/// other text.
+[[nodiscard]] TOLLGATE_DECL bool is_client_id_text(std::string_view text) noexcept;
+
+/// The client_id, if there is exactly one that can exist.
 [[nodiscard]] TOLLGATE_DECL std::optional<std::string> client_id_of(const parameters& sent);
 
 /// Checks a request of this client: the redirect URL first, since it decides where errors go.

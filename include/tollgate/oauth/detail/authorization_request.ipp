@@ -6,6 +6,8 @@
 #include <tollgate/oauth/detail/pkce.hpp>
 #include <tollgate/oauth/detail/redirect.hpp>
 
+#include <algorithm>
+
 namespace tollgate::inline v0::oauth {
 
 namespace detail {
@@ -44,10 +46,14 @@ inline std::optional<failure> find_fault(const parameters& sent, const std::opti
 
 }  // namespace detail
 
+TOLLGATE_DECL bool is_client_id_text(std::string_view text) noexcept {
+    return !text.empty() && text.size() <= limits::client_id_bytes_max &&
+           std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c <= '~'; });
+}
+
 TOLLGATE_DECL std::optional<std::string> client_id_of(const parameters& sent) {
     auto client_id = sent.find("client_id");
-    if (!client_id || client_id->size() > limits::client_id_bytes_max || sent.is_repeated("client_id"))
-        return std::nullopt;
+    if (!client_id || !is_client_id_text(*client_id) || sent.is_repeated("client_id")) return std::nullopt;
     return client_id;
 }
 
@@ -55,6 +61,7 @@ TOLLGATE_DECL judged_request judge_request_of(application client, const paramete
                                               const service_catalog& services) {
     if (sent.is_repeated("redirect_uri")) return page_failure::unregistered_redirect;
     auto redirect_uri = sent.find("redirect_uri");
+    if (!redirect_uri && !client.redirect_url) return page_failure::missing_redirect;
     auto redirect = choose_redirect(client, redirect_uri);
     if (!redirect) return page_failure::unregistered_redirect;
 

@@ -77,7 +77,7 @@ struct client_endpoints {
         const auto read = authenticate(request, context, response, endpoint::token);
         if (!read) return;
         auto judged =
-            issue_tokens(read->sent, {read->client.id, settings, context.now}, store, policy(policies.random));
+            issue_tokens(read->sent, {read->client, settings, context.now}, store, policy(policies.random));
         if (!judged) return answer_error(judged.error(), response);
         if (const auto* why = std::get_if<failure>(&*judged))
             return write_failure(response, {.why = *why, .docs_url = docs_url});

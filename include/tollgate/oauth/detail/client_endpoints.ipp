@@ -47,7 +47,7 @@ TOLLGATE_DECL std::variant<client_credentials, failure> read_client_credentials(
 }
 
 TOLLGATE_DECL bool are_well_formed(const client_credentials& credentials) noexcept {
-    return !credentials.client_id.empty() && credentials.client_id.size() <= limits::client_id_bytes_max &&
+    return is_client_id_text(credentials.client_id) &&
            is_well_formed(secret_kind::client_secret, credentials.client_secret);
 }
 

@@ -95,6 +95,7 @@ TOLLGATE_DECL const message_texts& texts_for(page_failure why, const consent_tex
     switch (why) {
         case page_failure::missing_client_id: return texts.missing_client;
         case page_failure::unknown_client: return texts.unknown_client;
+        case page_failure::missing_redirect: return texts.missing_redirect;
         case page_failure::unregistered_redirect: break;
     }
     return texts.unregistered_redirect;

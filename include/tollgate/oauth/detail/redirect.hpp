@@ -11,6 +11,10 @@
 
 namespace tollgate::inline v0::oauth {
 
+/// Whether a text can be a redirect URL in a `Location` header: visible ASCII without a fragment (RFC 6749 section
+/// 3.1.2), so that a query can be appended.
+[[nodiscard]] TOLLGATE_DECL bool is_redirect_text(std::string_view text) noexcept;
+
 /// Whether `redirect_uri` is the registered one: byte for byte (RFC 6749 section 3.1.2.3, RFC 9700 section 2.1), except
 /// for the port of `http://127.0.0.1` and `http://[::1]` (RFC 8252 section 7.3).
 [[nodiscard]] TOLLGATE_DECL bool matches_registered(std::string_view registered, std::string_view redirect_uri);

@@ -4,6 +4,7 @@
 #include <tollgate/http/url.hpp>
 #include <tollgate/oauth/detail/redirect.hpp>
 
+#include <algorithm>
 #include <vector>
 
 namespace tollgate::inline v0::oauth {
@@ -27,14 +28,11 @@ inline std::optional<std::string> without_loopback_port(std::string_view text) {
     return std::nullopt;
 }
 
-/// Visible ASCII without a fragment (RFC 6749 section 3.1.2), so that a query can be appended.
-inline bool is_valid_location(std::string_view url) noexcept {
-    for (char c : url)
-        if (c <= ' ' || c > '~' || c == '#') return false;
-    return !url.empty();
-}
-
 }  // namespace detail
+
+TOLLGATE_DECL bool is_redirect_text(std::string_view text) noexcept {
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c <= '~' && c != '#'; });
+}
 
 TOLLGATE_DECL bool matches_registered(std::string_view registered, std::string_view redirect_uri) {
     if (registered == redirect_uri) return true;
@@ -51,7 +49,7 @@ TOLLGATE_DECL bool matches_website(std::string_view website, std::string_view re
 TOLLGATE_DECL std::optional<std::string> choose_redirect(const application& client,
                                                          const std::optional<std::string>& redirect_uri) {
     const auto chosen = redirect_uri ? redirect_uri : client.redirect_url;
-    if (!chosen || !detail::is_valid_location(*chosen)) return std::nullopt;
+    if (!chosen || !is_redirect_text(*chosen)) return std::nullopt;
     const bool fits = client.redirect_url ? matches_registered(*client.redirect_url, *chosen)
                                           : matches_website(client.website, *chosen);
     return fits ? chosen : std::nullopt;

@@ -39,8 +39,13 @@ using exchange_request = std::variant<code_exchange, refresh_exchange, failure>;
 /// Parses a token request (RFC 6749 section 3.2). Malformed codes and tokens are refused without a look-up.
 [[nodiscard]] TOLLGATE_DECL exchange_request read_exchange(const parameters& sent);
 
-/// One error for all reasons why a code is invalid.
-[[nodiscard]] TOLLGATE_DECL failure invalid_code();
+/// An application without a registered redirect URL must repeat the one of the authorization request (RFC 6749 section
+/// 4.1.3). A text that no redirect URL can be is refused without asking the store, which may not be able to hold it.
+[[nodiscard]] TOLLGATE_DECL std::optional<failure> check_redirect_uri(const code_exchange& wanted,
+                                                                      const application& client);
+
+/// Why a code is refused. The client is authenticated, so the reason helps its developer only.
+[[nodiscard]] TOLLGATE_DECL failure invalid_code(redemption_result why);
 [[nodiscard]] TOLLGATE_DECL failure invalid_refresh_token();
 
 /// Removes up to twice as many expired rows as were added, so that a store stays bounded without a background thread. A
@@ -78,7 +83,7 @@ template <random_source Random>
 
 /// What an exchange is checked with.
 struct exchange_context {
-    application_id client;  ///< authenticated
+    const application& client;  ///< authenticated
     const oauth_settings& settings;
     instant now;
 };
@@ -87,13 +92,14 @@ struct exchange_context {
 template <grant_store Grants, random_source Random>
 [[nodiscard]] result<judged_exchange> exchange_code(const code_exchange& wanted, const exchange_context& context,
                                                     Grants& grants, const Random& random) {
+    if (const auto failed = check_redirect_uri(wanted, context.client)) return judged_exchange{*failed};
     const auto access = new_secret(secret_kind::access_token, random);
     const auto refresh = new_secret(secret_kind::refresh_token, random);
     if (!access || !refresh) return random_source_error();
     const auto& lifetimes = context.settings;
     const auto redeemed = grants.redeem_code({
         .code_digest = wanted.code_digest,
-        .application = context.client,
+        .application = context.client.id,
         .redirect_uri = wanted.redirect_uri,
         .code_challenge = wanted.code_challenge,
         .now = context.now,
@@ -104,7 +110,7 @@ template <grant_store Grants, random_source Random>
                    .refresh_ends_at = context.now + lifetimes.refresh_token_end},
     });
     if (!redeemed) return redeemed.error();
-    if (redeemed->result != redemption_result::redeemed) return judged_exchange{invalid_code()};
+    if (redeemed->result != redemption_result::redeemed) return judged_exchange{invalid_code(redeemed->result)};
     return judged_exchange{token_response{*access, lifetimes.access_token_lifetime, redeemed->scopes, *refresh}};
 }
 
@@ -117,7 +123,7 @@ template <grant_store Grants, random_source Random>
     const auto& lifetimes = context.settings;
     const auto refreshed = grants.refresh_access_token({
         .refresh_digest = wanted.refresh_digest,
-        .application = context.client,
+        .application = context.client.id,
         .narrowed = wanted.narrowed,
         .now = context.now,
         .access_digest = digest_of(*access),

@@ -2,6 +2,7 @@
 
 #include <tollgate/base/secret.hpp>
 #include <tollgate/oauth/detail/pkce.hpp>
+#include <tollgate/oauth/detail/redirect.hpp>
 #include <tollgate/oauth/detail/token_endpoint.hpp>
 
 namespace tollgate::inline v0::oauth {
@@ -14,7 +15,7 @@ inline exchange_request read_code_exchange(const parameters& sent) {
     const auto verifier = sent.find("code_verifier");
     if (verifier && !is_code_verifier(*verifier))
         return failure{error_code::invalid_grant, "code_verifier is malformed (RFC 7636 section 4.1)."};
-    if (!is_well_formed(secret_kind::authorization_code, *code)) return invalid_code();
+    if (!is_well_formed(secret_kind::authorization_code, *code)) return invalid_code(redemption_result::unknown);
     return code_exchange{.code_digest = digest_of(*code),
                          .redirect_uri = sent.find("redirect_uri"),
                          .code_challenge = verifier ? std::optional{challenge_of(*verifier)} : std::nullopt};
@@ -43,8 +44,30 @@ TOLLGATE_DECL exchange_request read_exchange(const parameters& sent) {
     return failure{error_code::unsupported_grant_type, "grant_type must be authorization_code or refresh_token."};
 }
 
-TOLLGATE_DECL failure invalid_code() {
-    return {error_code::invalid_grant, "The code is invalid, expired or already used."};
+TOLLGATE_DECL std::optional<failure> check_redirect_uri(const code_exchange& wanted, const application& client) {
+    if (!wanted.redirect_uri) {
+        if (client.redirect_url) return std::nullopt;
+        return failure{error_code::invalid_request,
+                       "redirect_uri is missing. It is required because the application has no registered redirect URL."};
+    }
+    if (is_redirect_text(*wanted.redirect_uri)) return std::nullopt;
+    return invalid_code(redemption_result::redirect_mismatch);
+}
+
+TOLLGATE_DECL failure invalid_code(redemption_result why) {
+    const auto refuse = [](const char* description) { return failure{error_code::invalid_grant, description}; };
+    switch (why) {
+        case redemption_result::expired: return refuse("The code has expired.");
+        case redemption_result::reused:
+            return refuse("The code was already used. The tokens that were issued for it have been revoked.");
+        case redemption_result::redirect_mismatch:
+            return refuse("redirect_uri differs from the one of the authorization request.");
+        case redemption_result::verifier_mismatch:
+            return refuse("code_verifier does not match the code_challenge of the authorization request.");
+        case redemption_result::redeemed:
+        case redemption_result::unknown: break;
+    }
+    return refuse("The code is unknown, or was issued to another application.");
 }
 
 TOLLGATE_DECL failure invalid_refresh_token() {

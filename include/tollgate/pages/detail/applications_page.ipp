@@ -19,25 +19,29 @@ TOLLGATE_DECL application_request application_form::wanted_by(user_id owner) con
 TOLLGATE_DECL web::form_faults application_form::faults(const application_request& wanted,
                                                         const page_texts& texts) const {
     web::form_faults found;
-    const application_texts& said = texts.applications;
-    const auto check_url = [&](const typed_line& typed, std::string_view bad) {
-        if (typed.text.empty() || typed.text.size() > typed.bytes_max) check_line(found, typed, texts.forms);
-        else found.add(typed.name, bad, typed.label);
+    const application_texts& own = texts.applications;
+    const auto check_url = [&](const field_fault& fault, const typed_line& typed, std::string_view malformed) {
+        if (typed.text.empty() || typed.text.size() > typed.bytes_max) return check_line(found, typed, texts.forms);
+        switch (fault.what) {
+            case field_error::malformed: return found.add(typed.name, malformed, typed.label);
+            case field_error::insecure: return found.add(typed.name, texts.forms.insecure_url, typed.label);
+            case field_error::not_ascii: return found.add(typed.name, texts.forms.url_not_ascii, typed.label);
+        }
     };
     // `faults_of` decides what is wrong; this maps it to the page's texts.
     for (const field_fault& each : faults_of(wanted)) {
         if (each.field == "name")
-            check_line(found, {"name", said.name, name, limits::application_name_bytes_max, said.name_missing},
+            check_line(found, {"name", own.name, name, limits::application_name_bytes_max, own.name_missing},
                        texts.forms);
         else if (each.field == "description")
-            check_line(found, {"description", said.description, description, limits::application_description_bytes_max},
+            check_line(found, {"description", own.description, description, limits::application_description_bytes_max},
                        texts.forms);
         else if (each.field == "website")
-            check_url({"website", said.website, website, limits::target_url_bytes_max, said.website_missing},
+            check_url(each, {"website", own.website, website, limits::target_url_bytes_max, own.website_missing},
                       texts.forms.no_url);
         else
-            check_url({"redirect_url", said.redirect_url, redirect_url, limits::target_url_bytes_max},
-                      said.redirect_url_bad);
+            check_url(each, {"redirect_url", own.redirect_url, redirect_url, limits::target_url_bytes_max},
+                      own.redirect_url_bad);
     }
     return found;
 }

@@ -44,7 +44,7 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
                "nothing was granted by the second");
         auto shown = sample_redemption(1, application);
         shown.redirect_uri = again.redirect;
-        expect_redemption(store, shown, mismatch);
+        expect_redemption(store, shown, redirect_mismatch);
         expect_redemption(store, sample_redemption(1, application), redeemed);
         expect_code(store, made, code_result::spent);
         expect_code(store, again, code_result::spent);
@@ -92,7 +92,7 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         auto late = sample_redemption(1, application), in_time = sample_redemption(2, application);
         late.now = noon + seconds{60};
         in_time.now = late.now - milliseconds{1};
-        expect_redemption(store, late, unknown);
+        expect_redemption(store, late, expired);
         expect_no_access(store, 1);
         expect_redemption(store, in_time, redeemed);
         expect_access(store, 2);
@@ -109,7 +109,7 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
             for (const std::string& other : {made.redirect + "/", made.redirect + " ", std::string{},
                                              std::string{"https://App.example/"} + text, made.redirect.substr(1)}) {
                 shown.redirect_uri = other;
-                expect_redemption(store, shown, mismatch);
+                expect_redemption(store, shown, redirect_mismatch);
                 expect_no_access(store, seed);
             }
             shown.redirect_uri = made.redirect;
@@ -127,8 +127,8 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
             redemption_result wanted;
         };
         std::uint64_t seed = 0;
-        for (const row& each : {row{{}, {}, redeemed}, row{{}, one, mismatch}, row{one, {}, mismatch},
-                                row{one, other, mismatch}, row{one, "", mismatch}, row{one, one, redeemed}}) {
+        for (const row& each : {row{{}, {}, redeemed}, row{{}, one, verifier_mismatch}, row{one, {}, verifier_mismatch},
+                                row{one, other, verifier_mismatch}, row{one, "", verifier_mismatch}, row{one, one, redeemed}}) {
             auto made = sample_code(++seed, application);
             made.code_challenge = each.challenge;
             expect_code(store, made, code_result::created);

@@ -79,9 +79,10 @@ TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown)
         revoke_what_came_of(code);
         return redeemed_code{redemption_result::reused, {}, {}};
     }
-    if (code.expires_at <= shown.now) return redeemed_code{};
-    if ((shown.redirect_uri && *shown.redirect_uri != code.redirect) || shown.code_challenge != code.code_challenge)
-        return redeemed_code{redemption_result::mismatch, {}, {}};
+    if (code.expires_at <= shown.now) return redeemed_code{redemption_result::expired, {}, {}};
+    if (shown.redirect_uri && *shown.redirect_uri != code.redirect)
+        return redeemed_code{redemption_result::redirect_mismatch, {}, {}};
+    if (shown.code_challenge != code.code_challenge) return redeemed_code{redemption_result::verifier_mismatch, {}, {}};
 
     const refresh_token_id id{last_refresh_token_id_ + 1};
     if (auto done = create_tokens(code.parties, code.scopes, shown.tokens, shown.now, id); !done)

@@ -78,8 +78,9 @@ TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown)
     // A parameter that is NULL equals nothing and differs from nothing: a redirect_uri that was not shown is fine.
     asked.add(
         "WITH shown AS (SELECT codes.id, grant_id, user_id, codes.scopes, expires_at, refresh_token_id, "
-        "CASE WHEN refresh_token_id IS NOT NULL THEN 'reused' WHEN expires_at <= $3 THEN 'unknown' "
-        "WHEN redirect <> $4 OR code_challenge IS DISTINCT FROM $5 THEN 'mismatch' ELSE 'redeemed' END AS result "
+        "CASE WHEN refresh_token_id IS NOT NULL THEN 'reused' WHEN expires_at <= $3 THEN 'expired' "
+        "WHEN redirect <> $4 THEN 'redirect' "
+        "WHEN code_challenge IS DISTINCT FROM $5 THEN 'verifier' ELSE 'redeemed' END AS result "
         "FROM tollgate_codes AS codes JOIN tollgate_grants AS grants ON grants.id = grant_id "
         "WHERE code_digest = $1 AND application_id = $2), "
         "refresh AS (INSERT INTO tollgate_refresh_tokens (token_digest, grant_id, scopes, expires_at, ends_at) "
@@ -116,7 +117,9 @@ TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown)
     changes_.forget(user);
     if (result == "redeemed") return redeemed_code{redemption_result::redeemed, user, scopes};
     if (result == "reused") return redeemed_code{redemption_result::reused, {}, {}};
-    if (result == "mismatch") return redeemed_code{redemption_result::mismatch, {}, {}};
+    if (result == "expired") return redeemed_code{redemption_result::expired, {}, {}};
+    if (result == "redirect") return redeemed_code{redemption_result::redirect_mismatch, {}, {}};
+    if (result == "verifier") return redeemed_code{redemption_result::verifier_mismatch, {}, {}};
     return redeemed_code{};
 }
 

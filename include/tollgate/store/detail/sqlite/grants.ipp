@@ -145,9 +145,10 @@ TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown)
         if (auto done = change->commit(); !done) return std::move(done).error();
         return redeemed_code{redemption_result::reused, {}, {}};
     }
-    if (expires_at <= shown.now) return redeemed_code{};
-    if ((shown.redirect_uri && *shown.redirect_uri != redirect) || shown.code_challenge != code_challenge)
-        return redeemed_code{redemption_result::mismatch, {}, {}};
+    if (expires_at <= shown.now) return redeemed_code{redemption_result::expired, {}, {}};
+    if (shown.redirect_uri && *shown.redirect_uri != redirect)
+        return redeemed_code{redemption_result::redirect_mismatch, {}, {}};
+    if (shown.code_challenge != code_challenge) return redeemed_code{redemption_result::verifier_mismatch, {}, {}};
 
     const auto made = detail::insert_refresh_token(on, shown.tokens, access_grant, scopes);
     if (!made) return made.error();
