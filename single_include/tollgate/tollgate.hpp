@@ -302,6 +302,7 @@ inline constexpr std::size_t service_name_bytes_max = 32;        // a path segme
 inline constexpr std::size_t scope_text_bytes_max = 1024;        // all scopes of one credential: 30 services, read and write
 inline constexpr std::size_t scope_list_bytes_max = 4 * 1024;        // a list as sent, with duplicates and separators
 inline constexpr std::size_t secret_text_bytes_max = 55;         // one SHA-256 block with its padding
+/// The public part of a personal token: ours have fewer.
 inline constexpr std::size_t token_username_bytes_max = 32;
 inline constexpr std::size_t client_id_bytes_max = 64;           // our own have 26; an integrator may bring theirs along
 inline constexpr std::size_t decimal_text_bytes_max = 40;        // 38 digits as in NUMERIC(38), a sign, a point
@@ -338,6 +339,7 @@ namespace tollgate::inline v0 {
 /// and nothing rounds: what a directory gives arrives at the client with exactly these digits, in a binary float never.
 class decimal {
 public:
+    /// The length of the longest decimal, in bytes.
     static constexpr std::size_t bytes_max = limits::decimal_text_bytes_max;
 
     /// `0`.
@@ -349,13 +351,14 @@ public:
         text_.append(literal);
     }
 
-    /// Empty for text that is no JSON number (`+1`, `.5`, `1.`, `01`, ` 1`), has an exponent, or is longer than
+    /// Empty for text that is no JSON number (such as +1, .5, 01, or digits after a blank), has an exponent, or is longer than
     /// `bytes_max`. A negative zero is kept: it is a JSON number, and the digits are the directory's to choose.
     static constexpr std::optional<decimal> parse(std::string_view text) noexcept;
 
     /// `from_minor_units(-350, 2)` is -3.50: for those who count in cents. Precondition: digits <= 18.
     static constexpr decimal from_minor_units(std::int64_t amount, unsigned digits) noexcept;
 
+    /// The digits exactly as they were given.
     [[nodiscard]] constexpr std::string_view text() const noexcept { return text_.view(); }
 
     /// The same digits: `0.1` and `0.10` differ.
@@ -420,6 +423,7 @@ namespace tollgate::inline v0 {
 /// A SHA-256 digest (FIPS 180-4): what is kept of a secret, and what a secret is looked up by.
 class digest {
 public:
+    /// The length of a SHA-256 digest (FIPS 180-4).
     static constexpr std::size_t size_bytes = 32;
 
     /// All zero, which is the digest of no text that anybody knows.
@@ -433,6 +437,7 @@ public:
     /// From the 32 bytes a store keeps; empty for any other number of bytes.
     static inline std::optional<digest> from(std::string_view raw) noexcept;
 
+    /// The digest in the order of FIPS 180-4.
     [[nodiscard]] constexpr const std::array<std::uint8_t, size_bytes>& bytes() const noexcept { return bytes_; }
     /// The same 32 bytes as stores and encoders take them. A view of this object.
     [[nodiscard]] std::string_view raw() const noexcept {
@@ -452,6 +457,7 @@ private:
 /// with then, and a made-up one would compare; so it is met where std::bad_alloc is, at the edge of `handle`.
 [[nodiscard]] TOLLGATE_DECL digest sha256(std::string_view text);
 
+/// The two arguments of an HMAC, which are both bytes and must not be confused.
 struct keyed_message {
     std::string_view key;
     std::string_view message;
@@ -470,6 +476,7 @@ inline std::optional<digest> digest::from(std::string_view raw) noexcept {
     return made;
 }
 
+/// Compares in constant time, so that the time says nothing about the bytes.
 inline bool operator==(const digest& a, const digest& b) noexcept {
     using texts = std::array<std::uint64_t, digest::size_bytes / sizeof(std::uint64_t)>;
     const auto x = std::bit_cast<texts>(a.bytes_);
@@ -509,6 +516,7 @@ public:
     /// Digits only, without sign, space or leading zero: one id has one spelling, so every other one is a 404.
     static constexpr std::optional<id> parse(std::string_view text) noexcept;
 
+    /// The number, 1 or greater unless the id was default constructed.
     [[nodiscard]] constexpr std::int64_t value() const noexcept { return value_; }
 
     friend constexpr auto operator<=>(const id&, const id&) noexcept = default;
@@ -517,6 +525,7 @@ private:
     std::int64_t value_;
 };
 
+/// The ids of this library; each is a distinct type.
 using user_id = id<struct user_tag>;
 using account_id = id<struct account_tag>;  ///< unique within its service
 using hook_id = id<struct hook_tag>;
@@ -553,7 +562,7 @@ struct std::hash<tollgate::id<Tag>> {
 
 namespace tollgate::inline v0 {
 
-/// An IPv4 or IPv6 address as 16 bytes in network order; an IPv4 address is kept as `::ffff:a.b.c.d` (RFC 4291 section
+/// An IPv4 or IPv6 address as 16 bytes in network order; an IPv4 address is kept in its mapped form (RFC 4291 section
 /// 2.5.5.2), so that the two spellings of one host are one address.
 class ip_address {
 public:
@@ -565,6 +574,7 @@ public:
         made.bytes_ = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, a, b, c, d};
         return made;
     }
+    /// From 16 bytes in network order.
     static constexpr ip_address from_bytes(const std::array<std::uint8_t, 16>& bytes) noexcept {
         ip_address made;
         made.bytes_ = bytes;
@@ -574,11 +584,13 @@ public:
     /// Dotted decimal of four parts without leading zeros, or RFC 4291 text; no port, brackets or zone.
     static TOLLGATE_DECL std::optional<ip_address> parse(std::string_view text) noexcept;
 
+    /// Whether it is an IPv4 address, kept in its mapped form.
     [[nodiscard]] constexpr bool is_v4() const noexcept {
         for (std::size_t i = 0; i < 10; ++i)
             if (bytes_[i] != 0) return false;
         return bytes_[10] == 0xff && bytes_[11] == 0xff;
     }
+    /// The 16 bytes in network order.
     [[nodiscard]] constexpr const std::array<std::uint8_t, 16>& bytes() const noexcept { return bytes_; }
 
     /// Canonical text: dotted decimal for IPv4, RFC 5952 for IPv6.
@@ -598,6 +610,7 @@ struct ip_network {
     /// Empty for anything else, and for host bits that are set below the prefix (`10.0.0.1/8`): mostly a typing error.
     static TOLLGATE_DECL std::optional<ip_network> parse(std::string_view text) noexcept;
 
+    /// Whether the address is in this network.
     [[nodiscard]] constexpr bool contains(const ip_address& address) const noexcept {
         for (unsigned bit = 0; bit < prefix_bits; bit += 8) {
             const unsigned left = prefix_bits - bit;
@@ -631,6 +644,7 @@ public:
 
     constexpr lookup() noexcept = default;
 
+    /// Which of the three states it is in.
     [[nodiscard]] constexpr bool is_hit() const noexcept { return state_ == state::hit; }
     [[nodiscard]] constexpr bool is_miss() const noexcept { return state_ == state::miss; }
     [[nodiscard]] constexpr bool is_unknown() const noexcept { return state_ == state::unknown; }
@@ -683,16 +697,18 @@ struct error {
     friend bool operator==(const error&, const error&) = default;
 };
 
+/// An error of each kind. `cause` is for the operator, `message` for the client.
 [[nodiscard]] inline error unavailable(std::string cause) {
     return {error_kind::unavailable, "The service is temporarily unavailable. Try again in a moment.", std::move(cause)};
 }
 
+/// An error that is a fault of this program: a 500 to the client.
 [[nodiscard]] inline error internal_error(std::string cause) {
     return {error_kind::internal, "Something went wrong on our side.", std::move(cause)};
 }
 
+/// An error of the client's request; the message is part of the response.
 [[nodiscard]] inline error invalid(std::string message) { return {error_kind::invalid, std::move(message), {}}; }
-
 [[nodiscard]] inline error malformed(std::string message) { return {error_kind::malformed, std::move(message), {}}; }
 
 /// The same text for what does not exist and for what belongs to another user, so that the two cannot be told apart.
@@ -711,9 +727,11 @@ inline int report(const error& why) noexcept {
 /// for the operator, or the message if there is no cause.
 class bad_result_access : public std::logic_error {
 public:
+    /// Thrown by `value()` of a result that holds `why`.
     explicit bad_result_access(tollgate::error why)
         : std::logic_error{why.cause.empty() ? why.message : why.cause}, error_{std::move(why)} {}
 
+    /// The error that the result held.
     [[nodiscard]] tollgate::error& error() & noexcept { return error_; }
     [[nodiscard]] const tollgate::error& error() const& noexcept { return error_; }
     [[nodiscard]] tollgate::error&& error() && noexcept { return std::move(error_); }
@@ -802,12 +820,14 @@ class [[nodiscard]] result {
     static_assert(std::is_nothrow_move_constructible_v<T>, "tollgate: the value of a result moves without throwing");
 
 public:
+    /// As in std::expected (C++23, [expected.object]).
     using value_type = T;
     using error_type = tollgate::error;
 
     result()
         requires std::default_initializable<T>
         : value_{}, has_value_{true} {}
+    /// Holds a value, or an error.
     result(T value) noexcept : value_{std::move(value)}, has_value_{true} {}
     result(tollgate::error why) noexcept : error_{std::move(why)}, has_value_{false} {}
     /// From what converts to T, and from a result of it.
@@ -825,6 +845,7 @@ public:
         requires std::constructible_from<T, Args...>
     explicit result(std::in_place_t, Args&&... args) : value_(std::forward<Args>(args)...), has_value_{true} {}
 
+    /// Copies or moves what is held; the type of the error never throws when it moves.
     result(result&& from) noexcept : has_value_{from.has_value_} {
         if (has_value_) std::construct_at(std::addressof(value_), std::move(from.value_));
         else std::construct_at(std::addressof(error_), std::move(from.error_));
@@ -835,6 +856,7 @@ public:
         if (has_value_) std::construct_at(std::addressof(value_), from.value_);
         else std::construct_at(std::addressof(error_), from.error_);
     }
+    /// Replaces what is held.
     result& operator=(result&& from) noexcept {
         if (this == &from) return *this;
         std::destroy_at(this);
@@ -860,6 +882,7 @@ public:
     void swap(result& with) noexcept { std::swap(*this, with); }
     friend void swap(result& a, result& b) noexcept { a.swap(b); }
 
+    /// Whether it holds a value.
     [[nodiscard]] bool has_value() const noexcept { return has_value_; }
     explicit operator bool() const noexcept { return has_value_; }
 
@@ -883,6 +906,7 @@ public:
     [[nodiscard]] tollgate::error&& error() && noexcept { return assert(!has_value_), std::move(error_); }
     [[nodiscard]] const tollgate::error&& error() const&& noexcept { return assert(!has_value_), std::move(error_); }
 
+    /// The value, or `otherwise` where there is an error.
     template <class U = T>
     [[nodiscard]] T value_or(U&& otherwise) const& {
         return has_value_ ? value_ : static_cast<T>(std::forward<U>(otherwise));
@@ -891,6 +915,7 @@ public:
     [[nodiscard]] T value_or(U&& otherwise) && {
         return has_value_ ? std::move(value_) : static_cast<T>(std::forward<U>(otherwise));
     }
+    /// The error, or `otherwise` where there is a value.
     [[nodiscard]] tollgate::error error_or(tollgate::error otherwise) const& { return has_value_ ? std::move(otherwise) : error_; }
     [[nodiscard]] tollgate::error error_or(tollgate::error otherwise) && {
         return has_value_ ? std::move(otherwise) : std::move(error_);
@@ -940,17 +965,21 @@ private:
 template <>
 class [[nodiscard]] result<void> {
 public:
+    /// As in std::expected (C++23, [expected.void]).
     using value_type = void;
     using error_type = tollgate::error;
 
     result() = default;
+    /// Holds an error, or success.
     result(tollgate::error why) noexcept : error_{std::move(why)} {}
     explicit result(std::in_place_t) noexcept {}
 
+    /// Makes it a success, or swaps what is held.
     void emplace() noexcept { error_.reset(); }
     void swap(result& with) noexcept { std::swap(*this, with); }
     friend void swap(result& a, result& b) noexcept { a.swap(b); }
 
+    /// Whether it is a success.
     [[nodiscard]] bool has_value() const noexcept { return !error_.has_value(); }
     explicit operator bool() const noexcept { return has_value(); }
 
@@ -968,6 +997,7 @@ public:
     [[nodiscard]] tollgate::error&& error() && noexcept { return *std::move(error_); }
     [[nodiscard]] const tollgate::error&& error() const&& noexcept { return *std::move(error_); }
 
+    /// The error, or `otherwise` on success.
     [[nodiscard]] tollgate::error error_or(tollgate::error otherwise) const& { return error_ ? *error_ : std::move(otherwise); }
     [[nodiscard]] tollgate::error error_or(tollgate::error otherwise) && {
         return error_ ? *std::move(error_) : std::move(otherwise);
@@ -1005,12 +1035,14 @@ template <class T, class U>
     else return *a == *b;
 }
 
+/// Whether it holds a value that is equal to `value`.
 template <class T, class U>
     requires(!std::is_void_v<T> && !base_detail::is_result<U> && !std::is_same_v<U, error>)
 [[nodiscard]] bool operator==(const result<T>& a, const U& value) {
     return a.has_value() && static_cast<bool>(*a == value);
 }
 
+/// Whether it holds an error that is equal to `why`.
 template <class T>
 [[nodiscard]] bool operator==(const result<T>& a, const error& why) {
     return !a.has_value() && a.error() == why;
@@ -1139,6 +1171,7 @@ constexpr char* put_text(char* out, std::string_view text) noexcept {
 
 }  // namespace detail
 
+/// Fractions of a second are cut off.
 constexpr iso8601_text to_iso8601(instant at) noexcept {
     const auto civil = detail::to_civil(at);
     iso8601_text made{};
@@ -1159,6 +1192,7 @@ constexpr iso8601_text to_iso8601(instant at) noexcept {
     return made;
 }
 
+/// Fractions of a second are cut off.
 constexpr http_date_text to_http_date(instant at) noexcept {
     constexpr std::string_view day_names = "SunMonTueWedThuFriSat";
     constexpr std::string_view month_names = "JanFebMarAprMayJunJulAugSepOctNovDec";
@@ -1385,6 +1419,7 @@ enum class status : std::uint16_t {
     version_not_supported = 505,
 };
 
+/// The three digits of a status (RFC 9110 section 15).
 [[nodiscard]] constexpr unsigned to_number(status s) noexcept { return static_cast<unsigned>(s); }
 
 /// The reason phrase of the registry; "Status" for a number that is not listed above.
@@ -1420,11 +1455,13 @@ enum class status : std::uint16_t {
 /// The name of a response field: a literal token, checked while compiling.
 class field_name {
 public:
+    /// From a literal that is a token (RFC 9110 section 5.6.2); another one does not compile.
     consteval field_name(const char* literal) : text_{literal} {
         if (text_.empty()) throw "a field name is not empty";
         for (char c : text_)
             if (!is_token_char(c)) throw "a field name is a token (RFC 9110 section 5.6.2)";
     }
+    /// The text as it goes on the wire.
     [[nodiscard]] constexpr std::string_view view() const noexcept { return text_; }
 
 private:
@@ -1435,6 +1472,7 @@ private:
 /// compiling, other text by `from`. So no value that we set can end a line and begin another (response splitting).
 class field_value {
 public:
+    /// From a literal without control characters; another one does not compile.
     consteval field_value(const char* literal) : text_{literal} {
         if (!is_safe(text_)) throw "a field value holds visible characters, spaces and tabs only (RFC 9110 section 5.5)";
     }
@@ -1445,6 +1483,7 @@ public:
         return field_value{unchecked{}, text};
     }
 
+    /// The text as it goes on the wire.
     [[nodiscard]] constexpr std::string_view view() const noexcept { return text_; }
 
 private:
@@ -1472,9 +1511,12 @@ public:
         keep_reasonable(body_);
     }
 
+    /// The status; 200 unless `set_status` was called.
     [[nodiscard]] http::status status() const noexcept { return status_; }
+    /// Sets the status line.
     void set_status(http::status s) noexcept { status_ = s; }
 
+    /// Appends a field with a text, a number, or a moment in ISO 8601. Existing fields of that name stay.
     void add(field_name name, field_value value) { add_line(name.view(), value.view()); }
     void add(field_name name, std::unsigned_integral auto number) {
         char digits[20];
@@ -1566,6 +1608,7 @@ enum class field_id : std::uint8_t {
 
 [[nodiscard]] constexpr field_id to_field_id(std::string_view name) noexcept;
 
+/// One field of a message, in the bytes of the message: it is valid for as long as they are.
 struct field {
     std::string_view name;   ///< a token, as sent
     std::string_view value;  ///< without whitespace at its ends, otherwise as sent
@@ -1574,8 +1617,10 @@ struct field {
 /// Field lines in the order they came: views of somebody else's bytes, a bounded number, nothing on the heap.
 class field_lines {
 public:
+    /// How many fields one message may have; another one is refused.
     static constexpr std::size_t size_max = limits::field_count_max;
 
+    /// Removes all fields and keeps the memory.
     void clear() noexcept {
         size_ = 0;
         lookup_ = {};
@@ -1599,6 +1644,7 @@ public:
     /// The bytes that the lines are views of have moved: what was at address `from` is at `to` now.
     void relocate(std::uintptr_t from, const char* to) noexcept;
 
+    /// The fields in the order of the message.
     [[nodiscard]] const field* begin() const noexcept { return lines_.data(); }
     [[nodiscard]] const field* end() const noexcept { return lines_.data() + size_; }
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
@@ -1682,6 +1728,7 @@ inline constexpr known_name transfer_encoding_name{"transfer-encoding", field_id
 
 }  // namespace detail
 
+/// The id of a field name, compared without case (RFC 9110 section 5.1); `field_id::other` for a name without one.
 constexpr field_id to_field_id(std::string_view name) noexcept {
     using namespace detail;
     switch (name.size()) {
@@ -1736,6 +1783,7 @@ inline std::string_view field_lines::find(std::string_view name) const noexcept 
 
 namespace tollgate::inline v0::http::detail {
 
+/// What reading one field line came to.
 enum class line_result : std::uint8_t {
     unfinished,          ///< call again when there are more bytes
     field,               ///< one field line was read
@@ -1778,6 +1826,7 @@ public:
     /// Reads from `bytes` (all of them, from the message's first) not further than `bytes_end`.
     [[nodiscard]] line_result read(const char* bytes, std::size_t bytes_end, field_id& id, field& line) noexcept;
 
+    /// Whether the next byte begins a line.
     [[nodiscard]] bool at_line_begin() const noexcept { return seen_ == begin_; }
 
     /// Behind the last line that was read.
@@ -1856,12 +1905,15 @@ namespace tollgate::inline v0::http {
 /// types that hold no line end. Used again, it allocates nothing.
 class field_block {
 public:
+    /// Removes all lines and keeps the memory.
     void clear() noexcept { lines_.clear(); }
 
+    /// Appends one line. Allocates where the block has to grow.
     void add(field_name name, field_value value) {
         lines_.append(name.view()).append(": ").append(value.view()).append("\r\n");
     }
 
+    /// All lines as they go on the wire, each ended by CRLF; valid until the block changes.
     [[nodiscard]] std::string_view view() const noexcept { return lines_; }
 
 private:
@@ -1877,6 +1929,7 @@ namespace tollgate::inline v0::http {
 /// Methods of RFC 9110 section 9 and RFC 5789 (PATCH); any other token is `other`. Names are case-sensitive.
 enum class method : std::uint8_t { get, head, post, put, delete_, patch, options, connect, trace, other };
 
+/// The method of a name, compared with case (RFC 9110 section 9.1); `method::other` for one without a constant.
 [[nodiscard]] constexpr method to_method(std::string_view name) noexcept {
     switch (name.size()) {
         case 3: return name == "GET" ? method::get : name == "PUT" ? method::put : method::other;
@@ -1921,6 +1974,7 @@ struct target {
     }
 };
 
+/// The version in the request line (RFC 9112 section 2.3).
 enum class version : std::uint8_t { http_1_0, http_1_1 };
 
 /// How much of a request's body has arrived when a handler sees the request.
@@ -2099,6 +2153,7 @@ concept knows_its_mounts = requires(const H& h) {
 /// A handler of any type behind one: what lets `server` be no template. A view; the handler must outlive it.
 class handler_ref {
 public:
+    /// Refers to `target`, which outlives it.
     template <class H>
         requires(!std::same_as<std::remove_cvref_t<H>, handler_ref>) && handler<H>
     handler_ref(H& target) noexcept
@@ -2114,6 +2169,7 @@ public:
           }},
           blocking_{handler_blocks<H>()} {}
 
+    /// Passes a request, what the server refused, or a step of a request to the handler.
     void handle(const request& request, response& response) const noexcept { handle_request_(target_, request, response); }
     void handle(const refusal& refused, response& response) const noexcept { handle_refusal_(target_, refused, response); }
     [[nodiscard]] handle_step advance(const request& request, response& response, handler_state& state,
@@ -2139,8 +2195,10 @@ static_assert(resumable_handler<handler_ref>);
 
 namespace tollgate::inline v0::http {
 
+/// The kind of a JSON value (RFC 8259 section 3); `integer` is a number without fraction and exponent.
 enum class json_kind : std::uint8_t { null, boolean, integer, number, text, object, array };
 
+/// A member of an object: its name and its value.
 struct json_member {
     std::string name;   ///< unescaped
     json_kind kind = json_kind::null;
@@ -2153,6 +2211,7 @@ struct json_member {
 /// The members of a JSON object, in the order they came; no name comes twice.
 class json_object {
 public:
+    /// From members in the order of the document.
     explicit json_object(std::vector<json_member> members) noexcept : members_{std::move(members)} {}
 
     /// Null if there is none of this name.
@@ -2162,6 +2221,7 @@ public:
         return nullptr;
     }
 
+    /// The members in the order of the document.
     [[nodiscard]] const json_member* begin() const noexcept { return members_.data(); }
     [[nodiscard]] const json_member* end() const noexcept { return members_.data() + members_.size(); }
     [[nodiscard]] std::size_t size() const noexcept { return members_.size(); }
@@ -2191,12 +2251,14 @@ class json_name {
 public:
     static constexpr std::size_t bytes_max = 60;  // ours have under 30; a bound lets one be put together on the stack
 
+    /// From a literal that needs no escaping; another one does not compile.
     consteval json_name(const char* literal) : text_{literal} {
         if (text_.size() > bytes_max) throw "a member's name is at most 60 bytes";
         for (char c : text_)
             if (c < ' ' || c > '~' || c == '"' || c == '\\')
                 throw "a member's name is printable ASCII without quote and backslash";
     }
+    /// The name without quotes.
     [[nodiscard]] constexpr std::string_view view() const noexcept { return text_; }
 
 private:
@@ -2218,8 +2280,10 @@ class json_writer {
 public:
     static constexpr unsigned depth_max = 64;  // one bit a level, for the assertions; our deepest document has 8
 
+    /// Appends to `out`, which outlives the writer.
     explicit json_writer(std::string& out) noexcept : out_{&out}, begin_{out.size()} {}
 
+    /// Opens or closes an object or array. At most `depth_max` may be open at once.
     json_writer& begin_object() { return open('{', true); }
     json_writer& end_object() { return close('}', true); }
     json_writer& begin_array() { return open('[', false); }
@@ -2230,9 +2294,12 @@ public:
     /// The same for a name that is no literal, such as a path; escaped as text is.
     json_writer& member_named(std::string_view name);
 
+    /// A value: a text (UTF-8, which is escaped), a whole number, a truth value, or null.
     json_writer& string(std::string_view value);
+    /// A whole number.
     json_writer& integer(std::integral auto value)
         requires(!std::same_as<decltype(value), bool> && !std::same_as<decltype(value), char>);
+    /// A truth value, or null.
     json_writer& boolean(bool value) { return raw(value ? "true" : "false"); }
     json_writer& null() { return raw("null"); }
 
@@ -2415,6 +2482,8 @@ struct place {
     std::string host;
     std::string prefix;
 };
+
+/// A handler and the paths that it serves; the handler outlives the mount.
 template <handler H>
 [[nodiscard]] mount<H> mounted(place where, H& target) {
     return {{std::move(where.prefix)}, std::move(where.host), target};
@@ -2445,14 +2514,18 @@ template <handler... H>
     requires(sizeof...(H) > 0)
 class site {
 public:
+    /// Whether a handler of the site may block.
     static constexpr bool blocking = (handler_blocks<H>() || ...);
 
+    /// From mounts; the first one that matches serves a request.
     explicit site(mount<H>... mounts) : mounts_{std::move(mounts)...} {}
 
+    /// Passes a request to the handler of its path.
     void handle(const request& request, response& response) noexcept {
         with_fitting(request, mounts_, [&](auto& target) { target.handle(request, response); });
     }
 
+    /// Passes what the server refused to the last handler.
     void handle(const refusal& refused, response& response) noexcept {
         std::get<sizeof...(H) - 1>(mounts_).target.handle(refused, response);
     }
@@ -2495,6 +2568,7 @@ namespace tollgate::inline v0::http {
 /// look after a proxy has joined them.
 [[nodiscard]] TOLLGATE_DECL bool is_authority(std::string_view text) noexcept;
 
+/// The schemes that a URL may have here.
 enum class url_scheme : std::uint8_t { http, https };
 
 /// An absolute `http` or `https` URL, taken apart: where a webhook goes, or where a browser is sent back to.
@@ -2519,6 +2593,7 @@ struct url {
     /// are IPv6 zones, names that DNS could not hold, and hosts that end in a number without being an IPv4 address.
     static TOLLGATE_DECL std::optional<url> parse(std::string_view text);
 
+    /// The port of the scheme: 80 or 443 (RFC 9110 section 4.2).
     [[nodiscard]] constexpr std::uint16_t default_port() const noexcept {
         return scheme == url_scheme::http ? 80 : 443;
     }
@@ -2590,6 +2665,7 @@ struct application {
     instant created_at;
 };
 
+/// An application to be stored.
 struct new_application {
     user_id owner;
     client_id_text client_id;  ///< unique; a duplicate is a conflict
@@ -2623,6 +2699,7 @@ struct quota_told {
     friend constexpr bool operator==(const quota_told&, const quota_told&) noexcept = default;
 };
 
+/// What a limit counts by.
 enum class limit_kind : std::uint8_t { user, address };
 
 /// What a request is counted against: a user, whatever token they use, or a client's address.
@@ -2631,11 +2708,13 @@ enum class limit_kind : std::uint8_t { user, address };
 /// a prefix in 0000::/8 (RFC 4291 section 2.4), which no client uses.
 class limit_key {
 public:
+    /// The key of a user, or of a client's address (an IPv6 address counts by its /64).
     static constexpr limit_key of(user_id user) noexcept {
         return {limit_kind::user, static_cast<std::uint64_t>(user.value())};
     }
     static constexpr limit_key of(const ip_address& client) noexcept;
 
+    /// What kind of key it is.
     [[nodiscard]] constexpr limit_kind kind() const noexcept { return kind_; }
     /// Unique among keys of one kind.
     [[nodiscard]] constexpr std::uint64_t value() const noexcept { return value_; }
@@ -2704,6 +2783,7 @@ public:
     /// False, and unchanged, if it does not fit. Adding an existing scope is true.
     constexpr bool add(std::string_view scope) noexcept;
 
+    /// Whether the scope is in the set, by its exact name.
     [[nodiscard]] constexpr bool contains(std::string_view scope) const noexcept;
     /// By name only, whatever one scope covers of another.
     [[nodiscard]] constexpr bool contains_all(const scope_set& others) const noexcept;
@@ -2869,6 +2949,7 @@ namespace tollgate::inline v0 {
 /// How a hook came to be.
 enum class hook_source { api, manual };
 
+/// The name under which it is served and stored.
 [[nodiscard]] constexpr std::string_view to_text(hook_source source) noexcept {
     return source == hook_source::api ? "api" : "manual";
 }
@@ -2879,6 +2960,7 @@ enum class disable_reason {
     failing,  ///< there was no success for too long
 };
 
+/// When and why a webhook was disabled.
 struct hook_disablement {
     instant at;
     disable_reason why = disable_reason::failing;
@@ -2911,6 +2993,7 @@ struct new_hook {
     instant created_at;
 };
 
+/// The form of a secret (Standard Webhooks): the prefix, then this many random bytes in Base64.
 inline constexpr std::string_view hook_secret_prefix = "whsec_";
 inline constexpr std::size_t hook_secret_random_bytes = 32;  // the Standard Webhooks specification: 24 to 64
 
@@ -2960,6 +3043,7 @@ enum class attempt_end : std::uint8_t {
     bad_answer,       ///< not HTTP, or beyond a bound
 };
 
+/// One HTTP request of a delivery, and what came of it.
 struct attempt {
     instant at;  ///< when it began
     milliseconds duration{};
@@ -3030,6 +3114,7 @@ struct claim_terms {
     std::size_t data_bytes_max = 16 * 1024 * 1024;  ///< of all events together, but always at least one
 };
 
+/// What a claim leased, and when there may be more.
 struct claimed_deliveries {
     std::vector<due_delivery> deliveries;
     /// When asking again on the same terms could give more, if nobody appends or settles before: at once when that is not
@@ -3037,6 +3122,7 @@ struct claimed_deliveries {
     std::optional<instant> next_at;
 };
 
+/// What an attempt means for its delivery.
 enum class delivery_verdict : std::uint8_t {
     delivered,
     again,     ///< at `again_at`
@@ -3056,6 +3142,7 @@ struct settlement {
     std::optional<instant> disable_if_failing_since{};
 };
 
+/// What became of a delivery whose attempt was recorded.
 enum class settle_result : std::uint8_t {
     done,
     hook_disabled,  ///< done, and the hook gets nothing any more
@@ -3141,6 +3228,7 @@ enum class redemption_result : std::uint8_t {
     reused,             ///< redeemed before: the tokens made from it are revoked
 };
 
+/// What the exchange of a code came to.
 struct redeemed_code {
     redemption_result result = redemption_result::unknown;
     std::optional<user_id> user;  ///< set exactly if redeemed
@@ -3158,12 +3246,14 @@ struct token_refresh {
     seconds refresh_lifetime;  ///< from `now`, at most until the token's absolute end
 };
 
+/// What a refresh came to.
 enum class refresh_result : std::uint8_t {
     refreshed,
     unknown,  ///< unknown, expired, revoked, or another application's
     too_wide,  ///< a scope that the refresh token does not have
 };
 
+/// The result of a refresh, with the grant of the token.
 struct refreshed_token {
     refresh_result result = refresh_result::unknown;
     scope_set scopes;  ///< the new access token's, if refreshed
@@ -3175,6 +3265,7 @@ struct refreshed_token {
 
 namespace tollgate::inline v0 {
 
+/// The public part of a personal token, which Basic credentials name as the user.
 using token_username = inline_text<limits::token_username_bytes_max>;
 
 /// A personal token as its owner's settings list it. The store keeps only the digest of its secret.
@@ -3188,6 +3279,7 @@ struct personal_token {
     std::optional<instant> last_used_at;  ///< recorded at a bounded rate, so it may lag
 };
 
+/// A personal token to be stored.
 struct new_personal_token {
     user_id user;
     token_username username;  ///< unique; a duplicate is a conflict
@@ -3231,6 +3323,7 @@ struct service {
     std::string write_scope;          ///< `{name}`, which covers reading
     std::vector<std::string> events;  ///< that hooks can subscribe to
 
+    /// Whether the service has an event of this name.
     [[nodiscard]] TOLLGATE_DECL bool has_event(std::string_view event) const noexcept;
 };
 
@@ -3257,6 +3350,7 @@ public:
     /// Every scope, in the order in which pages list them.
     [[nodiscard]] TOLLGATE_DECL std::vector<std::string> scopes() const;
 
+    /// All services in the order in which they were added.
     [[nodiscard]] const std::vector<service>& services() const noexcept { return services_; }
 
 private:
@@ -3687,7 +3781,9 @@ struct route_pattern {
 /// A few methods, as `Allow` lists them.
 class method_set {
 public:
+    /// Adds a method; adding it twice changes nothing.
     constexpr void add(http::method m) noexcept { bits_ |= bit(m); }
+    /// Whether the method is in the set, or the set is empty.
     [[nodiscard]] constexpr bool contains(http::method m) const noexcept { return (bits_ & bit(m)) != 0; }
     [[nodiscard]] constexpr bool empty() const noexcept { return bits_ == 0; }
 
@@ -3702,6 +3798,7 @@ private:
 struct route_match {
     enum class kind : std::uint8_t { unknown_path, other_method, found };
 
+    /// Whether the path and the method are known.
     kind result = kind::unknown_path;
     std::uint16_t route = 0;      ///< found: which line of the table; other_method: one of those that the path fits
     std::uint8_t captured = 0;    ///< how many parameters that line has
@@ -3793,6 +3890,7 @@ struct sign_in_attempt {
     ip_address client;  ///< behind trusted proxies, the one they name
 };
 
+/// What an attempt to sign in came to.
 enum class sign_in_result : std::uint8_t {
     signed_in,
     refused,  ///< unknown login or wrong password; which of them is not disclosed
@@ -4210,6 +4308,7 @@ public:
     TOLLGATE_DECL window_limiter& operator=(window_limiter&&) noexcept;
     TOLLGATE_DECL ~window_limiter();
 
+    /// The contract `rate_limiter`.
     [[nodiscard]] TOLLGATE_DECL verdict take(const limit_key& key, const quota& allowed, instant now) noexcept;
     [[nodiscard]] TOLLGATE_DECL verdict peek(const limit_key& key, const quota& allowed, instant now) const noexcept;
 
@@ -4385,6 +4484,7 @@ struct public_targets {
     /// development, and for a service whose users are all inside.
     bool private_allowed = false;
 
+    /// The contract `target_rule`.
     [[nodiscard]] TOLLGATE_DECL result<void> check(const http::url& target) const;
     [[nodiscard]] TOLLGATE_DECL bool allows(const ip_address& address) const noexcept;
 };
@@ -4437,6 +4537,7 @@ static_assert(router<segment_router>);
 namespace tollgate::inline v0 {
 
 inline constexpr std::size_t webhook_key_bytes_min = 24;  // the Standard Webhooks specification: 24 to 64
+/// The longest key that the Standard Webhooks specification allows, in bytes.
 inline constexpr std::size_t webhook_key_bytes_max = 64;
 
 /// What is signed of a webhook: `id.timestamp.body`. Views.
@@ -4615,6 +4716,7 @@ struct basic_token {
     static constexpr std::string_view challenge = "Basic realm=\"api\", charset=\"UTF-8\"";
     static constexpr bool only_finds_credentials = true;
 
+    /// The contract `authenticator`.
     template <credential_source Store>
     [[nodiscard]] result<std::optional<caller>> identify(std::string_view credentials, Store& store, instant now) const;
 
@@ -4656,6 +4758,7 @@ struct bearer_token {
     static constexpr std::string_view challenge = "Bearer realm=\"api\"";
     static constexpr bool only_finds_credentials = true;
 
+    /// The contract `authenticator`.
     template <credential_source Store>
     [[nodiscard]] result<std::optional<caller>> identify(std::string_view credentials, Store& store, instant now) const;
 
@@ -4881,6 +4984,7 @@ struct application_request {
     std::optional<std::string> redirect_url = {};  ///< as `website`, and without a fragment (RFC 6749 section 3.1.2)
 };
 
+/// Why a field of a form was refused.
 enum class field_error : std::uint8_t {
     malformed,
     insecure,   ///< http to another host than a loopback address
@@ -5046,6 +5150,7 @@ namespace tollgate::inline v0 {
 template <class Api>
 class api_call {
 public:
+    /// Made by the API for each request that passed its judgement.
     api_call(Api& api, const http::request& asked, http::response& out, const caller* who, instant now) noexcept
         : api_{api}, asked_{asked}, out_{out}, who_{who}, now_{now} {}
 
@@ -5059,7 +5164,9 @@ public:
     /// What `{base_url}/openapi.json` answers with.
     [[nodiscard]] const auto& openapi() const noexcept { return api_.openapi(); }
 
+    /// The request, and the time at which it is judged.
     [[nodiscard]] const http::request& asked() const noexcept { return asked_; }
+    /// The time at which the request is judged.
     [[nodiscard]] instant now() const noexcept { return now_; }
 
     /// Whether there is a caller; on a route that is not open there always is.
@@ -5204,9 +5311,11 @@ template <std::size_t Size>
 struct fixed_text {
     char characters[Size]{};
 
+    /// From a literal, as a template argument.
     consteval fixed_text(const char (&literal)[Size]) {
         for (std::size_t i = 0; i < Size; ++i) characters[i] = literal[i];
     }
+    /// The text without its final zero.
     [[nodiscard]] constexpr std::string_view view() const noexcept { return {characters, Size - 1}; }
 };
 
@@ -5264,14 +5373,18 @@ struct path_parameter {
     static constexpr std::optional<type> parse(std::string_view text) noexcept { return text; }
 };
 
+/// `{account}` in a path: an account id.
 template <>
 struct path_parameter<"account"> {
+    /// The type that an endpoint receives, and its parser; other text is a 404.
     using type = account_id;
     static constexpr std::optional<type> parse(std::string_view text) noexcept { return account_id::parse(text); }
 };
 
+/// `{hook}` in a path: a webhook id.
 template <>
 struct path_parameter<"hook"> {
+    /// The type that an endpoint receives, and its parser; other text is a 404.
     using type = hook_id;
     static constexpr std::optional<type> parse(std::string_view text) noexcept { return hook_id::parse(text); }
 };
@@ -5285,6 +5398,7 @@ struct access_rule {
         service_read,   ///< whoever was granted the read scope of the path's `{service}`
         service_write,  ///< whoever was granted the write scope of the path's `{service}`
     };
+    /// Who may call the route.
     kind who;
     std::string_view scope{};  ///< of static storage
 };
@@ -5295,6 +5409,8 @@ struct service_access_rule {
     constexpr operator access_rule() const noexcept { return {who}; }
 };
 
+/// The access rules: everybody; every caller with valid credentials; credentials with a scope of the service in the
+/// path, for reading or for everything; credentials with a named scope.
 inline constexpr access_rule open_to_all{access_rule::kind::open};
 inline constexpr access_rule any_caller{access_rule::kind::any_caller};
 inline constexpr service_access_rule read_of_service{access_rule::kind::service_read};
@@ -5307,6 +5423,7 @@ struct json_shape {
     std::string_view schema{};
     std::string_view example{};
 
+    /// Whether nothing is said about the body.
     [[nodiscard]] constexpr bool empty() const noexcept { return schema.empty(); }
 };
 
@@ -5326,6 +5443,7 @@ struct route {
     static constexpr std::string_view path = Pattern.view();
     static constexpr pipeline::pattern_parameters parameters = pipeline::parameters_of<Pattern>();
 
+    /// What a route consists of.
     http::method method;
     access_rule access;
     Endpoint endpoint;
@@ -5400,17 +5518,21 @@ template <class... Routes>
 struct route_table {
     std::tuple<Routes...> routes;
 
+    /// A table of routes, made from `on_get` and its like.
     constexpr explicit route_table(Routes... each) : routes{std::move(each)...} {}
     constexpr explicit route_table(std::tuple<Routes...> all) : routes{std::move(all)} {}
 
+    /// How many routes the table has.
     static constexpr std::size_t size = sizeof...(Routes);
 
+    /// Calls `visit` with each route in turn.
     template <class Visit>
     constexpr void for_each(Visit&& visit) const {
         std::apply([&](const Routes&... each) { (visit(each), ...); }, routes);
     }
 };
 
+/// The routes of both tables, those of the first one first.
 template <class... A, class... B>
 [[nodiscard]] constexpr route_table<A..., B...> operator+(route_table<A...> first, route_table<B...> second) {
     return route_table<A..., B...>{std::tuple_cat(std::move(first.routes), std::move(second.routes))};
@@ -5453,6 +5575,7 @@ consteval auto to_fixed_text() {
     return fixed_text<Name.size() + 1>{characters};
 }
 
+/// The name and type of a parameter of a route, by its position in the path.
 template <class Route, std::size_t Index>
 struct parameter_of {
     static constexpr std::string_view name = Route::parameters.names[Index];
@@ -6070,6 +6193,7 @@ private:
 template <session_store Store, password_source Passwords, random_source Random = system_random>
 class cookie_sessions {
 public:
+    /// Whether a session lookup may block.
     static constexpr bool blocking = http::handler_blocks<Store>();
 
     /// Throws std::invalid_argument as `session_cookie` does.
@@ -6094,6 +6218,7 @@ public:
             session{(*found)->user, std::move((*found)->login), session_cookie::session_secret_of(*cookie)}};
     }
 
+    /// The URL of the sign-in page; it leads back to `return_to`.
     [[nodiscard]] std::string sign_in_url(std::string_view return_to) const { return cookie_.sign_in_url(return_to); }
 
     [[nodiscard]] result<sign_in_answer> sign_in(const http::request& request, const sign_in_attempt& attempt,
@@ -6115,6 +6240,7 @@ public:
         return begin_session({**checked, std::string{attempt.login}, {}}, now, response);
     }
 
+    /// Ends the session of the request and removes its cookie.
     [[nodiscard]] result<void> sign_out(const http::request& request, instant, http::response& response) {
         auto ended = end_session_of(request);
         if (ended) cookie_.clear(response);
@@ -6209,11 +6335,13 @@ namespace tollgate::inline v0 {
 template <class... Texts>
 class html_template {
 public:
+    /// From a literal with one `{}` for each text; a wrong count does not compile.
     consteval html_template(const char* literal) : text_{literal} {
         std::size_t places = 0;
         for (auto at = text_.find("{}"); at != std::string_view::npos; at = text_.find("{}", at + 2)) ++places;
         if (places != sizeof...(Texts)) throw "a template has one {} for each text";
     }
+    /// The literal.
     [[nodiscard]] constexpr std::string_view view() const noexcept { return text_; }
 
 private:
@@ -6227,8 +6355,10 @@ private:
 ///     page.add("<h1 id=\"{}\">{}</h1>", anchor, title);
 class html_writer {
 public:
+    /// Appends to `out`, which outlives the writer.
     explicit html_writer(std::string& out) noexcept : out_{&out} {}
 
+    /// Appends markup, with each text escaped in the place of its `{}`.
     template <class... Texts>
     html_writer& add(std::type_identity_t<html_template<Texts...>> markup, const Texts&... texts) {
         std::string_view left = markup.view();
@@ -6618,6 +6748,7 @@ struct page_texts {
 
 namespace tollgate::inline v0 {
 
+/// A link with its text.
 struct page_link {
     std::string_view url;
     std::string_view text;
@@ -6698,6 +6829,7 @@ namespace tollgate::inline v0 {
 struct plain_theme {
     page_texts wording = {};
 
+    /// The contract `page_theme`.
     [[nodiscard]] const page_texts& texts() const noexcept { return wording; }
     [[nodiscard]] TOLLGATE_DECL std::string scope_text(std::string_view scope, const service_catalog& services) const;
     [[nodiscard]] TOLLGATE_DECL std::string style_sheet() const;
@@ -8492,6 +8624,7 @@ class authorization_server {
     static constexpr bool limiter_blocks = http::handler_blocks<policy_type<decltype(Policies::limiter)>>();
 
 public:
+    /// Whether handling a request may block.
     static constexpr bool blocking = always_blocks || limiter_blocks || sign_in_source<Sessions>;
 
     /// Throws std::invalid_argument if auth_url is not an absolute URL, and std::runtime_error if the random source
@@ -8555,6 +8688,7 @@ public:
                (request.method == http::method::post && where == oauth::endpoint::one_page);
     }
 
+    /// The settings that it was made with.
     [[nodiscard]] const oauth_settings& settings() const noexcept { return settings_; }
 
 private:
@@ -9550,6 +9684,7 @@ public:
     /// Whether sign-in and sign-out are here; otherwise users are redirected to `Sessions::sign_in_url`.
     static constexpr bool signs_in = sign_in_source<Sessions>;
 
+    /// Whether handling a request may block.
     static constexpr bool blocking =
         signs_in || http::handler_blocks<Users>() || http::handler_blocks<Sessions>() || http::handler_blocks<Store>();
 
@@ -9560,6 +9695,7 @@ public:
     account_pages(const account_pages&) = delete;
     account_pages& operator=(const account_pages&) = delete;
 
+    /// Serves a request, or answers what the server refused.
     void handle(const http::request& request, http::response& response) noexcept;
     void handle(const http::refusal& refused, http::response& response) noexcept;
 
@@ -9587,12 +9723,14 @@ public:
     /// The paths for `http::site`.
     [[nodiscard]] std::vector<std::string> mounts() const;
 
+    /// The parts that the pages were made with.
     [[nodiscard]] Users& users() noexcept { return users_; }
     [[nodiscard]] Sessions& sessions() noexcept { return sessions_; }
     [[nodiscard]] Store& store() noexcept { return store_; }
     [[nodiscard]] Policies& policies() noexcept { return policies_; }
     [[nodiscard]] const page_settings& settings() const noexcept { return settings_; }
     [[nodiscard]] const renderer_type& renderer() const noexcept { return renderer_; }
+    /// The path of a page.
     [[nodiscard]] std::string url_of(page which) const {
         return renderer_.site().root + std::string{pages::path_of(which)};
     }
@@ -9975,20 +10113,25 @@ namespace tollgate::inline v0 {
 /// it is made; after that nothing changes, so `handle` may be called from many threads at once. No page has a script.
 class api_documentation {
 public:
+    /// Makes all pages from the settings and the routes; `oauth` adds those about OAuth.
     TOLLGATE_DECL api_documentation(const api_settings& settings, std::span<const route_description> routes,
                                     const std::optional<oauth_facts>& oauth = {});
 
+    /// The same from a table.
     template <class Table>
     api_documentation(const api_settings& settings, const Table& table)
         : api_documentation{settings, std::span<const route_description>{describe_routes(table)}} {}
 
+    /// The same with the pages about OAuth.
     template <class Table, class OauthSettings>
     api_documentation(const api_settings& settings, const Table& table, const OauthSettings& oauth)
         : api_documentation{settings, std::span<const route_description>{describe_routes(table)},
                             std::optional{oauth_facts::of(oauth)}} {}
 
+    /// No page takes a body.
     static constexpr bool reads_body = false;
 
+    /// Serves a page, or answers what the server refused.
     TOLLGATE_DECL void handle(const http::request& asked, http::response& out) const noexcept;
     TOLLGATE_DECL void handle(const http::refusal& refused, http::response& out) const noexcept;
 
@@ -10445,6 +10588,7 @@ class account_api {
     static constexpr bool fits = users_fit && store_fits && authenticators_fit;
 
 public:
+    /// Whether handling a request may block.
     static constexpr bool blocking =
         http::handler_blocks<Users>() || http::handler_blocks<Store>() || http::handler_blocks<policy_type<decltype(Policies::limiter)>>();
 
@@ -10459,6 +10603,7 @@ public:
     void handle(const http::request& asked, http::response& out) noexcept;
     void handle(const http::refusal& refused, http::response& out) noexcept;
 
+    /// Judges a request as far as the thread allows.
     [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response, http::handler_state&,
                                             http::thread_kind thread) noexcept {
         if (request.body_state == http::body_state::pending) return http::handle_step::needs_body;
@@ -11503,6 +11648,7 @@ struct tls_settings {
     std::string certificate_pem = {};
     std::string key_pem = {};
 
+    /// Whether a certificate and key are given.
     [[nodiscard]] bool enabled() const noexcept {
         return !certificate_file.empty() || !key_file.empty() || !certificate_pem.empty() || !key_pem.empty();
     }
@@ -23436,6 +23582,7 @@ public:
         else return false;
     }();
 
+    /// Starts nothing yet. The store outlives it.
     explicit hook_dispatcher(Store& store, hook_dispatch_settings settings = {}, Policies policies = default_policies())
         : back_{store, std::move(policies)}, desk_{back_, std::move(settings), nullptr} {}
 
@@ -34094,6 +34241,7 @@ enum class without_redis : std::uint8_t {
     refuse,      ///< all are refused, for a second at a time; a limiter's only refusal is the one of a full window (429)
 };
 
+/// How a `redis_limiter` shares windows, and what it does while Redis is away.
 struct redis_limiter_settings {
     /// Begins the name of each key. Whoever shares it shares the windows.
     std::string prefix = "tollgate:";
@@ -34143,6 +34291,7 @@ struct redis_limiter_settings {
 /// **Threads**: any number. Nothing is thrown. Movable; nothing may be running while it moves or dies.
 class redis_limiter {
 public:
+    /// It may wait for Redis.
     static constexpr bool blocking = true;
 
     /// `url` as `redis::parse_url` reads it. Connects to nothing yet. Problem (invalid) for a URL or an
@@ -34150,10 +34299,12 @@ public:
     [[nodiscard]] static TOLLGATE_DECL result<redis_limiter> open(std::string_view url,
                                                                   const redis_limiter_settings& settings = {});
 
+    /// Movable while no other thread uses it; not copyable.
     TOLLGATE_DECL redis_limiter(redis_limiter&&) noexcept;
     TOLLGATE_DECL redis_limiter& operator=(redis_limiter&&) noexcept;
     TOLLGATE_DECL ~redis_limiter();
 
+    /// The contract `rate_limiter`.
     [[nodiscard]] TOLLGATE_DECL verdict take(const limit_key& key, const quota& allowed, instant now) noexcept;
     [[nodiscard]] TOLLGATE_DECL verdict peek(const limit_key& key, const quota& allowed, instant now) noexcept;
 

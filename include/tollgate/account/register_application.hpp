@@ -31,6 +31,7 @@ struct application_request {
     std::optional<std::string> redirect_url = {};  ///< as `website`, and without a fragment (RFC 6749 section 3.1.2)
 };
 
+/// Why a field of a form was refused.
 enum class field_error : std::uint8_t {
     malformed,
     insecure,   ///< http to another host than a loopback address

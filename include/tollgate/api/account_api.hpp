@@ -58,6 +58,7 @@ class account_api {
     static constexpr bool fits = users_fit && store_fits && authenticators_fit;
 
 public:
+    /// Whether handling a request may block.
     static constexpr bool blocking =
         http::handler_blocks<Users>() || http::handler_blocks<Store>() || http::handler_blocks<policy_type<decltype(Policies::limiter)>>();
 
@@ -72,6 +73,7 @@ public:
     void handle(const http::request& asked, http::response& out) noexcept;
     void handle(const http::refusal& refused, http::response& out) noexcept;
 
+    /// Judges a request as far as the thread allows.
     [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response, http::handler_state&,
                                             http::thread_kind thread) noexcept {
         if (request.body_state == http::body_state::pending) return http::handle_step::needs_body;

@@ -16,6 +16,7 @@ namespace tollgate::inline v0 {
 /// and nothing rounds: what a directory gives arrives at the client with exactly these digits, in a binary float never.
 class decimal {
 public:
+    /// The length of the longest decimal, in bytes.
     static constexpr std::size_t bytes_max = limits::decimal_text_bytes_max;
 
     /// `0`.
@@ -27,13 +28,14 @@ public:
         text_.append(literal);
     }
 
-    /// Empty for text that is no JSON number (`+1`, `.5`, `1.`, `01`, ` 1`), has an exponent, or is longer than
+    /// Empty for text that is no JSON number (such as +1, .5, 01, or digits after a blank), has an exponent, or is longer than
     /// `bytes_max`. A negative zero is kept: it is a JSON number, and the digits are the directory's to choose.
     static constexpr std::optional<decimal> parse(std::string_view text) noexcept;
 
     /// `from_minor_units(-350, 2)` is -3.50: for those who count in cents. Precondition: digits <= 18.
     static constexpr decimal from_minor_units(std::int64_t amount, unsigned digits) noexcept;
 
+    /// The digits exactly as they were given.
     [[nodiscard]] constexpr std::string_view text() const noexcept { return text_.view(); }
 
     /// The same digits: `0.1` and `0.10` differ.

@@ -16,6 +16,7 @@ namespace tollgate::inline v0 {
 /// A SHA-256 digest (FIPS 180-4): what is kept of a secret, and what a secret is looked up by.
 class digest {
 public:
+    /// The length of a SHA-256 digest (FIPS 180-4).
     static constexpr std::size_t size_bytes = 32;
 
     /// All zero, which is the digest of no text that anybody knows.
@@ -29,6 +30,7 @@ public:
     /// From the 32 bytes a store keeps; empty for any other number of bytes.
     static inline std::optional<digest> from(std::string_view raw) noexcept;
 
+    /// The digest in the order of FIPS 180-4.
     [[nodiscard]] constexpr const std::array<std::uint8_t, size_bytes>& bytes() const noexcept { return bytes_; }
     /// The same 32 bytes as stores and encoders take them. A view of this object.
     [[nodiscard]] std::string_view raw() const noexcept {
@@ -48,6 +50,7 @@ private:
 /// with then, and a made-up one would compare; so it is met where std::bad_alloc is, at the edge of `handle`.
 [[nodiscard]] TOLLGATE_DECL digest sha256(std::string_view text);
 
+/// The two arguments of an HMAC, which are both bytes and must not be confused.
 struct keyed_message {
     std::string_view key;
     std::string_view message;
@@ -66,6 +69,7 @@ inline std::optional<digest> digest::from(std::string_view raw) noexcept {
     return made;
 }
 
+/// Compares in constant time, so that the time says nothing about the bytes.
 inline bool operator==(const digest& a, const digest& b) noexcept {
     using texts = std::array<std::uint64_t, digest::size_bytes / sizeof(std::uint64_t)>;
     const auto x = std::bit_cast<texts>(a.bytes_);

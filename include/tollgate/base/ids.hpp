@@ -29,6 +29,7 @@ public:
     /// Digits only, without sign, space or leading zero: one id has one spelling, so every other one is a 404.
     static constexpr std::optional<id> parse(std::string_view text) noexcept;
 
+    /// The number, 1 or greater unless the id was default constructed.
     [[nodiscard]] constexpr std::int64_t value() const noexcept { return value_; }
 
     friend constexpr auto operator<=>(const id&, const id&) noexcept = default;
@@ -37,6 +38,7 @@ private:
     std::int64_t value_;
 };
 
+/// The ids of this library; each is a distinct type.
 using user_id = id<struct user_tag>;
 using account_id = id<struct account_tag>;  ///< unique within its service
 using hook_id = id<struct hook_tag>;

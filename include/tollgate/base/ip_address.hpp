@@ -12,7 +12,7 @@
 
 namespace tollgate::inline v0 {
 
-/// An IPv4 or IPv6 address as 16 bytes in network order; an IPv4 address is kept as `::ffff:a.b.c.d` (RFC 4291 section
+/// An IPv4 or IPv6 address as 16 bytes in network order; an IPv4 address is kept in its mapped form (RFC 4291 section
 /// 2.5.5.2), so that the two spellings of one host are one address.
 class ip_address {
 public:
@@ -24,6 +24,7 @@ public:
         made.bytes_ = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, a, b, c, d};
         return made;
     }
+    /// From 16 bytes in network order.
     static constexpr ip_address from_bytes(const std::array<std::uint8_t, 16>& bytes) noexcept {
         ip_address made;
         made.bytes_ = bytes;
@@ -33,11 +34,13 @@ public:
     /// Dotted decimal of four parts without leading zeros, or RFC 4291 text; no port, brackets or zone.
     static TOLLGATE_DECL std::optional<ip_address> parse(std::string_view text) noexcept;
 
+    /// Whether it is an IPv4 address, kept in its mapped form.
     [[nodiscard]] constexpr bool is_v4() const noexcept {
         for (std::size_t i = 0; i < 10; ++i)
             if (bytes_[i] != 0) return false;
         return bytes_[10] == 0xff && bytes_[11] == 0xff;
     }
+    /// The 16 bytes in network order.
     [[nodiscard]] constexpr const std::array<std::uint8_t, 16>& bytes() const noexcept { return bytes_; }
 
     /// Canonical text: dotted decimal for IPv4, RFC 5952 for IPv6.
@@ -57,6 +60,7 @@ struct ip_network {
     /// Empty for anything else, and for host bits that are set below the prefix (`10.0.0.1/8`): mostly a typing error.
     static TOLLGATE_DECL std::optional<ip_network> parse(std::string_view text) noexcept;
 
+    /// Whether the address is in this network.
     [[nodiscard]] constexpr bool contains(const ip_address& address) const noexcept {
         for (unsigned bit = 0; bit < prefix_bits; bit += 8) {
             const unsigned left = prefix_bits - bit;

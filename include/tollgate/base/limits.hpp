@@ -24,6 +24,7 @@ inline constexpr std::size_t service_name_bytes_max = 32;        // a path segme
 inline constexpr std::size_t scope_text_bytes_max = 1024;        // all scopes of one credential: 30 services, read and write
 inline constexpr std::size_t scope_list_bytes_max = 4 * 1024;        // a list as sent, with duplicates and separators
 inline constexpr std::size_t secret_text_bytes_max = 55;         // one SHA-256 block with its padding
+/// The public part of a personal token: ours have fewer.
 inline constexpr std::size_t token_username_bytes_max = 32;
 inline constexpr std::size_t client_id_bytes_max = 64;           // our own have 26; an integrator may bring theirs along
 inline constexpr std::size_t decimal_text_bytes_max = 40;        // 38 digits as in NUMERIC(38), a sign, a point

@@ -24,6 +24,7 @@ public:
 
     constexpr lookup() noexcept = default;
 
+    /// Which of the three states it is in.
     [[nodiscard]] constexpr bool is_hit() const noexcept { return state_ == state::hit; }
     [[nodiscard]] constexpr bool is_miss() const noexcept { return state_ == state::miss; }
     [[nodiscard]] constexpr bool is_unknown() const noexcept { return state_ == state::unknown; }

@@ -35,16 +35,18 @@ struct error {
     friend bool operator==(const error&, const error&) = default;
 };
 
+/// An error of each kind. `cause` is for the operator, `message` for the client.
 [[nodiscard]] inline error unavailable(std::string cause) {
     return {error_kind::unavailable, "The service is temporarily unavailable. Try again in a moment.", std::move(cause)};
 }
 
+/// An error that is a fault of this program: a 500 to the client.
 [[nodiscard]] inline error internal_error(std::string cause) {
     return {error_kind::internal, "Something went wrong on our side.", std::move(cause)};
 }
 
+/// An error of the client's request; the message is part of the response.
 [[nodiscard]] inline error invalid(std::string message) { return {error_kind::invalid, std::move(message), {}}; }
-
 [[nodiscard]] inline error malformed(std::string message) { return {error_kind::malformed, std::move(message), {}}; }
 
 /// The same text for what does not exist and for what belongs to another user, so that the two cannot be told apart.
@@ -63,9 +65,11 @@ inline int report(const error& why) noexcept {
 /// for the operator, or the message if there is no cause.
 class bad_result_access : public std::logic_error {
 public:
+    /// Thrown by `value()` of a result that holds `why`.
     explicit bad_result_access(tollgate::error why)
         : std::logic_error{why.cause.empty() ? why.message : why.cause}, error_{std::move(why)} {}
 
+    /// The error that the result held.
     [[nodiscard]] tollgate::error& error() & noexcept { return error_; }
     [[nodiscard]] const tollgate::error& error() const& noexcept { return error_; }
     [[nodiscard]] tollgate::error&& error() && noexcept { return std::move(error_); }
@@ -154,12 +158,14 @@ class [[nodiscard]] result {
     static_assert(std::is_nothrow_move_constructible_v<T>, "tollgate: the value of a result moves without throwing");
 
 public:
+    /// As in std::expected (C++23, [expected.object]).
     using value_type = T;
     using error_type = tollgate::error;
 
     result()
         requires std::default_initializable<T>
         : value_{}, has_value_{true} {}
+    /// Holds a value, or an error.
     result(T value) noexcept : value_{std::move(value)}, has_value_{true} {}
     result(tollgate::error why) noexcept : error_{std::move(why)}, has_value_{false} {}
     /// From what converts to T, and from a result of it.
@@ -177,6 +183,7 @@ public:
         requires std::constructible_from<T, Args...>
     explicit result(std::in_place_t, Args&&... args) : value_(std::forward<Args>(args)...), has_value_{true} {}
 
+    /// Copies or moves what is held; the type of the error never throws when it moves.
     result(result&& from) noexcept : has_value_{from.has_value_} {
         if (has_value_) std::construct_at(std::addressof(value_), std::move(from.value_));
         else std::construct_at(std::addressof(error_), std::move(from.error_));
@@ -187,6 +194,7 @@ public:
         if (has_value_) std::construct_at(std::addressof(value_), from.value_);
         else std::construct_at(std::addressof(error_), from.error_);
     }
+    /// Replaces what is held.
     result& operator=(result&& from) noexcept {
         if (this == &from) return *this;
         std::destroy_at(this);
@@ -212,6 +220,7 @@ public:
     void swap(result& with) noexcept { std::swap(*this, with); }
     friend void swap(result& a, result& b) noexcept { a.swap(b); }
 
+    /// Whether it holds a value.
     [[nodiscard]] bool has_value() const noexcept { return has_value_; }
     explicit operator bool() const noexcept { return has_value_; }
 
@@ -235,6 +244,7 @@ public:
     [[nodiscard]] tollgate::error&& error() && noexcept { return assert(!has_value_), std::move(error_); }
     [[nodiscard]] const tollgate::error&& error() const&& noexcept { return assert(!has_value_), std::move(error_); }
 
+    /// The value, or `otherwise` where there is an error.
     template <class U = T>
     [[nodiscard]] T value_or(U&& otherwise) const& {
         return has_value_ ? value_ : static_cast<T>(std::forward<U>(otherwise));
@@ -243,6 +253,7 @@ public:
     [[nodiscard]] T value_or(U&& otherwise) && {
         return has_value_ ? std::move(value_) : static_cast<T>(std::forward<U>(otherwise));
     }
+    /// The error, or `otherwise` where there is a value.
     [[nodiscard]] tollgate::error error_or(tollgate::error otherwise) const& { return has_value_ ? std::move(otherwise) : error_; }
     [[nodiscard]] tollgate::error error_or(tollgate::error otherwise) && {
         return has_value_ ? std::move(otherwise) : std::move(error_);
@@ -292,17 +303,21 @@ private:
 template <>
 class [[nodiscard]] result<void> {
 public:
+    /// As in std::expected (C++23, [expected.void]).
     using value_type = void;
     using error_type = tollgate::error;
 
     result() = default;
+    /// Holds an error, or success.
     result(tollgate::error why) noexcept : error_{std::move(why)} {}
     explicit result(std::in_place_t) noexcept {}
 
+    /// Makes it a success, or swaps what is held.
     void emplace() noexcept { error_.reset(); }
     void swap(result& with) noexcept { std::swap(*this, with); }
     friend void swap(result& a, result& b) noexcept { a.swap(b); }
 
+    /// Whether it is a success.
     [[nodiscard]] bool has_value() const noexcept { return !error_.has_value(); }
     explicit operator bool() const noexcept { return has_value(); }
 
@@ -320,6 +335,7 @@ public:
     [[nodiscard]] tollgate::error&& error() && noexcept { return *std::move(error_); }
     [[nodiscard]] const tollgate::error&& error() const&& noexcept { return *std::move(error_); }
 
+    /// The error, or `otherwise` on success.
     [[nodiscard]] tollgate::error error_or(tollgate::error otherwise) const& { return error_ ? *error_ : std::move(otherwise); }
     [[nodiscard]] tollgate::error error_or(tollgate::error otherwise) && {
         return error_ ? *std::move(error_) : std::move(otherwise);
@@ -357,12 +373,14 @@ template <class T, class U>
     else return *a == *b;
 }
 
+/// Whether it holds a value that is equal to `value`.
 template <class T, class U>
     requires(!std::is_void_v<T> && !base_detail::is_result<U> && !std::is_same_v<U, error>)
 [[nodiscard]] bool operator==(const result<T>& a, const U& value) {
     return a.has_value() && static_cast<bool>(*a == value);
 }
 
+/// Whether it holds an error that is equal to `why`.
 template <class T>
 [[nodiscard]] bool operator==(const result<T>& a, const error& why) {
     return !a.has_value() && a.error() == why;

@@ -21,7 +21,9 @@ struct route_pattern {
 /// A few methods, as `Allow` lists them.
 class method_set {
 public:
+    /// Adds a method; adding it twice changes nothing.
     constexpr void add(http::method m) noexcept { bits_ |= bit(m); }
+    /// Whether the method is in the set, or the set is empty.
     [[nodiscard]] constexpr bool contains(http::method m) const noexcept { return (bits_ & bit(m)) != 0; }
     [[nodiscard]] constexpr bool empty() const noexcept { return bits_ == 0; }
 
@@ -36,6 +38,7 @@ private:
 struct route_match {
     enum class kind : std::uint8_t { unknown_path, other_method, found };
 
+    /// Whether the path and the method are known.
     kind result = kind::unknown_path;
     std::uint16_t route = 0;      ///< found: which line of the table; other_method: one of those that the path fits
     std::uint8_t captured = 0;    ///< how many parameters that line has

@@ -60,6 +60,7 @@ struct sign_in_attempt {
     ip_address client;  ///< behind trusted proxies, the one they name
 };
 
+/// What an attempt to sign in came to.
 enum class sign_in_result : std::uint8_t {
     signed_in,
     refused,  ///< unknown login or wrong password; which of them is not disclosed

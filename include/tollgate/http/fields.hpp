@@ -36,6 +36,7 @@ enum class field_id : std::uint8_t {
 
 [[nodiscard]] constexpr field_id to_field_id(std::string_view name) noexcept;
 
+/// One field of a message, in the bytes of the message: it is valid for as long as they are.
 struct field {
     std::string_view name;   ///< a token, as sent
     std::string_view value;  ///< without whitespace at its ends, otherwise as sent
@@ -44,8 +45,10 @@ struct field {
 /// Field lines in the order they came: views of somebody else's bytes, a bounded number, nothing on the heap.
 class field_lines {
 public:
+    /// How many fields one message may have; another one is refused.
     static constexpr std::size_t size_max = limits::field_count_max;
 
+    /// Removes all fields and keeps the memory.
     void clear() noexcept {
         size_ = 0;
         lookup_ = {};
@@ -69,6 +72,7 @@ public:
     /// The bytes that the lines are views of have moved: what was at address `from` is at `to` now.
     void relocate(std::uintptr_t from, const char* to) noexcept;
 
+    /// The fields in the order of the message.
     [[nodiscard]] const field* begin() const noexcept { return lines_.data(); }
     [[nodiscard]] const field* end() const noexcept { return lines_.data() + size_; }
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
@@ -152,6 +156,7 @@ inline constexpr known_name transfer_encoding_name{"transfer-encoding", field_id
 
 }  // namespace detail
 
+/// The id of a field name, compared without case (RFC 9110 section 5.1); `field_id::other` for a name without one.
 constexpr field_id to_field_id(std::string_view name) noexcept {
     using namespace detail;
     switch (name.size()) {
@@ -206,6 +211,7 @@ inline std::string_view field_lines::find(std::string_view name) const noexcept 
 
 namespace tollgate::inline v0::http::detail {
 
+/// What reading one field line came to.
 enum class line_result : std::uint8_t {
     unfinished,          ///< call again when there are more bytes
     field,               ///< one field line was read
@@ -248,6 +254,7 @@ public:
     /// Reads from `bytes` (all of them, from the message's first) not further than `bytes_end`.
     [[nodiscard]] line_result read(const char* bytes, std::size_t bytes_end, field_id& id, field& line) noexcept;
 
+    /// Whether the next byte begins a line.
     [[nodiscard]] bool at_line_begin() const noexcept { return seen_ == begin_; }
 
     /// Behind the last line that was read.
@@ -326,12 +333,15 @@ namespace tollgate::inline v0::http {
 /// types that hold no line end. Used again, it allocates nothing.
 class field_block {
 public:
+    /// Removes all lines and keeps the memory.
     void clear() noexcept { lines_.clear(); }
 
+    /// Appends one line. Allocates where the block has to grow.
     void add(field_name name, field_value value) {
         lines_.append(name.view()).append(": ").append(value.view()).append("\r\n");
     }
 
+    /// All lines as they go on the wire, each ended by CRLF; valid until the block changes.
     [[nodiscard]] std::string_view view() const noexcept { return lines_; }
 
 private:

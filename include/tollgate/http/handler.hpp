@@ -141,6 +141,7 @@ concept knows_its_mounts = requires(const H& h) {
 /// A handler of any type behind one: what lets `server` be no template. A view; the handler must outlive it.
 class handler_ref {
 public:
+    /// Refers to `target`, which outlives it.
     template <class H>
         requires(!std::same_as<std::remove_cvref_t<H>, handler_ref>) && handler<H>
     handler_ref(H& target) noexcept
@@ -156,6 +157,7 @@ public:
           }},
           blocking_{handler_blocks<H>()} {}
 
+    /// Passes a request, what the server refused, or a step of a request to the handler.
     void handle(const request& request, response& response) const noexcept { handle_request_(target_, request, response); }
     void handle(const refusal& refused, response& response) const noexcept { handle_refusal_(target_, refused, response); }
     [[nodiscard]] handle_step advance(const request& request, response& response, handler_state& state,

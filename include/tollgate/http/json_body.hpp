@@ -12,8 +12,10 @@
 
 namespace tollgate::inline v0::http {
 
+/// The kind of a JSON value (RFC 8259 section 3); `integer` is a number without fraction and exponent.
 enum class json_kind : std::uint8_t { null, boolean, integer, number, text, object, array };
 
+/// A member of an object: its name and its value.
 struct json_member {
     std::string name;   ///< unescaped
     json_kind kind = json_kind::null;
@@ -26,6 +28,7 @@ struct json_member {
 /// The members of a JSON object, in the order they came; no name comes twice.
 class json_object {
 public:
+    /// From members in the order of the document.
     explicit json_object(std::vector<json_member> members) noexcept : members_{std::move(members)} {}
 
     /// Null if there is none of this name.
@@ -35,6 +38,7 @@ public:
         return nullptr;
     }
 
+    /// The members in the order of the document.
     [[nodiscard]] const json_member* begin() const noexcept { return members_.data(); }
     [[nodiscard]] const json_member* end() const noexcept { return members_.data() + members_.size(); }
     [[nodiscard]] std::size_t size() const noexcept { return members_.size(); }

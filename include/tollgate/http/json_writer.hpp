@@ -18,12 +18,14 @@ class json_name {
 public:
     static constexpr std::size_t bytes_max = 60;  // ours have under 30; a bound lets one be put together on the stack
 
+    /// From a literal that needs no escaping; another one does not compile.
     consteval json_name(const char* literal) : text_{literal} {
         if (text_.size() > bytes_max) throw "a member's name is at most 60 bytes";
         for (char c : text_)
             if (c < ' ' || c > '~' || c == '"' || c == '\\')
                 throw "a member's name is printable ASCII without quote and backslash";
     }
+    /// The name without quotes.
     [[nodiscard]] constexpr std::string_view view() const noexcept { return text_; }
 
 private:
@@ -45,8 +47,10 @@ class json_writer {
 public:
     static constexpr unsigned depth_max = 64;  // one bit a level, for the assertions; our deepest document has 8
 
+    /// Appends to `out`, which outlives the writer.
     explicit json_writer(std::string& out) noexcept : out_{&out}, begin_{out.size()} {}
 
+    /// Opens or closes an object or array. At most `depth_max` may be open at once.
     json_writer& begin_object() { return open('{', true); }
     json_writer& end_object() { return close('}', true); }
     json_writer& begin_array() { return open('[', false); }
@@ -57,9 +61,12 @@ public:
     /// The same for a name that is no literal, such as a path; escaped as text is.
     json_writer& member_named(std::string_view name);
 
+    /// A value: a text (UTF-8, which is escaped), a whole number, a truth value, or null.
     json_writer& string(std::string_view value);
+    /// A whole number.
     json_writer& integer(std::integral auto value)
         requires(!std::same_as<decltype(value), bool> && !std::same_as<decltype(value), char>);
+    /// A truth value, or null.
     json_writer& boolean(bool value) { return raw(value ? "true" : "false"); }
     json_writer& null() { return raw("null"); }
 

@@ -11,6 +11,7 @@ namespace tollgate::inline v0::http {
 /// Methods of RFC 9110 section 9 and RFC 5789 (PATCH); any other token is `other`. Names are case-sensitive.
 enum class method : std::uint8_t { get, head, post, put, delete_, patch, options, connect, trace, other };
 
+/// The method of a name, compared with case (RFC 9110 section 9.1); `method::other` for one without a constant.
 [[nodiscard]] constexpr method to_method(std::string_view name) noexcept {
     switch (name.size()) {
         case 3: return name == "GET" ? method::get : name == "PUT" ? method::put : method::other;
@@ -55,6 +56,7 @@ struct target {
     }
 };
 
+/// The version in the request line (RFC 9112 section 2.3).
 enum class version : std::uint8_t { http_1_0, http_1_1 };
 
 /// How much of a request's body has arrived when a handler sees the request.

@@ -40,6 +40,7 @@ enum class status : std::uint16_t {
     version_not_supported = 505,
 };
 
+/// The three digits of a status (RFC 9110 section 15).
 [[nodiscard]] constexpr unsigned to_number(status s) noexcept { return static_cast<unsigned>(s); }
 
 /// The reason phrase of the registry; "Status" for a number that is not listed above.
@@ -75,11 +76,13 @@ enum class status : std::uint16_t {
 /// The name of a response field: a literal token, checked while compiling.
 class field_name {
 public:
+    /// From a literal that is a token (RFC 9110 section 5.6.2); another one does not compile.
     consteval field_name(const char* literal) : text_{literal} {
         if (text_.empty()) throw "a field name is not empty";
         for (char c : text_)
             if (!is_token_char(c)) throw "a field name is a token (RFC 9110 section 5.6.2)";
     }
+    /// The text as it goes on the wire.
     [[nodiscard]] constexpr std::string_view view() const noexcept { return text_; }
 
 private:
@@ -90,6 +93,7 @@ private:
 /// compiling, other text by `from`. So no value that we set can end a line and begin another (response splitting).
 class field_value {
 public:
+    /// From a literal without control characters; another one does not compile.
     consteval field_value(const char* literal) : text_{literal} {
         if (!is_safe(text_)) throw "a field value holds visible characters, spaces and tabs only (RFC 9110 section 5.5)";
     }
@@ -100,6 +104,7 @@ public:
         return field_value{unchecked{}, text};
     }
 
+    /// The text as it goes on the wire.
     [[nodiscard]] constexpr std::string_view view() const noexcept { return text_; }
 
 private:
@@ -127,9 +132,12 @@ public:
         keep_reasonable(body_);
     }
 
+    /// The status; 200 unless `set_status` was called.
     [[nodiscard]] http::status status() const noexcept { return status_; }
+    /// Sets the status line.
     void set_status(http::status s) noexcept { status_ = s; }
 
+    /// Appends a field with a text, a number, or a moment in ISO 8601. Existing fields of that name stay.
     void add(field_name name, field_value value) { add_line(name.view(), value.view()); }
     void add(field_name name, std::unsigned_integral auto number) {
         char digits[20];

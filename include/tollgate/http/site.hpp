@@ -38,6 +38,8 @@ struct place {
     std::string host;
     std::string prefix;
 };
+
+/// A handler and the paths that it serves; the handler outlives the mount.
 template <handler H>
 [[nodiscard]] mount<H> mounted(place where, H& target) {
     return {{std::move(where.prefix)}, std::move(where.host), target};
@@ -68,14 +70,18 @@ template <handler... H>
     requires(sizeof...(H) > 0)
 class site {
 public:
+    /// Whether a handler of the site may block.
     static constexpr bool blocking = (handler_blocks<H>() || ...);
 
+    /// From mounts; the first one that matches serves a request.
     explicit site(mount<H>... mounts) : mounts_{std::move(mounts)...} {}
 
+    /// Passes a request to the handler of its path.
     void handle(const request& request, response& response) noexcept {
         with_fitting(request, mounts_, [&](auto& target) { target.handle(request, response); });
     }
 
+    /// Passes what the server refused to the last handler.
     void handle(const refusal& refused, response& response) noexcept {
         std::get<sizeof...(H) - 1>(mounts_).target.handle(refused, response);
     }

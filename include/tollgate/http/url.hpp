@@ -16,6 +16,7 @@ namespace tollgate::inline v0::http {
 /// look after a proxy has joined them.
 [[nodiscard]] TOLLGATE_DECL bool is_authority(std::string_view text) noexcept;
 
+/// The schemes that a URL may have here.
 enum class url_scheme : std::uint8_t { http, https };
 
 /// An absolute `http` or `https` URL, taken apart: where a webhook goes, or where a browser is sent back to.
@@ -40,6 +41,7 @@ struct url {
     /// are IPv6 zones, names that DNS could not hold, and hosts that end in a number without being an IPv4 address.
     static TOLLGATE_DECL std::optional<url> parse(std::string_view text);
 
+    /// The port of the scheme: 80 or 443 (RFC 9110 section 4.2).
     [[nodiscard]] constexpr std::uint16_t default_port() const noexcept {
         return scheme == url_scheme::http ? 80 : 443;
     }

@@ -26,6 +26,7 @@ enum class without_redis : std::uint8_t {
     refuse,      ///< all are refused, for a second at a time; a limiter's only refusal is the one of a full window (429)
 };
 
+/// How a `redis_limiter` shares windows, and what it does while Redis is away.
 struct redis_limiter_settings {
     /// Begins the name of each key. Whoever shares it shares the windows.
     std::string prefix = "tollgate:";
@@ -75,6 +76,7 @@ struct redis_limiter_settings {
 /// **Threads**: any number. Nothing is thrown. Movable; nothing may be running while it moves or dies.
 class redis_limiter {
 public:
+    /// It may wait for Redis.
     static constexpr bool blocking = true;
 
     /// `url` as `redis::parse_url` reads it. Connects to nothing yet. Problem (invalid) for a URL or an
@@ -82,10 +84,12 @@ public:
     [[nodiscard]] static TOLLGATE_DECL result<redis_limiter> open(std::string_view url,
                                                                   const redis_limiter_settings& settings = {});
 
+    /// Movable while no other thread uses it; not copyable.
     TOLLGATE_DECL redis_limiter(redis_limiter&&) noexcept;
     TOLLGATE_DECL redis_limiter& operator=(redis_limiter&&) noexcept;
     TOLLGATE_DECL ~redis_limiter();
 
+    /// The contract `rate_limiter`.
     [[nodiscard]] TOLLGATE_DECL verdict take(const limit_key& key, const quota& allowed, instant now) noexcept;
     [[nodiscard]] TOLLGATE_DECL verdict peek(const limit_key& key, const quota& allowed, instant now) noexcept;
 

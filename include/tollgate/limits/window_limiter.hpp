@@ -43,6 +43,7 @@ public:
     TOLLGATE_DECL window_limiter& operator=(window_limiter&&) noexcept;
     TOLLGATE_DECL ~window_limiter();
 
+    /// The contract `rate_limiter`.
     [[nodiscard]] TOLLGATE_DECL verdict take(const limit_key& key, const quota& allowed, instant now) noexcept;
     [[nodiscard]] TOLLGATE_DECL verdict peek(const limit_key& key, const quota& allowed, instant now) const noexcept;
 

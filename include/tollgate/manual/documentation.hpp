@@ -27,20 +27,25 @@ namespace tollgate::inline v0 {
 /// it is made; after that nothing changes, so `handle` may be called from many threads at once. No page has a script.
 class api_documentation {
 public:
+    /// Makes all pages from the settings and the routes; `oauth` adds those about OAuth.
     TOLLGATE_DECL api_documentation(const api_settings& settings, std::span<const route_description> routes,
                                     const std::optional<oauth_facts>& oauth = {});
 
+    /// The same from a table.
     template <class Table>
     api_documentation(const api_settings& settings, const Table& table)
         : api_documentation{settings, std::span<const route_description>{describe_routes(table)}} {}
 
+    /// The same with the pages about OAuth.
     template <class Table, class OauthSettings>
     api_documentation(const api_settings& settings, const Table& table, const OauthSettings& oauth)
         : api_documentation{settings, std::span<const route_description>{describe_routes(table)},
                             std::optional{oauth_facts::of(oauth)}} {}
 
+    /// No page takes a body.
     static constexpr bool reads_body = false;
 
+    /// Serves a page, or answers what the server refused.
     TOLLGATE_DECL void handle(const http::request& asked, http::response& out) const noexcept;
     TOLLGATE_DECL void handle(const http::refusal& refused, http::response& out) const noexcept;
 

@@ -27,6 +27,7 @@ struct application {
     instant created_at;
 };
 
+/// An application to be stored.
 struct new_application {
     user_id owner;
     client_id_text client_id;  ///< unique; a duplicate is a conflict

@@ -55,6 +55,7 @@ enum class attempt_end : std::uint8_t {
     bad_answer,       ///< not HTTP, or beyond a bound
 };
 
+/// One HTTP request of a delivery, and what came of it.
 struct attempt {
     instant at;  ///< when it began
     milliseconds duration{};
@@ -125,6 +126,7 @@ struct claim_terms {
     std::size_t data_bytes_max = 16 * 1024 * 1024;  ///< of all events together, but always at least one
 };
 
+/// What a claim leased, and when there may be more.
 struct claimed_deliveries {
     std::vector<due_delivery> deliveries;
     /// When asking again on the same terms could give more, if nobody appends or settles before: at once when that is not
@@ -132,6 +134,7 @@ struct claimed_deliveries {
     std::optional<instant> next_at;
 };
 
+/// What an attempt means for its delivery.
 enum class delivery_verdict : std::uint8_t {
     delivered,
     again,     ///< at `again_at`
@@ -151,6 +154,7 @@ struct settlement {
     std::optional<instant> disable_if_failing_since{};
 };
 
+/// What became of a delivery whose attempt was recorded.
 enum class settle_result : std::uint8_t {
     done,
     hook_disabled,  ///< done, and the hook gets nothing any more

@@ -75,6 +75,7 @@ enum class redemption_result : std::uint8_t {
     reused,             ///< redeemed before: the tokens made from it are revoked
 };
 
+/// What the exchange of a code came to.
 struct redeemed_code {
     redemption_result result = redemption_result::unknown;
     std::optional<user_id> user;  ///< set exactly if redeemed
@@ -92,12 +93,14 @@ struct token_refresh {
     seconds refresh_lifetime;  ///< from `now`, at most until the token's absolute end
 };
 
+/// What a refresh came to.
 enum class refresh_result : std::uint8_t {
     refreshed,
     unknown,  ///< unknown, expired, revoked, or another application's
     too_wide,  ///< a scope that the refresh token does not have
 };
 
+/// The result of a refresh, with the grant of the token.
 struct refreshed_token {
     refresh_result result = refresh_result::unknown;
     scope_set scopes;  ///< the new access token's, if refreshed

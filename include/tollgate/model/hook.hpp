@@ -16,6 +16,7 @@ namespace tollgate::inline v0 {
 /// How a hook came to be.
 enum class hook_source { api, manual };
 
+/// The name under which it is served and stored.
 [[nodiscard]] constexpr std::string_view to_text(hook_source source) noexcept {
     return source == hook_source::api ? "api" : "manual";
 }
@@ -26,6 +27,7 @@ enum class disable_reason {
     failing,  ///< there was no success for too long
 };
 
+/// When and why a webhook was disabled.
 struct hook_disablement {
     instant at;
     disable_reason why = disable_reason::failing;
@@ -58,6 +60,7 @@ struct new_hook {
     instant created_at;
 };
 
+/// The form of a secret (Standard Webhooks): the prefix, then this many random bytes in Base64.
 inline constexpr std::string_view hook_secret_prefix = "whsec_";
 inline constexpr std::size_t hook_secret_random_bytes = 32;  // the Standard Webhooks specification: 24 to 64
 

@@ -13,6 +13,7 @@
 
 namespace tollgate::inline v0 {
 
+/// The public part of a personal token, which Basic credentials name as the user.
 using token_username = inline_text<limits::token_username_bytes_max>;
 
 /// A personal token as its owner's settings list it. The store keeps only the digest of its secret.
@@ -26,6 +27,7 @@ struct personal_token {
     std::optional<instant> last_used_at;  ///< recorded at a bounded rate, so it may lag
 };
 
+/// A personal token to be stored.
 struct new_personal_token {
     user_id user;
     token_username username;  ///< unique; a duplicate is a conflict

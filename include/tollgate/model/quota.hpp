@@ -27,6 +27,7 @@ struct quota_told {
     friend constexpr bool operator==(const quota_told&, const quota_told&) noexcept = default;
 };
 
+/// What a limit counts by.
 enum class limit_kind : std::uint8_t { user, address };
 
 /// What a request is counted against: a user, whatever token they use, or a client's address.
@@ -35,11 +36,13 @@ enum class limit_kind : std::uint8_t { user, address };
 /// a prefix in 0000::/8 (RFC 4291 section 2.4), which no client uses.
 class limit_key {
 public:
+    /// The key of a user, or of a client's address (an IPv6 address counts by its /64).
     static constexpr limit_key of(user_id user) noexcept {
         return {limit_kind::user, static_cast<std::uint64_t>(user.value())};
     }
     static constexpr limit_key of(const ip_address& client) noexcept;
 
+    /// What kind of key it is.
     [[nodiscard]] constexpr limit_kind kind() const noexcept { return kind_; }
     /// Unique among keys of one kind.
     [[nodiscard]] constexpr std::uint64_t value() const noexcept { return value_; }

@@ -34,6 +34,7 @@ public:
     /// False, and unchanged, if it does not fit. Adding an existing scope is true.
     constexpr bool add(std::string_view scope) noexcept;
 
+    /// Whether the scope is in the set, by its exact name.
     [[nodiscard]] constexpr bool contains(std::string_view scope) const noexcept;
     /// By name only, whatever one scope covers of another.
     [[nodiscard]] constexpr bool contains_all(const scope_set& others) const noexcept;

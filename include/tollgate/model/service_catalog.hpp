@@ -18,6 +18,7 @@ struct service {
     std::string write_scope;          ///< `{name}`, which covers reading
     std::vector<std::string> events;  ///< that hooks can subscribe to
 
+    /// Whether the service has an event of this name.
     [[nodiscard]] TOLLGATE_DECL bool has_event(std::string_view event) const noexcept;
 };
 
@@ -44,6 +45,7 @@ public:
     /// Every scope, in the order in which pages list them.
     [[nodiscard]] TOLLGATE_DECL std::vector<std::string> scopes() const;
 
+    /// All services in the order in which they were added.
     [[nodiscard]] const std::vector<service>& services() const noexcept { return services_; }
 
 private:

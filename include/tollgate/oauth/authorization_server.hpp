@@ -47,6 +47,7 @@ class authorization_server {
     static constexpr bool limiter_blocks = http::handler_blocks<policy_type<decltype(Policies::limiter)>>();
 
 public:
+    /// Whether handling a request may block.
     static constexpr bool blocking = always_blocks || limiter_blocks || sign_in_source<Sessions>;
 
     /// Throws std::invalid_argument if auth_url is not an absolute URL, and std::runtime_error if the random source
@@ -110,6 +111,7 @@ public:
                (request.method == http::method::post && where == oauth::endpoint::one_page);
     }
 
+    /// The settings that it was made with.
     [[nodiscard]] const oauth_settings& settings() const noexcept { return settings_; }
 
 private:

@@ -82,6 +82,7 @@ public:
     /// Whether sign-in and sign-out are here; otherwise users are redirected to `Sessions::sign_in_url`.
     static constexpr bool signs_in = sign_in_source<Sessions>;
 
+    /// Whether handling a request may block.
     static constexpr bool blocking =
         signs_in || http::handler_blocks<Users>() || http::handler_blocks<Sessions>() || http::handler_blocks<Store>();
 
@@ -92,6 +93,7 @@ public:
     account_pages(const account_pages&) = delete;
     account_pages& operator=(const account_pages&) = delete;
 
+    /// Serves a request, or answers what the server refused.
     void handle(const http::request& request, http::response& response) noexcept;
     void handle(const http::refusal& refused, http::response& response) noexcept;
 
@@ -119,12 +121,14 @@ public:
     /// The paths for `http::site`.
     [[nodiscard]] std::vector<std::string> mounts() const;
 
+    /// The parts that the pages were made with.
     [[nodiscard]] Users& users() noexcept { return users_; }
     [[nodiscard]] Sessions& sessions() noexcept { return sessions_; }
     [[nodiscard]] Store& store() noexcept { return store_; }
     [[nodiscard]] Policies& policies() noexcept { return policies_; }
     [[nodiscard]] const page_settings& settings() const noexcept { return settings_; }
     [[nodiscard]] const renderer_type& renderer() const noexcept { return renderer_; }
+    /// The path of a page.
     [[nodiscard]] std::string url_of(page which) const {
         return renderer_.site().root + std::string{pages::path_of(which)};
     }

@@ -17,6 +17,7 @@ namespace tollgate::inline v0 {
 template <class Api>
 class api_call {
 public:
+    /// Made by the API for each request that passed its judgement.
     api_call(Api& api, const http::request& asked, http::response& out, const caller* who, instant now) noexcept
         : api_{api}, asked_{asked}, out_{out}, who_{who}, now_{now} {}
 
@@ -30,7 +31,9 @@ public:
     /// What `{base_url}/openapi.json` answers with.
     [[nodiscard]] const auto& openapi() const noexcept { return api_.openapi(); }
 
+    /// The request, and the time at which it is judged.
     [[nodiscard]] const http::request& asked() const noexcept { return asked_; }
+    /// The time at which the request is judged.
     [[nodiscard]] instant now() const noexcept { return now_; }
 
     /// Whether there is a caller; on a route that is not open there always is.

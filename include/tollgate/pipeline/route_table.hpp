@@ -23,9 +23,11 @@ template <std::size_t Size>
 struct fixed_text {
     char characters[Size]{};
 
+    /// From a literal, as a template argument.
     consteval fixed_text(const char (&literal)[Size]) {
         for (std::size_t i = 0; i < Size; ++i) characters[i] = literal[i];
     }
+    /// The text without its final zero.
     [[nodiscard]] constexpr std::string_view view() const noexcept { return {characters, Size - 1}; }
 };
 
@@ -83,14 +85,18 @@ struct path_parameter {
     static constexpr std::optional<type> parse(std::string_view text) noexcept { return text; }
 };
 
+/// `{account}` in a path: an account id.
 template <>
 struct path_parameter<"account"> {
+    /// The type that an endpoint receives, and its parser; other text is a 404.
     using type = account_id;
     static constexpr std::optional<type> parse(std::string_view text) noexcept { return account_id::parse(text); }
 };
 
+/// `{hook}` in a path: a webhook id.
 template <>
 struct path_parameter<"hook"> {
+    /// The type that an endpoint receives, and its parser; other text is a 404.
     using type = hook_id;
     static constexpr std::optional<type> parse(std::string_view text) noexcept { return hook_id::parse(text); }
 };
@@ -104,6 +110,7 @@ struct access_rule {
         service_read,   ///< whoever was granted the read scope of the path's `{service}`
         service_write,  ///< whoever was granted the write scope of the path's `{service}`
     };
+    /// Who may call the route.
     kind who;
     std::string_view scope{};  ///< of static storage
 };
@@ -114,6 +121,8 @@ struct service_access_rule {
     constexpr operator access_rule() const noexcept { return {who}; }
 };
 
+/// The access rules: everybody; every caller with valid credentials; credentials with a scope of the service in the
+/// path, for reading or for everything; credentials with a named scope.
 inline constexpr access_rule open_to_all{access_rule::kind::open};
 inline constexpr access_rule any_caller{access_rule::kind::any_caller};
 inline constexpr service_access_rule read_of_service{access_rule::kind::service_read};
@@ -126,6 +135,7 @@ struct json_shape {
     std::string_view schema{};
     std::string_view example{};
 
+    /// Whether nothing is said about the body.
     [[nodiscard]] constexpr bool empty() const noexcept { return schema.empty(); }
 };
 
@@ -145,6 +155,7 @@ struct route {
     static constexpr std::string_view path = Pattern.view();
     static constexpr pipeline::pattern_parameters parameters = pipeline::parameters_of<Pattern>();
 
+    /// What a route consists of.
     http::method method;
     access_rule access;
     Endpoint endpoint;
@@ -219,17 +230,21 @@ template <class... Routes>
 struct route_table {
     std::tuple<Routes...> routes;
 
+    /// A table of routes, made from `on_get` and its like.
     constexpr explicit route_table(Routes... each) : routes{std::move(each)...} {}
     constexpr explicit route_table(std::tuple<Routes...> all) : routes{std::move(all)} {}
 
+    /// How many routes the table has.
     static constexpr std::size_t size = sizeof...(Routes);
 
+    /// Calls `visit` with each route in turn.
     template <class Visit>
     constexpr void for_each(Visit&& visit) const {
         std::apply([&](const Routes&... each) { (visit(each), ...); }, routes);
     }
 };
 
+/// The routes of both tables, those of the first one first.
 template <class... A, class... B>
 [[nodiscard]] constexpr route_table<A..., B...> operator+(route_table<A...> first, route_table<B...> second) {
     return route_table<A..., B...>{std::tuple_cat(std::move(first.routes), std::move(second.routes))};
@@ -272,6 +287,7 @@ consteval auto to_fixed_text() {
     return fixed_text<Name.size() + 1>{characters};
 }
 
+/// The name and type of a parameter of a route, by its position in the path.
 template <class Route, std::size_t Index>
 struct parameter_of {
     static constexpr std::string_view name = Route::parameters.names[Index];

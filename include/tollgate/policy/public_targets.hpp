@@ -16,6 +16,7 @@ struct public_targets {
     /// development, and for a service whose users are all inside.
     bool private_allowed = false;
 
+    /// The contract `target_rule`.
     [[nodiscard]] TOLLGATE_DECL result<void> check(const http::url& target) const;
     [[nodiscard]] TOLLGATE_DECL bool allows(const ip_address& address) const noexcept;
 };

@@ -12,6 +12,7 @@
 namespace tollgate::inline v0 {
 
 inline constexpr std::size_t webhook_key_bytes_min = 24;  // the Standard Webhooks specification: 24 to 64
+/// The longest key that the Standard Webhooks specification allows, in bytes.
 inline constexpr std::size_t webhook_key_bytes_max = 64;
 
 /// What is signed of a webhook: `id.timestamp.body`. Views.

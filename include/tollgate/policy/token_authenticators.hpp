@@ -21,6 +21,7 @@ struct basic_token {
     static constexpr std::string_view challenge = "Basic realm=\"api\", charset=\"UTF-8\"";
     static constexpr bool only_finds_credentials = true;
 
+    /// The contract `authenticator`.
     template <credential_source Store>
     [[nodiscard]] result<std::optional<caller>> identify(std::string_view credentials, Store& store, instant now) const;
 
@@ -62,6 +63,7 @@ struct bearer_token {
     static constexpr std::string_view challenge = "Bearer realm=\"api\"";
     static constexpr bool only_finds_credentials = true;
 
+    /// The contract `authenticator`.
     template <credential_source Store>
     [[nodiscard]] result<std::optional<caller>> identify(std::string_view credentials, Store& store, instant now) const;
 

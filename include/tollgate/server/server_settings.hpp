@@ -24,6 +24,7 @@ struct tls_settings {
     std::string certificate_pem = {};
     std::string key_pem = {};
 
+    /// Whether a certificate and key are given.
     [[nodiscard]] bool enabled() const noexcept {
         return !certificate_file.empty() || !key_file.empty() || !certificate_pem.empty() || !key_pem.empty();
     }

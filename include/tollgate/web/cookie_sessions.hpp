@@ -79,6 +79,7 @@ private:
 template <session_store Store, password_source Passwords, random_source Random = system_random>
 class cookie_sessions {
 public:
+    /// Whether a session lookup may block.
     static constexpr bool blocking = http::handler_blocks<Store>();
 
     /// Throws std::invalid_argument as `session_cookie` does.
@@ -103,6 +104,7 @@ public:
             session{(*found)->user, std::move((*found)->login), session_cookie::session_secret_of(*cookie)}};
     }
 
+    /// The URL of the sign-in page; it leads back to `return_to`.
     [[nodiscard]] std::string sign_in_url(std::string_view return_to) const { return cookie_.sign_in_url(return_to); }
 
     [[nodiscard]] result<sign_in_answer> sign_in(const http::request& request, const sign_in_attempt& attempt,
@@ -124,6 +126,7 @@ public:
         return begin_session({**checked, std::string{attempt.login}, {}}, now, response);
     }
 
+    /// Ends the session of the request and removes its cookie.
     [[nodiscard]] result<void> sign_out(const http::request& request, instant, http::response& response) {
         auto ended = end_session_of(request);
         if (ended) cookie_.clear(response);

@@ -14,11 +14,13 @@ namespace tollgate::inline v0 {
 template <class... Texts>
 class html_template {
 public:
+    /// From a literal with one `{}` for each text; a wrong count does not compile.
     consteval html_template(const char* literal) : text_{literal} {
         std::size_t places = 0;
         for (auto at = text_.find("{}"); at != std::string_view::npos; at = text_.find("{}", at + 2)) ++places;
         if (places != sizeof...(Texts)) throw "a template has one {} for each text";
     }
+    /// The literal.
     [[nodiscard]] constexpr std::string_view view() const noexcept { return text_; }
 
 private:
@@ -32,8 +34,10 @@ private:
 ///     page.add("<h1 id=\"{}\">{}</h1>", anchor, title);
 class html_writer {
 public:
+    /// Appends to `out`, which outlives the writer.
     explicit html_writer(std::string& out) noexcept : out_{&out} {}
 
+    /// Appends markup, with each text escaped in the place of its `{}`.
     template <class... Texts>
     html_writer& add(std::type_identity_t<html_template<Texts...>> markup, const Texts&... texts) {
         std::string_view left = markup.view();

@@ -12,6 +12,7 @@
 
 namespace tollgate::inline v0 {
 
+/// A link with its text.
 struct page_link {
     std::string_view url;
     std::string_view text;

@@ -18,6 +18,7 @@ namespace tollgate::inline v0 {
 struct plain_theme {
     page_texts wording = {};
 
+    /// The contract `page_theme`.
     [[nodiscard]] const page_texts& texts() const noexcept { return wording; }
     [[nodiscard]] TOLLGATE_DECL std::string scope_text(std::string_view scope, const service_catalog& services) const;
     [[nodiscard]] TOLLGATE_DECL std::string style_sheet() const;

@@ -42,6 +42,7 @@ public:
         else return false;
     }();
 
+    /// Starts nothing yet. The store outlives it.
     explicit hook_dispatcher(Store& store, hook_dispatch_settings settings = {}, Policies policies = default_policies())
         : back_{store, std::move(policies)}, desk_{back_, std::move(settings), nullptr} {}
 
