@@ -32,8 +32,8 @@ auto shop_routes() {
     return route_table{
         on_get<"/{service}/{account}/invoices/{invoice}">(
             read_of_service,
-            [](auto& call, const service& at, account_id of, invoice_id which) -> result<void> {
-                if (auto theirs = require_account(call.users(), call.who().user, {at.name, of}); !theirs) return theirs;
+            [](api_call& call, const service& at, account_id of, invoice_id which) -> result<void> {
+                if (auto theirs = require_account(call.users(), call.caller().user, {at.name, of}); !theirs) return theirs;
                 auto json = call.json();
                 json.begin_object();
                 json.member("id").integer(which.value());

@@ -4815,19 +4815,17 @@ struct require_agent {
 
 static_assert(agent_rule<require_agent>);
 
-/// What the API does when it is not told otherwise. Change a slot with `with_x`.
-[[nodiscard]] inline auto default_policies() {
-    return policy_set{router_slot<segment_router>{},
-                      authenticators_slot<std::tuple<basic_token, bearer_token>>{},
-                      scope_checker_slot<prefix_scopes>{},
-                      limiter_slot<window_limiter>{},
-                      agent_rule_slot<require_agent>{},
-                      target_rule_slot<public_targets>{},
-                      clock_slot<system_clock>{},
-                      random_slot<system_random>{},
-                      observer_slot<no_observer>{},
-                      format_slot<standard_webhook>{}};
-}
+/// A class with a name, so that `account_api` with default policies has a short type.
+struct default_policy_set
+    : policy_set<router_slot<segment_router>, authenticators_slot<std::tuple<basic_token, bearer_token>>,
+                 scope_checker_slot<prefix_scopes>, limiter_slot<window_limiter>, agent_rule_slot<require_agent>,
+                 target_rule_slot<public_targets>, clock_slot<system_clock>, random_slot<system_random>,
+                 observer_slot<no_observer>, format_slot<standard_webhook>> {
+    default_policy_set() : policy_set{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}} {}
+};
+
+/// The policies of an API that sets none. `with_x` replaces one.
+[[nodiscard]] inline default_policy_set default_policies() { return {}; }
 
 }  // namespace tollgate
 
@@ -5146,49 +5144,187 @@ struct api_settings {
 
 namespace tollgate::inline v0 {
 
-/// What an endpoint is called with: one request that has passed every stage, and where its answer goes. Lives for the call.
-template <class Api>
-class api_call {
+// Endpoints are called once per request, so one indirect call per verb costs nothing that can be measured. In return no
+// endpoint is a template: an endpoint is compiled once, and its name in a stack trace is short.
+
+/// A user directory of any type. A view: the directory must outlive it. Satisfies `user_directory`.
+class user_directory_ref {
 public:
-    /// Made by the API for each request that passed its judgement.
-    api_call(Api& api, const http::request& asked, http::response& out, const caller* who, instant now) noexcept
-        : api_{api}, asked_{asked}, out_{out}, who_{who}, now_{now} {}
+    /// Refers to `users`.
+    template <class Users>
+        requires(!std::same_as<std::remove_cv_t<Users>, user_directory_ref>) && user_directory<Users>
+    user_directory_ref(Users& users) noexcept : users_{&users}, verbs_{&verbs_of<Users>} {}
 
-    /// The integrator's own.
-    [[nodiscard]] auto& users() const noexcept { return api_.users(); }
-    [[nodiscard]] auto& store() const noexcept { return api_.store(); }
-    [[nodiscard]] const auto& settings() const noexcept { return api_.settings(); }
-    [[nodiscard]] const auto& target_rule() const noexcept { return policy(api_.policies().target_rule); }
-    [[nodiscard]] const auto& random() const noexcept { return policy(api_.policies().random); }
-
-    /// What `{base_url}/openapi.json` answers with.
-    [[nodiscard]] const auto& openapi() const noexcept { return api_.openapi(); }
-
-    /// The request, and the time at which it is judged.
-    [[nodiscard]] const http::request& asked() const noexcept { return asked_; }
-    /// The time at which the request is judged.
-    [[nodiscard]] instant now() const noexcept { return now_; }
-
-    /// Whether there is a caller; on a route that is not open there always is.
-    [[nodiscard]] bool has_caller() const noexcept { return who_ != nullptr; }
-    /// Precondition: has_caller().
-    [[nodiscard]] const caller& who() const noexcept {
-        assert(who_ != nullptr);
-        return *who_;
+    /// The verbs of `user_directory`.
+    [[nodiscard]] result<balance> balance_of(user_id user) const { return verbs_->balance_of(users_, user); }
+    [[nodiscard]] result<std::vector<account>> accounts_of(user_id user, std::string_view service) const {
+        return verbs_->accounts_of(users_, user, service);
+    }
+    [[nodiscard]] result<std::optional<quota>> quota_of(user_id user) const { return verbs_->quota_of(users_, user); }
+    [[nodiscard]] result<bool> has_account(user_id user, const account_ref& wanted) const {
+        return verbs_->has_account(users_, user, wanted);
     }
 
-    /// The body's members; a problem (400) for one that is no JSON object. An empty body is none.
-    [[nodiscard]] result<http::json_object> body() const { return http::parse_json_object(asked_.body); }
+private:
+    struct verbs {
+        result<balance> (*balance_of)(void*, user_id);
+        result<std::vector<account>> (*accounts_of)(void*, user_id, std::string_view);
+        result<std::optional<quota>> (*quota_of)(void*, user_id);
+        result<bool> (*has_account)(void*, user_id, const account_ref&);
+    };
+    template <class Users>
+    static constexpr verbs verbs_of{
+        [](void* of, user_id user) { return static_cast<Users*>(of)->balance_of(user); },
+        [](void* of, user_id user, std::string_view service) { return static_cast<Users*>(of)->accounts_of(user, service); },
+        [](void* of, user_id user) { return static_cast<Users*>(of)->quota_of(user); },
+        [](void* of, user_id user, const account_ref& wanted) {
+            return tollgate::has_account(*static_cast<Users*>(of), user, wanted);
+        }};
 
-    /// The answer: 200 with a JSON body, unless the endpoint says otherwise.
-    [[nodiscard]] http::response& answer() const noexcept { return out_; }
-    [[nodiscard]] http::json_writer json() const noexcept { return http::json_writer{out_.body()}; }
+    void* users_;
+    const verbs* verbs_;
+};
+
+/// A hook store of any type. A view: the store must outlive it. Satisfies `hook_store`.
+class hook_store_ref {
+public:
+    /// Refers to `store`.
+    template <class Store>
+        requires(!std::same_as<std::remove_cv_t<Store>, hook_store_ref>) && hook_store<Store>
+    hook_store_ref(Store& store) noexcept : store_{&store}, verbs_{&verbs_of<Store>} {}
+
+    /// The verbs of `hook_store`.
+    [[nodiscard]] result<hook_id> create_hook(const new_hook& made, std::size_t hooks_per_event_max) const {
+        return verbs_->create_hook(store_, made, hooks_per_event_max);
+    }
+    [[nodiscard]] result<std::vector<hook>> hooks_of(const account_ref& account) const {
+        return verbs_->hooks_of(store_, account);
+    }
+    [[nodiscard]] result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) const {
+        return verbs_->account_of_hook(store_, service, id);
+    }
+    [[nodiscard]] result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
+                                                   instant old_valid_until) const {
+        return verbs_->replace_hook_secret(store_, account, id, secret, old_valid_until);
+    }
+    [[nodiscard]] result<bool> delete_hook(const account_ref& account, hook_id id) const {
+        return verbs_->delete_hook(store_, account, id);
+    }
 
 private:
-    Api& api_;
-    const http::request& asked_;
-    http::response& out_;
-    const caller* who_;
+    struct verbs {
+        result<hook_id> (*create_hook)(void*, const new_hook&, std::size_t);
+        result<std::vector<hook>> (*hooks_of)(void*, const account_ref&);
+        result<std::optional<account_ref>> (*account_of_hook)(void*, const service_name&, hook_id);
+        result<bool> (*replace_hook_secret)(void*, const account_ref&, hook_id, const std::string&, instant);
+        result<bool> (*delete_hook)(void*, const account_ref&, hook_id);
+    };
+    template <class Store>
+    static constexpr verbs verbs_of{
+        [](void* of, const new_hook& made, std::size_t hooks_per_event_max) {
+            return static_cast<Store*>(of)->create_hook(made, hooks_per_event_max);
+        },
+        [](void* of, const account_ref& account) { return static_cast<Store*>(of)->hooks_of(account); },
+        [](void* of, const service_name& service, hook_id id) { return static_cast<Store*>(of)->account_of_hook(service, id); },
+        [](void* of, const account_ref& account, hook_id id, const std::string& secret, instant old_valid_until) {
+            return static_cast<Store*>(of)->replace_hook_secret(account, id, secret, old_valid_until);
+        },
+        [](void* of, const account_ref& account, hook_id id) { return static_cast<Store*>(of)->delete_hook(account, id); }};
+
+    void* store_;
+    const verbs* verbs_;
+};
+
+/// A target rule of any type. A view: the rule must outlive it. Satisfies `target_rule`.
+class target_rule_ref {
+public:
+    /// Refers to `rule`.
+    template <class Rule>
+        requires(!std::same_as<Rule, target_rule_ref>) && target_rule<Rule>
+    target_rule_ref(const Rule& rule) noexcept
+        : rule_{&rule},
+          check_{[](const void* of, const http::url& target) { return static_cast<const Rule*>(of)->check(target); }},
+          allows_{[](const void* of, const ip_address& address) noexcept { return static_cast<const Rule*>(of)->allows(address); }} {}
+
+    /// The functions of `target_rule`.
+    [[nodiscard]] result<void> check(const http::url& target) const { return check_(rule_, target); }
+    [[nodiscard]] bool allows(const ip_address& address) const noexcept { return allows_(rule_, address); }
+
+private:
+    const void* rule_;
+    result<void> (*check_)(const void*, const http::url&);
+    bool (*allows_)(const void*, const ip_address&) noexcept;
+};
+
+/// A random source of any type. A view: the source must outlive it. Satisfies `random_source`.
+class random_source_ref {
+public:
+    /// Refers to `random`.
+    template <class Random>
+        requires(!std::same_as<Random, random_source_ref>) && random_source<Random>
+    random_source_ref(const Random& random) noexcept
+        : random_{&random},
+          fill_{[](const void* of, std::span<std::byte> bytes) noexcept { return static_cast<const Random*>(of)->fill(bytes); }} {}
+
+    /// Fills all of `bytes` or returns false.
+    [[nodiscard]] bool fill(std::span<std::byte> bytes) const noexcept { return fill_(random_, bytes); }
+
+private:
+    const void* random_;
+    bool (*fill_)(const void*, std::span<std::byte>) noexcept;
+};
+
+/// What all calls of one API share. Everything in it outlives the API.
+struct api_context {
+    user_directory_ref users;
+    hook_store_ref hooks;
+    target_rule_ref targets;
+    random_source_ref random;
+    const api_settings& settings;
+    const std::string& openapi;  ///< the response to `GET {base_url}/openapi.json`
+};
+
+/// What an endpoint is called with: a request that has passed every check, and its response. Lives as long as the call.
+class api_call {
+public:
+    /// Made by the API for each request that passed its checks.
+    api_call(const api_context& context, const http::request& request, http::response& response,
+             const tollgate::caller* caller, instant now) noexcept
+        : context_{context}, request_{request}, response_{response}, caller_{caller}, now_{now} {}
+
+    /// What the API was made with.
+    [[nodiscard]] const user_directory_ref& users() const noexcept { return context_.users; }
+    [[nodiscard]] const hook_store_ref& hooks() const noexcept { return context_.hooks; }
+    [[nodiscard]] const target_rule_ref& target_rule() const noexcept { return context_.targets; }
+    [[nodiscard]] const random_source_ref& random() const noexcept { return context_.random; }
+    [[nodiscard]] const api_settings& settings() const noexcept { return context_.settings; }
+    [[nodiscard]] const std::string& openapi() const noexcept { return context_.openapi; }
+
+    /// The request, and the time at which it was checked.
+    [[nodiscard]] const http::request& request() const noexcept { return request_; }
+    [[nodiscard]] instant now() const noexcept { return now_; }
+
+    /// Whether the request has valid credentials. Always true on a route that needs credentials.
+    [[nodiscard]] bool has_caller() const noexcept { return caller_ != nullptr; }
+    /// Precondition: has_caller().
+    [[nodiscard]] const tollgate::caller& caller() const noexcept {
+        assert(caller_ != nullptr);
+        return *caller_;
+    }
+
+    /// The members of the request's JSON object; `malformed` (400) for any other body, an empty one included.
+    [[nodiscard]] result<http::json_object> body() const { return http::parse_json_object(request_.body); }
+
+    /// 200 with `Content-Type: application/json`, unless the endpoint sets another status or type.
+    [[nodiscard]] http::response& response() const noexcept { return response_; }
+    /// Appends JSON to the response's body.
+    [[nodiscard]] http::json_writer json() const noexcept { return http::json_writer{response_.body()}; }
+
+private:
+    const api_context& context_;
+    const http::request& request_;
+    http::response& response_;
+    const tollgate::caller* caller_;
     instant now_;
 };
 
@@ -5302,7 +5438,7 @@ inline constexpr refused no_room_in_window{
 
 }  // namespace tollgate::pipeline
 
-// <tollgate/pipeline/route_table.hpp>
+// <tollgate/pipeline/detail/path_pattern.hpp>
 
 namespace tollgate::inline v0 {
 
@@ -5311,11 +5447,10 @@ template <std::size_t Size>
 struct fixed_text {
     char characters[Size]{};
 
-    /// From a literal, as a template argument.
+    constexpr fixed_text() = default;
     consteval fixed_text(const char (&literal)[Size]) {
         for (std::size_t i = 0; i < Size; ++i) characters[i] = literal[i];
     }
-    /// The text without its final zero.
     [[nodiscard]] constexpr std::string_view view() const noexcept { return {characters, Size - 1}; }
 };
 
@@ -5327,10 +5462,10 @@ struct pattern_parameters {
     std::size_t count = 0;
 };
 
-/// Reads a pattern: it begins with `/`, has no empty segment and so no `/` at its end, a parameter is a whole segment, and
-/// there are at most `limits::path_parameters_max`. Empty for text that is no pattern.
+/// A pattern begins with `/`, has no empty segment and so no `/` at its end. A parameter is a whole segment, and there are at
+/// most `limits::path_parameters_max`. Empty for any other text.
 [[nodiscard]] constexpr std::optional<pattern_parameters> read_pattern(std::string_view pattern) noexcept {
-    // By hand, character by character: GCC takes string_view's searches for no constants when UBSan is on.
+    // Character by character: GCC does not evaluate string_view's searches at compile time when UBSan is on.
     const auto is_special = [](char c) { return c == '{' || c == '}' || c == '%'; };
     pattern_parameters found;
     if (pattern.empty() || pattern.front() != '/') return std::nullopt;
@@ -5350,17 +5485,53 @@ struct pattern_parameters {
 template <fixed_text Pattern>
 inline constexpr bool is_path_pattern = read_pattern(Pattern.view()).has_value();
 
-/// None for what is no pattern: the compiler has stopped at that already.
+/// Empty for text that is not a pattern, which `on_get` and the others refuse.
 template <fixed_text Pattern>
 consteval pattern_parameters parameters_of() {
     return read_pattern(Pattern.view()).value_or(pattern_parameters{});
 }
 
-}  // namespace pipeline
+/// The name of one parameter, as a template argument.
+template <fixed_text Pattern, std::size_t Index>
+consteval auto parameter_name() {
+    constexpr auto name = parameters_of<Pattern>().names[Index];
+    fixed_text<name.size() + 1> copy;
+    for (std::size_t i = 0; i < name.size(); ++i) copy.characters[i] = name[i];
+    return copy;
+}
 
-/// What kind of value a name in braces stands for. Text that is no such value is a 404, as if nothing were there.
+/// The same for two routes exactly if they have the same method and their patterns match the same paths, whatever their
+/// parameters are called (FNV-1a, 64 bits).
+[[nodiscard]] constexpr std::uint64_t route_key(http::method method, std::string_view pattern) noexcept {
+    std::uint64_t hash = 14695981039346656037U;
+    const auto add = [&hash](unsigned char c) { hash = (hash ^ c) * 1099511628211U; };
+    add(static_cast<unsigned char>(method));
+    bool is_in_name = false;
+    for (const char c : pattern) {
+        if (c == '}') is_in_name = false;
+        if (!is_in_name) add(static_cast<unsigned char>(c));
+        if (c == '{') is_in_name = true;
+    }
+    return hash;
+}
+
+[[nodiscard]] constexpr bool all_differ(std::initializer_list<std::uint64_t> keys) noexcept {
+    for (auto each = keys.begin(); each != keys.end(); ++each)
+        for (auto other = keys.begin(); other != each; ++other)
+            if (*other == *each) return false;
+    return true;
+}
+
+}  // namespace pipeline
+}  // namespace tollgate
+
+// <tollgate/pipeline/route_table.hpp>
+
+namespace tollgate::inline v0 {
+
+/// The type of the path parameter `{Name}`. Text that `parse` refuses is a 404, as if the path did not exist.
 ///
-/// A name without a specialization of its own is text. For a type of one's own:
+/// A name without a specialization is text. For another type:
 ///
 ///     template <>
 ///     struct tollgate::path_parameter<"invoice"> {
@@ -5373,32 +5544,31 @@ struct path_parameter {
     static constexpr std::optional<type> parse(std::string_view text) noexcept { return text; }
 };
 
-/// `{account}` in a path: an account id.
+/// `{account}`: an account id.
 template <>
 struct path_parameter<"account"> {
-    /// The type that an endpoint receives, and its parser; other text is a 404.
     using type = account_id;
+    /// Empty for text that is not an id.
     static constexpr std::optional<type> parse(std::string_view text) noexcept { return account_id::parse(text); }
 };
 
-/// `{hook}` in a path: a webhook id.
+/// `{hook}`: a webhook id.
 template <>
 struct path_parameter<"hook"> {
-    /// The type that an endpoint receives, and its parser; other text is a 404.
     using type = hook_id;
+    /// Empty for text that is not an id.
     static constexpr std::optional<type> parse(std::string_view text) noexcept { return hook_id::parse(text); }
 };
 
-/// Who may call a route. Every route says one of these; there is no default.
+/// Who may call a route. Each route names one; there is no default.
 struct access_rule {
     enum class kind : std::uint8_t {
-        open,           ///< anybody
-        any_caller,     ///< anybody with good credentials
-        scope,          ///< whoever was granted `scope`
-        service_read,   ///< whoever was granted the read scope of the path's `{service}`
-        service_write,  ///< whoever was granted the write scope of the path's `{service}`
+        open,           ///< every client
+        any_caller,     ///< every client with valid credentials
+        scope,          ///< credentials with `scope`
+        service_read,   ///< credentials with the read scope of the path's `{service}`
+        service_write,  ///< credentials with the write scope of the path's `{service}`
     };
-    /// Who may call the route.
     kind who;
     std::string_view scope{};  ///< of static storage
 };
@@ -5409,64 +5579,161 @@ struct service_access_rule {
     constexpr operator access_rule() const noexcept { return {who}; }
 };
 
-/// The access rules: everybody; every caller with valid credentials; credentials with a scope of the service in the
-/// path, for reading or for everything; credentials with a named scope.
+/// The access rules: every client; every client with valid credentials; credentials with a scope of the service in the path,
+/// for reading or for everything; credentials with a named scope.
 inline constexpr access_rule open_to_all{access_rule::kind::open};
 inline constexpr access_rule any_caller{access_rule::kind::any_caller};
 inline constexpr service_access_rule read_of_service{access_rule::kind::service_read};
 inline constexpr service_access_rule write_of_service{access_rule::kind::service_write};
 [[nodiscard]] constexpr access_rule needs_scope(std::string_view scope) noexcept { return {access_rule::kind::scope, scope}; }
 
-/// What a JSON body looks like: its JSON Schema (2020-12), and an example. Empty: there is no body. In the example `{event}`
-/// stands for an event that the API knows.
+/// A JSON body: its JSON Schema (2020-12), and an example. Empty: no body. In the example `{event}` stands for an event of
+/// the API's services.
 struct json_shape {
     std::string_view schema{};
     std::string_view example{};
 
-    /// Whether nothing is said about the body.
+    /// Whether there is no body.
     [[nodiscard]] constexpr bool empty() const noexcept { return schema.empty(); }
 };
 
-/// What OpenAPI and the documentation say of a route. All of it is of static storage.
+/// The example with an event that a client of this API can use.
+[[nodiscard]] TOLLGATE_DECL std::string fill_example(const json_shape& shape, const service_catalog& services);
+
+/// What OpenAPI and the documentation say about a route. All of it is of static storage.
 struct route_notes {
     std::string_view operation{};      ///< operationId, such as `listHooks`
     std::string_view summary{};        ///< one line
     unsigned success_status = 200;
     json_shape success_body{};
-    std::string_view success_field{};  ///< a header field that only this answer has, such as `X-Hook-Secret`
+    std::string_view success_field{};  ///< a header field that only this response has, such as `X-Hook-Secret`
     json_shape request_body{};
 };
 
-/// One line of the table.
-template <fixed_text Pattern, class Endpoint>
+/// One row of a route table, made by `on_get` and the others.
 struct route {
-    static constexpr std::string_view path = Pattern.view();
-    static constexpr pipeline::pattern_parameters parameters = pipeline::parameters_of<Pattern>();
+    enum class parameter_kind : std::uint8_t { service, id, text };
 
-    /// What a route consists of.
-    http::method method;
-    access_rule access;
-    Endpoint endpoint;
+    struct parameter {
+        std::string_view name;
+        parameter_kind kind = parameter_kind::text;
+    };
+
+    /// Parses what the path captured and calls the endpoint. A capture that does not parse is a 404.
+    using function = result<void> (*)(const void* endpoint, api_call&, const route_match&, const service*);
+
+    static constexpr std::size_t no_capture = limits::path_parameters_max;
+
+    /// Calls the endpoint with what `match` captured.
+    [[nodiscard]] result<void> call(api_call& call, const route_match& match, const service* of_service) const {
+        return run(endpoint.get(), call, match, of_service);
+    }
+
+    function run = nullptr;
+    std::shared_ptr<const void> endpoint;      ///< null for one without state
+    access_rule access{};
+    std::size_t service_capture = no_capture;  ///< which capture is `{service}`
+    bool reads_body = false;                   ///< POST, PUT and PATCH: the body is checked before the endpoint is called
+    bool reads_the_user_alone = false;         ///< its endpoint asks for nothing but the caller's balance and quota
+
+    http::method method = http::method::get;
+    std::string_view path;
+    std::vector<parameter> parameters;         ///< left to right
     route_notes notes;
 };
 
 namespace pipeline {
 
-// Stands where an endpoint was forgotten, so that the compiler stops at one message.
+template <class T>
+inline constexpr bool is_id = false;
+template <class Tag>
+inline constexpr bool is_id<id<Tag>> = true;
+
+template <fixed_text Name>
+struct parameter_reader {
+    using type = typename path_parameter<Name>::type;
+    static constexpr auto kind = is_id<type> ? route::parameter_kind::id : route::parameter_kind::text;
+    static std::optional<type> read(std::string_view capture, const service*) { return path_parameter<Name>::parse(capture); }
+};
+
+// The pipeline has looked it up already.
+template <>
+struct parameter_reader<"service"> {
+    using type = const service&;
+    static constexpr auto kind = route::parameter_kind::service;
+    static const service* read(std::string_view, const service* of_service) noexcept { return of_service; }
+};
+
+/// Calls an endpoint. The name of `run`, which stack traces show, has neither the path nor the table in it.
+template <class Endpoint, class... Readers>
+struct endpoint_caller {
+    static constexpr bool fits = std::is_invocable_r_v<result<void>, const Endpoint&, api_call&, typename Readers::type...>;
+    // Most endpoints are lambdas that capture nothing: they are made where they are called.
+    static constexpr bool is_stateless = std::is_empty_v<Endpoint> && std::is_default_constructible_v<Endpoint>;
+
+    [[nodiscard]] static result<void> run(const void* endpoint, api_call& call, const route_match& match,
+                                          const service* of_service) {
+        return run_with(endpoint, call, match, of_service, std::index_sequence_for<Readers...>{});
+    }
+
+private:
+    template <std::size_t... I>
+    static result<void> run_with([[maybe_unused]] const void* endpoint, api_call& call,
+                                 [[maybe_unused]] const route_match& match, [[maybe_unused]] const service* of_service,
+                                 std::index_sequence<I...>) {
+        const auto run_parsed = [&](const auto&... values) -> result<void> {
+            if (!(static_cast<bool>(values) && ...)) return not_found();
+            if constexpr (is_stateless) return Endpoint{}(call, *values...);
+            else return (*static_cast<const Endpoint*>(endpoint))(call, *values...);
+        };
+        return run_parsed(Readers::read(match.captures[I], of_service)...);
+    }
+};
+
+// Stands for a missing endpoint.
 struct no_endpoint {};
 
-template <fixed_text Pattern>
-consteval bool has_service_parameter() {
-    constexpr auto parameters = parameters_of<Pattern>();
-    for (std::size_t i = 0; i < parameters.count; ++i)
-        if (parameters.names[i] == "service") return true;
-    return false;
+template <class Endpoint>
+[[nodiscard]] constexpr bool reads_the_user_alone() noexcept {
+    if constexpr (requires { { Endpoint::reads_the_user_alone } -> std::convertible_to<bool>; })
+        return Endpoint::reads_the_user_alone;
+    else return false;
 }
 
-template <fixed_text Pattern, class Access, class Endpoint>
-[[nodiscard]] constexpr auto make_route(http::method m, Access access, Endpoint endpoint, route_notes notes) {
+/// A row before it is in a table: the compiler still knows which requests it answers.
+template <std::uint64_t Key>
+struct keyed_route {
+    route row;
+};
+
+/// All of a row but how its endpoint is called.
+[[nodiscard]] TOLLGATE_DECL route make_row(http::method method, std::string_view path, access_rule access,
+                                           const route_notes& notes, std::initializer_list<route::parameter_kind> kinds);
+
+template <class Endpoint, class... Readers>
+[[nodiscard]] route make_endpoint_row(http::method method, std::string_view path, access_rule access, Endpoint endpoint,
+                                      const route_notes& notes) {
+    using caller = endpoint_caller<Endpoint, Readers...>;
+    static_assert(caller::fits,
+                  "tollgate: an endpoint takes `auto& call` and one parameter for each name in braces of its path, and returns "
+                  "result<void>; read tollgate/pipeline/route_table.hpp");
+    route made = make_row(method, path, access, notes, {Readers::kind...});
+    if constexpr (caller::fits) made.run = &caller::run;
+    if constexpr (!caller::is_stateless) made.endpoint = std::make_shared<const Endpoint>(std::move(endpoint));
+    made.reads_the_user_alone = reads_the_user_alone<Endpoint>();
+    return made;
+}
+
+template <http::method Method, fixed_text Pattern, class Access, class Endpoint>
+[[nodiscard]] keyed_route<route_key(Method, Pattern.view())> make_route(Access access, Endpoint endpoint,
+                                                                        const route_notes& notes) {
+    constexpr auto parameters = parameters_of<Pattern>();
     constexpr bool has_rule = std::is_convertible_v<Access, access_rule>;
-    constexpr bool has_service = !std::is_same_v<Access, service_access_rule> || has_service_parameter<Pattern>();
+    constexpr bool has_service = !std::is_same_v<Access, service_access_rule> || [&] {
+        for (const auto name : parameters.names)
+            if (name == "service") return true;
+        return false;
+    }();
     static_assert(is_path_pattern<Pattern>,
                   "tollgate: a path pattern begins with '/' and does not end in one, has no empty segment, and each parameter is a "
                   "whole segment, {name}; read tollgate/pipeline/route_table.hpp");
@@ -5476,136 +5743,88 @@ template <fixed_text Pattern, class Access, class Endpoint>
     static_assert(!is_path_pattern<Pattern> || has_service,
                   "tollgate: read_of_service and write_of_service are for paths with a {service}; "
                   "read tollgate/pipeline/route_table.hpp");
-    if constexpr (is_path_pattern<Pattern> && has_rule && has_service)
-        return route<Pattern, Endpoint>{m, access, std::move(endpoint), notes};
-    else
-        return route<"/refused", no_endpoint>{m, open_to_all, {}, notes};
+    if constexpr (is_path_pattern<Pattern> && has_rule && has_service) {
+        return [&]<std::size_t... I>(std::index_sequence<I...>) {
+            return keyed_route<route_key(Method, Pattern.view())>{
+                make_endpoint_row<Endpoint, parameter_reader<parameter_name<Pattern, I>()>...>(Method, Pattern.view(), access,
+                                                                                               std::move(endpoint), notes)};
+        }(std::make_index_sequence<parameters.count>{});
+    } else {
+        return {};
+    }
 }
 
 }  // namespace pipeline
 
 /// `on_get<"/{service}/{account}/hooks">(read_of_service, endpoint, {.summary = "..."})`
 ///
-/// The endpoint is called as `endpoint(call, parameters...)` with one argument for each name in braces, and returns
-/// `result<void>`: done, or the problem to answer with. HEAD and OPTIONS need no routes of their own. One that asks for
-/// nothing but the caller's balance and quota may say `static constexpr bool reads_the_user_alone = true`: it is then
-/// answered in place where a blocking directory remembers them.
+/// The endpoint is called as `endpoint(api_call&, parameters...)` with one argument for each name in braces, of the type that
+/// `path_parameter` gives it (`{service}`: `const service&`), and returns `result<void>`: nothing, or the error to respond
+/// with. It is called from many threads at once. HEAD and OPTIONS need no routes.
+///
+/// An endpoint that asks for nothing but the caller's balance and quota may declare
+/// `static constexpr bool reads_the_user_alone = true`. It then runs on the I/O thread when a blocking directory has both in
+/// its cache.
 template <fixed_text Pattern, class Access, class Endpoint = pipeline::no_endpoint>
-[[nodiscard]] constexpr auto on_get(Access access, Endpoint endpoint = {}, route_notes notes = {}) {
-    return pipeline::make_route<Pattern>(http::method::get, access, std::move(endpoint), notes);
+[[nodiscard]] auto on_get(Access access, Endpoint endpoint = {}, const route_notes& notes = {}) {
+    return pipeline::make_route<http::method::get, Pattern>(access, std::move(endpoint), notes);
 }
 template <fixed_text Pattern, class Access, class Endpoint = pipeline::no_endpoint>
-[[nodiscard]] constexpr auto on_post(Access access, Endpoint endpoint = {}, route_notes notes = {}) {
-    return pipeline::make_route<Pattern>(http::method::post, access, std::move(endpoint), notes);
+[[nodiscard]] auto on_post(Access access, Endpoint endpoint = {}, const route_notes& notes = {}) {
+    return pipeline::make_route<http::method::post, Pattern>(access, std::move(endpoint), notes);
 }
 template <fixed_text Pattern, class Access, class Endpoint = pipeline::no_endpoint>
-[[nodiscard]] constexpr auto on_put(Access access, Endpoint endpoint = {}, route_notes notes = {}) {
-    return pipeline::make_route<Pattern>(http::method::put, access, std::move(endpoint), notes);
+[[nodiscard]] auto on_put(Access access, Endpoint endpoint = {}, const route_notes& notes = {}) {
+    return pipeline::make_route<http::method::put, Pattern>(access, std::move(endpoint), notes);
 }
 template <fixed_text Pattern, class Access, class Endpoint = pipeline::no_endpoint>
-[[nodiscard]] constexpr auto on_patch(Access access, Endpoint endpoint = {}, route_notes notes = {}) {
-    return pipeline::make_route<Pattern>(http::method::patch, access, std::move(endpoint), notes);
+[[nodiscard]] auto on_patch(Access access, Endpoint endpoint = {}, const route_notes& notes = {}) {
+    return pipeline::make_route<http::method::patch, Pattern>(access, std::move(endpoint), notes);
 }
 template <fixed_text Pattern, class Access, class Endpoint = pipeline::no_endpoint>
-[[nodiscard]] constexpr auto on_delete(Access access, Endpoint endpoint = {}, route_notes notes = {}) {
-    return pipeline::make_route<Pattern>(http::method::delete_, access, std::move(endpoint), notes);
+[[nodiscard]] auto on_delete(Access access, Endpoint endpoint = {}, const route_notes& notes = {}) {
+    return pipeline::make_route<http::method::delete_, Pattern>(access, std::move(endpoint), notes);
 }
 
-/// Routes in the order they were written. Add one's own to the account API's:
+/// Routes in the order in which they were written: rows of plain data. Add your own routes to the account API's:
 ///
 ///     account_routes() + route_table{on_get<"/itemplatform/{account}/items">(read_of_service, list_items)}
-template <class... Routes>
-struct route_table {
-    std::tuple<Routes...> routes;
+class route_table {
+public:
+    /// No routes.
+    route_table() = default;
 
-    /// A table of routes, made from `on_get` and its like.
-    constexpr explicit route_table(Routes... each) : routes{std::move(each)...} {}
-    constexpr explicit route_table(std::tuple<Routes...> all) : routes{std::move(all)} {}
-
-    /// How many routes the table has.
-    static constexpr std::size_t size = sizeof...(Routes);
-
-    /// Calls `visit` with each route in turn.
-    template <class Visit>
-    constexpr void for_each(Visit&& visit) const {
-        std::apply([&](const Routes&... each) { (visit(each), ...); }, routes);
+    /// What `on_get` and the others made.
+    template <std::uint64_t... Keys>
+    explicit route_table(pipeline::keyed_route<Keys>... each) {
+        static_assert(pipeline::all_differ({Keys...}),
+                      "tollgate: two routes of a table have the same method and match the same paths; "
+                      "read tollgate/pipeline/route_table.hpp");
+        rows_.reserve(sizeof...(Keys));
+        (rows_.push_back(std::move(each.row)), ...);
     }
-};
 
-/// The routes of both tables, those of the first one first.
-template <class... A, class... B>
-[[nodiscard]] constexpr route_table<A..., B...> operator+(route_table<A...> first, route_table<B...> second) {
-    return route_table<A..., B...>{std::tuple_cat(std::move(first.routes), std::move(second.routes))};
-}
+    /// The rows, by index or in turn.
+    [[nodiscard]] std::size_t size() const noexcept { return rows_.size(); }
+    [[nodiscard]] const route& operator[](std::size_t index) const noexcept { return rows_[index]; }
+    [[nodiscard]] auto begin() const noexcept { return rows_.begin(); }
+    [[nodiscard]] auto end() const noexcept { return rows_.end(); }
+
+    /// Adds the rows of another table behind these.
+    TOLLGATE_DECL route_table& operator+=(route_table other);
+    [[nodiscard]] friend route_table operator+(route_table first, route_table second) {
+        return std::move(first += std::move(second));
+    }
+
+private:
+    std::vector<route> rows_;
+};
 
 namespace pipeline {
 
-inline constexpr std::size_t no_capture = limits::path_parameters_max;
-
-/// What the pipeline needs of a route without knowing its type.
-struct route_line {
-    http::method method = http::method::get;
-    access_rule access;
-    std::size_t service_capture = no_capture;  ///< which capture is `{service}`
-    bool reads_body = false;                   ///< its method has a body that means something
-    bool reads_the_user_alone = false;         ///< its endpoint asks for nothing but the caller's balance and quota
-};
-
-template <class Endpoint>
-[[nodiscard]] constexpr bool reads_the_user_alone() noexcept {
-    if constexpr (requires { { Endpoint::reads_the_user_alone } -> std::convertible_to<bool>; })
-        return Endpoint::reads_the_user_alone;
-    else return false;
-}
-
-template <fixed_text Pattern, class Endpoint>
-[[nodiscard]] constexpr route_line to_line(const route<Pattern, Endpoint>& from) noexcept {
-    route_line made{from.method, from.access, no_capture,
-                    from.method == http::method::post || from.method == http::method::put || from.method == http::method::patch,
-                    reads_the_user_alone<Endpoint>()};
-    for (std::size_t i = 0; i < from.parameters.count; ++i)
-        if (from.parameters.names[i] == "service") made.service_capture = i;
-    return made;
-}
-
-template <std::string_view const& Name>
-consteval auto to_fixed_text() {
-    char characters[Name.size() + 1]{};
-    for (std::size_t i = 0; i < Name.size(); ++i) characters[i] = Name[i];
-    return fixed_text<Name.size() + 1>{characters};
-}
-
-/// The name and type of a parameter of a route, by its position in the path.
-template <class Route, std::size_t Index>
-struct parameter_of {
-    static constexpr std::string_view name = Route::parameters.names[Index];
-    static constexpr bool is_service = name == "service";
-    using reader = path_parameter<to_fixed_text<name>()>;
-    using type = std::conditional_t<is_service, const service&, typename reader::type>;
-};
-
-/// Whether a route's endpoint takes what its path captures, and returns what an endpoint returns.
-template <class Route, class Call>
-inline constexpr bool endpoint_fits = []<std::size_t... I>(std::index_sequence<I...>) {
-    return std::is_invocable_r_v<result<void>, const decltype(Route::endpoint)&, Call&, typename parameter_of<Route, I>::type...>;
-}(std::make_index_sequence<Route::parameters.count>{});
-
-/// Calls a route's endpoint with what its path captured. A capture that is no such value is a 404.
-template <class Route, class Call, std::size_t... I>
-[[nodiscard]] result<void> call_endpoint(const Route& to, Call& call, const route_match& match, const service* of_service,
-                                          std::index_sequence<I...>) {
-    if constexpr (endpoint_fits<Route, Call>) {
-        const auto read = [&]<std::size_t At>(std::integral_constant<std::size_t, At>) {
-            if constexpr (parameter_of<Route, At>::is_service) return of_service;
-            else return parameter_of<Route, At>::reader::parse(match.captures[At]);
-        };
-        [[maybe_unused]] const std::tuple values{read(std::integral_constant<std::size_t, I>{})...};
-        if (!(static_cast<bool>(std::get<I>(values)) && ...)) return not_found();
-        return to.endpoint(call, *std::get<I>(values)...);
-    } else {
-        return {};
-    }
-}
+/// What a router is built from. Throws std::invalid_argument for two routes with the same method and path, which tables that
+/// are added up may have.
+[[nodiscard]] TOLLGATE_DECL std::vector<route_pattern> patterns_of(const route_table& table);
 
 }  // namespace pipeline
 }  // namespace tollgate
@@ -5760,18 +5979,18 @@ inline constexpr refused nothing_there{http::status::not_found, "Not Found", abo
 /// Finds the route, and the service that its path names. 404 for a path that no route has, 405 for another method on one
 /// that some route has. OPTIONS matches every known path: the caller answers it from `found.route.allowed`.
 template <router Router>
-[[nodiscard]] std::optional<refused> find_route(const Router& router, std::span<const route_line> lines,
+[[nodiscard]] std::optional<refused> find_route(const Router& router, const route_table& lines,
                                                 const service_catalog& services, std::string_view root,
                                                 const http::request& asked, judgement& found) {
     const auto method = asked.method == http::method::head ? http::method::get : asked.method;
     if (method == http::method::options && asked.target.path == "*") {
         found.route.result = route_match::kind::other_method;
-        for (const route_line& each : lines) found.route.allowed.add(each.method);
+        for (const route& each : lines) found.route.allowed.add(each.method);
         return std::nullopt;
     }
     found.route = router.find(method, below(root, asked.target.path));
     if (found.route.result == route_match::kind::unknown_path) return nothing_there;
-    if (const auto capture = lines[found.route.route].service_capture; capture != no_capture) {
+    if (const auto capture = lines[found.route.route].service_capture; capture != route::no_capture) {
         found.of_service = services.find(found.route.captures[capture]);
         if (found.of_service == nullptr) return nothing_there;
     }
@@ -5955,9 +6174,9 @@ template <class Api>
     if (auto no = require_agent_of(found)) return no;
     if (auto no = require_one_authorization(found)) return no;
     if (found.failure) return std::nullopt;
-    if (auto no = find_route(policy(policies.router), api.lines(), settings.services, api.root(), asked, found)) return no;
+    if (auto no = find_route(policy(policies.router), api.table(), settings.services, api.root(), asked, found)) return no;
     if (found.route.result != route_match::kind::found) return std::nullopt;
-    const route_line& line = api.lines()[found.route.route];
+    const route& line = api.table()[found.route.route];
     if (auto no = check_access(policy(policies.scope_checker), line.access, found)) return no;
     return check_body(asked, line.reads_body);
 }
@@ -5979,7 +6198,7 @@ void answer_refused(Api& api, const refused& no, const judgement& found, http::r
         case http::status::unauthorized: add_challenges(out, api.policies().authenticators, found); break;
         case http::status::forbidden:
             if (found.route.result == route_match::kind::found)
-                add_insufficient_scope(out, required_scope(api.lines()[found.route.route].access, found));
+                add_insufficient_scope(out, required_scope(api.table()[found.route.route].access, found));
             break;
         case http::status::method_not_allowed: add_allow(out, found.route.allowed); break;
         case http::status::too_many_requests:
@@ -5993,8 +6212,9 @@ void answer_refused(Api& api, const refused& no, const judgement& found, http::r
 /// Calls the endpoint and completes what it wrote.
 template <class Api>
 void answer_endpoint(Api& api, const http::request& asked, const judgement& found, http::response& out) {
-    api_call<Api> call{api, asked, out, found.who ? &*found.who : nullptr, found.now};
-    if (auto done = api.call_route(call, found.route, found.of_service); !done) return answer_error(api, done.error(), out);
+    api_call call{api.context(), asked, out, found.who ? &*found.who : nullptr, found.now};
+    const route& line = api.table()[found.route.route];
+    if (auto done = line.call(call, found.route, found.of_service); !done) return answer_error(api, done.error(), out);
     const bool says_its_type = !out.field_block().empty() && !out.find("Content-Type").empty();
     if (!out.body().empty() && !says_its_type) out.add_prepared_lines(json_field_lines);
 }
@@ -9999,74 +10219,6 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::answer_page(http::r
 
 }  // namespace tollgate::inline v0
 
-// <tollgate/pipeline/detail/route_description.hpp>
-
-namespace tollgate::inline v0 {
-
-/// A line of the table without its endpoint's type: what OpenAPI and the documentation tell of it. Of static storage.
-struct route_description {
-    enum class value_kind : std::uint8_t { service, id, text };
-
-    struct parameter {
-        std::string_view name;
-        value_kind kind = value_kind::text;
-    };
-
-    http::method method = http::method::get;
-    std::string_view path;
-    access_rule access{};
-    route_notes notes;
-    std::vector<parameter> parameters;  ///< left to right
-};
-
-namespace detail {
-
-template <class T>
-inline constexpr bool is_id = false;
-template <class Tag>
-inline constexpr bool is_id<id<Tag>> = true;
-
-template <class Route, std::size_t Index>
-[[nodiscard]] constexpr route_description::parameter describe_parameter() noexcept {
-    using parameter = pipeline::parameter_of<Route, Index>;
-    using kind = route_description::value_kind;
-    if (parameter::is_service) return {parameter::name, kind::service};
-    return {parameter::name, is_id<typename parameter::type> ? kind::id : kind::text};
-}
-
-}  // namespace detail
-
-/// All lines of a table, in its order.
-template <class Table>
-[[nodiscard]] std::vector<route_description> describe_routes(const Table& table) {
-    std::vector<route_description> described;
-    table.for_each([&]<class Route>(const Route& each) {
-        route_description made{each.method, each.path, each.access, each.notes, {}};
-        [&]<std::size_t... I>(std::index_sequence<I...>) {
-            (made.parameters.push_back(detail::describe_parameter<Route, I>()), ...);
-        }(std::make_index_sequence<Route::parameters.count>{});
-        described.push_back(std::move(made));
-    });
-    return described;
-}
-
-/// A shape's example with an event that the API knows.
-[[nodiscard]] inline std::string fill_example(const json_shape& shape, const service_catalog& services) {
-    constexpr std::string_view place = "{event}";
-    std::string filled{shape.example};
-    const auto at = filled.find(place);
-    if (at == std::string::npos) return filled;
-    std::string_view event = "noun.verb";
-    for (const service& each : services.services()) {
-        if (each.events.empty()) continue;
-        event = each.events.front();
-        break;
-    }
-    return filled.replace(at, place.size(), event);
-}
-
-}  // namespace tollgate
-
 // <tollgate/manual/detail/oauth_pages.hpp>
 
 namespace tollgate::inline v0 {
@@ -10114,19 +10266,13 @@ namespace tollgate::inline v0 {
 class api_documentation {
 public:
     /// Makes all pages from the settings and the routes; `oauth` adds those about OAuth.
-    TOLLGATE_DECL api_documentation(const api_settings& settings, std::span<const route_description> routes,
+    TOLLGATE_DECL api_documentation(const api_settings& settings, const route_table& routes,
                                     const std::optional<oauth_facts>& oauth = {});
 
-    /// The same from a table.
-    template <class Table>
-    api_documentation(const api_settings& settings, const Table& table)
-        : api_documentation{settings, std::span<const route_description>{describe_routes(table)}} {}
-
     /// The same with the pages about OAuth.
-    template <class Table, class OauthSettings>
-    api_documentation(const api_settings& settings, const Table& table, const OauthSettings& oauth)
-        : api_documentation{settings, std::span<const route_description>{describe_routes(table)},
-                            std::optional{oauth_facts::of(oauth)}} {}
+    template <class OauthSettings>
+    api_documentation(const api_settings& settings, const route_table& routes, const OauthSettings& oauth)
+        : api_documentation{settings, routes, std::optional{oauth_facts::of(oauth)}} {}
 
     /// No page takes a body.
     static constexpr bool reads_body = false;
@@ -10163,292 +10309,27 @@ namespace tollgate::inline v0 {
 
 /// The API's description in OpenAPI 3.1, as JSON: every route with its parameters, bodies, required scopes, rate limit
 /// fields and refusals. Made from the table, so that it cannot say anything else than what is served.
-[[nodiscard]] TOLLGATE_DECL std::string make_openapi(const api_settings& settings, std::span<const route_description> routes);
-
-template <class Table>
-[[nodiscard]] std::string make_openapi(const api_settings& settings, const Table& table) {
-    return make_openapi(settings, std::span<const route_description>{describe_routes(table)});
-}
+[[nodiscard]] TOLLGATE_DECL std::string make_openapi(const api_settings& settings, const route_table& routes);
 
 }  // namespace tollgate
-
-// <tollgate/api/detail/endpoints.hpp>
-
-namespace tollgate::inline v0 {
-
-/// The user's accounts at one service: a bare array.
-template <user_directory Users>
-[[nodiscard]] result<void> list_accounts(Users& users, user_id user, const service& at, http::json_writer out) {
-    const auto found = users.accounts_of(user, at.name);
-    if (!found) return found.error();
-    out.begin_array();
-    for (const account& each : *found) {
-        out.begin_object();
-        out.member("id").integer(each.id.value());
-        out.member("name").string(each.name);
-        out.member("admin").boolean(each.admin);
-        out.end_object();
-    }
-    out.end_array();
-    return {};
-}
-
-/// What the user has: the balance object.
-template <user_directory Users>
-[[nodiscard]] result<void> show_balance(Users& users, user_id user, http::json_writer out) {
-    const auto found = users.balance_of(user);
-    if (!found) return found.error();
-    out.begin_object();
-    out.member("id").integer(found->user.value());
-    out.member("balance").number(found->amount.text());
-    out.member("currency").string(found->currency);
-    out.end_object();
-    return {};
-}
-
-struct balance_endpoint {
-    static constexpr bool reads_the_user_alone = true;
-    [[nodiscard]] result<void> operator()(auto& call) const {
-        return show_balance(call.users(), call.who().user, call.json());
-    }
-};
-
-/// An array of strings, for programs that want to see whether they reach the API at all.
-[[nodiscard]] inline result<void> show_strings(std::initializer_list<std::string_view> strings, http::json_writer out) {
-    out.begin_array();
-    for (const auto each : strings) out.string(each);
-    out.end_array();
-    return {};
-}
-
-}  // namespace tollgate
-
-// <tollgate/api/detail/hook_endpoints.hpp>
-
-namespace tollgate::inline v0 {
-
-/// The account's hooks: a bare array.
-template <user_directory Users, hook_store Hooks>
-[[nodiscard]] result<void> list_hooks(Users& users, Hooks& hooks, user_id user, const account_ref& of, http::json_writer out) {
-    if (auto theirs = require_account(users, user, of); !theirs) return theirs;
-    const auto found = hooks.hooks_of(of);
-    if (!found) return found.error();
-    out.begin_array();
-    for (const hook& each : *found) {
-        out.begin_object();
-        out.member("id").integer(each.id.value());
-        out.member("event").string(each.event);
-        out.member("source").string(to_text(each.source));
-        out.member("type").string(each.type);
-        out.member("url").string(each.target_url);
-        out.member("date_created").string(to_iso8601(each.created_at).view());
-        out.end_object();
-    }
-    out.end_array();
-    return {};
-}
-
-/// What a client asks for when it creates a hook.
-struct hook_request {
-    std::string event;
-    std::string target_url;
-
-    /// 422 for a member that is missing, no string, or no value that the service and the rule accept: the message names it.
-    template <target_rule Rule>
-    [[nodiscard]] static result<hook_request> read(const http::json_object& body, const service& at, const Rule& rule);
-};
-
-/// A member that has to be a string.
-[[nodiscard]] inline result<std::string_view> required_text(const http::json_object& body, std::string_view name) {
-    const auto* member = body.find(name);
-    if (member == nullptr) return invalid(std::string{name} + " is missing.");
-    if (member->kind != http::json_kind::text) return invalid(std::string{name} + " must be a string.");
-    return std::string_view{member->value};
-}
-
-template <target_rule Rule>
-result<hook_request> hook_request::read(const http::json_object& body, const service& at, const Rule& rule) {
-    const auto event = required_text(body, "event");
-    if (!event) return event.error();
-    if (auto known = check_hook_event(at, *event); !known) return std::move(known).error();
-    const auto target_url = required_text(body, "target_url");
-    if (!target_url) return target_url.error();
-    if (auto allowed = check_hook_target(rule, *target_url); !allowed) return std::move(allowed).error();
-    return hook_request{std::string{*event}, std::string{*target_url}};
-}
-
-/// A new hook of the account. Its secret is in `X-Hook-Secret` of this answer and in no other.
-template <user_directory Users, hook_store Hooks, target_rule Rule, random_source Random>
-[[nodiscard]] result<void> create_hook(Users& users, Hooks& hooks, const Rule& rule, const Random& random, user_id user,
-                                        const service& at, account_id of, const result<http::json_object>& body, instant now,
-                                        std::size_t hooks_per_event_max, http::response& out) {
-    const account_ref account{at.name, of};
-    if (!body) return body.error();
-    if (auto theirs = require_account(users, user, account); !theirs) return theirs;
-    auto wanted = hook_request::read(*body, at, rule);
-    if (!wanted) return std::move(wanted).error();
-
-    const auto made = issue_hook(hooks,
-                                 {.account = account,
-                                  .event = std::move(wanted->event),
-                                  .target_url = std::move(wanted->target_url),
-                                  .source = hook_source::api},
-                                 now, random, hooks_per_event_max);
-    if (!made) return made.error();
-
-    out.set_status(http::status::created);
-    if (const auto value = http::field_value::from(made->secret)) out.add("X-Hook-Secret", *value);
-    http::json_writer json{out.body()};
-    json.begin_object();
-    json.member("id").integer(made->id.value());
-    json.end_object();
-    return {};
-}
-
-/// Removes a hook of one of the user's accounts at this service. Any other is a 404, and lives on.
-template <user_directory Users, hook_store Hooks>
-[[nodiscard]] result<void> delete_hook(Users& users, Hooks& hooks, user_id user, const service& at, hook_id which,
-                                        http::response& out) {
-    const auto owner = hooks.account_of_hook(at.name, which);
-    if (!owner) return owner.error();
-    if (!*owner) return not_found();
-    if (auto theirs = require_account(users, user, **owner); !theirs) return theirs;
-    const auto deleted = hooks.delete_hook(**owner, which);
-    if (!deleted) return deleted.error();
-    if (!*deleted) return not_found();
-    out.set_status(http::status::no_content);
-    return {};
-}
-
-}  // namespace tollgate
-
-// <tollgate/api/detail/shapes.hpp>
-
-/// What the account API sends and takes.
-namespace tollgate::inline v0::shapes {
-
-inline constexpr json_shape balance{
-    R"({"type":"object","required":["id","balance","currency"],"properties":{)"
-    R"("id":{"type":"integer","format":"int64","description":"The user's id."},)"
-    R"("balance":{"type":"number","description":"What the user has; read it as a decimal, not as a binary float."},)"
-    R"("currency":{"type":"string","pattern":"^[A-Z]{3}$","description":"ISO 4217."}}})",
-    R"({"id": 7, "balance": 1234.50, "currency": "EUR"})"};
-
-inline constexpr json_shape accounts{
-    R"({"type":"array","items":{"type":"object","required":["id","name","admin"],"properties":{)"
-    R"("id":{"type":"integer","format":"int64"},"name":{"type":"string"},"admin":{"type":"boolean"}}}})",
-    R"([{"id": 1, "name": "Corner shop", "admin": true}])"};
-
-inline constexpr json_shape hooks{
-    R"({"type":"array","items":{"type":"object","required":["id","event","source","type","url","date_created"],"properties":{)"
-    R"("id":{"type":"integer","format":"int64"},"event":{"type":"string"},)"
-    R"("source":{"type":"string","enum":["api","manual"],"description":"Made through the API, or on the settings page."},)"
-    R"("type":{"type":"string","description":"The payload format."},)"
-    R"("url":{"type":"string","description":"The target_url, byte for byte as it was given."},)"
-    R"("date_created":{"type":"string","format":"date-time"}}}})",
-    R"([
-  {
-    "id": 5,
-    "event": "{event}",
-    "source": "api",
-    "type": "webhook",
-    "url": "https://example.com/hook",
-    "date_created": "2026-11-21T09:30:00Z"
-  }
-])"};
-
-inline constexpr json_shape new_hook{
-    R"({"type":"object","required":["event","target_url"],"properties":{)"
-    R"("event":{"type":"string","description":"One of the service's events."},)"
-    R"("target_url":{"type":"string","format":"uri","maxLength":2048,"description":"An http or https URL."}}})",
-    R"({"event": "{event}", "target_url": "https://example.com/hook"})"};
-
-inline constexpr json_shape created_hook{
-    R"({"type":"object","required":["id"],"properties":{)"
-    R"("id":{"type":"integer","format":"int64","description":"The new hook's id."}}})",
-    R"({"id": 5})"};
-
-inline constexpr json_shape strings{R"({"type":"array","items":{"type":"string"}})", R"(["hello", "from", "get"])"};
-
-inline constexpr json_shape any_object{R"({"type":"object"})"};
-
-}  // namespace tollgate::shapes
 
 // <tollgate/api/routes.hpp>
 
 namespace tollgate::inline v0 {
 
-/// THE TABLE: method, path, who may call it, and what is called. Each endpoint gets only what it needs of the call.
-[[nodiscard]] inline auto account_routes() {
-    return route_table{
-        on_get<"/user/balance">(
-            needs_scope(balance_scope),
-            balance_endpoint{},
-            {.operation = "getBalance", .summary = "What the authenticated user has.", .success_body = shapes::balance}),
+/// `/user/balance`
+[[nodiscard]] TOLLGATE_DECL route_table balance_routes();
+/// `/{service}/accounts`
+[[nodiscard]] TOLLGATE_DECL route_table account_list_routes();
+/// `/{service}/{account}/hooks` and `/{service}/hooks/{hook}`
+[[nodiscard]] TOLLGATE_DECL route_table hook_routes();
+/// `/testservice/...`: for clients that check whether they reach the API
+[[nodiscard]] TOLLGATE_DECL route_table demonstration_routes();
+/// `/openapi.json`
+[[nodiscard]] TOLLGATE_DECL route_table openapi_routes();
 
-        on_get<"/{service}/accounts">(
-            read_of_service,
-            [](auto& call, const service& at) { return list_accounts(call.users(), call.who().user, at, call.json()); },
-            {.operation = "listAccounts", .summary = "The user's accounts at a service.", .success_body = shapes::accounts}),
-
-        on_get<"/{service}/{account}/hooks">(
-            read_of_service,
-            [](auto& call, const service& at, account_id of) {
-                return list_hooks(call.users(), call.store(), call.who().user, {at.name, of}, call.json());
-            },
-            {.operation = "listHooks", .summary = "The webhooks of an account.", .success_body = shapes::hooks}),
-
-        on_post<"/{service}/{account}/hooks">(
-            read_of_service,
-            [](auto& call, const service& at, account_id of) {
-                return create_hook(call.users(), call.store(), call.target_rule(), call.random(), call.who().user, at, of,
-                                   call.body(), call.now(), call.settings().hooks_per_event_max, call.answer());
-            },
-            {.operation = "createHook",
-             .summary = "A new webhook; its signing secret comes in the X-Hook-Secret header.",
-             .success_status = 201,
-             .success_body = shapes::created_hook,
-             .success_field = "X-Hook-Secret",
-             .request_body = shapes::new_hook}),
-
-        on_delete<"/{service}/hooks/{hook}">(
-            read_of_service,
-            [](auto& call, const service& at, hook_id which) {
-                return delete_hook(call.users(), call.store(), call.who().user, at, which, call.answer());
-            },
-            {.operation = "deleteHook", .summary = "Removes a webhook.", .success_status = 204}),
-
-        on_get<"/testservice/get">(
-            open_to_all,
-            [](auto& call) { return show_strings({"hello", "from", "get"}, call.json()); },
-            {.operation = "tryGet", .summary = "Answers anybody.", .success_body = shapes::strings}),
-
-        on_get<"/testservice/auth">(
-            any_caller,
-            [](auto& call) { return show_strings({"hello", "authenticated", "caller"}, call.json()); },
-            {.operation = "tryAuthentication", .summary = "Answers whoever has good credentials.", .success_body = shapes::strings}),
-
-        on_post<"/testservice/post">(
-            open_to_all,
-            [](auto& call) -> result<void> {
-                if (!call.asked().body.empty())
-                    if (const auto body = call.body(); !body) return body.error();
-                return show_strings({"hello", "from", "post"}, call.json());
-            },
-            {.operation = "tryPost",
-             .summary = "Answers anybody; a body is read, and ignored.",
-             .success_body = shapes::strings,
-             .request_body = shapes::any_object}),
-
-        on_get<"/openapi.json">(
-            open_to_all,
-            [](auto& call) -> result<void> {
-                call.answer().body() = call.openapi();
-                return {};
-            },
-            {.operation = "getOpenApi", .summary = "This description, in OpenAPI 3.1.", .success_body = shapes::any_object}),
-    };
-}
+/// The whole account API: all of the above. To leave one out, add up the others.
+[[nodiscard]] TOLLGATE_DECL route_table account_routes();
 
 }  // namespace tollgate
 
@@ -10538,8 +10419,8 @@ template <class Api>
     const auto& settings = api.settings();
     judgement found;
     // Most endpoints ask a database in any case, and the path says which.
-    if (find_route(policy(policies.router), api.lines(), settings.services, api.root(), asked, found)) return false;
-    if (found.route.result != route_match::kind::found || !api.lines()[found.route.route].reads_the_user_alone) return false;
+    if (find_route(policy(policies.router), api.table(), settings.services, api.root(), asked, found)) return false;
+    if (found.route.result != route_match::kind::found || !api.table()[found.route.route].reads_the_user_alone) return false;
 
     found.now = policy(policies.clock).now();
     look_at_agent(policy(policies.agent_rule), asked, found);
@@ -10574,7 +10455,7 @@ inline constexpr bool all_authenticate_over<std::tuple<A...>, Store> = (authenti
 ///
 /// Users and store are the integrator's and must outlive it. Thread rule: `handle` may be called from many threads at once.
 /// Blocking: exactly if the users, the store or the limiter block.
-template <class Users, class Store, class Policies = decltype(default_policies()), class Table = decltype(account_routes())>
+template <class Users, class Store, class Policies = decltype(default_policies())>
 class account_api {
     static constexpr bool users_fit = user_directory<Users>;
     static constexpr bool store_fits = token_store<Store> && hook_store<Store>;
@@ -10587,14 +10468,20 @@ class account_api {
                   "tollgate: one of these is no authenticator over this store; read tollgate/contract/authenticator.hpp");
     static constexpr bool fits = users_fit && store_fits && authenticators_fit;
 
+    // Keeps the compiler from reporting the consequences of a misfit, too.
+    struct no_context {
+        no_context(const auto&...) noexcept {}
+    };
+
 public:
     /// Whether handling a request may block.
     static constexpr bool blocking =
         http::handler_blocks<Users>() || http::handler_blocks<Store>() || http::handler_blocks<policy_type<decltype(Policies::limiter)>>();
 
-    /// Throws std::invalid_argument for a base_url or auth_url that is no absolute URL.
+    /// Throws std::invalid_argument for a base_url or auth_url that is not an absolute URL, and for two routes with the same
+    /// method and path.
     account_api(api_settings settings, Users& users, Store& store, Policies policies = default_policies(),
-                Table table = account_routes());
+                route_table table = account_routes());
 
     // Routes and endpoints point into it.
     account_api(const account_api&) = delete;
@@ -10644,13 +10531,10 @@ public:
     [[nodiscard]] Store& store() const noexcept { return store_; }
     [[nodiscard]] Policies& policies() noexcept { return policies_; }
     [[nodiscard]] const Policies& policies() const noexcept { return policies_; }
-    [[nodiscard]] const Table& table() const noexcept { return table_; }
-    [[nodiscard]] std::span<const pipeline::route_line> lines() const noexcept { return lines_; }
+    [[nodiscard]] const route_table& table() const noexcept { return table_; }
+    [[nodiscard]] const auto& context() const noexcept { return context_; }
     [[nodiscard]] std::string_view root() const noexcept { return root_; }
     [[nodiscard]] std::string_view docs_url() const noexcept { return docs_url_; }
-
-    /// Calls the endpoint that a router found.
-    [[nodiscard]] result<void> call_route(api_call<account_api>& call, const route_match& match, const service* of_service) const;
 
 private:
     void answer_thrown(std::string_view what, const http::request& asked, pipeline::judgement& found, http::response& out) noexcept;
@@ -10659,58 +10543,34 @@ private:
     Users& users_;
     Store& store_;
     Policies policies_;
-    Table table_;
-    std::array<pipeline::route_line, Table::size> lines_;
+    route_table table_;
     std::vector<route_pattern> patterns_;
     std::string root_;
     std::string docs_url_;
     std::string openapi_;
+    std::conditional_t<fits, api_context, no_context> context_;
 };
 
-template <class Users, class Store, class Policies, class Table>
-account_api<Users, Store, Policies, Table>::account_api(api_settings settings, Users& users, Store& store, Policies policies, Table table)
+template <class Users, class Store, class Policies>
+account_api<Users, Store, Policies>::account_api(api_settings settings, Users& users, Store& store, Policies policies, route_table table)
     : settings_{std::move(settings)},
       users_{users},
       store_{store},
       policies_{std::move(policies)},
       table_{std::move(table)},
+      patterns_{pipeline::patterns_of(table_)},
       root_{path_of(settings_.base_url)},
-      docs_url_{settings_.auth_url + "/docs/"} {
+      docs_url_{settings_.auth_url + "/docs/"},
+      context_{users_, store_, policy(policies_.target_rule), policy(policies_.random), settings_, openapi_} {
     for (const auto* url : {&settings_.base_url, &settings_.auth_url})
         if (!url->starts_with("https://") && !url->starts_with("http://"))
             throw std::invalid_argument{"tollgate: '" + *url + "' is no absolute http or https URL"};
-    std::size_t next = 0;
-    table_.for_each([&]<class Route>(const Route& each) {
-        static_assert(pipeline::endpoint_fits<Route, api_call<account_api>> ||
-                          std::is_same_v<decltype(Route::endpoint), pipeline::no_endpoint>,
-                      "tollgate: an endpoint takes `auto& call` and one parameter for each name in braces of its path, and returns "
-                      "outcome<void>; read tollgate/pipeline/route_table.hpp");
-        lines_[next++] = pipeline::to_line(each);
-        patterns_.push_back({each.method, each.path});
-    });
     policy(policies_.router).build(patterns_);
     openapi_ = make_openapi(settings_, table_);
 }
 
-template <class Users, class Store, class Policies, class Table>
-result<void> account_api<Users, Store, Policies, Table>::call_route(api_call<account_api>& call, const route_match& match,
-                                                                      const service* of_service) const {
-    using endpoint_call = result<void> (*)(const Table&, api_call<account_api>&, const route_match&, const service*);
-    // One function a line of the table, found by its number.
-    static constexpr auto calls = []<std::size_t... I>(std::index_sequence<I...>) {
-        return std::array<endpoint_call, sizeof...(I)>{
-            [](const Table& table, api_call<account_api>& to, const route_match& found, const service* named) {
-                const auto& each = std::get<I>(table.routes);
-                using route_type = std::remove_cvref_t<decltype(each)>;
-                return pipeline::call_endpoint(each, to, found, named,
-                                               std::make_index_sequence<route_type::parameters.count>{});
-            }...};
-    }(std::make_index_sequence<Table::size>{});
-    return calls[match.route](table_, call, match, of_service);
-}
-
-template <class Users, class Store, class Policies, class Table>
-void account_api<Users, Store, Policies, Table>::handle(const http::request& asked, http::response& out) noexcept {
+template <class Users, class Store, class Policies>
+void account_api<Users, Store, Policies>::handle(const http::request& asked, http::response& out) noexcept {
     if constexpr (fits) {
         pipeline::judgement found;
         try {
@@ -10723,8 +10583,8 @@ void account_api<Users, Store, Policies, Table>::handle(const http::request& ask
     }
 }
 
-template <class Users, class Store, class Policies, class Table>
-void account_api<Users, Store, Policies, Table>::handle(const http::refusal& refused, http::response& out) noexcept {
+template <class Users, class Store, class Policies>
+void account_api<Users, Store, Policies>::handle(const http::refusal& refused, http::response& out) noexcept {
     if constexpr (fits) {
         try {
             pipeline::run(*this, refused, out);
@@ -10736,8 +10596,8 @@ void account_api<Users, Store, Policies, Table>::handle(const http::refusal& ref
     }
 }
 
-template <class Users, class Store, class Policies, class Table>
-void account_api<Users, Store, Policies, Table>::answer_thrown(std::string_view what, const http::request& asked,
+template <class Users, class Store, class Policies>
+void account_api<Users, Store, Policies>::answer_thrown(std::string_view what, const http::request& asked,
                                                                pipeline::judgement& found, http::response& out) noexcept {
     try {
         pipeline::answer_thrown(*this, what, asked, found, out);
@@ -15138,6 +14998,64 @@ TOLLGATE_DECL ip_address forwarded_address(const request& asked, std::span<const
 
 }  // namespace tollgate::http::detail
 
+// <tollgate/pipeline/route_table.ipp>
+
+namespace tollgate::inline v0 {
+
+TOLLGATE_DECL std::string fill_example(const json_shape& shape, const service_catalog& services) {
+    constexpr std::string_view placeholder = "{event}";
+    std::string filled{shape.example};
+    const auto at = filled.find(placeholder);
+    if (at == std::string::npos) return filled;
+    std::string_view event = "noun.verb";
+    for (const service& each : services.services()) {
+        if (each.events.empty()) continue;
+        event = each.events.front();
+        break;
+    }
+    return filled.replace(at, placeholder.size(), event);
+}
+
+TOLLGATE_DECL route_table& route_table::operator+=(route_table other) {
+    rows_.reserve(rows_.size() + other.rows_.size());
+    for (route& each : other.rows_) rows_.push_back(std::move(each));
+    return *this;
+}
+
+namespace pipeline {
+
+TOLLGATE_DECL route make_row(http::method method, std::string_view path, access_rule access, const route_notes& notes,
+                             std::initializer_list<route::parameter_kind> kinds) {
+    route made;
+    made.access = access;
+    made.reads_body = method == http::method::post || method == http::method::put || method == http::method::patch;
+    made.method = method;
+    made.path = path;
+    made.notes = notes;
+    const auto parameters = read_pattern(path).value_or(pattern_parameters{});
+    for (const auto kind : kinds) {
+        const auto at = made.parameters.size();
+        made.parameters.push_back({parameters.names[at], kind});
+        if (kind == route::parameter_kind::service) made.service_capture = at;
+    }
+    return made;
+}
+
+TOLLGATE_DECL std::vector<route_pattern> patterns_of(const route_table& table) {
+    std::vector<route_pattern> patterns;
+    for (const route& each : table) {
+        for (const auto& other : patterns)
+            if (route_key(other.method, other.path) == route_key(each.method, each.path))
+                throw std::invalid_argument{
+                    std::string{"tollgate: two routes for "}.append(http::to_text(each.method)).append(" ").append(each.path)};
+        patterns.push_back({each.method, each.path});
+    }
+    return patterns;
+}
+
+}  // namespace pipeline
+}  // namespace tollgate
+
 // <tollgate/http/detail/cookies.ipp>
 
 namespace tollgate::inline v0::http {
@@ -18283,13 +18201,13 @@ namespace tollgate::inline v0::manual {
 }
 
 /// A path that can be asked for as it stands: real services, and numbers where ids go.
-[[nodiscard]] inline std::string sample_path(const route_description& of, const service_catalog& services) {
+[[nodiscard]] inline std::string sample_path(const route& of, const service_catalog& services) {
     std::string path{of.path};
     for (const auto& each : of.parameters) {
         const auto place = std::string{"{"}.append(each.name).append("}");
         std::string_view value = "name";
-        if (each.kind == route_description::value_kind::id) value = "1";
-        if (each.kind == route_description::value_kind::service && !services.services().empty())
+        if (each.kind == route::parameter_kind::id) value = "1";
+        if (each.kind == route::parameter_kind::service && !services.services().empty())
             value = services.services().front().name;
         path.replace(path.find(place), place.size(), value);
     }
@@ -18303,9 +18221,9 @@ namespace tollgate::inline v0::manual {
 }
 
 /// What a link to a route names: no two lines of a table have the same method and path.
-[[nodiscard]] inline std::string anchor_of(const route_description& route) {
-    if (!route.notes.operation.empty()) return std::string{route.notes.operation};
-    return lower_case(http::to_text(route.method)).append(route.path);
+[[nodiscard]] inline std::string anchor_of(const route& of) {
+    if (!of.notes.operation.empty()) return std::string{of.notes.operation};
+    return lower_case(http::to_text(of.method)).append(of.path);
 }
 
 }  // namespace tollgate::manual
@@ -18501,7 +18419,7 @@ struct page_entry {
 /// Renders whole pages. Every text that is no literal is escaped, for settings and tables are the integrator's.
 class page_writer {
 public:
-    page_writer(const api_settings& settings, std::span<const route_description> routes,
+    page_writer(const api_settings& settings, const route_table& routes,
                 const std::optional<oauth_facts>& oauth, std::string_view root)
         : settings_{settings}, routes_{routes}, oauth_{oauth}, root_{root} {}
 
@@ -18525,22 +18443,22 @@ public:
 private:
     TOLLGATE_DECL void begin_page(std::string_view slug, std::string_view title);
     TOLLGATE_DECL void end_page();
-    TOLLGATE_DECL void write_operation(const route_description& of);
+    TOLLGATE_DECL void write_operation(const route& of);
     TOLLGATE_DECL void write_access(const access_rule& access);
-    TOLLGATE_DECL void write_parameters(const route_description& of);
-    TOLLGATE_DECL void write_curl(const route_description& of);
+    TOLLGATE_DECL void write_parameters(const route& of);
+    TOLLGATE_DECL void write_curl(const route& of);
     TOLLGATE_DECL void write_example(const json_shape& shape);
 
     /// The first line of the table that `wanted` is true of; null when there is none.
     template <class Wanted>
-    [[nodiscard]] const route_description* find_route(Wanted&& wanted) const {
+    [[nodiscard]] const route* find_route(Wanted&& wanted) const {
         for (const auto& each : routes_)
             if (wanted(each)) return &each;
         return nullptr;
     }
 
     const api_settings& settings_;
-    std::span<const route_description> routes_;
+    const route_table& routes_;
     const std::optional<oauth_facts>& oauth_;
     std::string_view root_;
     std::string out_;
@@ -18684,7 +18602,7 @@ inline constexpr std::string_view plain_field_lines =
 
 }  // namespace manual
 
-TOLLGATE_DECL api_documentation::api_documentation(const api_settings& settings, std::span<const route_description> routes,
+TOLLGATE_DECL api_documentation::api_documentation(const api_settings& settings, const route_table& routes,
                                                    const std::optional<oauth_facts>& oauth)
     : root_{path_of(settings.auth_url) + "/docs"} {
     manual::page_writer writer{settings, routes, oauth, root_};
@@ -18814,15 +18732,15 @@ class document {
 public:
     document(const api_settings& settings, std::string& out) : settings_{settings}, json_{out} {}
 
-    void write(std::span<const route_description> routes);
+    void write(const route_table& routes);
 
 private:
     void write_info();
-    void write_paths(std::span<const route_description> routes);
-    void write_operation(const route_description& of);
-    void write_parameters(const route_description& of);
-    void write_request_body(const route_description& of);
-    void write_responses(const route_description& of);
+    void write_paths(const route_table& routes);
+    void write_operation(const route& of);
+    void write_parameters(const route& of);
+    void write_request_body(const route& of);
+    void write_responses(const route& of);
     void write_security(const access_rule& access);
     void write_alternative(std::string_view scope);
     void write_components();
@@ -18854,7 +18772,7 @@ private:
     return {};
 }
 
-[[nodiscard]] inline bool applies(const shared_refusal& refusal, const route_description& to) noexcept {
+[[nodiscard]] inline bool applies(const shared_refusal& refusal, const route& to) noexcept {
     if (refusal.status == "404") return !to.parameters.empty();
     if (refusal.status == "415" || refusal.status == "422") return !to.notes.request_body.empty();
     return true;
@@ -18867,7 +18785,7 @@ private:
     return key;
 }
 
-inline void document::write(std::span<const route_description> routes) {
+inline void document::write(const route_table& routes) {
     json_.begin_object();
     json_.member("openapi").string(version);
     write_info();
@@ -18891,10 +18809,10 @@ inline void document::write_info() {
     json_.end_object();
 }
 
-inline void document::write_paths(std::span<const route_description> routes) {
+inline void document::write_paths(const route_table& routes) {
     json_.member("paths").begin_object();
     for (auto each = routes.begin(); each != routes.end(); ++each) {
-        const auto same_path = [each](const route_description& other) { return other.path == each->path; };
+        const auto same_path = [each](const route& other) { return other.path == each->path; };
         if (std::any_of(routes.begin(), each, same_path)) continue;  // written with its first line
         json_.member_named(each->path).begin_object();
         for (auto other = each; other != routes.end(); ++other)
@@ -18904,7 +18822,7 @@ inline void document::write_paths(std::span<const route_description> routes) {
     json_.end_object();
 }
 
-inline void document::write_operation(const route_description& of) {
+inline void document::write_operation(const route& of) {
     json_.member_named(operation_key(of.method)).begin_object();
     if (!of.notes.operation.empty()) json_.member("operationId").string(of.notes.operation);
     if (!of.notes.summary.empty()) json_.member("summary").string(of.notes.summary);
@@ -18916,7 +18834,7 @@ inline void document::write_operation(const route_description& of) {
     json_.end_object();
 }
 
-inline void document::write_parameters(const route_description& of) {
+inline void document::write_parameters(const route& of) {
     if (of.parameters.empty()) return;
     json_.member("parameters").begin_array();
     for (const auto& each : of.parameters) {
@@ -18926,7 +18844,7 @@ inline void document::write_parameters(const route_description& of) {
         json_.member("required").boolean(true);
         json_.member("schema").begin_object();
         switch (each.kind) {
-            case route_description::value_kind::service:
+            case route::parameter_kind::service:
                 json_.member("type").string("string");
                 // A schema's enum is never empty, and an API may have been given no service.
                 if (settings_.services.services().empty()) break;
@@ -18934,26 +18852,26 @@ inline void document::write_parameters(const route_description& of) {
                 for (const service& known : settings_.services.services()) json_.string(known.name);
                 json_.end_array();
                 break;
-            case route_description::value_kind::id:
+            case route::parameter_kind::id:
                 json_.member("type").string("integer");
                 json_.member("format").string("int64");
                 json_.member("minimum").integer(1);
                 break;
-            case route_description::value_kind::text: json_.member("type").string("string"); break;
+            case route::parameter_kind::text: json_.member("type").string("string"); break;
         }
         json_.end_object().end_object();
     }
     json_.end_array();
 }
 
-inline void document::write_request_body(const route_description& of) {
+inline void document::write_request_body(const route& of) {
     if (of.notes.request_body.empty()) return;
     json_.member("requestBody").begin_object();
     write_json_content(of.notes.request_body);
     json_.end_object();
 }
 
-inline void document::write_responses(const route_description& of) {
+inline void document::write_responses(const route& of) {
     json_.member("responses").begin_object();
     json_.member_named(std::to_string(of.notes.success_status)).begin_object();
     json_.member("description").string(http::to_reason(static_cast<http::status>(of.notes.success_status)));
@@ -19094,10 +19012,291 @@ inline void document::write_reference(std::string_view kind, std::string_view na
 
 }  // namespace openapi
 
-TOLLGATE_DECL std::string make_openapi(const api_settings& settings, std::span<const route_description> routes) {
+TOLLGATE_DECL std::string make_openapi(const api_settings& settings, const route_table& routes) {
     std::string made;
     openapi::document{settings, made}.write(routes);
     return made;
+}
+
+}  // namespace tollgate
+
+// <tollgate/api/detail/endpoints.hpp>
+
+/// What the account API's routes call: function objects, so that a stack trace names them. Only routes.ipp includes this file.
+namespace tollgate::inline v0::endpoints {
+
+struct get_balance {
+    static constexpr bool reads_the_user_alone = true;
+
+    result<void> operator()(api_call& call) const {
+        const auto found = call.users().balance_of(call.caller().user);
+        if (!found) return found.error();
+        auto out = call.json();
+        out.begin_object();
+        out.member("id").integer(found->user.value());
+        out.member("balance").number(found->amount.text());
+        out.member("currency").string(found->currency);
+        out.end_object();
+        return {};
+    }
+};
+
+/// The user's accounts at one service: a bare array.
+struct list_accounts {
+    result<void> operator()(api_call& call, const service& at) const {
+        const auto found = call.users().accounts_of(call.caller().user, at.name);
+        if (!found) return found.error();
+        auto out = call.json();
+        out.begin_array();
+        for (const account& each : *found) {
+            out.begin_object();
+            out.member("id").integer(each.id.value());
+            out.member("name").string(each.name);
+            out.member("admin").boolean(each.admin);
+            out.end_object();
+        }
+        out.end_array();
+        return {};
+    }
+};
+
+/// The account's hooks: a bare array.
+struct list_hooks {
+    result<void> operator()(api_call& call, const service& at, account_id of) const {
+        const account_ref account{at.name, of};
+        if (auto owned = require_account(call.users(), call.caller().user, account); !owned) return owned;
+        const auto found = call.hooks().hooks_of(account);
+        if (!found) return found.error();
+        auto out = call.json();
+        out.begin_array();
+        for (const hook& each : *found) {
+            out.begin_object();
+            out.member("id").integer(each.id.value());
+            out.member("event").string(each.event);
+            out.member("source").string(to_text(each.source));
+            out.member("type").string(each.type);
+            out.member("url").string(each.target_url);
+            out.member("date_created").string(to_iso8601(each.created_at).view());
+            out.end_object();
+        }
+        out.end_array();
+        return {};
+    }
+};
+
+/// A member that must be a string; 422 otherwise, and the message names it.
+[[nodiscard]] inline result<std::string_view> required_text(const http::json_object& body, std::string_view name) {
+    const auto* member = body.find(name);
+    if (member == nullptr) return invalid(std::string{name} + " is missing.");
+    if (member->kind != http::json_kind::text) return invalid(std::string{name} + " must be a string.");
+    return std::string_view{member->value};
+}
+
+/// The hook's secret is in `X-Hook-Secret` of this response and in no other.
+struct create_hook {
+    result<void> operator()(api_call& call, const service& at, account_id of) const {
+        const account_ref account{at.name, of};
+        const auto body = call.body();
+        if (!body) return body.error();
+        if (auto owned = require_account(call.users(), call.caller().user, account); !owned) return owned;
+        const auto event = required_text(*body, "event");
+        if (!event) return event.error();
+        if (auto known = check_hook_event(at, *event); !known) return known;
+        const auto target_url = required_text(*body, "target_url");
+        if (!target_url) return target_url.error();
+        if (auto allowed = check_hook_target(call.target_rule(), *target_url); !allowed) return allowed;
+
+        const auto made = issue_hook(call.hooks(),
+                                     {.account = account,
+                                      .event = std::string{*event},
+                                      .target_url = std::string{*target_url},
+                                      .source = hook_source::api},
+                                     call.now(), call.random(), call.settings().hooks_per_event_max);
+        if (!made) return made.error();
+
+        call.response().set_status(http::status::created);
+        if (const auto value = http::field_value::from(made->secret)) call.response().add("X-Hook-Secret", *value);
+        auto out = call.json();
+        out.begin_object();
+        out.member("id").integer(made->id.value());
+        out.end_object();
+        return {};
+    }
+};
+
+/// 404 for a hook of an account that is not the user's; it is not deleted.
+struct delete_hook {
+    result<void> operator()(api_call& call, const service& at, hook_id id) const {
+        const auto owner = call.hooks().account_of_hook(at.name, id);
+        if (!owner) return owner.error();
+        if (!*owner) return not_found();
+        if (auto owned = require_account(call.users(), call.caller().user, **owner); !owned) return owned;
+        const auto deleted = call.hooks().delete_hook(**owner, id);
+        if (!deleted) return deleted.error();
+        if (!*deleted) return not_found();
+        call.response().set_status(http::status::no_content);
+        return {};
+    }
+};
+
+inline result<void> write_strings(api_call& call, std::initializer_list<std::string_view> strings) {
+    auto out = call.json();
+    out.begin_array();
+    for (const auto each : strings) out.string(each);
+    out.end_array();
+    return {};
+}
+
+struct try_get {
+    result<void> operator()(api_call& call) const { return write_strings(call, {"hello", "from", "get"}); }
+};
+
+struct try_authentication {
+    result<void> operator()(api_call& call) const { return write_strings(call, {"hello", "authenticated", "caller"}); }
+};
+
+/// A body is checked and then ignored.
+struct try_post {
+    result<void> operator()(api_call& call) const {
+        if (!call.request().body.empty())
+            if (const auto body = call.body(); !body) return body.error();
+        return write_strings(call, {"hello", "from", "post"});
+    }
+};
+
+struct get_openapi {
+    result<void> operator()(api_call& call) const {
+        call.response().body() = call.openapi();
+        return {};
+    }
+};
+
+}  // namespace tollgate::endpoints
+
+// <tollgate/api/detail/shapes.hpp>
+
+/// What the account API sends and takes.
+namespace tollgate::inline v0::shapes {
+
+inline constexpr json_shape balance{
+    R"({"type":"object","required":["id","balance","currency"],"properties":{)"
+    R"("id":{"type":"integer","format":"int64","description":"The user's id."},)"
+    R"("balance":{"type":"number","description":"What the user has; read it as a decimal, not as a binary float."},)"
+    R"("currency":{"type":"string","pattern":"^[A-Z]{3}$","description":"ISO 4217."}}})",
+    R"({"id": 7, "balance": 1234.50, "currency": "EUR"})"};
+
+inline constexpr json_shape accounts{
+    R"({"type":"array","items":{"type":"object","required":["id","name","admin"],"properties":{)"
+    R"("id":{"type":"integer","format":"int64"},"name":{"type":"string"},"admin":{"type":"boolean"}}}})",
+    R"([{"id": 1, "name": "Corner shop", "admin": true}])"};
+
+inline constexpr json_shape hooks{
+    R"({"type":"array","items":{"type":"object","required":["id","event","source","type","url","date_created"],"properties":{)"
+    R"("id":{"type":"integer","format":"int64"},"event":{"type":"string"},)"
+    R"("source":{"type":"string","enum":["api","manual"],"description":"Made through the API, or on the settings page."},)"
+    R"("type":{"type":"string","description":"The payload format."},)"
+    R"("url":{"type":"string","description":"The target_url, byte for byte as it was given."},)"
+    R"("date_created":{"type":"string","format":"date-time"}}}})",
+    R"([
+  {
+    "id": 5,
+    "event": "{event}",
+    "source": "api",
+    "type": "webhook",
+    "url": "https://example.com/hook",
+    "date_created": "2026-11-21T09:30:00Z"
+  }
+])"};
+
+inline constexpr json_shape new_hook{
+    R"({"type":"object","required":["event","target_url"],"properties":{)"
+    R"("event":{"type":"string","description":"One of the service's events."},)"
+    R"("target_url":{"type":"string","format":"uri","maxLength":2048,"description":"An http or https URL."}}})",
+    R"({"event": "{event}", "target_url": "https://example.com/hook"})"};
+
+inline constexpr json_shape created_hook{
+    R"({"type":"object","required":["id"],"properties":{)"
+    R"("id":{"type":"integer","format":"int64","description":"The new hook's id."}}})",
+    R"({"id": 5})"};
+
+inline constexpr json_shape strings{R"({"type":"array","items":{"type":"string"}})", R"(["hello", "from", "get"])"};
+
+inline constexpr json_shape any_object{R"({"type":"object"})"};
+
+}  // namespace tollgate::shapes
+
+// <tollgate/api/routes.ipp>
+
+namespace tollgate::inline v0 {
+
+// THE TABLE: method, path, who may call it, and what is called.
+
+TOLLGATE_DECL route_table balance_routes() {
+    return route_table{
+        on_get<"/user/balance">(
+            needs_scope(balance_scope), endpoints::get_balance{},
+            {.operation = "getBalance", .summary = "Returns the authenticated user's balance.", .success_body = shapes::balance}),
+    };
+}
+
+TOLLGATE_DECL route_table account_list_routes() {
+    return route_table{
+        on_get<"/{service}/accounts">(
+            read_of_service, endpoints::list_accounts{},
+            {.operation = "listAccounts", .summary = "Lists the user's accounts at a service.", .success_body = shapes::accounts}),
+    };
+}
+
+TOLLGATE_DECL route_table hook_routes() {
+    return route_table{
+        on_get<"/{service}/{account}/hooks">(
+            read_of_service, endpoints::list_hooks{},
+            {.operation = "listHooks", .summary = "Lists the webhooks of an account.", .success_body = shapes::hooks}),
+
+        on_post<"/{service}/{account}/hooks">(
+            read_of_service, endpoints::create_hook{},
+            {.operation = "createHook",
+             .summary = "Creates a webhook. Its signing secret is in the X-Hook-Secret response header.",
+             .success_status = 201,
+             .success_body = shapes::created_hook,
+             .success_field = "X-Hook-Secret",
+             .request_body = shapes::new_hook}),
+
+        on_delete<"/{service}/hooks/{hook}">(
+            read_of_service, endpoints::delete_hook{},
+            {.operation = "deleteHook", .summary = "Deletes a webhook.", .success_status = 204}),
+    };
+}
+
+TOLLGATE_DECL route_table demonstration_routes() {
+    return route_table{
+        on_get<"/testservice/get">(
+            open_to_all, endpoints::try_get{},
+            {.operation = "tryGet", .summary = "Answers without credentials.", .success_body = shapes::strings}),
+
+        on_get<"/testservice/auth">(
+            any_caller, endpoints::try_authentication{},
+            {.operation = "tryAuthentication", .summary = "Answers with any valid credentials.", .success_body = shapes::strings}),
+
+        on_post<"/testservice/post">(
+            open_to_all, endpoints::try_post{},
+            {.operation = "tryPost",
+             .summary = "Answers without credentials. A JSON body is accepted and ignored.",
+             .success_body = shapes::strings,
+             .request_body = shapes::any_object}),
+    };
+}
+
+TOLLGATE_DECL route_table openapi_routes() {
+    return route_table{
+        on_get<"/openapi.json">(
+            open_to_all, endpoints::get_openapi{},
+            {.operation = "getOpenApi", .summary = "Returns this description in OpenAPI 3.1.", .success_body = shapes::any_object}),
+    };
+}
+
+TOLLGATE_DECL route_table account_routes() {
+    return balance_routes() + account_list_routes() + hook_routes() + demonstration_routes() + openapi_routes();
 }
 
 }  // namespace tollgate
@@ -22733,14 +22932,14 @@ Each product is called a service.</p>
 <dt>With credentials</dt><dd>{}, for a user</dd>
 )",
               describe(settings_.anonymous_quota), describe(settings_.user_quota));
-    const auto is_description = [](const route_description& each) { return each.path == "/openapi.json"; };
+    const auto is_description = [](const route& each) { return each.path == "/openapi.json"; };
     if (find_route(is_description) != nullptr)
         html_.add(R"(<dt>For machines</dt><dd><a href="{}/openapi.json">OpenAPI 3.1</a></dd>
 )",
                   settings_.base_url);
     html_.add("</dl>\n");
 
-    const auto is_plain = [&](const route_description& each, access_rule::kind who) {
+    const auto is_plain = [&](const route& each, access_rule::kind who) {
         return each.access.who == who && each.method == http::method::get && each.parameters.empty() &&
                !is_description(each);
     };
@@ -22826,7 +23025,7 @@ limit</a>.</p>
 )",
               root_);
 
-    const auto* own = find_route([](const route_description& each) {
+    const auto* own = find_route([](const route& each) {
         return each.access.who != access_rule::kind::open && each.method == http::method::get &&
                each.parameters.empty();
     });
@@ -23042,7 +23241,7 @@ TOLLGATE_DECL void page_writer::write_endpoints() {
     for (const auto& each : routes_) write_operation(each);
 }
 
-TOLLGATE_DECL void page_writer::write_operation(const route_description& of) {
+TOLLGATE_DECL void page_writer::write_operation(const route& of) {
     const auto method = http::to_text(of.method);
     html_.add(R"(<section class="operation">
 <h2 id="{}"><span class="method {}">{}</span> <code>{}</code></h2>
@@ -23070,25 +23269,25 @@ TOLLGATE_DECL void page_writer::write_access(const access_rule& access) {
     }
 }
 
-TOLLGATE_DECL void page_writer::write_parameters(const route_description& of) {
+TOLLGATE_DECL void page_writer::write_parameters(const route& of) {
     if (of.parameters.empty()) return;
     begin_table(html_, {"In the path", "Value"});
     for (const auto& each : of.parameters) {
         html_.add("<tr><td><code>{}</code></td><td>", each.name);
         switch (each.kind) {
-            case route_description::value_kind::service:
+            case route::parameter_kind::service:
                 for (const service& known : settings_.services.services())
                     html_.add("<code>{}</code> ", known.name.view());
                 break;
-            case route_description::value_kind::id: html_.add("the {}'s id, an integer", each.name); break;
-            case route_description::value_kind::text: html_.add("text"); break;
+            case route::parameter_kind::id: html_.add("the {}'s id, an integer", each.name); break;
+            case route::parameter_kind::text: html_.add("text"); break;
         }
         html_.add("</td></tr>\n");
     }
     end_table(html_);
 }
 
-TOLLGATE_DECL void page_writer::write_curl(const route_description& of) {
+TOLLGATE_DECL void page_writer::write_curl(const route& of) {
     html_.add(R"(<pre tabindex="0"><code>curl)");
     if (of.method != http::method::get) html_.add(" -X {}", http::to_text(of.method));
     if (of.access.who != access_rule::kind::open) html_.add(R"( -u "$TOKEN_USERNAME:$TOKEN_SECRET")");

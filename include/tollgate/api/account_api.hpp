@@ -12,11 +12,9 @@
 #include <tollgate/pipeline/route_table.hpp>
 #include <tollgate/policy/default_policies.hpp>
 
-#include <array>
 #include <cstddef>
 #include <exception>
 #include <functional>
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -44,7 +42,7 @@ inline constexpr bool all_authenticate_over<std::tuple<A...>, Store> = (authenti
 ///
 /// Users and store are the integrator's and must outlive it. Thread rule: `handle` may be called from many threads at once.
 /// Blocking: exactly if the users, the store or the limiter block.
-template <class Users, class Store, class Policies = decltype(default_policies()), class Table = decltype(account_routes())>
+template <class Users, class Store, class Policies = decltype(default_policies())>
 class account_api {
     static constexpr bool users_fit = user_directory<Users>;
     static constexpr bool store_fits = token_store<Store> && hook_store<Store>;
@@ -57,14 +55,20 @@ class account_api {
                   "tollgate: one of these is no authenticator over this store; read tollgate/contract/authenticator.hpp");
     static constexpr bool fits = users_fit && store_fits && authenticators_fit;
 
+    // Keeps the compiler from reporting the consequences of a misfit, too.
+    struct no_context {
+        no_context(const auto&...) noexcept {}
+    };
+
 public:
     /// Whether handling a request may block.
     static constexpr bool blocking =
         http::handler_blocks<Users>() || http::handler_blocks<Store>() || http::handler_blocks<policy_type<decltype(Policies::limiter)>>();
 
-    /// Throws std::invalid_argument for a base_url or auth_url that is no absolute URL.
+    /// Throws std::invalid_argument for a base_url or auth_url that is not an absolute URL, and for two routes with the same
+    /// method and path.
     account_api(api_settings settings, Users& users, Store& store, Policies policies = default_policies(),
-                Table table = account_routes());
+                route_table table = account_routes());
 
     // Routes and endpoints point into it.
     account_api(const account_api&) = delete;
@@ -114,13 +118,10 @@ public:
     [[nodiscard]] Store& store() const noexcept { return store_; }
     [[nodiscard]] Policies& policies() noexcept { return policies_; }
     [[nodiscard]] const Policies& policies() const noexcept { return policies_; }
-    [[nodiscard]] const Table& table() const noexcept { return table_; }
-    [[nodiscard]] std::span<const pipeline::route_line> lines() const noexcept { return lines_; }
+    [[nodiscard]] const route_table& table() const noexcept { return table_; }
+    [[nodiscard]] const auto& context() const noexcept { return context_; }
     [[nodiscard]] std::string_view root() const noexcept { return root_; }
     [[nodiscard]] std::string_view docs_url() const noexcept { return docs_url_; }
-
-    /// Calls the endpoint that a router found.
-    [[nodiscard]] result<void> call_route(api_call<account_api>& call, const route_match& match, const service* of_service) const;
 
 private:
     void answer_thrown(std::string_view what, const http::request& asked, pipeline::judgement& found, http::response& out) noexcept;
@@ -129,58 +130,34 @@ private:
     Users& users_;
     Store& store_;
     Policies policies_;
-    Table table_;
-    std::array<pipeline::route_line, Table::size> lines_;
+    route_table table_;
     std::vector<route_pattern> patterns_;
     std::string root_;
     std::string docs_url_;
     std::string openapi_;
+    std::conditional_t<fits, api_context, no_context> context_;
 };
 
-template <class Users, class Store, class Policies, class Table>
-account_api<Users, Store, Policies, Table>::account_api(api_settings settings, Users& users, Store& store, Policies policies, Table table)
+template <class Users, class Store, class Policies>
+account_api<Users, Store, Policies>::account_api(api_settings settings, Users& users, Store& store, Policies policies, route_table table)
     : settings_{std::move(settings)},
       users_{users},
       store_{store},
       policies_{std::move(policies)},
       table_{std::move(table)},
+      patterns_{pipeline::patterns_of(table_)},
       root_{path_of(settings_.base_url)},
-      docs_url_{settings_.auth_url + "/docs/"} {
+      docs_url_{settings_.auth_url + "/docs/"},
+      context_{users_, store_, policy(policies_.target_rule), policy(policies_.random), settings_, openapi_} {
     for (const auto* url : {&settings_.base_url, &settings_.auth_url})
         if (!url->starts_with("https://") && !url->starts_with("http://"))
             throw std::invalid_argument{"tollgate: '" + *url + "' is no absolute http or https URL"};
-    std::size_t next = 0;
-    table_.for_each([&]<class Route>(const Route& each) {
-        static_assert(pipeline::endpoint_fits<Route, api_call<account_api>> ||
-                          std::is_same_v<decltype(Route::endpoint), pipeline::no_endpoint>,
-                      "tollgate: an endpoint takes `auto& call` and one parameter for each name in braces of its path, and returns "
-                      "outcome<void>; read tollgate/pipeline/route_table.hpp");
-        lines_[next++] = pipeline::to_line(each);
-        patterns_.push_back({each.method, each.path});
-    });
     policy(policies_.router).build(patterns_);
     openapi_ = make_openapi(settings_, table_);
 }
 
-template <class Users, class Store, class Policies, class Table>
-result<void> account_api<Users, Store, Policies, Table>::call_route(api_call<account_api>& call, const route_match& match,
-                                                                      const service* of_service) const {
-    using endpoint_call = result<void> (*)(const Table&, api_call<account_api>&, const route_match&, const service*);
-    // One function a line of the table, found by its number.
-    static constexpr auto calls = []<std::size_t... I>(std::index_sequence<I...>) {
-        return std::array<endpoint_call, sizeof...(I)>{
-            [](const Table& table, api_call<account_api>& to, const route_match& found, const service* named) {
-                const auto& each = std::get<I>(table.routes);
-                using route_type = std::remove_cvref_t<decltype(each)>;
-                return pipeline::call_endpoint(each, to, found, named,
-                                               std::make_index_sequence<route_type::parameters.count>{});
-            }...};
-    }(std::make_index_sequence<Table::size>{});
-    return calls[match.route](table_, call, match, of_service);
-}
-
-template <class Users, class Store, class Policies, class Table>
-void account_api<Users, Store, Policies, Table>::handle(const http::request& asked, http::response& out) noexcept {
+template <class Users, class Store, class Policies>
+void account_api<Users, Store, Policies>::handle(const http::request& asked, http::response& out) noexcept {
     if constexpr (fits) {
         pipeline::judgement found;
         try {
@@ -193,8 +170,8 @@ void account_api<Users, Store, Policies, Table>::handle(const http::request& ask
     }
 }
 
-template <class Users, class Store, class Policies, class Table>
-void account_api<Users, Store, Policies, Table>::handle(const http::refusal& refused, http::response& out) noexcept {
+template <class Users, class Store, class Policies>
+void account_api<Users, Store, Policies>::handle(const http::refusal& refused, http::response& out) noexcept {
     if constexpr (fits) {
         try {
             pipeline::run(*this, refused, out);
@@ -206,8 +183,8 @@ void account_api<Users, Store, Policies, Table>::handle(const http::refusal& ref
     }
 }
 
-template <class Users, class Store, class Policies, class Table>
-void account_api<Users, Store, Policies, Table>::answer_thrown(std::string_view what, const http::request& asked,
+template <class Users, class Store, class Policies>
+void account_api<Users, Store, Policies>::answer_thrown(std::string_view what, const http::request& asked,
                                                                pipeline::judgement& found, http::response& out) noexcept {
     try {
         pipeline::answer_thrown(*this, what, asked, found, out);

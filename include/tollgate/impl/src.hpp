@@ -9,6 +9,7 @@
 #endif
 
 #include <tollgate/api/detail/openapi.ipp>
+#include <tollgate/api/routes.ipp>
 #include <tollgate/base/detail/encoding.ipp>
 #include <tollgate/base/detail/text.ipp>
 #include <tollgate/base/digest.ipp>
@@ -45,6 +46,7 @@
 #include <tollgate/pages/detail/sign_in_page.ipp>
 #include <tollgate/pages/detail/tokens_page.ipp>
 #include <tollgate/pages/detail/webhooks_page.ipp>
+#include <tollgate/pipeline/route_table.ipp>
 #include <tollgate/policy/detail/segment_router.ipp>
 #include <tollgate/policy/public_targets.ipp>
 #include <tollgate/policy/standard_webhook.ipp>

@@ -1,13 +1,12 @@
 #pragma once
 
 #include <tollgate/pipeline/api_settings.hpp>
-#include <tollgate/pipeline/detail/route_description.hpp>
+#include <tollgate/pipeline/route_table.hpp>
 #include <tollgate/base/config.hpp>
 #include <tollgate/http/handler.hpp>
 #include <tollgate/manual/detail/oauth_pages.hpp>
 
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,19 +27,13 @@ namespace tollgate::inline v0 {
 class api_documentation {
 public:
     /// Makes all pages from the settings and the routes; `oauth` adds those about OAuth.
-    TOLLGATE_DECL api_documentation(const api_settings& settings, std::span<const route_description> routes,
+    TOLLGATE_DECL api_documentation(const api_settings& settings, const route_table& routes,
                                     const std::optional<oauth_facts>& oauth = {});
 
-    /// The same from a table.
-    template <class Table>
-    api_documentation(const api_settings& settings, const Table& table)
-        : api_documentation{settings, std::span<const route_description>{describe_routes(table)}} {}
-
     /// The same with the pages about OAuth.
-    template <class Table, class OauthSettings>
-    api_documentation(const api_settings& settings, const Table& table, const OauthSettings& oauth)
-        : api_documentation{settings, std::span<const route_description>{describe_routes(table)},
-                            std::optional{oauth_facts::of(oauth)}} {}
+    template <class OauthSettings>
+    api_documentation(const api_settings& settings, const route_table& routes, const OauthSettings& oauth)
+        : api_documentation{settings, routes, std::optional{oauth_facts::of(oauth)}} {}
 
     /// No page takes a body.
     static constexpr bool reads_body = false;

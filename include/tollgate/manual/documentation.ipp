@@ -31,7 +31,7 @@ inline constexpr std::string_view plain_field_lines =
 
 }  // namespace manual
 
-TOLLGATE_DECL api_documentation::api_documentation(const api_settings& settings, std::span<const route_description> routes,
+TOLLGATE_DECL api_documentation::api_documentation(const api_settings& settings, const route_table& routes,
                                                    const std::optional<oauth_facts>& oauth)
     : root_{path_of(settings.auth_url) + "/docs"} {
     manual::page_writer writer{settings, routes, oauth, root_};

@@ -2,60 +2,210 @@
 
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
+#include <tollgate/contract/hook_store.hpp>
+#include <tollgate/contract/random_source.hpp>
+#include <tollgate/contract/target_rule.hpp>
+#include <tollgate/contract/user_directory.hpp>
 #include <tollgate/http/json_body.hpp>
 #include <tollgate/http/json_writer.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
 #include <tollgate/model/caller.hpp>
-#include <tollgate/policy/detail/policy_set.hpp>
+#include <tollgate/pipeline/api_settings.hpp>
 
 #include <cassert>
+#include <concepts>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
 
 namespace tollgate::inline v0 {
 
-/// What an endpoint is called with: one request that has passed every stage, and where its answer goes. Lives for the call.
-template <class Api>
-class api_call {
+// Endpoints are called once per request, so one indirect call per verb costs nothing that can be measured. In return no
+// endpoint is a template: an endpoint is compiled once, and its name in a stack trace is short.
+
+/// A user directory of any type. A view: the directory must outlive it. Satisfies `user_directory`.
+class user_directory_ref {
 public:
-    /// Made by the API for each request that passed its judgement.
-    api_call(Api& api, const http::request& asked, http::response& out, const caller* who, instant now) noexcept
-        : api_{api}, asked_{asked}, out_{out}, who_{who}, now_{now} {}
+    /// Refers to `users`.
+    template <class Users>
+        requires(!std::same_as<std::remove_cv_t<Users>, user_directory_ref>) && user_directory<Users>
+    user_directory_ref(Users& users) noexcept : users_{&users}, verbs_{&verbs_of<Users>} {}
 
-    /// The integrator's own.
-    [[nodiscard]] auto& users() const noexcept { return api_.users(); }
-    [[nodiscard]] auto& store() const noexcept { return api_.store(); }
-    [[nodiscard]] const auto& settings() const noexcept { return api_.settings(); }
-    [[nodiscard]] const auto& target_rule() const noexcept { return policy(api_.policies().target_rule); }
-    [[nodiscard]] const auto& random() const noexcept { return policy(api_.policies().random); }
-
-    /// What `{base_url}/openapi.json` answers with.
-    [[nodiscard]] const auto& openapi() const noexcept { return api_.openapi(); }
-
-    /// The request, and the time at which it is judged.
-    [[nodiscard]] const http::request& asked() const noexcept { return asked_; }
-    /// The time at which the request is judged.
-    [[nodiscard]] instant now() const noexcept { return now_; }
-
-    /// Whether there is a caller; on a route that is not open there always is.
-    [[nodiscard]] bool has_caller() const noexcept { return who_ != nullptr; }
-    /// Precondition: has_caller().
-    [[nodiscard]] const caller& who() const noexcept {
-        assert(who_ != nullptr);
-        return *who_;
+    /// The verbs of `user_directory`.
+    [[nodiscard]] result<balance> balance_of(user_id user) const { return verbs_->balance_of(users_, user); }
+    [[nodiscard]] result<std::vector<account>> accounts_of(user_id user, std::string_view service) const {
+        return verbs_->accounts_of(users_, user, service);
+    }
+    [[nodiscard]] result<std::optional<quota>> quota_of(user_id user) const { return verbs_->quota_of(users_, user); }
+    [[nodiscard]] result<bool> has_account(user_id user, const account_ref& wanted) const {
+        return verbs_->has_account(users_, user, wanted);
     }
 
-    /// The body's members; a problem (400) for one that is no JSON object. An empty body is none.
-    [[nodiscard]] result<http::json_object> body() const { return http::parse_json_object(asked_.body); }
+private:
+    struct verbs {
+        result<balance> (*balance_of)(void*, user_id);
+        result<std::vector<account>> (*accounts_of)(void*, user_id, std::string_view);
+        result<std::optional<quota>> (*quota_of)(void*, user_id);
+        result<bool> (*has_account)(void*, user_id, const account_ref&);
+    };
+    template <class Users>
+    static constexpr verbs verbs_of{
+        [](void* of, user_id user) { return static_cast<Users*>(of)->balance_of(user); },
+        [](void* of, user_id user, std::string_view service) { return static_cast<Users*>(of)->accounts_of(user, service); },
+        [](void* of, user_id user) { return static_cast<Users*>(of)->quota_of(user); },
+        [](void* of, user_id user, const account_ref& wanted) {
+            return tollgate::has_account(*static_cast<Users*>(of), user, wanted);
+        }};
 
-    /// The answer: 200 with a JSON body, unless the endpoint says otherwise.
-    [[nodiscard]] http::response& answer() const noexcept { return out_; }
-    [[nodiscard]] http::json_writer json() const noexcept { return http::json_writer{out_.body()}; }
+    void* users_;
+    const verbs* verbs_;
+};
+
+/// A hook store of any type. A view: the store must outlive it. Satisfies `hook_store`.
+class hook_store_ref {
+public:
+    /// Refers to `store`.
+    template <class Store>
+        requires(!std::same_as<std::remove_cv_t<Store>, hook_store_ref>) && hook_store<Store>
+    hook_store_ref(Store& store) noexcept : store_{&store}, verbs_{&verbs_of<Store>} {}
+
+    /// The verbs of `hook_store`.
+    [[nodiscard]] result<hook_id> create_hook(const new_hook& made, std::size_t hooks_per_event_max) const {
+        return verbs_->create_hook(store_, made, hooks_per_event_max);
+    }
+    [[nodiscard]] result<std::vector<hook>> hooks_of(const account_ref& account) const {
+        return verbs_->hooks_of(store_, account);
+    }
+    [[nodiscard]] result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) const {
+        return verbs_->account_of_hook(store_, service, id);
+    }
+    [[nodiscard]] result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
+                                                   instant old_valid_until) const {
+        return verbs_->replace_hook_secret(store_, account, id, secret, old_valid_until);
+    }
+    [[nodiscard]] result<bool> delete_hook(const account_ref& account, hook_id id) const {
+        return verbs_->delete_hook(store_, account, id);
+    }
 
 private:
-    Api& api_;
-    const http::request& asked_;
-    http::response& out_;
-    const caller* who_;
+    struct verbs {
+        result<hook_id> (*create_hook)(void*, const new_hook&, std::size_t);
+        result<std::vector<hook>> (*hooks_of)(void*, const account_ref&);
+        result<std::optional<account_ref>> (*account_of_hook)(void*, const service_name&, hook_id);
+        result<bool> (*replace_hook_secret)(void*, const account_ref&, hook_id, const std::string&, instant);
+        result<bool> (*delete_hook)(void*, const account_ref&, hook_id);
+    };
+    template <class Store>
+    static constexpr verbs verbs_of{
+        [](void* of, const new_hook& made, std::size_t hooks_per_event_max) {
+            return static_cast<Store*>(of)->create_hook(made, hooks_per_event_max);
+        },
+        [](void* of, const account_ref& account) { return static_cast<Store*>(of)->hooks_of(account); },
+        [](void* of, const service_name& service, hook_id id) { return static_cast<Store*>(of)->account_of_hook(service, id); },
+        [](void* of, const account_ref& account, hook_id id, const std::string& secret, instant old_valid_until) {
+            return static_cast<Store*>(of)->replace_hook_secret(account, id, secret, old_valid_until);
+        },
+        [](void* of, const account_ref& account, hook_id id) { return static_cast<Store*>(of)->delete_hook(account, id); }};
+
+    void* store_;
+    const verbs* verbs_;
+};
+
+/// A target rule of any type. A view: the rule must outlive it. Satisfies `target_rule`.
+class target_rule_ref {
+public:
+    /// Refers to `rule`.
+    template <class Rule>
+        requires(!std::same_as<Rule, target_rule_ref>) && target_rule<Rule>
+    target_rule_ref(const Rule& rule) noexcept
+        : rule_{&rule},
+          check_{[](const void* of, const http::url& target) { return static_cast<const Rule*>(of)->check(target); }},
+          allows_{[](const void* of, const ip_address& address) noexcept { return static_cast<const Rule*>(of)->allows(address); }} {}
+
+    /// The functions of `target_rule`.
+    [[nodiscard]] result<void> check(const http::url& target) const { return check_(rule_, target); }
+    [[nodiscard]] bool allows(const ip_address& address) const noexcept { return allows_(rule_, address); }
+
+private:
+    const void* rule_;
+    result<void> (*check_)(const void*, const http::url&);
+    bool (*allows_)(const void*, const ip_address&) noexcept;
+};
+
+/// A random source of any type. A view: the source must outlive it. Satisfies `random_source`.
+class random_source_ref {
+public:
+    /// Refers to `random`.
+    template <class Random>
+        requires(!std::same_as<Random, random_source_ref>) && random_source<Random>
+    random_source_ref(const Random& random) noexcept
+        : random_{&random},
+          fill_{[](const void* of, std::span<std::byte> bytes) noexcept { return static_cast<const Random*>(of)->fill(bytes); }} {}
+
+    /// Fills all of `bytes` or returns false.
+    [[nodiscard]] bool fill(std::span<std::byte> bytes) const noexcept { return fill_(random_, bytes); }
+
+private:
+    const void* random_;
+    bool (*fill_)(const void*, std::span<std::byte>) noexcept;
+};
+
+/// What all calls of one API share. Everything in it outlives the API.
+struct api_context {
+    user_directory_ref users;
+    hook_store_ref hooks;
+    target_rule_ref targets;
+    random_source_ref random;
+    const api_settings& settings;
+    const std::string& openapi;  ///< the response to `GET {base_url}/openapi.json`
+};
+
+/// What an endpoint is called with: a request that has passed every check, and its response. Lives as long as the call.
+class api_call {
+public:
+    /// Made by the API for each request that passed its checks.
+    api_call(const api_context& context, const http::request& request, http::response& response,
+             const tollgate::caller* caller, instant now) noexcept
+        : context_{context}, request_{request}, response_{response}, caller_{caller}, now_{now} {}
+
+    /// What the API was made with.
+    [[nodiscard]] const user_directory_ref& users() const noexcept { return context_.users; }
+    [[nodiscard]] const hook_store_ref& hooks() const noexcept { return context_.hooks; }
+    [[nodiscard]] const target_rule_ref& target_rule() const noexcept { return context_.targets; }
+    [[nodiscard]] const random_source_ref& random() const noexcept { return context_.random; }
+    [[nodiscard]] const api_settings& settings() const noexcept { return context_.settings; }
+    [[nodiscard]] const std::string& openapi() const noexcept { return context_.openapi; }
+
+    /// The request, and the time at which it was checked.
+    [[nodiscard]] const http::request& request() const noexcept { return request_; }
+    [[nodiscard]] instant now() const noexcept { return now_; }
+
+    /// Whether the request has valid credentials. Always true on a route that needs credentials.
+    [[nodiscard]] bool has_caller() const noexcept { return caller_ != nullptr; }
+    /// Precondition: has_caller().
+    [[nodiscard]] const tollgate::caller& caller() const noexcept {
+        assert(caller_ != nullptr);
+        return *caller_;
+    }
+
+    /// The members of the request's JSON object; `malformed` (400) for any other body, an empty one included.
+    [[nodiscard]] result<http::json_object> body() const { return http::parse_json_object(request_.body); }
+
+    /// 200 with `Content-Type: application/json`, unless the endpoint sets another status or type.
+    [[nodiscard]] http::response& response() const noexcept { return response_; }
+    /// Appends JSON to the response's body.
+    [[nodiscard]] http::json_writer json() const noexcept { return http::json_writer{response_.body()}; }
+
+private:
+    const api_context& context_;
+    const http::request& request_;
+    http::response& response_;
+    const tollgate::caller* caller_;
     instant now_;
 };
 

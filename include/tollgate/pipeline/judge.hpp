@@ -38,9 +38,9 @@ template <class Api>
     if (auto no = require_agent_of(found)) return no;
     if (auto no = require_one_authorization(found)) return no;
     if (found.failure) return std::nullopt;
-    if (auto no = find_route(policy(policies.router), api.lines(), settings.services, api.root(), asked, found)) return no;
+    if (auto no = find_route(policy(policies.router), api.table(), settings.services, api.root(), asked, found)) return no;
     if (found.route.result != route_match::kind::found) return std::nullopt;
-    const route_line& line = api.lines()[found.route.route];
+    const route& line = api.table()[found.route.route];
     if (auto no = check_access(policy(policies.scope_checker), line.access, found)) return no;
     return check_body(asked, line.reads_body);
 }
@@ -62,7 +62,7 @@ void answer_refused(Api& api, const refused& no, const judgement& found, http::r
         case http::status::unauthorized: add_challenges(out, api.policies().authenticators, found); break;
         case http::status::forbidden:
             if (found.route.result == route_match::kind::found)
-                add_insufficient_scope(out, required_scope(api.lines()[found.route.route].access, found));
+                add_insufficient_scope(out, required_scope(api.table()[found.route.route].access, found));
             break;
         case http::status::method_not_allowed: add_allow(out, found.route.allowed); break;
         case http::status::too_many_requests:
@@ -76,8 +76,9 @@ void answer_refused(Api& api, const refused& no, const judgement& found, http::r
 /// Calls the endpoint and completes what it wrote.
 template <class Api>
 void answer_endpoint(Api& api, const http::request& asked, const judgement& found, http::response& out) {
-    api_call<Api> call{api, asked, out, found.who ? &*found.who : nullptr, found.now};
-    if (auto done = api.call_route(call, found.route, found.of_service); !done) return answer_error(api, done.error(), out);
+    api_call call{api.context(), asked, out, found.who ? &*found.who : nullptr, found.now};
+    const route& line = api.table()[found.route.route];
+    if (auto done = line.call(call, found.route, found.of_service); !done) return answer_error(api, done.error(), out);
     const bool says_its_type = !out.field_block().empty() && !out.find("Content-Type").empty();
     if (!out.body().empty() && !says_its_type) out.add_prepared_lines(json_field_lines);
 }

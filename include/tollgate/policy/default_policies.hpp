@@ -48,18 +48,16 @@ struct require_agent {
 
 static_assert(agent_rule<require_agent>);
 
-/// What the API does when it is not told otherwise. Change a slot with `with_x`.
-[[nodiscard]] inline auto default_policies() {
-    return policy_set{router_slot<segment_router>{},
-                      authenticators_slot<std::tuple<basic_token, bearer_token>>{},
-                      scope_checker_slot<prefix_scopes>{},
-                      limiter_slot<window_limiter>{},
-                      agent_rule_slot<require_agent>{},
-                      target_rule_slot<public_targets>{},
-                      clock_slot<system_clock>{},
-                      random_slot<system_random>{},
-                      observer_slot<no_observer>{},
-                      format_slot<standard_webhook>{}};
-}
+/// A class with a name, so that `account_api` with default policies has a short type.
+struct default_policy_set
+    : policy_set<router_slot<segment_router>, authenticators_slot<std::tuple<basic_token, bearer_token>>,
+                 scope_checker_slot<prefix_scopes>, limiter_slot<window_limiter>, agent_rule_slot<require_agent>,
+                 target_rule_slot<public_targets>, clock_slot<system_clock>, random_slot<system_random>,
+                 observer_slot<no_observer>, format_slot<standard_webhook>> {
+    default_policy_set() : policy_set{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}} {}
+};
+
+/// The policies of an API that sets none. `with_x` replaces one.
+[[nodiscard]] inline default_policy_set default_policies() { return {}; }
 
 }  // namespace tollgate

@@ -118,7 +118,7 @@ TEST_CASE("the account API's description is a whole OpenAPI document") {
 
     std::size_t operations = 0;
     for (const auto& item : document["paths"]) operations += item.size();
-    CHECK(operations == decltype(account_routes())::size);
+    CHECK(operations == account_routes().size());
 }
 
 TEST_CASE("OpenAPI tells of the hook endpoints what they take and give") {

@@ -48,13 +48,13 @@ TEST_CASE("routes of one's own get identification, limits, scopes and errors for
                                               const auto body = call.body();
                                               if (!body) return body.error();
                                               if (body->find("name") == nullptr) return invalid("name is missing.");
-                                              call.answer().set_status(status::no_content);
+                                              call.response().set_status(status::no_content);
                                               return {};
                                           }),
         on_get<"/notes/{name}">(open_to_all,
                                 [](auto& call, std::string_view name) -> result<void> {
-                                    call.answer().add("Content-Type", "text/plain");
-                                    call.answer().body() = name;
+                                    call.response().add("Content-Type", "text/plain");
+                                    call.response().body() = name;
                                     return {};
                                 }),
     };
@@ -97,4 +97,40 @@ TEST_CASE("routes of one's own get identification, limits, scopes and errors for
     CHECK(note.find("Content-Type") == "text/plain");
     CHECK(ask(sent{method::delete_, "/v1/sitesmaker/items/ABC"}).find("Allow") == "GET, HEAD, PUT, OPTIONS");
     CHECK(api.openapi().find("/{service}/items/{code}") != std::string::npos);
+}
+
+TEST_CASE("tables are added up from parts", "[pipeline][route_table]") {
+    const auto paths = [](const route_table& table) {
+        std::string list;
+        for (const route& each : table) list.append(to_text(each.method)).append(" ").append(each.path).append("\n");
+        return list;
+    };
+    CHECK(paths(balance_routes()) == "GET /user/balance\n");
+    CHECK(paths(account_list_routes()) == "GET /{service}/accounts\n");
+    CHECK(paths(openapi_routes()) == "GET /openapi.json\n");
+    const auto parts = balance_routes() + account_list_routes() + hook_routes() + demonstration_routes() + openapi_routes();
+    CHECK(paths(account_routes()) == paths(parts));
+    CHECK(parts.size() == 9);
+
+    shop_directory users;
+    memory_store store;
+    account_api without_hooks{shop_settings(), users, store, default_policies(), balance_routes()};
+    CHECK(without_hooks.handle(sent{method::get, "/v1/user/balance"}.asked()).status() == status::unauthorized);
+    CHECK(without_hooks.handle(sent{method::get, "/v1/testservice/get"}.asked()).status() == status::not_found);
+    CHECK(without_hooks.openapi().find("listHooks") == std::string::npos);
+}
+
+TEST_CASE("two routes for the same requests are refused when tables are added up", "[pipeline][route_table]") {
+    const auto endpoint = [](auto&, auto&&...) -> result<void> { return {}; };
+    shop_directory users;
+    memory_store store;
+    const auto make = [&](const route_table& more) {
+        account_api{shop_settings(), users, store, default_policies(), account_routes() + more};
+    };
+    CHECK_NOTHROW(make(route_table{on_put<"/{service}/{account}/hooks">(read_of_service, endpoint)}));
+    CHECK_NOTHROW(make(route_table{on_get<"/{service}/{account}">(read_of_service, endpoint)}));
+    CHECK_THROWS_WITH(make(route_table{on_get<"/{service}/{account}/hooks">(read_of_service, endpoint)}),
+                      "tollgate: two routes for GET /{service}/{account}/hooks");
+    CHECK_THROWS_WITH(make(route_table{on_get<"/{service}/{shop}/hooks">(read_of_service, endpoint)}),
+                      "tollgate: two routes for GET /{service}/{shop}/hooks");
 }

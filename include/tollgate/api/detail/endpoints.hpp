@@ -1,58 +1,165 @@
 #pragma once
 
+#include <tollgate/account/issue_hook.hpp>
 #include <tollgate/base/result.hpp>
-#include <tollgate/contract/user_directory.hpp>
+#include <tollgate/http/json_body.hpp>
 #include <tollgate/http/json_writer.hpp>
+#include <tollgate/http/response.hpp>
 #include <tollgate/model/service_catalog.hpp>
+#include <tollgate/pipeline/call.hpp>
 
 #include <initializer_list>
+#include <string>
 #include <string_view>
+#include <utility>
 
-namespace tollgate::inline v0 {
+/// What the account API's routes call: function objects, so that a stack trace names them. Only routes.ipp includes this file.
+namespace tollgate::inline v0::endpoints {
 
-/// The user's accounts at one service: a bare array.
-template <user_directory Users>
-[[nodiscard]] result<void> list_accounts(Users& users, user_id user, const service& at, http::json_writer out) {
-    const auto found = users.accounts_of(user, at.name);
-    if (!found) return found.error();
-    out.begin_array();
-    for (const account& each : *found) {
-        out.begin_object();
-        out.member("id").integer(each.id.value());
-        out.member("name").string(each.name);
-        out.member("admin").boolean(each.admin);
-        out.end_object();
-    }
-    out.end_array();
-    return {};
-}
-
-/// What the user has: the balance object.
-template <user_directory Users>
-[[nodiscard]] result<void> show_balance(Users& users, user_id user, http::json_writer out) {
-    const auto found = users.balance_of(user);
-    if (!found) return found.error();
-    out.begin_object();
-    out.member("id").integer(found->user.value());
-    out.member("balance").number(found->amount.text());
-    out.member("currency").string(found->currency);
-    out.end_object();
-    return {};
-}
-
-struct balance_endpoint {
+struct get_balance {
     static constexpr bool reads_the_user_alone = true;
-    [[nodiscard]] result<void> operator()(auto& call) const {
-        return show_balance(call.users(), call.who().user, call.json());
+
+    result<void> operator()(api_call& call) const {
+        const auto found = call.users().balance_of(call.caller().user);
+        if (!found) return found.error();
+        auto out = call.json();
+        out.begin_object();
+        out.member("id").integer(found->user.value());
+        out.member("balance").number(found->amount.text());
+        out.member("currency").string(found->currency);
+        out.end_object();
+        return {};
     }
 };
 
-/// An array of strings, for programs that want to see whether they reach the API at all.
-[[nodiscard]] inline result<void> show_strings(std::initializer_list<std::string_view> strings, http::json_writer out) {
+/// The user's accounts at one service: a bare array.
+struct list_accounts {
+    result<void> operator()(api_call& call, const service& at) const {
+        const auto found = call.users().accounts_of(call.caller().user, at.name);
+        if (!found) return found.error();
+        auto out = call.json();
+        out.begin_array();
+        for (const account& each : *found) {
+            out.begin_object();
+            out.member("id").integer(each.id.value());
+            out.member("name").string(each.name);
+            out.member("admin").boolean(each.admin);
+            out.end_object();
+        }
+        out.end_array();
+        return {};
+    }
+};
+
+/// The account's hooks: a bare array.
+struct list_hooks {
+    result<void> operator()(api_call& call, const service& at, account_id of) const {
+        const account_ref account{at.name, of};
+        if (auto owned = require_account(call.users(), call.caller().user, account); !owned) return owned;
+        const auto found = call.hooks().hooks_of(account);
+        if (!found) return found.error();
+        auto out = call.json();
+        out.begin_array();
+        for (const hook& each : *found) {
+            out.begin_object();
+            out.member("id").integer(each.id.value());
+            out.member("event").string(each.event);
+            out.member("source").string(to_text(each.source));
+            out.member("type").string(each.type);
+            out.member("url").string(each.target_url);
+            out.member("date_created").string(to_iso8601(each.created_at).view());
+            out.end_object();
+        }
+        out.end_array();
+        return {};
+    }
+};
+
+/// A member that must be a string; 422 otherwise, and the message names it.
+[[nodiscard]] inline result<std::string_view> required_text(const http::json_object& body, std::string_view name) {
+    const auto* member = body.find(name);
+    if (member == nullptr) return invalid(std::string{name} + " is missing.");
+    if (member->kind != http::json_kind::text) return invalid(std::string{name} + " must be a string.");
+    return std::string_view{member->value};
+}
+
+/// The hook's secret is in `X-Hook-Secret` of this response and in no other.
+struct create_hook {
+    result<void> operator()(api_call& call, const service& at, account_id of) const {
+        const account_ref account{at.name, of};
+        const auto body = call.body();
+        if (!body) return body.error();
+        if (auto owned = require_account(call.users(), call.caller().user, account); !owned) return owned;
+        const auto event = required_text(*body, "event");
+        if (!event) return event.error();
+        if (auto known = check_hook_event(at, *event); !known) return known;
+        const auto target_url = required_text(*body, "target_url");
+        if (!target_url) return target_url.error();
+        if (auto allowed = check_hook_target(call.target_rule(), *target_url); !allowed) return allowed;
+
+        const auto made = issue_hook(call.hooks(),
+                                     {.account = account,
+                                      .event = std::string{*event},
+                                      .target_url = std::string{*target_url},
+                                      .source = hook_source::api},
+                                     call.now(), call.random(), call.settings().hooks_per_event_max);
+        if (!made) return made.error();
+
+        call.response().set_status(http::status::created);
+        if (const auto value = http::field_value::from(made->secret)) call.response().add("X-Hook-Secret", *value);
+        auto out = call.json();
+        out.begin_object();
+        out.member("id").integer(made->id.value());
+        out.end_object();
+        return {};
+    }
+};
+
+/// 404 for a hook of an account that is not the user's; it is not deleted.
+struct delete_hook {
+    result<void> operator()(api_call& call, const service& at, hook_id id) const {
+        const auto owner = call.hooks().account_of_hook(at.name, id);
+        if (!owner) return owner.error();
+        if (!*owner) return not_found();
+        if (auto owned = require_account(call.users(), call.caller().user, **owner); !owned) return owned;
+        const auto deleted = call.hooks().delete_hook(**owner, id);
+        if (!deleted) return deleted.error();
+        if (!*deleted) return not_found();
+        call.response().set_status(http::status::no_content);
+        return {};
+    }
+};
+
+inline result<void> write_strings(api_call& call, std::initializer_list<std::string_view> strings) {
+    auto out = call.json();
     out.begin_array();
     for (const auto each : strings) out.string(each);
     out.end_array();
     return {};
 }
 
-}  // namespace tollgate
+struct try_get {
+    result<void> operator()(api_call& call) const { return write_strings(call, {"hello", "from", "get"}); }
+};
+
+struct try_authentication {
+    result<void> operator()(api_call& call) const { return write_strings(call, {"hello", "authenticated", "caller"}); }
+};
+
+/// A body is checked and then ignored.
+struct try_post {
+    result<void> operator()(api_call& call) const {
+        if (!call.request().body.empty())
+            if (const auto body = call.body(); !body) return body.error();
+        return write_strings(call, {"hello", "from", "post"});
+    }
+};
+
+struct get_openapi {
+    result<void> operator()(api_call& call) const {
+        call.response().body() = call.openapi();
+        return {};
+    }
+};
+
+}  // namespace tollgate::endpoints

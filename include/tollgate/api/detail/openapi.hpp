@@ -1,22 +1,16 @@
 #pragma once
 
 #include <tollgate/pipeline/api_settings.hpp>
-#include <tollgate/pipeline/detail/route_description.hpp>
+#include <tollgate/pipeline/route_table.hpp>
 #include <tollgate/base/config.hpp>
 
-#include <span>
 #include <string>
 
 namespace tollgate::inline v0 {
 
 /// The API's description in OpenAPI 3.1, as JSON: every route with its parameters, bodies, required scopes, rate limit
 /// fields and refusals. Made from the table, so that it cannot say anything else than what is served.
-[[nodiscard]] TOLLGATE_DECL std::string make_openapi(const api_settings& settings, std::span<const route_description> routes);
-
-template <class Table>
-[[nodiscard]] std::string make_openapi(const api_settings& settings, const Table& table) {
-    return make_openapi(settings, std::span<const route_description>{describe_routes(table)});
-}
+[[nodiscard]] TOLLGATE_DECL std::string make_openapi(const api_settings& settings, const route_table& routes);
 
 }  // namespace tollgate
 

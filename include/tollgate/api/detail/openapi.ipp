@@ -69,15 +69,15 @@ class document {
 public:
     document(const api_settings& settings, std::string& out) : settings_{settings}, json_{out} {}
 
-    void write(std::span<const route_description> routes);
+    void write(const route_table& routes);
 
 private:
     void write_info();
-    void write_paths(std::span<const route_description> routes);
-    void write_operation(const route_description& of);
-    void write_parameters(const route_description& of);
-    void write_request_body(const route_description& of);
-    void write_responses(const route_description& of);
+    void write_paths(const route_table& routes);
+    void write_operation(const route& of);
+    void write_parameters(const route& of);
+    void write_request_body(const route& of);
+    void write_responses(const route& of);
     void write_security(const access_rule& access);
     void write_alternative(std::string_view scope);
     void write_components();
@@ -109,7 +109,7 @@ private:
     return {};
 }
 
-[[nodiscard]] inline bool applies(const shared_refusal& refusal, const route_description& to) noexcept {
+[[nodiscard]] inline bool applies(const shared_refusal& refusal, const route& to) noexcept {
     if (refusal.status == "404") return !to.parameters.empty();
     if (refusal.status == "415" || refusal.status == "422") return !to.notes.request_body.empty();
     return true;
@@ -122,7 +122,7 @@ private:
     return key;
 }
 
-inline void document::write(std::span<const route_description> routes) {
+inline void document::write(const route_table& routes) {
     json_.begin_object();
     json_.member("openapi").string(version);
     write_info();
@@ -146,10 +146,10 @@ inline void document::write_info() {
     json_.end_object();
 }
 
-inline void document::write_paths(std::span<const route_description> routes) {
+inline void document::write_paths(const route_table& routes) {
     json_.member("paths").begin_object();
     for (auto each = routes.begin(); each != routes.end(); ++each) {
-        const auto same_path = [each](const route_description& other) { return other.path == each->path; };
+        const auto same_path = [each](const route& other) { return other.path == each->path; };
         if (std::any_of(routes.begin(), each, same_path)) continue;  // written with its first line
         json_.member_named(each->path).begin_object();
         for (auto other = each; other != routes.end(); ++other)
@@ -159,7 +159,7 @@ inline void document::write_paths(std::span<const route_description> routes) {
     json_.end_object();
 }
 
-inline void document::write_operation(const route_description& of) {
+inline void document::write_operation(const route& of) {
     json_.member_named(operation_key(of.method)).begin_object();
     if (!of.notes.operation.empty()) json_.member("operationId").string(of.notes.operation);
     if (!of.notes.summary.empty()) json_.member("summary").string(of.notes.summary);
@@ -171,7 +171,7 @@ inline void document::write_operation(const route_description& of) {
     json_.end_object();
 }
 
-inline void document::write_parameters(const route_description& of) {
+inline void document::write_parameters(const route& of) {
     if (of.parameters.empty()) return;
     json_.member("parameters").begin_array();
     for (const auto& each : of.parameters) {
@@ -181,7 +181,7 @@ inline void document::write_parameters(const route_description& of) {
         json_.member("required").boolean(true);
         json_.member("schema").begin_object();
         switch (each.kind) {
-            case route_description::value_kind::service:
+            case route::parameter_kind::service:
                 json_.member("type").string("string");
                 // A schema's enum is never empty, and an API may have been given no service.
                 if (settings_.services.services().empty()) break;
@@ -189,26 +189,26 @@ inline void document::write_parameters(const route_description& of) {
                 for (const service& known : settings_.services.services()) json_.string(known.name);
                 json_.end_array();
                 break;
-            case route_description::value_kind::id:
+            case route::parameter_kind::id:
                 json_.member("type").string("integer");
                 json_.member("format").string("int64");
                 json_.member("minimum").integer(1);
                 break;
-            case route_description::value_kind::text: json_.member("type").string("string"); break;
+            case route::parameter_kind::text: json_.member("type").string("string"); break;
         }
         json_.end_object().end_object();
     }
     json_.end_array();
 }
 
-inline void document::write_request_body(const route_description& of) {
+inline void document::write_request_body(const route& of) {
     if (of.notes.request_body.empty()) return;
     json_.member("requestBody").begin_object();
     write_json_content(of.notes.request_body);
     json_.end_object();
 }
 
-inline void document::write_responses(const route_description& of) {
+inline void document::write_responses(const route& of) {
     json_.member("responses").begin_object();
     json_.member_named(std::to_string(of.notes.success_status)).begin_object();
     json_.member("description").string(http::to_reason(static_cast<http::status>(of.notes.success_status)));
@@ -349,7 +349,7 @@ inline void document::write_reference(std::string_view kind, std::string_view na
 
 }  // namespace openapi
 
-TOLLGATE_DECL std::string make_openapi(const api_settings& settings, std::span<const route_description> routes) {
+TOLLGATE_DECL std::string make_openapi(const api_settings& settings, const route_table& routes) {
     std::string made;
     openapi::document{settings, made}.write(routes);
     return made;

@@ -1,14 +1,13 @@
 #pragma once
 
 #include <tollgate/pipeline/api_settings.hpp>
-#include <tollgate/pipeline/detail/route_description.hpp>
+#include <tollgate/pipeline/route_table.hpp>
 #include <tollgate/base/config.hpp>
 #include <tollgate/manual/detail/oauth_pages.hpp>
 #include <tollgate/web/html_writer.hpp>
 
 #include <array>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -27,7 +26,7 @@ struct page_entry {
 /// Renders whole pages. Every text that is no literal is escaped, for settings and tables are the integrator's.
 class page_writer {
 public:
-    page_writer(const api_settings& settings, std::span<const route_description> routes,
+    page_writer(const api_settings& settings, const route_table& routes,
                 const std::optional<oauth_facts>& oauth, std::string_view root)
         : settings_{settings}, routes_{routes}, oauth_{oauth}, root_{root} {}
 
@@ -51,22 +50,22 @@ public:
 private:
     TOLLGATE_DECL void begin_page(std::string_view slug, std::string_view title);
     TOLLGATE_DECL void end_page();
-    TOLLGATE_DECL void write_operation(const route_description& of);
+    TOLLGATE_DECL void write_operation(const route& of);
     TOLLGATE_DECL void write_access(const access_rule& access);
-    TOLLGATE_DECL void write_parameters(const route_description& of);
-    TOLLGATE_DECL void write_curl(const route_description& of);
+    TOLLGATE_DECL void write_parameters(const route& of);
+    TOLLGATE_DECL void write_curl(const route& of);
     TOLLGATE_DECL void write_example(const json_shape& shape);
 
     /// The first line of the table that `wanted` is true of; null when there is none.
     template <class Wanted>
-    [[nodiscard]] const route_description* find_route(Wanted&& wanted) const {
+    [[nodiscard]] const route* find_route(Wanted&& wanted) const {
         for (const auto& each : routes_)
             if (wanted(each)) return &each;
         return nullptr;
     }
 
     const api_settings& settings_;
-    std::span<const route_description> routes_;
+    const route_table& routes_;
     const std::optional<oauth_facts>& oauth_;
     std::string_view root_;
     std::string out_;

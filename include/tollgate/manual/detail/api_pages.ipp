@@ -73,14 +73,14 @@ Each product is called a service.</p>
 <dt>With credentials</dt><dd>{}, for a user</dd>
 )",
               describe(settings_.anonymous_quota), describe(settings_.user_quota));
-    const auto is_description = [](const route_description& each) { return each.path == "/openapi.json"; };
+    const auto is_description = [](const route& each) { return each.path == "/openapi.json"; };
     if (find_route(is_description) != nullptr)
         html_.add(R"(<dt>For machines</dt><dd><a href="{}/openapi.json">OpenAPI 3.1</a></dd>
 )",
                   settings_.base_url);
     html_.add("</dl>\n");
 
-    const auto is_plain = [&](const route_description& each, access_rule::kind who) {
+    const auto is_plain = [&](const route& each, access_rule::kind who) {
         return each.access.who == who && each.method == http::method::get && each.parameters.empty() &&
                !is_description(each);
     };
@@ -166,7 +166,7 @@ limit</a>.</p>
 )",
               root_);
 
-    const auto* own = find_route([](const route_description& each) {
+    const auto* own = find_route([](const route& each) {
         return each.access.who != access_rule::kind::open && each.method == http::method::get &&
                each.parameters.empty();
     });
@@ -382,7 +382,7 @@ TOLLGATE_DECL void page_writer::write_endpoints() {
     for (const auto& each : routes_) write_operation(each);
 }
 
-TOLLGATE_DECL void page_writer::write_operation(const route_description& of) {
+TOLLGATE_DECL void page_writer::write_operation(const route& of) {
     const auto method = http::to_text(of.method);
     html_.add(R"(<section class="operation">
 <h2 id="{}"><span class="method {}">{}</span> <code>{}</code></h2>
@@ -410,25 +410,25 @@ TOLLGATE_DECL void page_writer::write_access(const access_rule& access) {
     }
 }
 
-TOLLGATE_DECL void page_writer::write_parameters(const route_description& of) {
+TOLLGATE_DECL void page_writer::write_parameters(const route& of) {
     if (of.parameters.empty()) return;
     begin_table(html_, {"In the path", "Value"});
     for (const auto& each : of.parameters) {
         html_.add("<tr><td><code>{}</code></td><td>", each.name);
         switch (each.kind) {
-            case route_description::value_kind::service:
+            case route::parameter_kind::service:
                 for (const service& known : settings_.services.services())
                     html_.add("<code>{}</code> ", known.name.view());
                 break;
-            case route_description::value_kind::id: html_.add("the {}'s id, an integer", each.name); break;
-            case route_description::value_kind::text: html_.add("text"); break;
+            case route::parameter_kind::id: html_.add("the {}'s id, an integer", each.name); break;
+            case route::parameter_kind::text: html_.add("text"); break;
         }
         html_.add("</td></tr>\n");
     }
     end_table(html_);
 }
 
-TOLLGATE_DECL void page_writer::write_curl(const route_description& of) {
+TOLLGATE_DECL void page_writer::write_curl(const route& of) {
     html_.add(R"(<pre tabindex="0"><code>curl)");
     if (of.method != http::method::get) html_.add(" -X {}", http::to_text(of.method));
     if (of.access.who != access_rule::kind::open) html_.add(R"( -u "$TOKEN_USERNAME:$TOKEN_SECRET")");

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tollgate/pipeline/detail/route_description.hpp>
+#include <tollgate/pipeline/route_table.hpp>
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/http/request.hpp>
@@ -67,13 +67,13 @@ namespace tollgate::inline v0::manual {
 }
 
 /// A path that can be asked for as it stands: real services, and numbers where ids go.
-[[nodiscard]] inline std::string sample_path(const route_description& of, const service_catalog& services) {
+[[nodiscard]] inline std::string sample_path(const route& of, const service_catalog& services) {
     std::string path{of.path};
     for (const auto& each : of.parameters) {
         const auto place = std::string{"{"}.append(each.name).append("}");
         std::string_view value = "name";
-        if (each.kind == route_description::value_kind::id) value = "1";
-        if (each.kind == route_description::value_kind::service && !services.services().empty())
+        if (each.kind == route::parameter_kind::id) value = "1";
+        if (each.kind == route::parameter_kind::service && !services.services().empty())
             value = services.services().front().name;
         path.replace(path.find(place), place.size(), value);
     }
@@ -87,9 +87,9 @@ namespace tollgate::inline v0::manual {
 }
 
 /// What a link to a route names: no two lines of a table have the same method and path.
-[[nodiscard]] inline std::string anchor_of(const route_description& route) {
-    if (!route.notes.operation.empty()) return std::string{route.notes.operation};
-    return lower_case(http::to_text(route.method)).append(route.path);
+[[nodiscard]] inline std::string anchor_of(const route& of) {
+    if (!of.notes.operation.empty()) return std::string{of.notes.operation};
+    return lower_case(http::to_text(of.method)).append(of.path);
 }
 
 }  // namespace tollgate::manual

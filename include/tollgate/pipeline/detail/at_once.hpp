@@ -104,8 +104,8 @@ template <class Api>
     const auto& settings = api.settings();
     judgement found;
     // Most endpoints ask a database in any case, and the path says which.
-    if (find_route(policy(policies.router), api.lines(), settings.services, api.root(), asked, found)) return false;
-    if (found.route.result != route_match::kind::found || !api.lines()[found.route.route].reads_the_user_alone) return false;
+    if (find_route(policy(policies.router), api.table(), settings.services, api.root(), asked, found)) return false;
+    if (found.route.result != route_match::kind::found || !api.table()[found.route.route].reads_the_user_alone) return false;
 
     found.now = policy(policies.clock).now();
     look_at_agent(policy(policies.agent_rule), asked, found);

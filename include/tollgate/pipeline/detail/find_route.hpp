@@ -8,7 +8,6 @@
 #include <tollgate/pipeline/route_table.hpp>
 
 #include <optional>
-#include <span>
 #include <string_view>
 
 namespace tollgate::inline v0::pipeline {
@@ -26,18 +25,18 @@ inline constexpr refused nothing_there{http::status::not_found, "Not Found", abo
 /// Finds the route, and the service that its path names. 404 for a path that no route has, 405 for another method on one
 /// that some route has. OPTIONS matches every known path: the caller answers it from `found.route.allowed`.
 template <router Router>
-[[nodiscard]] std::optional<refused> find_route(const Router& router, std::span<const route_line> lines,
+[[nodiscard]] std::optional<refused> find_route(const Router& router, const route_table& lines,
                                                 const service_catalog& services, std::string_view root,
                                                 const http::request& asked, judgement& found) {
     const auto method = asked.method == http::method::head ? http::method::get : asked.method;
     if (method == http::method::options && asked.target.path == "*") {
         found.route.result = route_match::kind::other_method;
-        for (const route_line& each : lines) found.route.allowed.add(each.method);
+        for (const route& each : lines) found.route.allowed.add(each.method);
         return std::nullopt;
     }
     found.route = router.find(method, below(root, asked.target.path));
     if (found.route.result == route_match::kind::unknown_path) return nothing_there;
-    if (const auto capture = lines[found.route.route].service_capture; capture != no_capture) {
+    if (const auto capture = lines[found.route.route].service_capture; capture != route::no_capture) {
         found.of_service = services.find(found.route.captures[capture]);
         if (found.of_service == nullptr) return nothing_there;
     }

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <tollgate/pipeline/route_table.hpp>
+
+#include <stdexcept>
+
+namespace tollgate::inline v0 {
+
+TOLLGATE_DECL std::string fill_example(const json_shape& shape, const service_catalog& services) {
+    constexpr std::string_view placeholder = "{event}";
+    std::string filled{shape.example};
+    const auto at = filled.find(placeholder);
+    if (at == std::string::npos) return filled;
+    std::string_view event = "noun.verb";
+    for (const service& each : services.services()) {
+        if (each.events.empty()) continue;
+        event = each.events.front();
+        break;
+    }
+    return filled.replace(at, placeholder.size(), event);
+}
+
+TOLLGATE_DECL route_table& route_table::operator+=(route_table other) {
+    rows_.reserve(rows_.size() + other.rows_.size());
+    for (route& each : other.rows_) rows_.push_back(std::move(each));
+    return *this;
+}
+
+namespace pipeline {
+
+TOLLGATE_DECL route make_row(http::method method, std::string_view path, access_rule access, const route_notes& notes,
+                             std::initializer_list<route::parameter_kind> kinds) {
+    route made;
+    made.access = access;
+    made.reads_body = method == http::method::post || method == http::method::put || method == http::method::patch;
+    made.method = method;
+    made.path = path;
+    made.notes = notes;
+    const auto parameters = read_pattern(path).value_or(pattern_parameters{});
+    for (const auto kind : kinds) {
+        const auto at = made.parameters.size();
+        made.parameters.push_back({parameters.names[at], kind});
+        if (kind == route::parameter_kind::service) made.service_capture = at;
+    }
+    return made;
+}
+
+TOLLGATE_DECL std::vector<route_pattern> patterns_of(const route_table& table) {
+    std::vector<route_pattern> patterns;
+    for (const route& each : table) {
+        for (const auto& other : patterns)
+            if (route_key(other.method, other.path) == route_key(each.method, each.path))
+                throw std::invalid_argument{
+                    std::string{"tollgate: two routes for "}.append(http::to_text(each.method)).append(" ").append(each.path)};
+        patterns.push_back({each.method, each.path});
+    }
+    return patterns;
+}
+
+}  // namespace pipeline
+}  // namespace tollgate
