@@ -4,7 +4,7 @@
 using namespace tollgate;
 
 int main() {
-    const auto endpoint = [](auto&) -> result<void> { return {}; };
+    const auto endpoint = [](auto&, auto&&...) -> result<void> { return {}; };
 #if defined(TOLLGATE_MISFIT)
     [[maybe_unused]] const route_table table{on_get<"/invoices">(read_of_service, endpoint)};
 #else
