@@ -282,7 +282,7 @@ void reconnecting_pool<Connection>::close_breaker() noexcept {
     is_probing_.store(false, std::memory_order_relaxed);
     retry_at_.store(0, std::memory_order_relaxed);
     is_open_.store(false, std::memory_order_release);
-    report(true, settings_.name);
+    report(true, "the server answers again");
 }
 
 template <class Connection>

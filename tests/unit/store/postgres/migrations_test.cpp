@@ -1,4 +1,4 @@
-#include <tollgate/store/detail/postgres/migrations.hpp>
+#include <tollgate/store/postgres_database.hpp>
 
 #include <support/child_process.hpp>
 #include <support/postgres_server.hpp>
