@@ -6,8 +6,8 @@
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<application_id> postgres_store::create_application(const new_application& made,
-                                                           std::size_t applications_per_user_max) noexcept {
+TOLLGATE_DECL result<application_id> postgres_store::create_application(
+    const new_application& made, std::size_t applications_per_user_max) noexcept {
     return detail::without_exceptions([&]() -> result<application_id> {
         auto batch = impl_->database.make_batch();
         postgres::lock_for_counting(batch, "applications " + std::to_string(made.owner.value()));
@@ -51,7 +51,8 @@ TOLLGATE_DECL result<std::vector<application>> postgres_store::applications_of(u
     });
 }
 
-TOLLGATE_DECL result<bool> postgres_store::replace_client_secret(user_id owner, application_id id, const digest& secret) noexcept {
+TOLLGATE_DECL result<bool> postgres_store::replace_client_secret(
+    user_id owner, application_id id, const digest& secret) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
         auto done = impl_->database.change(
             "UPDATE tollgate_applications SET secret_digest = $1 WHERE id = $2 AND owner_id = $3", secret, id, owner);

@@ -13,7 +13,7 @@
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<std::optional<scope_set>> postgres_store::granted_scopes(user_id user,
-                                                                               application_id application) noexcept {
+                                                                              application_id application) noexcept {
     return detail::without_exceptions([&]() -> result<std::optional<scope_set>> {
         auto found = impl_->database.ask(
             "SELECT scopes FROM tollgate_grants WHERE user_id = $1 AND application_id = $2", user, application);
@@ -157,7 +157,8 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
     });
 }
 
-TOLLGATE_DECL result<void> postgres_store::revoke_oauth_token(application_id application, const digest& token) noexcept {
+TOLLGATE_DECL result<void> postgres_store::revoke_oauth_token(
+    application_id application, const digest& token) noexcept {
     return detail::without_exceptions([&]() -> result<void> {
         auto batch = impl_->database.make_batch();
         batch.add(

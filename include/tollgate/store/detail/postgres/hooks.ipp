@@ -10,7 +10,8 @@
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<hook_id> postgres_store::create_hook(const new_hook& made, std::size_t hooks_per_event_max) noexcept {
+TOLLGATE_DECL result<hook_id> postgres_store::create_hook(
+    const new_hook& made, std::size_t hooks_per_event_max) noexcept {
     return detail::without_exceptions([&]() -> result<hook_id> {
         auto batch = impl_->database.make_batch();
         const std::string host = delivery_host(made.target_url);
@@ -49,7 +50,8 @@ TOLLGATE_DECL result<std::vector<hook>> postgres_store::hooks_of(const account_r
     });
 }
 
-TOLLGATE_DECL result<std::optional<account_ref>> postgres_store::account_of_hook(const service_name& service, hook_id id) noexcept {
+TOLLGATE_DECL result<std::optional<account_ref>> postgres_store::account_of_hook(
+    const service_name& service, hook_id id) noexcept {
     return detail::without_exceptions([&]() -> result<std::optional<account_ref>> {
         if (!postgres::is_storable(service)) return std::optional<account_ref>{};
         auto found = impl_->database.ask(
@@ -61,7 +63,7 @@ TOLLGATE_DECL result<std::optional<account_ref>> postgres_store::account_of_hook
 }
 
 TOLLGATE_DECL result<bool> postgres_store::replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                                  instant old_valid_until) noexcept {
+                                                               instant old_valid_until) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
         auto batch = impl_->database.make_batch();
         batch.add("SELECT id FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE", id,

@@ -27,7 +27,7 @@ TOLLGATE_DECL std::optional<std::optional<token_credential>> postgres_store::rec
 }
 
 TOLLGATE_DECL result<token_id> postgres_store::create_personal_token(const new_personal_token& made,
-                                                        std::size_t tokens_per_user_max) noexcept {
+                                                                     std::size_t tokens_per_user_max) noexcept {
     return detail::without_exceptions([&]() -> result<token_id> {
         auto batch = impl_->database.make_batch();
         postgres::lock_for_counting(batch, "personal_tokens " + std::to_string(made.user.value()));

@@ -56,7 +56,8 @@ TOLLGATE_DECL result<void> postgres_store::end_sessions_of(user_id user) noexcep
     });
 }
 
-TOLLGATE_DECL result<std::size_t> postgres_store::sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) noexcept {
+TOLLGATE_DECL result<std::size_t> postgres_store::sweep_sessions(
+    instant created_before, instant seen_before, std::size_t rows_max) noexcept {
     return detail::without_exceptions([&]() -> result<std::size_t> {
         if (rows_max == 0) return std::size_t{0};
         // Nodes that sweep at the same time each take other rows.

@@ -5,7 +5,7 @@
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<application_id> sqlite_store::create_application(const new_application& made,
-                                                                       std::size_t applications_per_user_max) noexcept {
+                                                                      std::size_t applications_per_user_max) noexcept {
     return impl_->database.write([&](sqlite::database& on) -> result<application_id> {
         // One statement holds the write lock from its start: none is inserted between the count and the insertion.
         auto done = on.run(
@@ -41,7 +41,7 @@ TOLLGATE_DECL result<std::vector<application>> sqlite_store::applications_of(use
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::replace_client_secret(user_id owner, application_id id,
-                                                                const digest& secret) noexcept {
+                                                               const digest& secret) noexcept {
     return impl_->database.write([&](sqlite::database& on) {
         return on.run_counted("UPDATE tollgate_applications SET secret_digest = ? WHERE id = ? AND owner = ?", secret,
                               id, owner);

@@ -63,7 +63,7 @@ inline result<row_number> insert_refresh_token(database& on, const issued_tokens
 }  // namespace sqlite::detail
 
 TOLLGATE_DECL result<std::optional<scope_set>> sqlite_store::granted_scopes(user_id user,
-                                                                             application_id application) noexcept {
+                                                                            application_id application) noexcept {
     return impl_->database.read([&](sqlite::database& on) {
         return sql::read_value<scope_set>(
             on.prepare("SELECT scopes FROM tollgate_grants WHERE user = ? AND application = ?", user, application));

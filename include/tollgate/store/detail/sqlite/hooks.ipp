@@ -10,7 +10,7 @@
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<hook_id> sqlite_store::create_hook(const new_hook& made,
-                                                         std::size_t hooks_per_event_max) noexcept {
+                                                        std::size_t hooks_per_event_max) noexcept {
     return impl_->database.write([&](sqlite::database& on) -> result<hook_id> {
         // One statement holds the write lock from its start: none is inserted between the count and the insertion.
         auto done = on.run(
@@ -36,7 +36,7 @@ TOLLGATE_DECL result<std::vector<hook>> sqlite_store::hooks_of(const account_ref
 }
 
 TOLLGATE_DECL result<std::optional<account_ref>> sqlite_store::account_of_hook(const service_name& service,
-                                                                                hook_id id) noexcept {
+                                                                               hook_id id) noexcept {
     return impl_->database.read([&](sqlite::database& on) {
         return sql::read_one<account_id>(
             on.prepare("SELECT account FROM tollgate_hooks WHERE id = ? AND service = ?", id, service),

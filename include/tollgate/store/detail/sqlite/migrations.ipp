@@ -58,7 +58,8 @@ TOLLGATE_DECL result<void> migrate(database& on, std::string_view component, std
     return change->commit();
 }
 
-TOLLGATE_DECL result<void> expect_migrated(database& on, std::string_view component, std::span<const statement_text> steps) {
+TOLLGATE_DECL result<void> expect_migrated(
+    database& on, std::string_view component, std::span<const statement_text> steps) {
     const auto version = detail::schema_version(on, component);
     if (!version) return version.error();
     if (*version == static_cast<std::int64_t>(steps.size())) return {};

@@ -29,7 +29,7 @@ TOLLGATE_DECL std::optional<std::optional<token_credential>> sqlite_store::recal
 }
 
 TOLLGATE_DECL result<token_id> sqlite_store::create_personal_token(const new_personal_token& made,
-                                                                    std::size_t tokens_per_user_max) noexcept {
+                                                                   std::size_t tokens_per_user_max) noexcept {
     return impl_->database.write([&](sqlite::database& on) -> result<token_id> {
         // One statement holds the write lock from its start: none is inserted between the count and the insertion.
         auto done = on.run(

@@ -47,7 +47,7 @@ TOLLGATE_DECL result<void> sqlite_store::end_sessions_of(user_id user) noexcept 
 }
 
 TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_sessions(instant created_before, instant seen_before,
-                                                                std::size_t rows_max) noexcept {
+                                                               std::size_t rows_max) noexcept {
     if (rows_max == 0) return std::size_t{0};
     // Without the write lock first: often there is nothing to delete.
     const auto any = impl_->database.read([&](sqlite::database& on) {
