@@ -1,6 +1,7 @@
 #include "handler_settings.hpp"
 
 #include "certificate.hpp"
+#include "output.hpp"
 
 #include <algorithm>
 #include <string>
@@ -41,6 +42,9 @@ server_settings to_server_settings(const settings& with) {
     made.header_bytes_max = with.header_bytes_max;
     made.body_bytes_max = with.body_bytes_max;
     made.connections_max = with.connections_max;
+    // The connections of a trusted proxy, which are those of all clients, share its address.
+    if (!with.trusted_proxies.empty()) made.connections_per_address_max = with.connections_max;
+    made.on_warning = [](std::string_view message) { complain(message); };
     made.header_timeout = made.handshake_timeout = with.header_timeout;  // one patience until a head is here
     made.idle_timeout = with.idle_timeout;
     return made;

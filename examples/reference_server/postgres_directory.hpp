@@ -4,8 +4,11 @@
 
 #include <tollgate/base/result.hpp>
 #include <tollgate/contract/user_directory.hpp>
-#include <tollgate/store/postgres_database.hpp>
+#include <tollgate/store/detail/cache_invalidation_feed.hpp>
+#include <tollgate/store/detail/postgres/pool.hpp>
+#include <tollgate/store/detail/row_cache.hpp>
 
+#include <cstddef>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -63,7 +66,7 @@ public:
 private:
     /// Runs a statement that changes one row; not_found when there was none.
     template <class... Values>
-    tollgate::result<void> change_one(tollgate::sql::statement_text text, const Values&... values);
+    tollgate::result<void> change_one(tollgate::postgres::sql text, const Values&... values);
 
     /// What requests ask of a user.
     struct user_row {
@@ -71,17 +74,17 @@ private:
         tollgate::currency_code currency;
         std::optional<std::int64_t> requests_per_day;
     };
-    using user_cache = tollgate::postgres_row_cache<tollgate::user_id, user_row>;
+    using user_cache = tollgate::row_cache<tollgate::user_id, user_row, tollgate::cache_invalidation_feed>;
 
-    explicit postgres_directory(tollgate::postgres_database opened) : database_{std::move(opened)} {}
+    explicit postgres_directory(tollgate::postgres::pool connections) : connections_{std::move(connections)} {}
 
     /// not_found for a user who is not there.
     tollgate::result<user_row> find_user(tollgate::user_id user);
     tollgate::result<std::optional<user_row>> read_user(tollgate::user_id user);
 
-    tollgate::postgres_database database_;
+    tollgate::postgres::pool connections_;
     std::shared_ptr<tollgate::cache_invalidation_feed> changes_;  // null, like the next: nothing is remembered
-    std::unique_ptr<user_cache> users_;  // a cache does not move
+    std::unique_ptr<user_cache> users_;                 // a cache does not move
 };
 
 static_assert(tollgate::user_directory<postgres_directory>);

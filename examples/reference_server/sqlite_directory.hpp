@@ -4,7 +4,8 @@
 
 #include <tollgate/base/result.hpp>
 #include <tollgate/contract/user_directory.hpp>
-#include <tollgate/store/sqlite_database.hpp>
+#include <tollgate/store/detail/sqlite/pool.hpp>
+#include <tollgate/store/detail/sqlite/row_cache.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -53,7 +54,7 @@ public:
 private:
     /// Runs a statement that changes one row; not_found when there was none.
     template <class... Values>
-    tollgate::result<void> change_one(tollgate::sql::statement_text text, const Values&... values);
+    tollgate::result<void> change_one(tollgate::sqlite::sql text, const Values&... values);
 
     /// What requests ask of a user.
     struct user_row {
@@ -62,13 +63,13 @@ private:
         std::optional<std::int64_t> requests_per_day;
     };
 
-    explicit sqlite_directory(tollgate::sqlite_database opened);
+    explicit sqlite_directory(tollgate::sqlite::pool connections);
 
     /// not_found for a user who is not there.
     tollgate::result<user_row> find_user(tollgate::user_id user);
 
-    tollgate::sqlite_database database_;
-    std::unique_ptr<tollgate::sqlite_row_cache<tollgate::user_id, user_row>> users_;  // a cache does not move
+    tollgate::sqlite::pool connections_;
+    std::unique_ptr<tollgate::sqlite::row_cache<tollgate::user_id, user_row>> users_;  // a cache does not move
 };
 
 static_assert(tollgate::user_directory<sqlite_directory>);

@@ -10609,85 +10609,27 @@ void account_api<Users, Store, Policies>::answer_thrown(std::string_view what, c
 
 }  // namespace tollgate
 
-// <tollgate/store/detail/errors.hpp>
+// <tollgate/store/detail/contained.hpp>
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::detail {
 
-/// Thrown by the constructors of stores that could not be opened. `what()` is for the operator, and names the file or
-/// the server.
-class store_error : public std::runtime_error {
-public:
-    using std::runtime_error::runtime_error;
-};
-
-namespace detail {
-
-/// Runs a store's verb and turns whatever the standard library throws, usually std::bad_alloc, into an error
-/// (unavailable). Verbs are written so that an exception leaves nothing half done.
+/// Runs a verb of a store, which throws nothing: what the standard library throws inside, memory that is not to be had
+/// above all, becomes a problem (unavailable). Verbs are written so that nothing is half done then.
 template <class Verb>
-[[nodiscard]] std::invoke_result_t<Verb&> without_exceptions(Verb&& verb) noexcept {
+[[nodiscard]] std::invoke_result_t<Verb&> contained(Verb&& verb) noexcept {
     try {
         return verb();
     } catch (...) {
         error why{error_kind::unavailable, {}, {}};
         try {
             why = unavailable("out of memory, or of another resource of the process");
-        } catch (...) {  // no memory for the text either: the kind is enough
+        } catch (...) {  // not even for the text: the kind says enough
         }
         return why;
     }
 }
 
-/// A conflict gets `message`, which names what exists already; any other error stays as it is.
-[[nodiscard]] inline error describe_conflict(error why, const char* message) {
-    if (why.kind == error_kind::conflict) why.message = message;
-    return why;
-}
-
-}  // namespace detail
-
-// The errors that every store reports in the same words.
-
-[[nodiscard]] inline error personal_token_exists(error why) {
-    return detail::describe_conflict(std::move(why), "A personal token of this username exists already.");
-}
-
-[[nodiscard]] inline error application_exists(error why) {
-    return detail::describe_conflict(std::move(why), "An application of this client_id exists already.");
-}
-
-[[nodiscard]] inline error token_exists(error why) {
-    return detail::describe_conflict(std::move(why), "This token exists already.");
-}
-
-[[nodiscard]] inline error session_exists(error why) {
-    return detail::describe_conflict(std::move(why), "This session exists already.");
-}
-
-[[nodiscard]] inline error too_many_personal_tokens(std::size_t tokens_per_user_max) {
-    return invalid("You have " + std::to_string(tokens_per_user_max) + " personal tokens, as many as you may.");
-}
-
-[[nodiscard]] inline error too_many_applications(std::size_t applications_per_user_max) {
-    return invalid("You have " + std::to_string(applications_per_user_max) + " applications, as many as you may.");
-}
-
-[[nodiscard]] inline error too_many_hooks(std::size_t hooks_per_event_max) {
-    return invalid("This account has " + std::to_string(hooks_per_event_max) +
-                   " webhooks for this event, as many as it may.");
-}
-
-/// The scopes of a code do not fit beside those that the user granted before.
-[[nodiscard]] inline error too_many_scopes() {
-    return invalid("Together with what you granted this application before, these are more scopes than can be kept.");
-}
-
-/// A delivery of a disabled hook cannot be sent again.
-[[nodiscard]] inline error hook_is_disabled() {
-    return {error_kind::conflict, "This webhook is disabled. Enable it first.", {}};
-}
-
-}  // namespace tollgate
+}  // namespace tollgate::detail
 
 // <tollgate/store/detail/memory/dated_digest.hpp>
 
@@ -11359,13 +11301,13 @@ public:
         return personal_.find(username);
     }
     result<token_id> create_personal_token(const new_personal_token& made, std::size_t tokens_per_user_max) noexcept {
-        return detail::without_exceptions([&] { return personal_.create(made, tokens_per_user_max); });
+        return detail::contained([&] { return personal_.create(made, tokens_per_user_max); });
     }
     result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept {
-        return detail::without_exceptions([&] { return personal_.of(user); });
+        return detail::contained([&] { return personal_.of(user); });
     }
     result<bool> revoke_personal_token(token_id id) noexcept {
-        return detail::without_exceptions([&] { return personal_.revoke(id); });
+        return detail::contained([&] { return personal_.revoke(id); });
     }
     result<void> record_personal_token_use(std::string_view username, instant now) noexcept {
         return personal_.record_use(username, now);
@@ -11437,22 +11379,22 @@ public:
     }
 
     result<void> create_session(const stored_session& made) noexcept {
-        return detail::without_exceptions([&] { return sessions_.create(made); });
+        return detail::contained([&] { return sessions_.create(made); });
     }
     result<std::optional<stored_session>> find_session(const digest& cookie) noexcept {
-        return detail::without_exceptions([&] { return sessions_.find(cookie); });
+        return detail::contained([&] { return sessions_.find(cookie); });
     }
     result<void> touch_session(const digest& cookie, instant now) noexcept {
-        return detail::without_exceptions([&] { return sessions_.touch(cookie, now); });
+        return detail::contained([&] { return sessions_.touch(cookie, now); });
     }
     result<bool> end_session(const digest& cookie) noexcept {
-        return detail::without_exceptions([&] { return sessions_.end(cookie); });
+        return detail::contained([&] { return sessions_.end(cookie); });
     }
     result<void> end_sessions_of(user_id user) noexcept {
-        return detail::without_exceptions([&] { return sessions_.end_all_of(user); });
+        return detail::contained([&] { return sessions_.end_all_of(user); });
     }
     result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) noexcept {
-        return detail::without_exceptions([&] { return sessions_.sweep(created_before, seen_before, rows_max); });
+        return detail::contained([&] { return sessions_.sweep(created_before, seen_before, rows_max); });
     }
 
     result<hook_id> create_hook(const new_hook& made, std::size_t hooks_per_event_max) noexcept {
@@ -11512,7 +11454,7 @@ private:
     /// Verbs that change several tables at once have one lock for all of them; reading a credential needs none of it.
     template <class Verb>
     std::invoke_result_t<Verb&> in_oauth(Verb&& verb) noexcept {
-        return detail::without_exceptions([&] {
+        return detail::contained([&] {
             const std::scoped_lock lock{oauth_mutex_};
             return verb();
         });
@@ -11521,7 +11463,7 @@ private:
     /// Deliveries are their hooks', so both have one lock.
     template <class Verb>
     std::invoke_result_t<Verb&> in_hooks(Verb&& verb) noexcept {
-        return detail::without_exceptions([&] {
+        return detail::contained([&] {
             const std::scoped_lock lock{hooks_mutex_};
             return verb();
         });
@@ -11572,30 +11514,39 @@ struct tls_settings {
     }
 };
 
-/// Everything that a server asks of its integrator. Each default stands with its reason; every bound is per server.
+/// The settings of a server. Each default has its reason beside it; every bound holds for one server.
 struct server_settings {
-    std::string address = "127.0.0.1";  ///< the world gets in only where somebody said so
+    std::string address = "127.0.0.1";  ///< reachable from other machines only if that is requested
     std::uint16_t port = 8080;
     std::vector<listen_address> more_addresses = {};
     tls_settings tls = {};
 
-    unsigned threads = 0;                  ///< that serve sockets; 0: one a core
-    unsigned worker_threads = 8;           ///< for blocking handlers: they wait more than they compute
-    std::size_t worker_queue_max = 1024;   ///< requests waiting for a worker, then 503: at 1 ms each a wait of 0.13 s
-    int backlog = 4096;                    ///< connections the kernel holds for us; it cuts this to its own bound
+    unsigned threads = 0;                 ///< for sockets; 0: one for each core
+    unsigned worker_threads = 8;          ///< for blocking handlers, which wait more than they compute
+    std::size_t worker_queue_max = 1024;  ///< requests waiting for a worker, then 503: at 1 ms each a wait of 0.13 s
+    milliseconds queue_wait_max = seconds{2};  ///< for a worker, then 503: a client that waits longer will try again anyway
+    int backlog = 4096;                   ///< connections that the kernel accepts in advance; it cuts this to its own bound
 
     std::size_t header_bytes_max = limits::header_bytes_default;
     std::size_t body_bytes_max = limits::body_bytes_default;
 
-    std::size_t connections_max = 10'000;          ///< then 503; 1 GB if each has sent all but the end of a largest body
-    std::size_t connections_per_address_max = 0;   ///< 0: no bound of its own, for behind a proxy all share one address
+    /// Then the connection that has been idle for longest is closed for a new one; if none is idle, the new one gets 503.
+    /// 1 GB if each has sent all but the end of a largest body. Fewer if the limit on open files leaves no room for them.
+    std::size_t connections_max = 10'000;
+    /// For one client address (an IPv6 address by its /64), then 503. 0: a quarter of `connections_max`, at least 64. Behind a
+    /// proxy, whose address all connections have, set it to `connections_max`.
+    std::size_t connections_per_address_max = 0;
 
     milliseconds header_timeout = seconds{10};     ///< from a message's first byte (or the connection's start) to its head's end
     milliseconds body_timeout = seconds{30};       ///< for the whole body: 64 KiB at 17 kbit/s
     milliseconds idle_timeout = seconds{60};       ///< between messages: nginx keeps 75 s, most clients less
     milliseconds write_timeout = seconds{30};      ///< for a client to take one batch of responses
-    milliseconds handshake_timeout = seconds{10};  ///< for all of a TLS handshake: a few round trips
-    milliseconds linger_timeout = seconds{5};      ///< how long a refused client may go on talking before it is cut off
+    milliseconds handshake_timeout = seconds{10};  ///< for the whole TLS handshake: a few round trips
+    milliseconds linger_timeout = seconds{5};      ///< how long a refused client may go on sending before it is cut off
+
+    /// Called with one line when the system is short of something that the server needs; at most once a minute for each cause,
+    /// by a thread that serves sockets: it must not block.
+    std::function<void(std::string_view message)> on_warning = {};
 };
 
 }  // namespace tollgate
@@ -11628,7 +11579,10 @@ using loop_group_factory =
 /// stopped, but not destroyed, from within its own handler. A server runs once: make another one to start again.
 class server {
 public:
-    /// A server with `settings.threads` threads of its own, which needs Linux. Nothing is opened before `start`.
+    /// A server on `settings.threads` threads that it starts. Nothing is opened before `start`.
+    ///
+    /// On Linux these threads use epoll. Elsewhere, or if `TOLLGATE_SERVER_ASIO` is defined for the whole program, they use Asio;
+    /// then this constructor is defined in `<tollgate/server/asio_server.hpp>`.
     TOLLGATE_DECL server(http::handler_ref handler, server_settings settings = {});
 
     /// A server on `executor`, which several threads may run: connections are divided among `settings.threads` event loops,
@@ -11639,11 +11593,11 @@ public:
     server(const server&) = delete;
     server& operator=(const server&) = delete;
 
-    /// Stops without waiting for requests, but for blocking calls of the handler that are under way.
+    /// Stops without waiting for requests, except for blocking calls of the handler that are under way.
     TOLLGATE_DECL ~server();
 
-    /// Returns when connections are accepted. A problem says which setting, address or certificate will not do; nothing
-    /// is left open then. A server that was stopped before does not start: that too is a problem.
+    /// Returns when connections are accepted. An error names the setting, address or certificate that cannot be used; nothing
+    /// is left open then. A server that was stopped before does not start: that too is an error.
     TOLLGATE_DECL result<void> start();
 
     /// `start`, then `wait`, for the end of `main`. Returns the exit code: 0 when the server has stopped, also if it was
@@ -11654,19 +11608,20 @@ public:
     /// Waits until the server has stopped. Must not be called by a handler or by the only thread that runs the executor.
     TOLLGATE_DECL void wait();
 
-    /// Accepts nothing more and closes idle connections at once; lets requests that are under way end, each responses with
-    /// `Connection: close`, and after `deadline` closes what is left. Returns when all is over and the port is free. Only
-    /// a blocking handler that does not return can hold it up longer.
+    /// Accepts nothing more and closes idle connections at once; lets requests that are under way end, each answered with
+    /// `Connection: close`, and after `deadline` closes the connections that are left and drops the requests that wait for a
+    /// worker. Returns when all is over and the port is free. Only calls of a blocking handler that are under way can make it
+    /// take longer than `deadline`.
     ///
     /// Called by a handler, or on a thread that runs the server's `io_context`, it starts this and returns at once. If
     /// nothing runs the executor, it gives up at the deadline. It may be called again, for instance with an earlier
     /// deadline.
     TOLLGATE_DECL void stop(milliseconds deadline = seconds{10});
 
-    /// Reads certificate and key again, for connections made from now on. With a problem the old ones stay in use.
+    /// Reads certificate and key again, for connections made from now on. After an error the old ones stay in use.
     TOLLGATE_DECL result<void> reload_certificates();
 
-    /// Where it accepts connections, with the ports it really has. Empty before `start`.
+    /// Where it accepts connections, with the actual ports. Empty before `start`.
     [[nodiscard]] TOLLGATE_DECL std::vector<listen_address> endpoints() const;
     /// The first one's port; 0 before `start`.
     [[nodiscard]] TOLLGATE_DECL std::uint16_t port() const;
@@ -11678,285 +11633,6 @@ private:
 
     std::unique_ptr<core> core_;
 };
-
-}  // namespace tollgate
-
-// <tollgate/base/detail/reconnecting_pool.hpp>
-
-// The circuit breaker of a pool:
-//
-//   closed   connections are lent, and opened as they are needed
-//            -> open: a connection failed in a way that others share (`lease::trip`), or none could be opened and
-//               there is no other one
-//   open     `take` fails at once until the retry time, which backs off from 100 ms to 2 s with jitter
-//            -> probing: the first `take` after the retry time
-//   probing  one caller opens a connection and uses it; `take` fails at once for all others
-//            -> closed: the probe returned its connection in good order
-//            -> open: it did not
-
-namespace tollgate::inline v0 {
-
-struct reconnecting_pool_settings {
-    using steady = std::chrono::steady_clock;
-
-    /// In front of every error message: "PostgreSQL".
-    std::string name;
-    std::size_t connections_max = 8;
-    /// The first and the longest pause between attempts to connect. Zero: every caller tries, and there is no breaker.
-    milliseconds first_pause{100};
-    milliseconds longest_pause{2000};
-    /// Whether the first caller after a `trip` probes without a pause.
-    bool probes_at_once = false;
-    /// Called when the breaker opens (`false`, with the reason) and when it closes. Holds the pool's lock: it must be
-    /// quick and must not use the pool.
-    std::function<void(bool up, std::string_view why)> on_state{};
-    steady::time_point (*now)() noexcept = &steady::now;
-};
-
-/// The connections of one process to one server or file, opened as they are needed; the one that was used last is lent
-/// first, because its caches are warm. `Connection` has `bool is_sound() noexcept`: whether it can be used, as far as
-/// can be seen without a round trip.
-///
-/// Thread rule: any thread. Blocking. Outlives its leases.
-template <class Connection>
-class reconnecting_pool {
-public:
-    using steady = std::chrono::steady_clock;
-    using opener = std::function<result<std::unique_ptr<Connection>>()>;
-
-    /// A connection that is lent until the end of the scope.
-    class lease {
-    public:
-        lease(lease&& other) noexcept
-            : from_{std::exchange(other.from_, nullptr)},
-              lent_{std::move(other.lent_)},
-              generation_{other.generation_},
-              is_probe_{other.is_probe_} {}
-        lease& operator=(lease&&) = delete;
-        ~lease() {
-            if (from_ != nullptr) from_->put(std::move(lent_), generation_, is_probe_);
-        }
-
-        [[nodiscard]] Connection& operator*() const noexcept { return *lent_; }
-        [[nodiscard]] Connection* operator->() const noexcept { return lent_.get(); }
-
-        /// Closes the connection: it is broken.
-        void drop(std::string_view why) noexcept { end(false, why); }
-        /// Closes the connection, and all others with it: what happened to it happens to them, and each would hold up a
-        /// caller for as long. Opens the breaker, unless a newer connection has proved the server to be there.
-        void trip(std::string_view why) noexcept { end(true, why); }
-
-    private:
-        friend class reconnecting_pool;
-        lease(reconnecting_pool& from, std::unique_ptr<Connection> lent, std::uint64_t generation,
-              bool is_probe) noexcept
-            : from_{&from}, lent_{std::move(lent)}, generation_{generation}, is_probe_{is_probe} {}
-
-        void end(bool all, std::string_view why) noexcept {
-            lent_.reset();
-            if (from_ != nullptr) std::exchange(from_, nullptr)->lose(generation_, is_probe_, all, why);
-        }
-
-        reconnecting_pool* from_;
-        std::unique_ptr<Connection> lent_;
-        std::uint64_t generation_;
-        bool is_probe_;
-    };
-
-    reconnecting_pool(reconnecting_pool_settings settings, opener open)
-        : settings_{std::move(settings)}, open_{std::move(open)} {
-        settings_.connections_max = (std::max)(settings_.connections_max, std::size_t{1});
-        idle_.reserve(settings_.connections_max);  // so that nothing throws when a connection comes back
-    }
-    reconnecting_pool(const reconnecting_pool&) = delete;
-    reconnecting_pool& operator=(const reconnecting_pool&) = delete;
-
-    /// Error (unavailable): the breaker is open, or no connection came free in time. Otherwise what the opener failed
-    /// with.
-    [[nodiscard]] result<lease> take(milliseconds wait_max);
-
-    /// Whether `take` would fail at once, without a lock.
-    [[nodiscard]] bool is_refusing() const noexcept {
-        return is_open_.load(std::memory_order_acquire) &&
-               (is_probing_.load(std::memory_order_relaxed) || now() < retry_at_.load(std::memory_order_relaxed));
-    }
-    /// Whether the breaker is closed. True at the start.
-    [[nodiscard]] bool is_up() const noexcept { return !is_open_.load(std::memory_order_acquire); }
-
-private:
-    struct idle_connection {
-        std::unique_ptr<Connection> held;
-        std::uint64_t generation;
-    };
-
-    [[nodiscard]] steady::rep now() const noexcept { return settings_.now().time_since_epoch().count(); }
-    [[nodiscard]] bool has_breaker() const noexcept { return settings_.longest_pause > milliseconds{0}; }
-    [[nodiscard]] error refusal() const {
-        return unavailable(settings_.name + ": not connected, and tried again in a moment: " + last_failure_);
-    }
-    void put(std::unique_ptr<Connection> returned, std::uint64_t generation, bool is_probe) noexcept;
-    void lose(std::uint64_t generation, bool is_probe, bool all, std::string_view why) noexcept;
-    // Precondition of those below: the lock is held.
-    void back_off() noexcept;
-    void note_failure(bool opens, bool is_probe, std::string_view why) noexcept;
-    void close_breaker() noexcept;
-    void report(bool up, std::string_view why) noexcept;
-
-    reconnecting_pool_settings settings_;
-    const opener open_;
-
-    // Written under the lock; read without it by `is_refusing`.
-    std::atomic<bool> is_open_{false};
-    std::atomic<bool> is_probing_{false};
-    std::atomic<steady::rep> retry_at_{0};
-
-    std::mutex mutex_;
-    std::condition_variable came_free_;
-    std::vector<idle_connection> idle_;
-    std::size_t opened_ = 0;  // including those that are being opened and those that are lent
-    std::uint64_t generation_ = 0;
-    unsigned failures_ = 0;  // in a row
-    std::string last_failure_;
-    std::uint32_t random_ = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(this) >> 4) ^
-                            static_cast<std::uint32_t>(steady::now().time_since_epoch().count());
-};
-
-template <class Connection>
-auto reconnecting_pool<Connection>::take(milliseconds wait_max) -> result<lease> {
-    const auto end = settings_.now() + wait_max;
-    std::unique_lock lock{mutex_};
-    bool is_probe = false;
-    for (;;) {
-        while (!idle_.empty()) {
-            auto chosen = std::move(idle_.back());
-            idle_.pop_back();
-            if (chosen.held->is_sound()) return lease{*this, std::move(chosen.held), chosen.generation, false};
-            --opened_;
-        }
-        const bool may_try = now() >= retry_at_.load(std::memory_order_relaxed);
-        if (is_open_.load(std::memory_order_relaxed)) {
-            if (!may_try || is_probing_.load(std::memory_order_relaxed)) return refusal();
-            is_probe = true;
-            break;
-        }
-        const bool has_place = opened_ < settings_.connections_max;
-        if (has_place && may_try) break;
-        if (settings_.now() >= end)
-            return unavailable(settings_.name + ": no connection came free within " +
-                               std::to_string(wait_max.count()) + " ms; there are " + std::to_string(opened_));
-        const steady::time_point retry_at{steady::duration{retry_at_.load(std::memory_order_relaxed)}};
-        came_free_.wait_until(lock, has_place ? (std::min)(end, retry_at) : end);
-    }
-    ++opened_;
-    const std::uint64_t generation = generation_;
-    is_probing_.store(is_probe, std::memory_order_relaxed);
-    if (failures_ > 0) back_off();  // one caller at a time tries a server that did not answer
-    lock.unlock();
-
-    std::optional<result<std::unique_ptr<Connection>>> made;
-    try {
-        made.emplace(open_());
-    } catch (...) {  // memory: the place must not be lost with it
-        lock.lock();
-        --opened_;
-        if (is_probe) is_probing_.store(false, std::memory_order_relaxed);
-        came_free_.notify_all();
-        throw;
-    }
-    lock.lock();
-    if (!*made) {
-        --opened_;
-        note_failure(opened_ == 0, is_probe, made->error().cause);
-        came_free_.notify_all();
-        return std::move(*made).error();
-    }
-    if (!is_probe) {
-        failures_ = 0;
-        retry_at_.store(0, std::memory_order_relaxed);
-    }
-    return lease{*this, **std::move(made), generation, is_probe};
-}
-
-template <class Connection>
-void reconnecting_pool<Connection>::put(std::unique_ptr<Connection> returned, std::uint64_t generation,
-                                        bool is_probe) noexcept {
-    {
-        const std::scoped_lock lock{mutex_};
-        if (is_probe) close_breaker();
-        if (generation == generation_) idle_.push_back({std::move(returned), generation});
-        else --opened_;
-    }
-    if (is_probe) came_free_.notify_all();
-    else came_free_.notify_one();
-}
-
-template <class Connection>
-void reconnecting_pool<Connection>::lose(std::uint64_t generation, bool is_probe, bool all,
-                                         std::string_view why) noexcept {
-    std::vector<idle_connection> closed;  // after the lock is released: closing may be slow
-    {
-        const std::scoped_lock lock{mutex_};
-        --opened_;
-        if (is_probe) {
-            note_failure(true, true, why);
-        } else if (all && generation == generation_) {
-            ++generation_;
-            opened_ -= idle_.size();
-            try {
-                closed.reserve(idle_.size());
-                std::move(idle_.begin(), idle_.end(), std::back_inserter(closed));
-            } catch (...) {  // closed under the lock, then
-            }
-            idle_.clear();  // keeps its capacity
-            note_failure(true, false, why);
-            if (settings_.probes_at_once) retry_at_.store(0, std::memory_order_relaxed);
-        }
-    }
-    came_free_.notify_all();
-}
-
-template <class Connection>
-void reconnecting_pool<Connection>::back_off() noexcept {
-    const std::int64_t full = (std::min)(settings_.first_pause.count() << (std::min)(failures_, 10U),
-                                         settings_.longest_pause.count());
-    random_ = random_ * 1664525U + 1013904223U;  // jitter, so that the nodes of a cluster do not come together
-    const std::int64_t half = full / 2;
-    const milliseconds pause{full - (half > 0 ? static_cast<std::int64_t>(random_ >> 8) % half : 0)};
-    retry_at_.store((settings_.now() + pause).time_since_epoch().count(), std::memory_order_relaxed);
-}
-
-template <class Connection>
-void reconnecting_pool<Connection>::note_failure(bool opens, bool is_probe, std::string_view why) noexcept {
-    if (!has_breaker()) return;
-    back_off();
-    ++failures_;
-    if (is_probe) is_probing_.store(false, std::memory_order_relaxed);
-    try {
-        last_failure_ = why;
-    } catch (...) {  // no memory for a better reason than the one before
-    }
-    if (!opens || is_open_.load(std::memory_order_relaxed)) return;
-    is_open_.store(true, std::memory_order_release);
-    report(false, why);
-}
-
-template <class Connection>
-void reconnecting_pool<Connection>::close_breaker() noexcept {
-    failures_ = 0;
-    is_probing_.store(false, std::memory_order_relaxed);
-    retry_at_.store(0, std::memory_order_relaxed);
-    is_open_.store(false, std::memory_order_release);
-    report(true, "the server answers again");
-}
-
-template <class Connection>
-void reconnecting_pool<Connection>::report(bool up, std::string_view why) noexcept {
-    if (!settings_.on_state) return;
-    try {
-        settings_.on_state(up, why);
-    } catch (...) {  // what a callback throws changes nothing here
-    }
-}
 
 }  // namespace tollgate
 
@@ -12365,40 +12041,223 @@ inline siphash_key random_siphash_key() {
 
 namespace tollgate::inline v0::server_detail {
 
-/// Counts connections against their bounds, in all and by address (an IPv6 address by its /64, which one household or
-/// one attacker has whole). May be used by several threads at the same time.
+enum class admission : std::uint8_t {
+    accepted,
+    full,          ///< the server has too many connections: replace the one that is idle for longest, or answer 503 and close
+    address_full,  ///< the client's address has too many: answer 503 and close
+    dropped,       ///< over a bound, and too many refusals are under way: close at once
+};
+
+/// Counts connections against their bounds, in all and by client address (an IPv6 address by its /64, which one subscriber
+/// has whole). May be used by several threads at the same time.
 class connection_limiter {
 public:
-    enum class decision : std::uint8_t {
-        accepted,
-        refused,  ///< over a bound: answer 503 and close
-        dropped,  ///< over a bound, and too many are being told so already: close at once
-    };
+    static constexpr std::size_t refusals_max = 256;  ///< at a time: enough for clients in good faith; a flood is not answered
 
     connection_limiter(std::size_t connections_max, std::size_t per_address_max) noexcept
         : connections_max_{connections_max}, per_address_max_{per_address_max} {}
 
-    /// Each decision but `dropped` is given back with `release` when the connection ends. Never throws: without memory to
-    /// count with, the decision is `dropped`.
-    [[nodiscard]] TOLLGATE_DECL decision admit(const ip_address& from) noexcept;
-    TOLLGATE_DECL void release(const ip_address& from, decision as) noexcept;
+    /// Each admission but `dropped` is returned with `release` when the connection ends. Never throws: without memory to count
+    /// with, it is `dropped`.
+    [[nodiscard]] TOLLGATE_DECL admission admit(const ip_address& from) noexcept;
+    TOLLGATE_DECL void release(const ip_address& from, admission admitted) noexcept;
+
+    /// Counts a connection that was admitted as `full` as accepted, because another one is being closed in its place.
+    [[nodiscard]] TOLLGATE_DECL admission replace(const ip_address& from) noexcept;
 
 private:
-    static constexpr std::size_t refused_max = 256;  // a courtesy to clients in good faith, not to a flood
-
     using key = std::array<std::uint8_t, 16>;
     struct key_hash {
         [[nodiscard]] TOLLGATE_DECL std::size_t operator()(const key& one) const noexcept;
     };
     static TOLLGATE_DECL key key_of(const ip_address& from) noexcept;
+    TOLLGATE_DECL admission admit_below(std::size_t connections_max, const ip_address& from) noexcept;
 
     const std::size_t connections_max_;
-    const std::size_t per_address_max_;  // 0: not counted
+    const std::size_t per_address_max_;
     std::mutex mutex_;
     std::size_t connections_ = 0;
-    std::size_t refused_ = 0;
-    std::unordered_map<key, std::size_t, key_hash> by_address_;  // at most connections_max_ entries
+    std::size_t refusals_ = 0;
+    std::unordered_map<key, std::size_t, key_hash> by_address_;  // at most one entry for each connection
 };
+
+}  // namespace tollgate::server_detail
+
+// <tollgate/server/detail/connection_states.hpp>
+
+/// The states of a connection: which event leads from which state to which, and what is done then. `connection` performs the
+/// actions; nothing else decides what happens next.
+namespace tollgate::inline v0::server_detail {
+
+enum class connection_state : std::uint8_t {
+    connected,    ///< accepted, nothing done yet
+    handshaking,  ///< TLS is not yet agreed on
+    fresh,        ///< no byte of a first request has arrived
+    idle,         ///< at least one response was sent, no byte of a next request has arrived
+    in_head,      ///< part of a request's head has arrived
+    in_body,      ///< a head has arrived, and part of its body
+    working,      ///< a worker has the request, or will have it
+    sending,      ///< the client has not yet taken all output; nothing is read meanwhile
+    lingering,    ///< all is sent, and the client may still be sending: its bytes are discarded so that no reset destroys the response
+    closed,
+    count_,
+};
+
+enum class connection_event : std::uint8_t {
+    none,  ///< of an action that waits: the next event comes from outside
+
+    // From outside.
+    accepted,
+    ready,      ///< the socket is readable or writable, whichever was waited for
+    completed,  ///< a worker has responded
+    withdrawn,  ///< the request waited too long for a worker, or the server stops
+    timed_out,  ///< the deadline of the state is over
+    draining,   ///< the server stops taking requests
+    replaced,   ///< the server is full, and this connection has waited longest for a request
+    cut_off,    ///< the deadline of `stop` is over
+
+    // Results of actions.
+    plain,              ///< no TLS on this port
+    tls,                ///< TLS on this port
+    over_limit,         ///< beyond a bound on connections
+    handshake_pending,
+    handshake_done,
+    nothing_new,        ///< what arrived completed nothing
+    all_answered,       ///< there are responses, all sent, and nothing of a next request
+    head_pending,       ///< all output is sent; part of a head is here
+    body_pending,       ///< all output is sent; part of a body is missing
+    worker_needed,      ///< the handler has to wait
+    queue_full,         ///< of the workers
+    output_pending,     ///< the client does not take the output
+    session_over,       ///< no further request is read
+    client_may_send,    ///< after `finish`: closing now could reset the connection
+    finished,           ///< nothing is left to do
+    broken,             ///< the client is gone, broke TLS, or memory is short
+    count_,
+};
+
+enum class connection_action : std::uint8_t {
+    none,                ///< stay, something else will happen
+    choose_protocol,     ///< plain or TLS
+    await_input,         ///< wait for bytes, against the deadline of the state
+    await_next_request,  ///< the same, and the deadline begins anew
+    await_output,        ///< wait until the client takes more
+    receive,             ///< read, parse, respond, send
+    decrypt,             ///< the same for what arrived behind a handshake
+    submit,              ///< to the workers
+    report_work,         ///< continue with what the worker did
+    send,                ///< continue with the output, then with requests that have arrived already
+    refuse_connection,   ///< 503: the server has too many connections
+    refuse_busy,         ///< 503: no worker in time
+    refuse_slow,         ///< 408
+    finish,              ///< end TLS, end sending
+    linger,              ///< discard what arrives
+    linger_anew,         ///< the same, with the shorter patience of a server that stops
+    extend_linger,       ///< if the client is still taking the last responses of a server that stops
+    close,
+};
+
+struct connection_transition {
+    connection_state to;
+    connection_action action;
+};
+
+namespace states {
+
+/// States as a set, so that one row serves several.
+using state_set = std::uint16_t;
+[[nodiscard]] consteval state_set set_of(auto... all) { return static_cast<state_set>((0U | ... | (1U << static_cast<unsigned>(all)))); }
+
+struct transition_row {
+    state_set from;
+    connection_event on;
+    connection_state to;  ///< `count_`: the same state
+    connection_action action;
+};
+
+using st = connection_state;
+using on = connection_event;
+using act = connection_action;
+
+inline constexpr state_set reading = set_of(st::fresh, st::idle, st::in_head, st::in_body);
+inline constexpr state_set serving = reading | set_of(st::working, st::sending);
+inline constexpr connection_state same = st::count_;
+
+/// "Fault" says who broke a rule or a bound when a connection ends in an error. A pair that is not listed closes the
+/// connection; `broken` and `cut_off` do so in every state, and `timed_out` wherever no row says otherwise (fault: client, who
+/// could not or would not read a response).
+inline constexpr transition_row rows[] = {
+    {set_of(st::connected), on::accepted, same, act::choose_protocol},
+    {set_of(st::connected), on::plain, st::fresh, act::await_input},
+    {set_of(st::connected), on::tls, st::handshaking, act::await_input},
+    {set_of(st::connected), on::over_limit, st::fresh, act::refuse_connection},  // fault: too many connections, 503
+
+    {set_of(st::handshaking), on::ready, same, act::receive},
+    {set_of(st::handshaking), on::draining, same, act::receive},
+    {set_of(st::handshaking, st::sending), on::handshake_pending, st::handshaking, act::await_input},
+    {set_of(st::handshaking), on::handshake_done, st::fresh, act::decrypt},
+    {set_of(st::handshaking), on::over_limit, st::fresh, act::refuse_connection},  // only now can a TLS client read it
+    {set_of(st::handshaking), on::output_pending, st::sending, act::await_output},
+    {set_of(st::handshaking), on::session_over, st::lingering, act::finish},  // HTTP on a TLS port (fault: client, 400)
+
+    {reading, on::ready, same, act::receive},
+    {reading, on::draining, same, act::receive},  // a request may have arrived at the last moment
+    {set_of(st::handshaking, st::fresh, st::idle), on::replaced, st::closed, act::close},
+    {set_of(st::in_head, st::in_body), on::timed_out, same, act::refuse_slow},  // fault: client, 408
+
+    // How long a handler takes is the handler's business; how long a request waits for a worker is bounded.
+    {set_of(st::working), on::timed_out, same, act::none},
+    {set_of(st::working), on::draining, same, act::none},
+    {set_of(st::working), on::queue_full, same, act::refuse_busy},  // fault: server, 503
+    {set_of(st::working), on::withdrawn, same, act::refuse_busy},   // fault: server, 503
+    {set_of(st::working), on::completed, same, act::report_work},
+
+    {set_of(st::sending), on::ready, same, act::send},
+    {set_of(st::sending), on::draining, same, act::send},
+
+    // What a session did, from wherever it was called.
+    {reading, on::nothing_new, same, act::await_input},
+    {set_of(st::working, st::sending), on::nothing_new, st::idle, act::await_input},
+    {serving, on::all_answered, st::idle, act::await_next_request},
+    {serving, on::head_pending, st::in_head, act::await_input},
+    {serving, on::body_pending, st::in_body, act::await_input},
+    {serving, on::worker_needed, st::working, act::submit},
+    {serving, on::output_pending, st::sending, act::await_output},
+    {serving, on::session_over, st::lingering, act::finish},
+
+    {set_of(st::lingering), on::client_may_send, same, act::await_input},
+    {set_of(st::lingering), on::ready, same, act::linger},
+    {set_of(st::lingering), on::draining, same, act::linger_anew},
+    {set_of(st::lingering), on::timed_out, same, act::extend_linger},
+    {set_of(st::lingering), on::finished, st::closed, act::close},
+};
+
+class transition_table {
+public:
+    consteval transition_table() {
+        for (auto& row : rows_) row.fill({connection_state::closed, connection_action::close});
+        for (const transition_row& row : rows)
+            for (std::size_t state = 0; state < state_count; ++state)
+                if ((row.from >> state & 1U) != 0)
+                    rows_[state][static_cast<std::size_t>(row.on)] = {
+                        row.to == same ? static_cast<connection_state>(state) : row.to, row.action};
+    }
+    [[nodiscard]] constexpr connection_transition operator()(connection_state state, connection_event event) const noexcept {
+        return rows_[static_cast<std::size_t>(state)][static_cast<std::size_t>(event)];
+    }
+
+private:
+    static constexpr auto state_count = static_cast<std::size_t>(connection_state::count_);
+    static constexpr auto event_count = static_cast<std::size_t>(connection_event::count_);
+    std::array<std::array<connection_transition, event_count>, state_count> rows_{};
+};
+
+}  // namespace states
+
+inline constexpr states::transition_table transition_of{};
+
+static_assert(transition_of(connection_state::idle, connection_event::broken).action == connection_action::close);
+static_assert(transition_of(connection_state::in_body, connection_event::timed_out).to == connection_state::in_body);
 
 }  // namespace tollgate::server_detail
 
@@ -12438,7 +12297,7 @@ public:
     deadline_wheel(const deadline_wheel&) = delete;
     deadline_wheel& operator=(const deadline_wheel&) = delete;
 
-    /// Due `ticks` ticks from now, at the least one, whatever was said before.
+    /// Due `ticks` ticks from now, at least one, whatever it was before.
     void arm(entry& one, std::uint64_t ticks) noexcept {
         one.due_ = now_ + (ticks == 0 ? 1 : ticks);
         if (one.next_ == nullptr || one.due_ < one.seen_) place(one);
@@ -12508,6 +12367,79 @@ inline void deadline_wheel::advance() noexcept {
 
 }  // namespace tollgate::server_detail
 
+// <tollgate/server/detail/socket_calls.hpp>
+
+/// The system calls of sockets. None of them waits or raises a signal.
+namespace tollgate::inline v0::server_detail {
+
+using socket_handle = int;
+inline constexpr socket_handle no_socket = -1;
+
+enum class io_state : std::uint8_t { done, would_block, closed };
+
+struct io_result {
+    io_state state = io_state::closed;
+    std::size_t bytes = 0;
+};
+
+/// `closed` for the end of the stream too. Precondition: `into` is not empty.
+TOLLGATE_DECL io_result receive(socket_handle from, std::span<char> into) noexcept;
+TOLLGATE_DECL io_result send(socket_handle to, std::string_view bytes) noexcept;
+
+/// Ends the sending direction; receiving goes on.
+TOLLGATE_DECL void end_sending(socket_handle on) noexcept;
+/// Whether the other side has yet to take something of what was sent. False where the system cannot tell.
+[[nodiscard]] TOLLGATE_DECL bool is_sending(socket_handle on) noexcept;
+/// Whether the connection was reset or has failed. False for a client that has only ended its sending direction.
+[[nodiscard]] TOLLGATE_DECL bool is_broken(socket_handle one) noexcept;
+/// Ends the connection or the listening and closes the descriptor. The end takes effect although a child process may hold a copy
+/// of the descriptor: one that was forked without `exec` has all of them.
+TOLLGATE_DECL void close_socket(socket_handle one) noexcept;
+
+/// How many descriptors this process may have; a very large number if that is not limited.
+[[nodiscard]] TOLLGATE_DECL std::size_t open_files_max() noexcept;
+
+/// A descriptor that is kept so that a client can be refused when no other is left.
+class spare_descriptor {
+public:
+    spare_descriptor() noexcept { open(); }
+    spare_descriptor(const spare_descriptor&) = delete;
+    spare_descriptor& operator=(const spare_descriptor&) = delete;
+    ~spare_descriptor() { close(); }
+
+    TOLLGATE_DECL void open() noexcept;
+    TOLLGATE_DECL void close() noexcept;
+
+private:
+    int descriptor_ = -1;
+};
+
+enum class accept_state : std::uint8_t {
+    accepted,
+    none,       ///< no connection is waiting
+    exhausted,  ///< no descriptor or memory is left: try again later, for trying at once would spin
+};
+
+struct accept_result {
+    accept_state state = accept_state::none;
+    socket_handle socket = no_socket;
+    ip_address peer;
+};
+
+/// The new socket does not block, and sends without delay: responses are sent in batches, which Nagle's algorithm together
+/// with delayed acknowledgements would hold back for 40 ms.
+TOLLGATE_DECL accept_result accept_one(socket_handle listening) noexcept;
+
+/// A listening socket, and the address with the port it really has.
+struct listening_socket {
+    socket_handle socket = no_socket;
+    listen_address at;
+    bool ipv6 = false;
+};
+TOLLGATE_DECL result<listening_socket> listen_at(const listen_address& where, int backlog);
+
+}  // namespace tollgate::server_detail
+
 // <tollgate/server/detail/tls_context.hpp>
 
 struct ssl_ctx_st;
@@ -12516,10 +12448,10 @@ struct bio_method_st;
 namespace tollgate::inline v0::server_detail {
 
 /// What all TLS connections of one certificate share: TLS 1.2 and 1.3, no compression, no renegotiation, `http/1.1` by
-/// ALPN, stateless tickets. Connections keep theirs alive, so a reload swaps it for new ones alone.
+/// ALPN, stateless tickets. Each connection keeps its context alive, so that a reload affects only new ones.
 class tls_context {
 public:
-    /// Reads the certificate chain and the key. A problem names the file and says what is wrong with it.
+    /// Reads the certificate chain and the key. An error names the file and says what is wrong with it.
     static TOLLGATE_DECL result<std::shared_ptr<const tls_context>> make(const tls_settings& settings);
 
     TOLLGATE_DECL tls_context();
@@ -12542,16 +12474,6 @@ private:
 
 namespace tollgate::inline v0::server_detail {
 
-/// Where work comes back to.
-class completion_target {
-public:
-    /// Something was given back: see to it. Called by worker threads.
-    virtual void notify() noexcept = 0;
-
-protected:
-    ~completion_target() = default;
-};
-
 /// Something to be done by a thread that may wait.
 class work_item {
 public:
@@ -12559,17 +12481,20 @@ public:
     work_item(const work_item&) = delete;
     work_item& operator=(const work_item&) = delete;
 
-    /// Called by a worker thread.
+    /// Called by a worker.
     virtual void work() noexcept = 0;
-    /// Called after it by the same thread, which looks at the item no more. The loop is woken a little later.
-    virtual completion_target& complete() noexcept = 0;
+    /// Called once for each submitted item, after `work` by the same thread, or without it (`worked` is false) by the thread that
+    /// withdrew the item. The pool does not use the item after that. It must not block: the same worker has other items to do.
+    virtual void complete(bool worked) noexcept = 0;
 
 protected:
     ~work_item() = default;
 
 private:
     friend class work_queue;
+    friend class worker_pool;
     work_item* next_ = nullptr;
+    std::chrono::steady_clock::time_point submitted_at_{};
 };
 
 /// First in, first out; linked through the items, so that nothing is allocated.
@@ -12581,6 +12506,7 @@ public:
         last_ = &one;
         ++size_;
     }
+    [[nodiscard]] work_item* front() const noexcept { return first_; }
     [[nodiscard]] work_item* pop() noexcept {
         work_item* const one = first_;
         if (one == nullptr) return nullptr;
@@ -12597,25 +12523,31 @@ private:
     std::size_t size_ = 0;
 };
 
-/// Threads for handlers that wait, and a bounded queue before them.
+/// Threads for handlers that block, behind a queue that is bounded in number and, by `withdraw_older_than`, in time.
 ///
-/// Waking a thread costs as much as a small request. So at most one worker is being woken at a time; one that finds more
-/// to do than its own item wakes the next. And a loop is woken once for several items given back in a row, unless one of
-/// them took long.
+/// To wake a thread costs as much as a small request, so at most one worker is being woken at a time; one that leaves more
+/// items behind than its own wakes the next before it begins to work.
 class worker_pool {
 public:
+    using time_point = std::chrono::steady_clock::time_point;
+
     explicit worker_pool(std::size_t queue_max) noexcept : queue_max_{queue_max} {}
     worker_pool(const worker_pool&) = delete;
     worker_pool& operator=(const worker_pool&) = delete;
     ~worker_pool() { stop(); }
 
-    /// Throws `std::system_error` when there is no thread to be had.
+    /// Throws `std::system_error` if a thread cannot be started.
     TOLLGATE_DECL void start(unsigned threads);
 
-    /// False, and nothing is queued, when the queue is full.
-    [[nodiscard]] TOLLGATE_DECL bool submit(work_item& one) noexcept;
+    /// False, and nothing is queued, when the queue is full or the pool has stopped.
+    [[nodiscard]] TOLLGATE_DECL bool submit(work_item& one, time_point now) noexcept;
 
-    /// Does what is queued and ends the threads. Not to be called by a worker.
+    /// Completes, without working on them, the queued items that were submitted before `limit`.
+    TOLLGATE_DECL void withdraw_older_than(time_point limit) noexcept;
+    /// All queued ones.
+    void withdraw_all() noexcept { withdraw_older_than((time_point::max)()); }
+
+    /// Does what is queued and ends the threads. Must not be called by a worker.
     TOLLGATE_DECL void stop() noexcept;
 
 private:
@@ -12627,7 +12559,7 @@ private:
     std::condition_variable work_came_;
     work_queue queue_;
     std::size_t idle_ = 0;
-    bool waking_ = false;  // one idle worker has been told, and is not up yet
+    bool waking_ = false;  // one idle worker has been notified and does not run yet
     bool stopping_ = false;
 };
 
@@ -12637,18 +12569,16 @@ private:
 
 namespace tollgate::inline v0::server_detail {
 
-/// What all loops of one server share. May be used by several threads at the same time.
+/// What all event loops of one server share. May be used by several threads at the same time.
 class server_context {
 public:
     server_context(http::handler_ref answers, server_settings how)
-        : handler{answers},
-          settings{std::move(how)},
-          connections{settings.connections_max, settings.connections_per_address_max},
+        : handler{answers}, settings{std::move(how)}, limiter{connections_max(settings), per_address_max(settings)},
           workers{settings.worker_queue_max} {}
 
     const http::handler_ref handler;
     const server_settings settings;
-    connection_limiter connections;
+    connection_limiter limiter;
     worker_pool workers;
     std::atomic<bool> stopping = false;
 
@@ -12659,7 +12589,7 @@ public:
         return made;
     }
 
-    /// Of new connections; empty without TLS.
+    /// For new connections; null without TLS.
     [[nodiscard]] std::shared_ptr<const tls_context> tls() const {
         const std::lock_guard hold{tls_mutex_};
         return tls_;
@@ -12669,12 +12599,65 @@ public:
         tls_ = std::move(context);
     }
 
+    /// Accepts one connection with the descriptor that is kept for when no other is left. The caller closes it before it
+    /// lets go of `use`.
+    class spare_use {
+    public:
+        spare_use(server_context& of, socket_handle listening) noexcept : hold_{of.spare_mutex_}, spare_{of.spare_} {
+            spare_.close();
+            accepted = accept_one(listening);
+        }
+        spare_use(const spare_use&) = delete;
+        spare_use& operator=(const spare_use&) = delete;
+        ~spare_use() {
+            if (accepted.state == accept_state::accepted) close_socket(accepted.socket);
+            spare_.open();
+        }
+        accept_result accepted;
+
+    private:
+        const std::lock_guard<std::mutex> hold_;
+        spare_descriptor& spare_;
+    };
+
+    /// Reports that no descriptor is left, at most once a minute.
+    void warn_exhausted(std::chrono::steady_clock::time_point now) noexcept {
+        constexpr std::chrono::minutes pause{1};
+        const std::lock_guard hold{spare_mutex_};
+        if (!settings.on_warning || (warned_ && now - warned_at_ < pause)) return;
+        warned_ = true;
+        warned_at_ = now;
+        try {
+            settings.on_warning("No file descriptor is left: new connections are refused.");
+        } catch (...) {
+            return;  // the server goes on without the report
+        }
+    }
+
 private:
+    /// The limit on open files leaves room for what is no connection: files and sockets of the program, two for each worker
+    /// (a database and a limiter), and connections that are being refused. Never less than half of it.
+    [[nodiscard]] static std::size_t connections_max(const server_settings& settings) noexcept {
+        const std::size_t files = open_files_max();
+        const std::size_t others = 64 + 2 * std::size_t{settings.worker_threads} + connection_limiter::refusals_max;
+        return (std::min)(settings.connections_max, (std::max)(files / 2, files - (std::min)(files, others)));
+    }
+    /// A quarter by default, so that three addresses cannot lock out a fourth; small servers need not divide so finely.
+    [[nodiscard]] static std::size_t per_address_max(const server_settings& settings) noexcept {
+        constexpr std::size_t share_min = 64;
+        if (settings.connections_per_address_max != 0) return settings.connections_per_address_max;
+        return (std::max)(connections_max(settings) / 4, share_min);
+    }
+
     mutable std::mutex tls_mutex_;
     std::shared_ptr<const tls_context> tls_;
+    std::mutex spare_mutex_;
+    spare_descriptor spare_;
+    bool warned_ = false;
+    std::chrono::steady_clock::time_point warned_at_{};
 };
 
-/// Says which server the calling thread is serving, so that `stop` does not wait for the thread that calls it.
+/// Marks the calling thread as serving a server, so that `stop` does not wait for the thread that calls it.
 class serving_scope {
 public:
     explicit serving_scope(const server_context& of) noexcept : before_{std::exchange(current(), &of)} {}
@@ -12692,58 +12675,6 @@ private:
 
     const server_context* before_;
 };
-
-}  // namespace tollgate::server_detail
-
-// <tollgate/server/detail/socket_calls.hpp>
-
-/// The system calls of sockets, none of which waits or raises a signal: what is read and written, and when, is decided by
-/// a connection; Asio is asked only when a socket is ready.
-namespace tollgate::inline v0::server_detail {
-
-using socket_handle = int;
-inline constexpr socket_handle no_socket = -1;
-
-enum class io_state : std::uint8_t { done, would_block, closed };
-
-struct io_result {
-    io_state state = io_state::closed;
-    std::size_t bytes = 0;
-};
-
-/// `closed` for the end of the stream too. Precondition: `into` is not empty.
-TOLLGATE_DECL io_result receive(socket_handle from, std::span<char> into) noexcept;
-TOLLGATE_DECL io_result send(socket_handle to, std::string_view bytes) noexcept;
-
-/// Says that nothing more is sent, and goes on receiving.
-TOLLGATE_DECL void end_sending(socket_handle on) noexcept;
-/// Whether the other side has yet to take something of what was sent. False where the system cannot tell.
-[[nodiscard]] TOLLGATE_DECL bool is_sending(socket_handle on) noexcept;
-TOLLGATE_DECL void close_socket(socket_handle one) noexcept;
-
-enum class accept_state : std::uint8_t {
-    accepted,
-    none,       ///< nobody is waiting
-    exhausted,  ///< no descriptor or memory is left: try again later, for trying at once would spin
-};
-
-struct accept_result {
-    accept_state state = accept_state::none;
-    socket_handle socket = no_socket;
-    ip_address peer;
-};
-
-/// The new socket does not block, and sends without delay: batches are made by us, and Nagle's algorithm together with
-/// delayed acknowledgements would hold each of them back for 40 ms.
-TOLLGATE_DECL accept_result accept_one(socket_handle listening) noexcept;
-
-/// A listening socket, and the address with the port it really has.
-struct listening_socket {
-    socket_handle socket = no_socket;
-    listen_address at;
-    bool ipv6 = false;
-};
-TOLLGATE_DECL result<listening_socket> listen_at(const listen_address& where, int backlog);
 
 }  // namespace tollgate::server_detail
 
@@ -12888,7 +12819,7 @@ struct ssl_st;
 
 namespace tollgate::inline v0::server_detail {
 
-/// Ciphertext on its way between a socket and a `tls_stream`. Needed only while something is on its way.
+/// Ciphertext between a socket and a `tls_stream`. Needed only while there is some.
 struct tls_wire {
     static constexpr std::size_t input_bytes = 20 * 1024;  // more than one record of 16 KiB with all its overhead
 
@@ -12909,10 +12840,10 @@ struct tls_wire {
 
 enum class tls_step : std::uint8_t {
     done,
-    wants_bytes,  ///< of ciphertext from the other side
-    closed,       ///< the other side said goodbye
-    failed,       ///< a broken rule of TLS; the alert that says so is in the output
-    plain_http,   ///< the other side speaks HTTP without TLS
+    wants_bytes,  ///< of ciphertext from the client
+    closed,       ///< the client has sent close_notify
+    failed,       ///< the client broke a rule of TLS; the alert is in the output
+    plain_http,   ///< the client sends HTTP without TLS
 };
 
 /// The TLS side of one connection: OpenSSL over bytes in memory, never over a socket. Used by one thread at a time.
@@ -12933,15 +12864,15 @@ public:
     };
     /// Decrypts into `into` as much as fits. `done` means that it is full or that a record ended.
     TOLLGATE_DECL reading read(tls_wire& wire, std::span<char> into);
-    /// Whether `read` has more to give without more bytes from the socket.
-    [[nodiscard]] TOLLGATE_DECL bool holds(const tls_wire& wire) const noexcept;
+    /// Whether `read` can return more without more bytes from the socket.
+    [[nodiscard]] TOLLGATE_DECL bool has_input(const tls_wire& wire) const noexcept;
 
-    /// Whether the other side has said goodbye: it may still wait for answers, but nothing more comes from it.
+    /// Whether the client has sent close_notify: it may still wait for responses, but sends nothing more.
     [[nodiscard]] bool ended() const noexcept { return ended_; }
 
     /// Encrypts all of `plain` into the wire's output. False if the connection is broken.
     TOLLGATE_DECL bool write(tls_wire& wire, std::string_view plain);
-    /// Appends the goodbye.
+    /// Appends a close_notify.
     TOLLGATE_DECL void close_notify(tls_wire& wire) noexcept;
 
 private:
@@ -12960,14 +12891,14 @@ private:
 
 namespace tollgate::inline v0::server_detail {
 
-/// What a connection needs while a message or its answer is under way: a few pages. An idle connection has none, so that
-/// thousands of them cost little, and a busy thread uses the same few again and again, still warm in its cache.
+/// What a connection needs while it has a message or a response: a few pages. An idle connection has none, so that thousands
+/// of them cost little, and a busy thread reuses the same few, which stay in its cache.
 struct workspace {
     explicit workspace(const http::parser_settings& settings) : session{settings} {}
 
     http1_session session;
     tls_wire wire;
-    http_date_text date;  ///< taken along to a worker, which may not look at the loop's
+    http_date_text date;  ///< a copy for the worker, which must not read the loop's
 
     [[nodiscard]] bool empty() const noexcept { return session.empty() && wire.empty(); }
 
@@ -12975,7 +12906,7 @@ struct workspace {
     static void operator delete(void* data, std::size_t bytes) noexcept { page_buffer::release(data, bytes); }
 };
 
-/// The workspaces of one loop that nobody uses. Used by one thread at a time.
+/// The unused workspaces of one loop. Used by one thread at a time.
 class workspace_pool {
 public:
     explicit workspace_pool(const http::parser_settings& settings) : settings_{settings} {}
@@ -12988,7 +12919,7 @@ public:
         return one;
     }
 
-    /// Gives back an eighth of what nobody has needed since the last call: a burst is forgotten within seconds, and a
+    /// Frees an eighth of what was not needed since the last call: the memory of a burst is returned within seconds, and a
     /// steady load loses nothing.
     void trim() noexcept {
         for (std::size_t i = (fewest_ + 7) / 8; i > 0; --i) spare_[--kept_].reset();
@@ -13022,47 +12953,69 @@ namespace tollgate::inline v0::server_detail {
 
 class connection;
 
-/// What a connection waits for, each with a time of its own.
+/// What a connection waits for; each has its own time-out.
 enum class deadline : std::uint8_t { none, handshake, head, body, idle, write, linger, count_ };
 
-/// Why a wait was cancelled; a later one of these is stronger.
+/// Why a wait was cancelled; a later one of these overrides an earlier one.
 enum class interruption : std::uint8_t {
     none,
-    stopping,   ///< the server takes no further requests
+    draining,   ///< the server takes no further requests
+    replaced,   ///< the connection is idle, and its place is needed
     timed_out,  ///< the connection's deadline is over
-    cut_off,    ///< the server's own deadline is over
+    cut_off,    ///< the deadline of `stop` is over
 };
 
-/// The connections of a loop, linked through themselves.
+/// The connections of a loop, linked through themselves; the one that became idle last comes first.
 class connection_list {
 public:
     TOLLGATE_DECL void add(connection& one) noexcept;
     TOLLGATE_DECL void remove(connection& one) noexcept;
+    void move_to_front(connection& one) noexcept {
+        if (first_ == &one) return;
+        remove(one);
+        add(one);
+    }
+    /// The one that has been idle for the longest time; null if there is none.
+    [[nodiscard]] TOLLGATE_DECL connection* longest_idle() const noexcept;
     TOLLGATE_DECL void interrupt_all(interruption why) const noexcept;
     [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
 
 private:
     connection* first_ = nullptr;
+    connection* last_ = nullptr;
 };
 
-/// Serves a part of a server's connections, on one thread at a time: what they share needs no locks.
-class event_loop : public completion_target {
+/// Serves a part of a server's connections on one thread at a time, so that what they share needs no lock.
+///
+/// `epoll_loop` and `asio_loop` derive from it. They report when a socket is ready, when a tick is over and when another thread
+/// has left something to collect; every decision is made here, in `listener` and in `connection`.
+class event_loop {
 public:
-    TOLLGATE_DECL explicit event_loop(std::shared_ptr<server_context> of);
+    using clock = std::chrono::steady_clock;
+
+    /// `on_drained` is called once, on the loop's thread, when the loop is draining and its last connection is gone.
+    TOLLGATE_DECL event_loop(std::shared_ptr<server_context> context, std::function<void()> on_drained);
     event_loop(const event_loop&) = delete;
     event_loop& operator=(const event_loop&) = delete;
     TOLLGATE_DECL virtual ~event_loop();
 
     [[nodiscard]] server_context& context() const noexcept { return *context_; }
 
-    /// An accepted connection, from the thread of another loop. False if there is no memory to remember it.
-    [[nodiscard]] TOLLGATE_DECL bool enqueue_accepted(socket_handle socket, const ip_address& peer,
-        connection_limiter::decision decision) noexcept;
+    // From any thread:
 
-    // For its connections and listeners, on its own thread:
+    /// An accepted connection. False if there is no memory to remember it.
+    [[nodiscard]] TOLLGATE_DECL bool enqueue_accepted(socket_handle socket, const ip_address& peer, admission admitted) noexcept;
+    /// A connection that has finished at the workers.
+    TOLLGATE_DECL void enqueue_completed(connection& one) noexcept;
+    /// Closes the listeners and idle connections, and at the deadline all others. Of several deadlines the earliest counts.
+    TOLLGATE_DECL void request_drain(milliseconds deadline) noexcept;
+
+    // On the loop's thread:
 
     [[nodiscard]] response_context responding() const noexcept { return {context_->handler, date_.view(), context_->stopping}; }
     [[nodiscard]] const http_date_text& date() const noexcept { return date_; }
+    /// The time of the last tick.
+    [[nodiscard]] clock::time_point now() const noexcept { return now_; }
     [[nodiscard]] workspace_pool& workspaces() noexcept { return workspaces_; }
     void arm(deadline_wheel::entry& one, deadline what) noexcept {
         if (!ticking_) begin_ticking();
@@ -13071,38 +13024,46 @@ public:
     TOLLGATE_DECL void arm(deadline_wheel::entry& one, milliseconds from_now) noexcept;
     void disarm(deadline_wheel::entry& one) noexcept { wheel_.disarm(one); }
 
-    TOLLGATE_DECL void enter(connection& one) noexcept;
-    TOLLGATE_DECL void leave(connection& one) noexcept;
-    /// From a worker's thread.
-    TOLLGATE_DECL void complete(connection& one) noexcept;
-    TOLLGATE_DECL void notify() noexcept override;
-
-    // For the server, on the loop's own thread:
-
-    /// Takes nothing new, closes what is idle, and at the deadline everything. Of several deadlines the earliest counts.
-    TOLLGATE_DECL void drain(milliseconds deadline) noexcept;
-    TOLLGATE_DECL void cut_off() noexcept;
-    [[nodiscard]] bool drained() const noexcept { return draining_ && connections_.empty(); }
+    TOLLGATE_DECL void add(connection& one) noexcept;
+    TOLLGATE_DECL void remove(connection& one) noexcept;
+    void move_to_front(connection& one) noexcept { connections_.move_to_front(one); }
+    /// Makes a connection of an accepted socket and begins it, in place of an idle one if the server is full; closes the socket
+    /// if that fails.
+    TOLLGATE_DECL void add_connection(socket_handle socket, const ip_address& peer, admission admitted) noexcept;
 
 protected:
-    /// What was handed over or given back is to be fetched by `collect`, on the loop's own thread.
-    virtual void post_collect() noexcept = 0;
-    /// `tick` is to be called every `tick_length` until it returns false.
-    virtual void start_ticking() noexcept = 0;
-    /// Makes a connection of an accepted socket and begins it; closes the socket if that fails.
-    virtual void add_connection(socket_handle socket, const ip_address& peer, connection_limiter::decision decision) noexcept = 0;
-    /// The last connection of a draining loop is gone.
-    virtual void on_drained() noexcept = 0;
+    /// `collect` is to be called soon, on the loop's thread. False if there is no memory for that; then the next tick collects.
+    virtual bool wake() noexcept = 0;
+    /// `tick` is to be called every `tick_length` until it returns false. False if there is no memory for that.
+    [[nodiscard]] virtual bool start_ticking() noexcept = 0;
+    virtual void stop_ticking() noexcept = 0;
+    /// Null if that fails; then the socket is closed.
+    [[nodiscard]] virtual connection* make_connection(socket_handle socket, const ip_address& peer, admission admitted) noexcept = 0;
+    virtual void close_listeners() noexcept = 0;
 
     [[nodiscard]] milliseconds tick_length() const noexcept { return tick_length_; }
-    TOLLGATE_DECL bool tick(std::uint64_t ticks) noexcept;
+    /// Handles the ticks that are over at `now`; false if no further ones are needed.
+    TOLLGATE_DECL bool tick(clock::time_point now) noexcept;
+    [[nodiscard]] clock::time_point next_tick() const noexcept { return next_tick_; }
+    /// Takes what other threads have left for this loop.
     TOLLGATE_DECL void collect() noexcept;
+    TOLLGATE_DECL void begin_ticking() noexcept;
+    /// Ticks could not go on; the next `arm` starts them again.
+    void ticks_failed() noexcept { ticking_ = false; }
+    [[nodiscard]] bool drained() const noexcept { return draining_ && connections_.empty(); }
 
 private:
     struct accepted_socket {
         socket_handle socket;
         ip_address peer;
-        connection_limiter::decision decision;
+        admission admitted;
+    };
+    /// What other threads leave for the loop.
+    struct inbox {
+        work_queue completed;
+        std::vector<accepted_socket> accepted;
+        std::optional<milliseconds> drain;
+        bool woken = false;
     };
     class drain_end final : public deadline_wheel::entry {
     public:
@@ -13114,13 +13075,18 @@ private:
     };
 
     [[nodiscard]] TOLLGATE_DECL std::uint64_t to_ticks(milliseconds time) const noexcept;
-    TOLLGATE_DECL void begin_ticking() noexcept;
     TOLLGATE_DECL void update_date() noexcept;
+    TOLLGATE_DECL void close_accepted(const accepted_socket& one) noexcept;
+    TOLLGATE_DECL void drain(milliseconds deadline) noexcept;
+    TOLLGATE_DECL void cut_off() noexcept;
 
     const std::shared_ptr<server_context> context_;
+    const std::function<void()> on_drained_;
     milliseconds tick_length_{};
     std::array<std::uint64_t, static_cast<std::size_t>(deadline::count_)> ticks_{};
     http_date_text date_{};
+    clock::time_point now_{};
+    clock::time_point next_tick_{};
     deadline_wheel wheel_;
     workspace_pool workspaces_;
     connection_list connections_;
@@ -13129,9 +13095,38 @@ private:
     bool draining_ = false;
 
     std::mutex inbox_mutex_;
-    work_queue completed_;
-    std::vector<accepted_socket> accepted_;
-    bool collect_posted_ = false;
+    inbox inbox_;
+};
+
+/// Accepts connections at one address and distributes them over the loops in turn. Belongs to its loop's thread.
+class listener : public deadline_wheel::entry {
+public:
+    /// The loops outlive every listener that is open.
+    TOLLGATE_DECL listener(event_loop& loop, std::vector<event_loop*> loops, socket_handle socket) noexcept;
+    TOLLGATE_DECL virtual ~listener();
+
+    /// Waits for connections; if that fails, tries again after a pause.
+    TOLLGATE_DECL void listen() noexcept;
+    void on_deadline() noexcept override { listen(); }
+
+protected:
+    /// Calls `accept_all` when a connection has arrived. False: the wait could not be started.
+    [[nodiscard]] virtual bool wait_readable() noexcept = 0;
+    /// Ends the wait, if it goes on by itself.
+    virtual void pause() noexcept = 0;
+
+    TOLLGATE_DECL void accept_all() noexcept;
+    [[nodiscard]] event_loop& loop() const noexcept { return loop_; }
+
+private:
+    TOLLGATE_DECL void distribute(const accept_result& got) noexcept;
+    /// Answers one client with 503 when no descriptor is left for it. False: not even that is possible, or no client is waiting.
+    TOLLGATE_DECL bool refuse_one() noexcept;
+
+    event_loop& loop_;
+    const std::vector<event_loop*> loops_;
+    const socket_handle socket_;
+    std::size_t next_loop_ = 0;
 };
 
 }  // namespace tollgate::server_detail
@@ -13140,68 +13135,73 @@ private:
 
 namespace tollgate::inline v0::server_detail {
 
-/// One client's connection: reads when its socket is ready, answers all that came, sends the answers as one batch.
+/// One client's connection: reads when its socket is ready, answers all requests that arrived, sends the responses as one
+/// batch. What happens when is in `connection_states.hpp`; this class performs the actions of that table.
 ///
-/// It waits for one thing at a time: for its socket (then the pending wait owns it), or for a worker (then that does).
-/// While it waits for a next message it holds no buffer at all. Whatever ends a wait early only says why and cancels it,
-/// so that everything happens in one place, `proceed`. It is used by its loop's thread, but for `work`.
+/// A connection waits for one thing at a time: for its socket (then the pending wait owns it) or for a worker (then the
+/// worker owns it). While it waits for a next message it holds no buffer. It is used by its loop's thread, except for
+/// `work` and `complete`.
 class connection : public deadline_wheel::entry, public work_item {
 public:
-    TOLLGATE_DECL connection(event_loop& loop, socket_handle socket, const ip_address& peer,
-        connection_limiter::decision decision) noexcept;
+    TOLLGATE_DECL connection(event_loop& loop, socket_handle socket, const ip_address& peer, admission admitted) noexcept;
     TOLLGATE_DECL virtual ~connection();
 
-    /// Begins to serve. May end, and then destroys, the connection. So may the next two.
+    /// Begins to serve. May end, and then destroys, the connection; so may the next two.
     TOLLGATE_DECL void begin() noexcept;
-    /// The wait is over: the socket is ready, or broken, or the wait was cancelled.
+    /// The wait is over: the socket is ready or broken, or the wait was cancelled.
     TOLLGATE_DECL void on_ready() noexcept;
-    /// A worker is done with it.
+    /// A worker has finished with it, or it was taken out of the workers' queue.
     TOLLGATE_DECL void on_completed() noexcept;
 
+    /// Ends the current wait early; the connection handles `why` when the wait is over.
     TOLLGATE_DECL void interrupt(interruption why) noexcept;
+    /// Whether it has no request under way.
+    [[nodiscard]] bool idle() const noexcept {
+        const bool no_request = state_ == connection_state::idle || state_ == connection_state::fresh ||
+                                state_ == connection_state::handshaking;
+        return no_request && waiting_ && interruption_ == interruption::none;
+    }
 
     TOLLGATE_DECL void on_deadline() noexcept override;
     TOLLGATE_DECL void work() noexcept override;
-    TOLLGATE_DECL completion_target& complete() noexcept override;
+    TOLLGATE_DECL void complete(bool worked) noexcept override;
+
+protected:
+    /// A successful wait calls `on_ready` later, never at once, and owns the connection until then. False: the wait could not
+    /// be started, for lack of memory for instance, and nothing will be called.
+    [[nodiscard]] virtual bool wait_readable() noexcept = 0;
+    [[nodiscard]] virtual bool wait_writable() noexcept = 0;
+    virtual void cancel() noexcept = 0;
 
     [[nodiscard]] event_loop& loop() const noexcept { return loop_; }
 
-protected:
-    /// The three things that are asked of Asio. A wait calls `on_ready` later, never at once, and owns the connection
-    /// until then; there is only one at a time.
-    virtual void wait_readable() noexcept = 0;
-    virtual void wait_writable() noexcept = 0;
-    virtual void cancel() noexcept = 0;
-
 private:
     friend class connection_list;
+    using event = connection_event;
 
-    enum class phase : std::uint8_t { reading, writing, working, lingering };
-    enum class next : std::uint8_t { again, wait_readable, wait_writable, work, end };
+    TOLLGATE_DECL void handle(event what) noexcept;
+    TOLLGATE_DECL event perform(connection_action what);
 
-    template <class Step>
-    TOLLGATE_DECL void proceed(Step step) noexcept;
-    TOLLGATE_DECL next first_step();
-    TOLLGATE_DECL next resume();
-    TOLLGATE_DECL next read();
-    TOLLGATE_DECL next read_ciphertext();
-    TOLLGATE_DECL next decrypt();
-    TOLLGATE_DECL next serve();
-    TOLLGATE_DECL next after_send(http1_session::state then, io_state sent);
-    TOLLGATE_DECL next refuse(http::status status, std::string_view reason);
-    TOLLGATE_DECL next reject_overload();
-    TOLLGATE_DECL next await_bytes(http1_session::state then);
-    TOLLGATE_DECL next finish();
-    TOLLGATE_DECL next linger();
+    TOLLGATE_DECL event await(bool wait_started) noexcept;
+    TOLLGATE_DECL event begin_tls();
+    TOLLGATE_DECL event receive_input();
+    TOLLGATE_DECL event receive_ciphertext();
+    TOLLGATE_DECL event decrypt();
+    TOLLGATE_DECL event serve();
+    TOLLGATE_DECL event outcome(http1_session::state session, io_state sent);
+    TOLLGATE_DECL event resume_output(io_state sent);
+    TOLLGATE_DECL event refuse(http::status status, std::string_view reason);
+    TOLLGATE_DECL event finish();
+    TOLLGATE_DECL event discard_input();
+    TOLLGATE_DECL event extend_linger() noexcept;
 
     TOLLGATE_DECL io_state transmit();
     TOLLGATE_DECL void open_workspace();
     TOLLGATE_DECL void close_workspace() noexcept;
-    TOLLGATE_DECL void expect(deadline what) noexcept;
-    TOLLGATE_DECL void expect_end() noexcept;
-    TOLLGATE_DECL bool lingers_on() noexcept;
+    TOLLGATE_DECL void arm_deadline() noexcept;
+    TOLLGATE_DECL void arm_linger() noexcept;
 
-    /// A round trip around the world: whoever asks a server to stop is waiting.
+    /// One round trip between the most distant places: `stop` waits for it.
     static constexpr milliseconds linger_while_stopping{250};
 
     event_loop& loop_;
@@ -13211,159 +13211,26 @@ private:
     std::unique_ptr<tls_stream> tls_;
     ip_address peer_;
     socket_handle socket_;
-    std::uint32_t lingered_bytes_ = 0;
-    std::uint32_t lingered_times_ = 0;
-    std::uint64_t expected_since_ = 0;  // how many messages the workspace had answered when deadline_ was armed
-    phase phase_ = phase::reading;
+    std::uint32_t discarded_bytes_ = 0;
+    std::uint32_t linger_extensions_ = 0;
+    std::uint64_t responses_at_arming_ = 0;  // tells the deadline of one message from the next one's
+    connection_state state_ = connection_state::connected;
     deadline deadline_ = deadline::none;
     interruption interruption_ = interruption::none;
-    connection_limiter::decision admitted_as_;
+    admission admitted_;
     bool waiting_ = false;
-    bool answered_before_ = false;  // a response was sent: waiting is being idle from now on
-    http1_session::state after_output_ = http1_session::state::idle;  // what is to be done when the output is sent
-    io_state sent_ = io_state::done;              // what became of the output a worker sent
+    bool withdrawn_ = false;                                          // taken out of the workers' queue
+    http1_session::state after_output_ = http1_session::state::idle;  // what the session did before its output was sent
+    io_state sent_ = io_state::done;                                  // what became of the output that a worker sent
 };
 
 }  // namespace tollgate::server_detail
-
-// <tollgate/server/detail/epoll_loop.hpp>
-
-#if defined(__linux__)
-
-/// The loops of a server with threads of its own, straight on Linux' epoll.
-///
-/// A socket stays registered for reading as long as it lives, so that a connection between two requests costs no system
-/// call but `recv` and `send`. Asio, which `asio_loop` asks, has to make one more for every wait.
-namespace tollgate::inline v0::server_detail {
-
-class epoll_loop;
-
-/// Something that epoll reports about.
-class epoll_source {
-public:
-    explicit epoll_source(epoll_loop& loop) noexcept : loop_{loop} {}
-    epoll_source(const epoll_source&) = delete;
-    epoll_source& operator=(const epoll_source&) = delete;
-
-    virtual void on_event() noexcept = 0;
-
-protected:
-    enum class interest : std::uint8_t { unregistered, nothing, readable, writable };
-
-    ~epoll_source() = default;
-
-    /// Says what to report, until told otherwise. Nothing happens, and nothing costs, if that is what is reported already.
-    void watch(socket_handle socket, interest what) noexcept {
-        if (what != watched_) change(socket, what);
-    }
-    [[nodiscard]] epoll_loop& epoll_loop_of() const noexcept { return loop_; }
-
-private:
-    TOLLGATE_DECL void change(socket_handle socket, interest what) noexcept;
-
-    epoll_loop& loop_;
-    interest watched_ = interest::unregistered;
-};
-
-class epoll_connection final : public connection, private epoll_source {
-public:
-    TOLLGATE_DECL epoll_connection(epoll_loop& loop, socket_handle socket, const ip_address& peer,
-                                   connection_limiter::decision decision) noexcept;
-    TOLLGATE_DECL ~epoll_connection() override;
-
-    /// The wait was cancelled.
-    void on_cancelled() noexcept { end_wait(); }
-
-private:
-    TOLLGATE_DECL void on_event() noexcept override;
-    TOLLGATE_DECL void wait_readable() noexcept override;
-    TOLLGATE_DECL void wait_writable() noexcept override;
-    TOLLGATE_DECL void cancel() noexcept override;
-    TOLLGATE_DECL void end_wait() noexcept;
-
-    const socket_handle own_socket_;
-    bool awaited_ = false;
-    bool cancelled_ = false;
-};
-
-/// Accepts connections at one address and deals them out to loops in turn.
-class epoll_listener final : private deadline_wheel::entry, private epoll_source {
-public:
-    TOLLGATE_DECL epoll_listener(epoll_loop& loop, const std::vector<std::unique_ptr<epoll_loop>>& loops,
-                                 socket_handle socket) noexcept;
-    TOLLGATE_DECL ~epoll_listener();
-
-    void wait() noexcept { watch(socket_, interest::readable); }
-
-private:
-    TOLLGATE_DECL void on_event() noexcept override;
-    void on_deadline() noexcept override { wait(); }
-    TOLLGATE_DECL void deal(const accept_result& got) noexcept;
-
-    const std::vector<std::unique_ptr<epoll_loop>>& loops_;
-    const socket_handle socket_;
-    std::size_t next_loop_ = 0;
-};
-
-/// A loop that one thread serves by calling `run`.
-class epoll_loop final : public event_loop {
-public:
-    /// Throws `std::system_error`. `on_drained` is called once, on the loop's thread.
-    TOLLGATE_DECL epoll_loop(std::shared_ptr<server_context> of, std::function<void()> on_drained);
-    TOLLGATE_DECL ~epoll_loop() override;
-
-    /// Before `run`: accepts connections of this socket, which belongs to the loop from here on.
-    TOLLGATE_DECL void listen(const std::vector<std::unique_ptr<epoll_loop>>& loops, socket_handle socket);
-
-    TOLLGATE_DECL void run() noexcept;
-
-    /// From any thread: closes the listeners, then drains. `run` returns when that is done and `exit_requested` was called.
-    TOLLGATE_DECL void request_drain(milliseconds deadline) noexcept;
-    TOLLGATE_DECL void exit_requested() noexcept;
-
-private:
-    friend epoll_source;
-    friend epoll_connection;
-    friend epoll_listener;
-
-    using clock = std::chrono::steady_clock;
-
-    TOLLGATE_DECL void post_collect() noexcept override;
-    TOLLGATE_DECL void start_ticking() noexcept override;
-    TOLLGATE_DECL void add_connection(socket_handle socket, const ip_address& peer,
-        connection_limiter::decision decision) noexcept override;
-    void on_drained() noexcept override { on_drained_(); }
-
-    TOLLGATE_DECL void wake_thread() noexcept;
-    TOLLGATE_DECL void on_wakeup() noexcept;
-    TOLLGATE_DECL void tick_if_due() noexcept;
-    TOLLGATE_DECL void end_cancelled() noexcept;
-    [[nodiscard]] TOLLGATE_DECL int wait_timeout_milliseconds() const noexcept;
-
-    int epoll_ = -1;
-    int wakeup_ = -1;  // an eventfd that other threads wake_thread
-    bool ticks_ = false;
-    clock::time_point next_tick_{};
-    work_queue cancelled_;
-    std::vector<std::unique_ptr<epoll_listener>> listeners_;
-    const std::function<void()> on_drained_;
-
-    std::mutex requests_mutex_;
-    bool collect_requested_ = false;
-    bool drain_requested_ = false;
-    std::atomic<bool> exit_requested_ = false;
-    milliseconds drain_deadline_{};
-};
-
-}  // namespace tollgate::server_detail
-
-#endif  // __linux__
 
 // <tollgate/server/detail/event_loop_group.hpp>
 
 namespace tollgate::inline v0::server_detail {
 
-/// Lets threads wait until every loop of a server has drained. Lives as long as the last of them.
+/// Lets threads wait until every event loop of a server has drained. Lives as long as the last of them.
 class drain_count {
 public:
     explicit drain_count(std::size_t loops) noexcept : left_{loops} {}
@@ -13387,20 +13254,20 @@ private:
     std::size_t left_;
 };
 
-/// All loops of a server, whatever they run on.
+/// All event loops of a server and what runs them: threads of the group, or the caller's executor.
 class event_loop_group {
 public:
     virtual ~event_loop_group() = default;
 
-    /// Begins to accept. Throws `std::system_error`; the sockets belong to the group from here on.
+    /// Begins to accept. Throws `std::system_error`. Takes ownership of the sockets, also when it throws.
     virtual void listen(const std::vector<listening_socket>& from) = 0;
     /// Begins to drain every loop.
     virtual void drain(milliseconds deadline) = 0;
-    /// Waits until they have.
+    /// Waits until every loop has drained.
     virtual void wait() = 0;
     /// The same, but no longer than can be expected after `drain(deadline)`.
     virtual void wait(milliseconds deadline) = 0;
-    /// Whether the calling thread is one that has to go on for `wait` to end.
+    /// Whether `wait` would wait for the calling thread itself.
     [[nodiscard]] virtual bool needs_this_thread() const noexcept = 0;
     /// Ends everything now. No loop calls the handler after it.
     virtual void close() noexcept = 0;
@@ -13408,47 +13275,123 @@ public:
 
 }  // namespace tollgate::server_detail
 
-// <tollgate/server/detail/epoll_loop_group.hpp>
-
-namespace tollgate::inline v0::server_detail {
+// <tollgate/server/detail/epoll_loop.hpp>
 
 #if defined(__linux__)
 
-/// Lanes with a thread each.
+/// Event loops on threads of the server, directly on Linux' epoll.
+///
+/// A socket stays registered for reading as long as it lives, so that a connection between two requests costs no system
+/// call other than `recv` and `send`. Asio makes one more for every wait.
+namespace tollgate::inline v0::server_detail {
+
+class epoll_loop;
+
+/// A socket that epoll reports about. Owns the socket.
+class epoll_source {
+public:
+    epoll_source(epoll_loop& loop, socket_handle socket) noexcept : epoll_{loop}, socket_{socket} {}
+    epoll_source(const epoll_source&) = delete;
+    epoll_source& operator=(const epoll_source&) = delete;
+
+    virtual void on_event() noexcept = 0;
+
+protected:
+    enum class interest : std::uint8_t { unregistered, readable, writable };
+
+    /// Removes the registration before the socket is closed: the kernel would keep it as long as a child process, forked
+    /// meanwhile, has a copy of the descriptor.
+    TOLLGATE_DECL ~epoll_source();
+
+    /// What to report from now on. Costs nothing if that is reported already. False: the kernel refuses, nothing is reported.
+    [[nodiscard]] bool watch(interest what) noexcept { return what == watched_ || change(what); }
+    [[nodiscard]] epoll_loop& epoll() const noexcept { return epoll_; }
+
+private:
+    TOLLGATE_DECL bool change(interest what) noexcept;
+
+    epoll_loop& epoll_;
+    const socket_handle socket_;
+    interest watched_ = interest::unregistered;
+};
+
+class epoll_connection final : public connection, private epoll_source {
+public:
+    TOLLGATE_DECL epoll_connection(epoll_loop& loop, socket_handle socket, const ip_address& peer, admission admitted) noexcept;
+
+    TOLLGATE_DECL void end_wait() noexcept;
+
+private:
+    TOLLGATE_DECL void on_event() noexcept override;
+    [[nodiscard]] TOLLGATE_DECL bool wait_readable() noexcept override;
+    [[nodiscard]] TOLLGATE_DECL bool wait_writable() noexcept override;
+    TOLLGATE_DECL void cancel() noexcept override;
+
+    bool awaited_ = false;
+    bool cancelled_ = false;
+};
+
+class epoll_listener final : public listener, private epoll_source {
+public:
+    epoll_listener(epoll_loop& loop, std::vector<event_loop*> loops, socket_handle socket) noexcept;
+
+private:
+    void on_event() noexcept override { accept_all(); }
+    [[nodiscard]] bool wait_readable() noexcept override { return watch(interest::readable); }
+    void pause() noexcept override { (void)watch(interest::unregistered); }
+};
+
+/// An event loop that one thread serves by calling `run`.
+class epoll_loop final : public event_loop {
+public:
+    /// Throws `std::system_error`.
+    TOLLGATE_DECL epoll_loop(std::shared_ptr<server_context> context, std::function<void()> on_drained);
+    TOLLGATE_DECL ~epoll_loop() override;
+
+    /// Before `run`: accepts connections of this socket, which belongs to the loop from here on.
+    TOLLGATE_DECL void listen(const std::vector<event_loop*>& loops, socket_handle socket);
+
+    /// Returns when the loop has drained and `request_exit` was called.
+    TOLLGATE_DECL void run() noexcept;
+
+    /// From any thread.
+    TOLLGATE_DECL void request_exit() noexcept;
+
+private:
+    friend epoll_source;
+    friend epoll_connection;
+
+    TOLLGATE_DECL bool wake() noexcept override;
+    [[nodiscard]] bool start_ticking() noexcept override { return ticks_ = true; }
+    void stop_ticking() noexcept override {}
+    [[nodiscard]] TOLLGATE_DECL connection* make_connection(socket_handle socket, const ip_address& peer,
+                                                            admission admitted) noexcept override;
+    void close_listeners() noexcept override { listeners_.clear(); }
+
+    TOLLGATE_DECL void on_wakeup() noexcept;
+    TOLLGATE_DECL void end_cancelled() noexcept;
+    [[nodiscard]] TOLLGATE_DECL int wait_milliseconds() const noexcept;
+
+    int epoll_ = -1;
+    int wakeup_ = -1;  // an eventfd that other threads write to
+    bool ticks_ = false;
+    work_queue cancelled_;
+    std::vector<std::unique_ptr<epoll_listener>> listeners_;
+    std::atomic<bool> exit_requested_ = false;
+};
+
+/// Epoll loops with one thread each.
 class epoll_loop_group final : public event_loop_group {
 public:
-    epoll_loop_group(const std::shared_ptr<server_context>& of, std::size_t loops)
-        : context_{of}, drained_{std::make_shared<drain_count>(loops)} {
-        while (loops_.size() < loops)
-            loops_.push_back(std::make_unique<epoll_loop>(of, [count = drained_] { count->one_drained(); }));
-    }
+    TOLLGATE_DECL epoll_loop_group(const std::shared_ptr<server_context>& context, std::size_t loops);
     ~epoll_loop_group() override { close(); }
 
-    void listen(const std::vector<listening_socket>& from) override {
-        for (std::size_t i = 0; i < from.size(); ++i) loops_[i % loops_.size()]->listen(loops_, from[i].socket);
-        threads_.reserve(loops_.size());
-        for (const auto& one : loops_)
-            threads_.emplace_back([this, &loop = *one] {
-                const serving_scope mark{*context_};
-                loop.run();
-            });
-    }
-
-    void drain(milliseconds deadline) override {
-        for (const auto& one : loops_) one->request_drain(deadline);
-    }
-
+    TOLLGATE_DECL void listen(const std::vector<listening_socket>& from) override;
+    TOLLGATE_DECL void drain(milliseconds deadline) override;
     void wait() override { drained_->wait(); }
     void wait(milliseconds) override { drained_->wait(); }
     [[nodiscard]] bool needs_this_thread() const noexcept override { return serving_scope::inside(*context_); }
-
-    void close() noexcept override {
-        for (std::size_t i = 0; i < threads_.size(); ++i) loops_[i]->request_drain(milliseconds{0});
-        if (threads_.size() == loops_.size()) drained_->wait();
-        for (std::size_t i = 0; i < threads_.size(); ++i) loops_[i]->exit_requested();
-        for (std::thread& one : threads_) one.join();
-        threads_.clear();
-    }
+    TOLLGATE_DECL void close() noexcept override;
 
 private:
     const std::shared_ptr<server_context> context_;
@@ -13457,9 +13400,9 @@ private:
     std::vector<std::thread> threads_;
 };
 
-#endif  // __linux__
-
 }  // namespace tollgate::server_detail
+
+#endif  // __linux__
 
 // <tollgate/store/detail/delivery_host.hpp>
 
@@ -13472,6 +13415,38 @@ namespace tollgate::inline v0 {
 inline std::string delivery_host(const std::string& target_url) {
     const auto url = http::url::parse(target_url);
     return url ? url->origin() : target_url;
+}
+
+}  // namespace tollgate
+
+// <tollgate/store/detail/refusals.hpp>
+
+namespace tollgate::inline v0 {
+
+/// What every store says to one personal token more than there may be.
+[[nodiscard]] inline error too_many_personal_tokens(std::size_t tokens_per_user_max) {
+    return invalid("You have " + std::to_string(tokens_per_user_max) + " personal tokens, as many as you may.");
+}
+
+/// To one application more.
+[[nodiscard]] inline error too_many_applications(std::size_t applications_per_user_max) {
+    return invalid("You have " + std::to_string(applications_per_user_max) + " applications, as many as you may.");
+}
+
+/// To a code whose scopes do not fit with those that the user granted before.
+[[nodiscard]] inline error too_many_scopes() {
+    return invalid("Together with what you granted this application before, these are more scopes than can be kept.");
+}
+
+/// To sending a delivery again whose hook gets nothing.
+[[nodiscard]] inline error hook_is_disabled() {
+    return {error_kind::conflict, "This webhook is disabled. Enable it first.", {}};
+}
+
+/// What every store says to one hook more than there may be.
+[[nodiscard]] inline error too_many_hooks(std::size_t hooks_per_event_max) {
+    return invalid("This account has " + std::to_string(hooks_per_event_max) +
+                   " webhooks for this event, as many as it may.");
 }
 
 }  // namespace tollgate
@@ -13684,320 +13659,37 @@ auto row_cache<Key, Value, Changes>::slot_for(std::size_t hash, const mark& now,
 
 }  // namespace tollgate
 
-// <tollgate/store/detail/sql/columns.hpp>
+// <tollgate/store/detail/sql/statement_line.hpp>
 
-namespace tollgate::inline v0::sql {
+namespace tollgate::inline v0::detail {
 
-/// The types that a column may have. Each database maps them to its own.
-enum class storage : std::uint8_t { boolean, integer, text, blob };
-
-/// How a `T` is stored in one column, for both databases:
-///
-///     static constexpr storage type;
-///     static std::optional<T> read(const auto& cell);       // none: the column holds something else
-///     static void write(auto&& parameter, const T& value);
-///
-/// `sqlite::column` and `postgres::column` derive from it. Specialize those for types that only one of them stores.
-template <class T>
-struct column;
-
-template <>
-struct column<std::int64_t> {
-    static constexpr storage type = storage::integer;
-    static std::optional<std::int64_t> read(const auto& from) noexcept { return from.integer(); }
-    static void write(auto&& to, std::int64_t value) { to.integer(value); }
-};
-
-/// A bound. A value above the largest that a column holds is stored as that.
-template <>
-struct column<std::size_t> {
-    static constexpr storage type = storage::integer;
-    static void write(auto&& to, std::size_t value) {
-        constexpr std::size_t largest = (std::numeric_limits<std::int64_t>::max)();
-        to.integer(static_cast<std::int64_t>((std::min)(value, largest)));
-    }
-};
-
-template <>
-struct column<bool> {
-    static constexpr storage type = storage::boolean;
-    static std::optional<bool> read(const auto& from) noexcept { return from.boolean(); }
-    static void write(auto&& to, bool value) { to.boolean(value); }
-};
-
-template <>
-struct column<std::string> {
-    static constexpr storage type = storage::text;
-    static std::optional<std::string> read(const auto& from) {
-        const auto text = from.text();
-        return text ? std::optional<std::string>{std::in_place, *text} : std::nullopt;
-    }
-    static void write(auto&& to, std::string_view value) { to.text(value); }
-};
-
-/// Only to bind: a row is read into a type that owns its text.
-template <>
-struct column<std::string_view> {
-    static constexpr storage type = storage::text;
-    static void write(auto&& to, std::string_view value) { to.text(value); }
-};
-
-template <std::size_t Capacity>
-struct column<inline_text<Capacity>> {
-    static constexpr storage type = storage::text;
-    static std::optional<inline_text<Capacity>> read(const auto& from) noexcept {
-        const auto text = from.text();
-        return text ? inline_text<Capacity>::from(*text) : std::nullopt;
-    }
-    static void write(auto&& to, const inline_text<Capacity>& value) { to.text(value.view()); }
-};
-
-template <class Tag>
-struct column<id<Tag>> {
-    static constexpr storage type = storage::integer;
-    static std::optional<id<Tag>> read(const auto& from) noexcept {
-        const auto value = from.integer();
-        return value ? id<Tag>::from(*value) : std::nullopt;
-    }
-    static void write(auto&& to, id<Tag> value) { to.integer(value.value()); }
-};
-
-/// Milliseconds since 1970, by the database's clock.
-template <>
-struct column<instant> {
-    static constexpr storage type = storage::integer;
-    static std::optional<instant> read(const auto& from) noexcept { return from.moment(); }
-    static void write(auto&& to, instant value) { to.moment(value); }
-};
-
-template <>
-struct column<milliseconds> {
-    static constexpr storage type = storage::integer;
-    static std::optional<milliseconds> read(const auto& from) noexcept {
-        const auto count = from.integer();
-        return count ? std::optional{milliseconds{*count}} : std::nullopt;
-    }
-    static void write(auto&& to, milliseconds value) { to.integer(value.count()); }
-};
-
-/// 32 bytes.
-template <>
-struct column<digest> {
-    static constexpr storage type = storage::blob;
-    static std::optional<digest> read(const auto& from) noexcept {
-        const auto bytes = from.blob();
-        return bytes ? digest::from(*bytes) : std::nullopt;
-    }
-    static void write(auto&& to, const digest& value) { to.blob(value.raw()); }
-};
-
-/// Text, scopes separated by single spaces.
-template <>
-struct column<scope_set> {
-    static constexpr storage type = storage::text;
-    static std::optional<scope_set> read(const auto& from) noexcept {
-        const auto text = from.text();
-        return text ? scope_set::parse(*text) : std::nullopt;
-    }
-    static void write(auto&& to, const scope_set& value) { to.text(value.text()); }
-};
-
-/// Text: SQLite's numbers lose digits, and PostgreSQL's NUMERIC does not tell 1.0 from 01.0.
-template <>
-struct column<decimal> {
-    static constexpr storage type = storage::text;
-    static std::optional<decimal> read(const auto& from) noexcept {
-        const auto text = from.text();
-        return text ? decimal::parse(*text) : std::nullopt;
-    }
-    static void write(auto&& to, const decimal& value) { to.text(value.text()); }
-};
-
-template <>
-struct column<hook_source> {
-    static constexpr storage type = storage::text;
-    static std::optional<hook_source> read(const auto& from) noexcept {
-        const auto text = from.text();
-        for (const hook_source each : {hook_source::api, hook_source::manual})
-            if (text == to_text(each)) return each;
-        return std::nullopt;
-    }
-    static void write(auto&& to, hook_source value) { to.text(to_text(value)); }
-};
-
-/// NULL is the empty optional. `Column` is the database's mapping of `T`.
-template <class T, class Column>
-struct optional_column {
-    static std::optional<std::optional<T>> read(const auto& from) {
-        if (from.is_null()) return std::optional<std::optional<T>>{std::in_place};
-        auto value = Column::read(from);
-        if (!value) return std::nullopt;
-        return std::optional<std::optional<T>>{std::in_place, std::move(value)};
-    }
-    static void write(auto&& to, const std::optional<T>& value) {
-        if (value) Column::write(to, *value);
-        else to.null();
-    }
-};
-
-}  // namespace tollgate::sql
-
-// <tollgate/store/detail/sql/rows.hpp>
-
-// What both databases do with the rows of a query. `Rows` has `next<Columns...>()`, as `sqlite::statement` and
-// `postgres::rows` do. The functions for one kind of record name the columns that its query must select, in order.
-
-namespace tollgate::inline v0::sql {
-
-/// One row as a tuple. `read(column, index)` decodes one column, of a default-constructed `Column` type; `misread(index)`
-/// makes the error for a column that holds another type than expected.
-template <class... Columns, class Read, class Misread>
-result<std::optional<std::tuple<Columns...>>> decode_row(Read&& read, Misread&& misread) {
-    using row = std::tuple<Columns...>;
-    return [&]<std::size_t... I>(std::index_sequence<I...>) -> result<std::optional<row>> {
-        std::tuple<std::optional<Columns>...> decoded{read(std::type_identity<Columns>{}, static_cast<int>(I))...};
-        std::size_t bad = sizeof...(Columns);
-        ((std::get<I>(decoded) ? void() : void(bad = I)), ...);
-        if (bad != sizeof...(Columns)) return misread(bad);
-        return std::optional<row>{std::in_place, *std::move(std::get<I>(decoded))...};
-    }(std::index_sequence_for<Columns...>{});
-}
-
-/// Every remaining row, each turned into a record by `make(columns...)`.
-template <class... Columns, class Rows, class Make>
-auto read_all(Rows&& from, Make&& make) -> result<std::vector<std::invoke_result_t<Make&, Columns&...>>> {
-    std::vector<std::invoke_result_t<Make&, Columns&...>> records;
-    for (;;) {
-        auto row = from.template next<Columns...>();
-        if (!row) return std::move(row).error();
-        if (!*row) return records;
-        records.push_back(std::apply(make, **row));
-    }
-}
-
-/// The next row, if there is one.
-template <class... Columns, class Rows, class Make>
-auto read_one(Rows&& from, Make&& make) -> result<std::optional<std::invoke_result_t<Make&, Columns&...>>> {
-    auto row = from.template next<Columns...>();
-    if (!row) return std::move(row).error();
-    if (!*row) return std::optional<std::invoke_result_t<Make&, Columns&...>>{};
-    return std::optional{std::apply(make, **row)};
-}
-
-/// The only column of the next row, if there is one.
-template <class Column, class Rows>
-result<std::optional<Column>> read_value(Rows&& from) {
-    return read_one<Column>(std::forward<Rows>(from), [](Column& value) { return std::move(value); });
-}
-
-/// Of records by a unique key: the only one, if there is one.
-template <class Record>
-result<std::optional<Record>> first_of(result<std::vector<Record>> read) {
-    if (!read) return std::move(read).error();
-    if (read->empty()) return std::optional<Record>{};
-    return std::optional{std::move(read->front())};
-}
-
-/// id, username, description, scopes, created_at, last_used_at
-template <class Rows>
-result<std::vector<personal_token>> read_personal_tokens(Rows&& from, user_id user) {
-    return read_all<token_id, token_username, std::string, scope_set, instant, std::optional<instant>>(
-        from, [user](token_id id, token_username& username, std::string& description, scope_set& scopes,
-                     instant created_at, std::optional<instant> last_used_at) {
-            return personal_token{id, user, username, std::move(description), scopes, created_at, last_used_at};
-        });
-}
-
-/// id, owner, client_id, secret_digest, name, website, description, redirect_url, created_at
-template <class Rows>
-result<std::vector<application>> read_applications(Rows&& from) {
-    return read_all<application_id, user_id, client_id_text, digest, std::string, std::string, std::string,
-                    std::optional<std::string>, instant>(
-        from, [](application_id id, user_id owner, client_id_text& client_id, digest& secret_digest, std::string& name,
-                 std::string& website, std::string& description, std::optional<std::string>& redirect_url,
-                 instant created_at) {
-            return application{id, owner, client_id, secret_digest, std::move(name), std::move(website),
-                               std::move(description), std::move(redirect_url), created_at};
-        });
-}
-
-/// id, application, name, website, scopes, created_at, last_used_at
-template <class Rows>
-result<std::vector<grant>> read_grants(Rows&& from, user_id user) {
-    return read_all<grant_id, application_id, std::string, std::string, scope_set, instant, std::optional<instant>>(
-        from, [user](grant_id id, application_id application, std::string& name, std::string& website,
-                     scope_set& scopes, instant created_at, std::optional<instant> last_used_at) {
-            return grant{id, user, application, std::move(name), std::move(website), scopes, created_at, last_used_at};
-        });
-}
-
-/// id, event, source, type, target_url, created_at, disabled_at, disable_reason, failing_since
-template <class Rows>
-result<std::vector<hook>> read_hooks(Rows&& from, const account_ref& account) {
-    return read_all<hook_id, std::string, hook_source, std::string, std::string, instant, std::optional<instant>,
-                    std::optional<disable_reason>, std::optional<instant>>(
-        from, [&account](hook_id id, std::string& event, hook_source source, std::string& type,
-                         std::string& target_url, instant created_at, std::optional<instant> disabled_at,
-                         std::optional<disable_reason> reason, std::optional<instant> failing_since) {
-            hook read{id, account, std::move(event), source, std::move(type), std::move(target_url), created_at};
-            if (disabled_at) read.disabled = hook_disablement{*disabled_at, reason.value_or(disable_reason::failing)};
-            read.failing_since = failing_since;
-            return read;
-        });
-}
-
-/// user, login, created_at, last_seen_at
-template <class Rows>
-result<std::optional<stored_session>> read_session(Rows&& from, const digest& cookie) {
-    return read_one<user_id, std::string, instant, instant>(
-        from, [&cookie](user_id user, std::string& login, instant created_at, instant last_seen_at) {
-            return stored_session{cookie, user, std::move(login), created_at, last_seen_at};
-        });
-}
-
-}  // namespace tollgate::sql
-
-// <tollgate/store/detail/sql/statement_text.hpp>
-
-namespace tollgate::inline v0::sql {
-
-/// A SQL statement that is known at compile time. Values are always bound as parameters (`?` on SQLite, `$1` on
-/// PostgreSQL), so there is no text to inject SQL into.
-class statement_text {
-public:
-    consteval statement_text(const char* literal) : text_{literal} {}
-    /// The exception: a statement composed of literals and of the program's settings, never of request data. `text` must
-    /// outlive every connection that prepares it.
-    [[nodiscard]] static statement_text composed(const std::string& text) noexcept {
-        return statement_text{std::string_view{text}};
-    }
-    static statement_text composed(std::string&&) = delete;
-
-    [[nodiscard]] constexpr std::string_view text() const noexcept { return text_; }
-    /// Null-terminated.
-    [[nodiscard]] constexpr const char* c_str() const noexcept { return text_.data(); }
-
-private:
-    explicit constexpr statement_text(std::string_view text) noexcept : text_{text} {}
-
-    std::string_view text_;
-};
-
-/// A statement on one line for the cause of an error, cut off after 200 bytes: migrations are long.
-[[nodiscard]] inline std::string to_log_line(std::string_view statement) {
+/// A statement as one line for an operator, and of a long one (a migration) its beginning, which says which it is.
+[[nodiscard]] inline std::string to_statement_line(std::string_view doing) {
     constexpr std::size_t bytes_max = 200;
     std::string line;
-    for (std::size_t at = statement.find_first_not_of(" \n"); at < statement.size();) {
-        const auto end = statement.find('\n', at);
-        line += statement.substr(at, end == std::string_view::npos ? end : end - at);
-        at = statement.find_first_not_of(" \n", end);
+    for (std::size_t at = doing.find_first_not_of(" \n"); at < doing.size();) {
+        const auto end = doing.find('\n', at);
+        line += doing.substr(at, end == std::string_view::npos ? end : end - at);
+        at = doing.find_first_not_of(" \n", end);
         if (line.size() > bytes_max) return line.substr(0, bytes_max) + "...";
         if (at != std::string_view::npos) line += ' ';
     }
     return line;
 }
 
-}  // namespace tollgate::sql
+}  // namespace tollgate::detail
+
+// <tollgate/store/detail/sql/store_error.hpp>
+
+namespace tollgate::inline v0 {
+
+/// A store could not be opened; `what()` is for the operator, and names the file or the server.
+class store_error : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+}  // namespace tollgate
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION) || defined(TOLLGATE_SOURCE)
 
@@ -14013,7 +13705,9 @@ private:
 #include <openssl/pem.h>
 #include <openssl/sha.h>
 #include <openssl/ssl.h>
+#include <poll.h>
 #include <resolv.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <bitset>
@@ -21332,7 +21026,7 @@ private:
     const std::shared_ptr<server_detail::server_context> context_;
     const server_detail::loop_group_factory make_loops_;
 
-    // Never held while a loop or a handler is waited for: a handler may call us.
+    // Never held while waiting for a loop or a handler: a handler may call the server.
     mutable std::mutex mutex_;
     std::condition_variable state_changed_;
     state state_ = state::fresh;
@@ -21340,17 +21034,17 @@ private:
     std::optional<milliseconds> stop_when_started_;
     std::vector<listen_address> endpoints_;
 
-    std::mutex close_mutex_;                     // of several threads that wait for the end, one brings it about
+    std::mutex close_mutex_;                     // one of the threads that wait for the end closes everything
     std::unique_ptr<server_detail::event_loop_group> loops_;  // stays the same from `running` on
 };
 
 TOLLGATE_DECL server::server(http::handler_ref handler, server_settings settings, server_detail::loop_group_factory make_loops)
     : core_{std::make_unique<core>(handler, std::move(settings), std::move(make_loops))} {}
 
-#if defined(__linux__)
+#if defined(__linux__) && !defined(TOLLGATE_SERVER_ASIO)
 TOLLGATE_DECL server::server(http::handler_ref handler, server_settings settings)
-    : server{handler, std::move(settings), [](const auto& of, std::size_t loops) {
-                 return std::make_unique<server_detail::epoll_loop_group>(of, loops);
+    : server{handler, std::move(settings), [](const auto& context, std::size_t loops) {
+                 return std::make_unique<server_detail::epoll_loop_group>(context, loops);
              }} {}
 #endif
 
@@ -21409,13 +21103,13 @@ TOLLGATE_DECL result<void> server::core::open() {
     std::vector<listen_address> wanted = how.more_addresses;
     wanted.insert(wanted.begin(), {how.address, how.port});
     std::vector<listening_socket> sockets;
-    const auto give_up = [&] {
+    const auto close_all = [&sockets] {
         for (const listening_socket& one : sockets) close_socket(one.socket);
     };
     for (const listen_address& one : wanted) {
         auto made = listen_at(one, how.backlog);
         if (!made) {
-            give_up();
+            close_all();
             return std::move(made).error();
         }
         sockets.push_back(*std::move(made));
@@ -21425,7 +21119,7 @@ TOLLGATE_DECL result<void> server::core::open() {
         loops_ = make_loops_(context_, how.threads != 0 ? how.threads : (std::max)(1U, std::thread::hardware_concurrency()));
         if (context_->handler.blocking()) context_->workers.start(how.worker_threads);
     } catch (...) {
-        give_up();
+        close_all();
         throw;
     }
     {
@@ -21441,7 +21135,8 @@ TOLLGATE_DECL result<void> server::core::check_settings() const {
     const std::pair<const char*, milliseconds> times[] = {
         {"header_timeout", how.header_timeout}, {"body_timeout", how.body_timeout},
         {"idle_timeout", how.idle_timeout},     {"write_timeout", how.write_timeout},
-        {"handshake_timeout", how.handshake_timeout}, {"linger_timeout", how.linger_timeout}};
+        {"handshake_timeout", how.handshake_timeout}, {"linger_timeout", how.linger_timeout},
+        {"queue_wait_max", how.queue_wait_max}};
     for (const auto& [name, time] : times)
         if (time <= milliseconds{0}) return invalid(std::string{"The server setting "} + name + " must be above zero.");
     const std::pair<const char*, std::size_t> counts[] = {
@@ -22163,297 +21858,53 @@ TOLLGATE_DECL std::size_t connection_limiter::key_hash::operator()(const key& on
     return std::hash<std::string_view>{}({reinterpret_cast<const char*>(one.data()), one.size()});
 }
 
-TOLLGATE_DECL connection_limiter::decision connection_limiter::admit(const ip_address& from) noexcept {
+TOLLGATE_DECL admission connection_limiter::admit(const ip_address& from) noexcept {
     const std::lock_guard hold{mutex_};
-    bool over = connections_ >= connections_max_;
-    if (!over && per_address_max_ != 0) {
-        try {
-            std::size_t& theirs = by_address_[key_of(from)];
-            over = theirs >= per_address_max_;
-            if (!over) ++theirs;
-        } catch (const std::bad_alloc&) {
-            return decision::dropped;
-        }
-    }
-    if (over) {
-        if (refused_ >= refused_max) return decision::dropped;
-        ++refused_;
-        return decision::refused;
-    }
-    ++connections_;
-    return decision::accepted;
+    const admission admitted = admit_below(connections_max_, from);
+    if (admitted != admission::full && admitted != admission::address_full) return admitted;
+    if (refusals_ >= refusals_max) return admission::dropped;
+    ++refusals_;
+    return admitted;
 }
 
-TOLLGATE_DECL void connection_limiter::release(const ip_address& from, decision as) noexcept {
+TOLLGATE_DECL admission connection_limiter::replace(const ip_address& from) noexcept {
     const std::lock_guard hold{mutex_};
-    if (as == decision::refused) {
-        --refused_;
+    const admission admitted = admit_below((std::numeric_limits<std::size_t>::max)(), from);
+    if (admitted != admission::accepted) return admission::full;
+    --refusals_;
+    return admitted;
+}
+
+TOLLGATE_DECL admission connection_limiter::admit_below(std::size_t connections_max, const ip_address& from) noexcept {
+    // The address first: its bound holds for a connection that could replace another one, too.
+    if (per_address_max_ < connections_max_) {
+        try {
+            const auto [theirs, added] = by_address_.try_emplace(key_of(from), 0U);
+            if (theirs->second >= per_address_max_) return admission::address_full;
+            if (connections_ >= connections_max) {
+                if (added) by_address_.erase(theirs);
+                return admission::full;
+            }
+            ++theirs->second;
+        } catch (const std::bad_alloc&) {
+            return admission::dropped;
+        }
+    }
+    if (connections_ >= connections_max) return admission::full;
+    ++connections_;
+    return admission::accepted;
+}
+
+TOLLGATE_DECL void connection_limiter::release(const ip_address& from, admission admitted) noexcept {
+    const std::lock_guard hold{mutex_};
+    if (admitted != admission::accepted) {
+        --refusals_;
         return;
     }
     --connections_;
-    if (per_address_max_ == 0) return;
+    if (per_address_max_ >= connections_max_) return;
     const auto theirs = by_address_.find(key_of(from));
     if (theirs != by_address_.end() && --theirs->second == 0) by_address_.erase(theirs);
-}
-
-}  // namespace tollgate::server_detail
-
-// <tollgate/server/detail/tls_context.ipp>
-
-namespace tollgate::inline v0::server_detail {
-
-namespace detail {
-
-/// A BIO over a `tls_wire`, which whoever calls OpenSSL sets as its data for as long as the call takes.
-struct wire_bio {
-    static int read(BIO* bio, char* to, int bytes_max) noexcept {
-        BIO_clear_retry_flags(bio);
-        auto& wire = *static_cast<tls_wire*>(BIO_get_data(bio));
-        const std::size_t bytes = (std::min)(static_cast<std::size_t>(bytes_max), wire.end - wire.begin);
-        if (bytes == 0) {
-            BIO_set_retry_read(bio);
-            return -1;
-        }
-        std::memcpy(to, wire.input.data() + wire.begin, bytes);
-        wire.begin += bytes;
-        return static_cast<int>(bytes);
-    }
-
-    static int write(BIO* bio, const char* from, int bytes) noexcept {
-        BIO_clear_retry_flags(bio);
-        auto& wire = *static_cast<tls_wire*>(BIO_get_data(bio));
-        try {
-            wire.output.append(from, static_cast<std::size_t>(bytes));
-        } catch (const std::bad_alloc&) {
-            return -1;  // without a wish to retry: OpenSSL takes it for a broken connection, and so do we
-        }
-        return bytes;
-    }
-
-    static long control(BIO*, int command, long, void*) noexcept { return command == BIO_CTRL_FLUSH ? 1 : 0; }
-
-    static int create(BIO* bio) noexcept {
-        BIO_set_init(bio, 1);
-        return 1;
-    }
-};
-
-/// RFC 7301 section 3.2: a client that names protocols, and not ours, is told so instead of being misunderstood.
-inline int select_http_1_1(SSL*, const unsigned char** out, unsigned char* out_bytes, const unsigned char* offered,
-                           unsigned offered_bytes, void*) noexcept {
-    constexpr std::string_view ours = "http/1.1";
-    for (unsigned at = 0; at < offered_bytes; at += 1U + offered[at]) {
-        const std::string_view name{reinterpret_cast<const char*>(offered) + at + 1, offered[at]};
-        if (name != ours) continue;
-        *out = offered + at + 1;
-        *out_bytes = offered[at];
-        return SSL_TLSEXT_ERR_OK;
-    }
-    return SSL_TLSEXT_ERR_ALERT_FATAL;
-}
-
-/// OpenSSL's own words for what went wrong first; leaves its queue empty.
-inline std::string take_openssl_error() {
-    const unsigned long code = ERR_get_error();
-    ERR_clear_error();
-    if (ERR_GET_LIB(code) == ERR_LIB_SYS) return std::generic_category().message(ERR_GET_REASON(code));
-    const char* const reason = code == 0 ? nullptr : ERR_reason_error_string(code);
-    return reason == nullptr ? "unknown error" : reason;
-}
-
-struct pem_source {
-    explicit pem_source(std::string_view text) : bio{BIO_new_mem_buf(text.data(), static_cast<int>(text.size()))} {}
-    explicit pem_source(const std::string& file) : bio{BIO_new_file(file.c_str(), "r")} {}
-    pem_source(const pem_source&) = delete;
-    pem_source& operator=(const pem_source&) = delete;
-    ~pem_source() { BIO_free(bio); }
-    BIO* bio;
-};
-
-/// A pass phrase cannot be asked for here; the empty one fails with a clear error instead of a prompt on a terminal.
-inline int no_pass_phrase(char*, int, int, void*) noexcept { return 0; }
-
-/// The first certificate is the leaf; those behind it lead to an authority.
-inline bool use_chain(SSL_CTX* context, BIO* from) {
-    X509* const leaf = PEM_read_bio_X509_AUX(from, nullptr, &no_pass_phrase, nullptr);
-    if (leaf == nullptr) return false;
-    const bool used = SSL_CTX_use_certificate(context, leaf) == 1;
-    X509_free(leaf);
-    if (!used) return false;
-    while (X509* const issuer = PEM_read_bio_X509(from, nullptr, &no_pass_phrase, nullptr)) {
-        if (SSL_CTX_add0_chain_cert(context, issuer) == 1) continue;
-        X509_free(issuer);
-        return false;
-    }
-    const bool at_end = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
-    if (at_end) ERR_clear_error();
-    return at_end;
-}
-
-inline bool use_key(SSL_CTX* context, BIO* from) {
-    EVP_PKEY* const key = PEM_read_bio_PrivateKey(from, nullptr, &no_pass_phrase, nullptr);
-    if (key == nullptr) return false;
-    const bool used = SSL_CTX_use_PrivateKey(context, key) == 1;
-    EVP_PKEY_free(key);
-    return used;
-}
-
-}  // namespace detail
-
-TOLLGATE_DECL tls_context::tls_context() : context_{SSL_CTX_new(TLS_server_method())} {
-    transport_ = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "tollgate wire");
-    if (context_ == nullptr || transport_ == nullptr) throw std::bad_alloc{};
-    BIO_meth_set_read(transport_, &detail::wire_bio::read);
-    BIO_meth_set_write(transport_, &detail::wire_bio::write);
-    BIO_meth_set_ctrl(transport_, &detail::wire_bio::control);
-    BIO_meth_set_create(transport_, &detail::wire_bio::create);
-
-    SSL_CTX_set_min_proto_version(context_, TLS1_2_VERSION);
-    SSL_CTX_set_options(context_, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE |
-                                      SSL_OP_PRIORITIZE_CHACHA);
-    // Idle connections are many: record buffers (33 KiB) live only as long as a record. The write buffer may move, since
-    // a batch is encrypted to its end before anybody else writes.
-    SSL_CTX_set_mode(context_, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
-                                   SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-    // Sessions are resumed by tickets, which the clients keep; a cache of ours would grow with their number. One ticket
-    // is enough, for a client opens few connections at once.
-    SSL_CTX_set_session_cache_mode(context_, SSL_SESS_CACHE_OFF);
-    SSL_CTX_set_num_tickets(context_, 1);
-    SSL_CTX_set_timeout(context_, 2 * 60 * 60);  // seconds that a ticket is good for
-    SSL_CTX_set_dh_auto(context_, 1);
-    SSL_CTX_set_alpn_select_cb(context_, &detail::select_http_1_1, nullptr);
-}
-
-TOLLGATE_DECL tls_context::~tls_context() {
-    SSL_CTX_free(context_);
-    BIO_meth_free(transport_);
-}
-
-TOLLGATE_DECL result<std::shared_ptr<const tls_context>> tls_context::make(const tls_settings& settings) {
-    const auto wrong = [](std::string_view what, const std::string& file) {
-        const std::string place = file.empty() ? "decision as text" : file;
-        return invalid("The TLS " + std::string{what} + " (" + place + ") cannot be used: " + detail::take_openssl_error() + ".");
-    };
-    try {
-        ERR_clear_error();
-        auto made = std::make_shared<tls_context>();
-        {
-            const detail::pem_source source = settings.certificate_file.empty()
-                                                  ? detail::pem_source{std::string_view{settings.certificate_pem}}
-                                                  : detail::pem_source{settings.certificate_file};
-            if (source.bio == nullptr || !detail::use_chain(made->context_, source.bio))
-                return wrong("certificate", settings.certificate_file);
-        }
-        {
-            const detail::pem_source source = settings.key_file.empty()
-                                                  ? detail::pem_source{std::string_view{settings.key_pem}}
-                                                  : detail::pem_source{settings.key_file};
-            if (source.bio == nullptr || !detail::use_key(made->context_, source.bio)) return wrong("key", settings.key_file);
-        }
-        if (SSL_CTX_check_private_key(made->context_) != 1) return wrong("key", settings.key_file);
-        return std::shared_ptr<const tls_context>{std::move(made)};
-    } catch (const std::bad_alloc&) {
-        return internal_error("no memory for a TLS context");
-    }
-}
-
-}  // namespace tollgate::server_detail
-
-// <tollgate/server/detail/worker_pool.ipp>
-
-namespace tollgate::inline v0::server_detail {
-
-namespace detail {
-
-/// The homes that a worker still has to wake.
-class pending_notifications {
-public:
-    ~pending_notifications() { flush(); }
-
-    void add(completion_target& loop) noexcept {
-        ++items_;
-        const auto end = targets_.begin() + size_;
-        if (std::find(targets_.begin(), end, &loop) != end) return;
-        if (size_ == targets_.size()) flush();
-        targets_[size_++] = &loop;
-    }
-    [[nodiscard]] std::size_t items() const noexcept { return items_; }
-
-    void flush() noexcept {
-        for (std::size_t i = 0; i < size_; ++i) targets_[i]->notify();
-        size_ = items_ = 0;
-    }
-
-private:
-    std::array<completion_target*, 16> targets_;  // only the first size_ are ever read
-    std::size_t size_ = 0;
-    std::size_t items_ = 0;
-};
-
-}  // namespace detail
-
-TOLLGATE_DECL void worker_pool::start(unsigned threads) {
-    threads_.reserve(threads);
-    while (threads_.size() < threads) threads_.emplace_back([this] { run(); });
-}
-
-TOLLGATE_DECL bool worker_pool::submit(work_item& one) noexcept {
-    {
-        const std::lock_guard hold{mutex_};
-        if (stopping_ || queue_.size() >= queue_max_) return false;
-        queue_.push(one);
-        if (idle_ == 0 || waking_) return true;
-        waking_ = true;
-    }
-    work_came_.notify_one();
-    return true;
-}
-
-TOLLGATE_DECL void worker_pool::run() noexcept {
-    using clock = std::chrono::steady_clock;
-    constexpr auto long_time = std::chrono::microseconds{100};  // some ten small requests
-    constexpr std::size_t items_max = 16;                       // nobody waits for more than these
-
-    detail::pending_notifications notifications;
-    std::unique_lock hold{mutex_};
-    for (;;) {
-        work_item* one = queue_.pop();
-        if (one == nullptr) {
-            hold.unlock();
-            notifications.flush();
-            hold.lock();
-            one = queue_.pop();
-        }
-        while (one == nullptr) {
-            if (stopping_) return;
-            ++idle_;
-            work_came_.wait(hold);
-            --idle_;
-            waking_ = false;
-            one = queue_.pop();
-        }
-        const bool tell_another = queue_.size() > 0 && idle_ > 0 && !waking_;
-        if (tell_another) waking_ = true;
-        hold.unlock();
-        if (tell_another) work_came_.notify_one();
-
-        const auto begun = clock::now();
-        one->work();
-        const bool took_long = clock::now() - begun > long_time;
-        notifications.add(one->complete());
-        if (took_long || notifications.items() >= items_max) notifications.flush();
-        hold.lock();
-    }
-}
-
-TOLLGATE_DECL void worker_pool::stop() noexcept {
-    {
-        const std::lock_guard hold{mutex_};
-        stopping_ = true;
-    }
-    work_came_.notify_all();
-    for (std::thread& one : threads_) one.join();
-    threads_.clear();
 }
 
 }  // namespace tollgate::server_detail
@@ -22545,7 +21996,29 @@ TOLLGATE_DECL bool is_sending(socket_handle on) noexcept {
 #endif
 }
 
-TOLLGATE_DECL void close_socket(socket_handle one) noexcept { ::close(one); }
+TOLLGATE_DECL bool is_broken(socket_handle one) noexcept {
+    pollfd asked{one, 0, 0};
+    return ::poll(&asked, 1, 0) > 0 && (asked.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0;
+}
+
+TOLLGATE_DECL void close_socket(socket_handle one) noexcept {
+    ::shutdown(one, SHUT_RDWR);
+    ::close(one);
+}
+
+TOLLGATE_DECL std::size_t open_files_max() noexcept {
+    rlimit limit{};
+    const bool limited = ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    return limited ? static_cast<std::size_t>(limit.rlim_cur) : (std::numeric_limits<std::size_t>::max)();
+}
+
+TOLLGATE_DECL void spare_descriptor::open() noexcept {
+    if (descriptor_ < 0) descriptor_ = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+TOLLGATE_DECL void spare_descriptor::close() noexcept {
+    if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+}
 
 TOLLGATE_DECL accept_result accept_one(socket_handle listening) noexcept {
     for (;;) {
@@ -22559,7 +22032,7 @@ TOLLGATE_DECL accept_result accept_one(socket_handle listening) noexcept {
         if (made < 0) {
             switch (errno) {
                 case EINTR:
-                case ECONNABORTED: continue;  // that one is gone; the next may be there
+                case ECONNABORTED: continue;  // the client has left; there may be others
                 case EMFILE:
                 case ENFILE:
                 case ENOBUFS:
@@ -22584,7 +22057,7 @@ TOLLGATE_DECL accept_result accept_one(socket_handle listening) noexcept {
 TOLLGATE_DECL result<listening_socket> listen_at(const listen_address& where, int backlog) {
     const std::string place = where.address + " port " + std::to_string(where.port);
     const auto address = ip_address::parse(where.address);
-    if (!address) return invalid("The listen address " + where.address + " is no IPv4 or IPv6 address.");
+    if (!address) return invalid("The listen address " + where.address + " is not an IPv4 or IPv6 address.");
 
     detail::socket_address name{};
     const socklen_t name_bytes = detail::to_socket_address(*address, where.port, name);
@@ -22593,7 +22066,12 @@ TOLLGATE_DECL result<listening_socket> listen_at(const listen_address& where, in
                        std::string{call} + " failed"};
     };
 
-    const int made = ::socket(name.any.sa_family, SOCK_STREAM, 0);
+#if defined(SOCK_CLOEXEC)
+    constexpr int type = SOCK_STREAM | SOCK_CLOEXEC;  // at once: another thread may start a program before a later fcntl
+#else
+    constexpr int type = SOCK_STREAM;
+#endif
+    const int made = ::socket(name.any.sa_family, type, 0);
     if (made < 0) return failed("socket");
     const auto give_up = [&](std::string_view call) {
         error why = failed(call);
@@ -22610,6 +22088,236 @@ TOLLGATE_DECL result<listening_socket> listen_at(const listen_address& where, in
     if (::getsockname(made, &name.any, &bytes) != 0) return give_up("getsockname");
     const bool ipv6 = name.any.sa_family == AF_INET6;
     return listening_socket{made, {where.address, ntohs(ipv6 ? name.v6.sin6_port : name.v4.sin_port)}, ipv6};
+}
+
+}  // namespace tollgate::server_detail
+
+// <tollgate/server/detail/tls_context.ipp>
+
+namespace tollgate::inline v0::server_detail {
+
+namespace detail {
+
+/// A BIO over a `tls_wire`, which is set as its data for the time of each call of OpenSSL.
+struct wire_bio {
+    static int read(BIO* bio, char* to, int bytes_max) noexcept {
+        BIO_clear_retry_flags(bio);
+        auto& wire = *static_cast<tls_wire*>(BIO_get_data(bio));
+        const std::size_t bytes = (std::min)(static_cast<std::size_t>(bytes_max), wire.end - wire.begin);
+        if (bytes == 0) {
+            BIO_set_retry_read(bio);
+            return -1;
+        }
+        std::memcpy(to, wire.input.data() + wire.begin, bytes);
+        wire.begin += bytes;
+        return static_cast<int>(bytes);
+    }
+
+    static int write(BIO* bio, const char* from, int bytes) noexcept {
+        BIO_clear_retry_flags(bio);
+        auto& wire = *static_cast<tls_wire*>(BIO_get_data(bio));
+        try {
+            wire.output.append(from, static_cast<std::size_t>(bytes));
+        } catch (const std::bad_alloc&) {
+            return -1;  // no retry flag: OpenSSL treats the connection as broken
+        }
+        return bytes;
+    }
+
+    static long control(BIO*, int command, long, void*) noexcept { return command == BIO_CTRL_FLUSH ? 1 : 0; }
+
+    static int create(BIO* bio) noexcept {
+        BIO_set_init(bio, 1);
+        return 1;
+    }
+};
+
+/// RFC 7301 section 3.2: a client that offers protocols, but none of ours, gets a fatal alert.
+inline int select_http_1_1(SSL*, const unsigned char** out, unsigned char* out_bytes, const unsigned char* offered,
+                           unsigned offered_bytes, void*) noexcept {
+    constexpr std::string_view ours = "http/1.1";
+    for (unsigned at = 0; at < offered_bytes; at += 1U + offered[at]) {
+        const std::string_view name{reinterpret_cast<const char*>(offered) + at + 1, offered[at]};
+        if (name != ours) continue;
+        *out = offered + at + 1;
+        *out_bytes = offered[at];
+        return SSL_TLSEXT_ERR_OK;
+    }
+    return SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
+/// OpenSSL's text for the first error in its queue, which is empty afterwards.
+inline std::string take_openssl_error() {
+    const unsigned long code = ERR_get_error();
+    ERR_clear_error();
+    if (ERR_GET_LIB(code) == ERR_LIB_SYS) return std::generic_category().message(ERR_GET_REASON(code));
+    const char* const reason = code == 0 ? nullptr : ERR_reason_error_string(code);
+    return reason == nullptr ? "unknown error" : reason;
+}
+
+struct pem_source {
+    explicit pem_source(std::string_view text) : bio{BIO_new_mem_buf(text.data(), static_cast<int>(text.size()))} {}
+    explicit pem_source(const std::string& file) : bio{BIO_new_file(file.c_str(), "r")} {}
+    pem_source(const pem_source&) = delete;
+    pem_source& operator=(const pem_source&) = delete;
+    ~pem_source() { BIO_free(bio); }
+    BIO* bio;
+};
+
+/// A server cannot prompt for a pass phrase: an empty one makes an encrypted key fail with a clear error.
+inline int no_pass_phrase(char*, int, int, void*) noexcept { return 0; }
+
+/// The first certificate is the leaf; those behind it lead to an authority.
+inline bool use_chain(SSL_CTX* context, BIO* from) {
+    X509* const leaf = PEM_read_bio_X509_AUX(from, nullptr, &no_pass_phrase, nullptr);
+    if (leaf == nullptr) return false;
+    const bool used = SSL_CTX_use_certificate(context, leaf) == 1;
+    X509_free(leaf);
+    if (!used) return false;
+    while (X509* const issuer = PEM_read_bio_X509(from, nullptr, &no_pass_phrase, nullptr)) {
+        if (SSL_CTX_add0_chain_cert(context, issuer) == 1) continue;
+        X509_free(issuer);
+        return false;
+    }
+    const bool at_end = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
+    if (at_end) ERR_clear_error();
+    return at_end;
+}
+
+inline bool use_key(SSL_CTX* context, BIO* from) {
+    EVP_PKEY* const key = PEM_read_bio_PrivateKey(from, nullptr, &no_pass_phrase, nullptr);
+    if (key == nullptr) return false;
+    const bool used = SSL_CTX_use_PrivateKey(context, key) == 1;
+    EVP_PKEY_free(key);
+    return used;
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL tls_context::tls_context() : context_{SSL_CTX_new(TLS_server_method())} {
+    transport_ = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "tollgate wire");
+    if (context_ == nullptr || transport_ == nullptr) throw std::bad_alloc{};
+    BIO_meth_set_read(transport_, &detail::wire_bio::read);
+    BIO_meth_set_write(transport_, &detail::wire_bio::write);
+    BIO_meth_set_ctrl(transport_, &detail::wire_bio::control);
+    BIO_meth_set_create(transport_, &detail::wire_bio::create);
+
+    SSL_CTX_set_min_proto_version(context_, TLS1_2_VERSION);
+    SSL_CTX_set_options(context_, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE |
+                                      SSL_OP_PRIORITIZE_CHACHA);
+    // Idle connections are many: record buffers (33 KiB) live only as long as a record. The write buffer may move, since
+    // a batch is encrypted to its end before anybody else writes.
+    SSL_CTX_set_mode(context_, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
+                                   SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    // Sessions are resumed by tickets, which the clients keep; a cache here would grow with their number. One ticket is
+    // enough: a client opens few connections at once.
+    SSL_CTX_set_session_cache_mode(context_, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_num_tickets(context_, 1);
+    SSL_CTX_set_timeout(context_, 2 * 60 * 60);  // seconds that a ticket is good for
+    SSL_CTX_set_dh_auto(context_, 1);
+    SSL_CTX_set_alpn_select_cb(context_, &detail::select_http_1_1, nullptr);
+}
+
+TOLLGATE_DECL tls_context::~tls_context() {
+    SSL_CTX_free(context_);
+    BIO_meth_free(transport_);
+}
+
+TOLLGATE_DECL result<std::shared_ptr<const tls_context>> tls_context::make(const tls_settings& settings) {
+    const auto wrong = [](std::string_view what, const std::string& file) {
+        const std::string place = file.empty() ? "decision as text" : file;
+        return invalid("The TLS " + std::string{what} + " (" + place + ") cannot be used: " + detail::take_openssl_error() + ".");
+    };
+    try {
+        ERR_clear_error();
+        auto made = std::make_shared<tls_context>();
+        {
+            const detail::pem_source source = settings.certificate_file.empty()
+                                                  ? detail::pem_source{std::string_view{settings.certificate_pem}}
+                                                  : detail::pem_source{settings.certificate_file};
+            if (source.bio == nullptr || !detail::use_chain(made->context_, source.bio))
+                return wrong("certificate", settings.certificate_file);
+        }
+        {
+            const detail::pem_source source = settings.key_file.empty()
+                                                  ? detail::pem_source{std::string_view{settings.key_pem}}
+                                                  : detail::pem_source{settings.key_file};
+            if (source.bio == nullptr || !detail::use_key(made->context_, source.bio)) return wrong("key", settings.key_file);
+        }
+        if (SSL_CTX_check_private_key(made->context_) != 1) return wrong("key", settings.key_file);
+        return std::shared_ptr<const tls_context>{std::move(made)};
+    } catch (const std::bad_alloc&) {
+        return internal_error("no memory for a TLS context");
+    }
+}
+
+}  // namespace tollgate::server_detail
+
+// <tollgate/server/detail/worker_pool.ipp>
+
+namespace tollgate::inline v0::server_detail {
+
+TOLLGATE_DECL void worker_pool::start(unsigned threads) {
+    threads_.reserve(threads);
+    while (threads_.size() < threads) threads_.emplace_back([this] { run(); });
+}
+
+TOLLGATE_DECL bool worker_pool::submit(work_item& one, time_point now) noexcept {
+    {
+        const std::lock_guard hold{mutex_};
+        if (stopping_ || queue_.size() >= queue_max_) return false;
+        one.submitted_at_ = now;
+        queue_.push(one);
+        if (idle_ == 0 || waking_) return true;
+        waking_ = true;
+    }
+    work_came_.notify_one();
+    return true;
+}
+
+TOLLGATE_DECL void worker_pool::withdraw_older_than(time_point limit) noexcept {
+    for (;;) {
+        work_item* one;
+        {
+            const std::lock_guard hold{mutex_};
+            one = queue_.front();
+            if (one == nullptr || one->submitted_at_ >= limit) return;
+            (void)queue_.pop();
+        }
+        one->complete(false);
+    }
+}
+
+TOLLGATE_DECL void worker_pool::run() noexcept {
+    std::unique_lock hold{mutex_};
+    for (;;) {
+        work_item* one = queue_.pop();
+        while (one == nullptr) {
+            if (stopping_) return;
+            ++idle_;
+            work_came_.wait(hold);
+            --idle_;
+            waking_ = false;
+            one = queue_.pop();
+        }
+        const bool wake_another = queue_.size() > 0 && idle_ > 0 && !waking_;
+        if (wake_another) waking_ = true;
+        hold.unlock();
+        if (wake_another) work_came_.notify_one();
+        one->work();
+        one->complete(true);
+        hold.lock();
+    }
+}
+
+TOLLGATE_DECL void worker_pool::stop() noexcept {
+    {
+        const std::lock_guard hold{mutex_};
+        stopping_ = true;
+    }
+    work_came_.notify_all();
+    for (std::thread& one : threads_) one.join();
+    threads_.clear();
 }
 
 }  // namespace tollgate::server_detail
@@ -22760,7 +22468,7 @@ namespace tollgate::inline v0::server_detail {
 
 namespace detail {
 
-/// Before every call: a mistake of somebody else's on this thread must not be taken for the connection's.
+/// Before every call: an earlier error of other code on this thread must not be taken for one of this connection.
 inline void ready_openssl(ssl_st* ssl, tls_wire& wire) noexcept {
     BIO_set_data(SSL_get_rbio(ssl), &wire);
     if (ERR_peek_error() != 0) ERR_clear_error();
@@ -22809,7 +22517,7 @@ TOLLGATE_DECL tls_stream::reading tls_stream::read(tls_wire& wire, std::span<cha
     return {failure(returned), 0};
 }
 
-TOLLGATE_DECL bool tls_stream::holds(const tls_wire& wire) const noexcept {
+TOLLGATE_DECL bool tls_stream::has_input(const tls_wire& wire) const noexcept {
     return wire.begin != wire.end || SSL_pending(ssl_) > 0;
 }
 
@@ -22841,35 +22549,35 @@ TOLLGATE_DECL void tls_stream::close_notify(tls_wire& wire) noexcept {
 
 namespace tollgate::inline v0::server_detail {
 
-TOLLGATE_DECL connection::connection(event_loop& loop, socket_handle socket, const ip_address& peer,
-                                     connection_limiter::decision decision) noexcept
-    : loop_{loop}, peer_{peer}, socket_{socket}, admitted_as_{decision} {
-    loop_.enter(*this);
+TOLLGATE_DECL connection::connection(event_loop& loop, socket_handle socket, const ip_address& peer, admission admitted) noexcept
+    : loop_{loop}, peer_{peer}, socket_{socket}, admitted_{admitted} {
+    loop_.add(*this);
 }
 
 TOLLGATE_DECL connection::~connection() {
     if (workspace_) close_workspace();
-    loop_.context().connections.release(peer_, admitted_as_);
-    loop_.leave(*this);
+    loop_.context().limiter.release(peer_, admitted_);
+    loop_.remove(*this);
 }
 
-TOLLGATE_DECL void connection::begin() noexcept {
-    proceed([this] { return first_step(); });
-}
+TOLLGATE_DECL void connection::begin() noexcept { handle(event::accepted); }
 
 TOLLGATE_DECL void connection::on_ready() noexcept {
     waiting_ = false;
-    proceed([this] { return resume(); });
+    switch (std::exchange(interruption_, interruption::none)) {
+        case interruption::none: break;
+        case interruption::draining: return handle(event::draining);
+        case interruption::replaced: return handle(event::replaced);
+        case interruption::timed_out: return handle(event::timed_out);
+        case interruption::cut_off: return handle(event::cut_off);
+    }
+    handle(event::ready);
 }
 
 TOLLGATE_DECL void connection::on_completed() noexcept {
-    proceed([this] {
-        phase_ = phase::reading;
-        if (interruption_ == interruption::cut_off) return next::end;
-        interruption_ = interruption::none;
-        const next then = after_send(after_output_, sent_);
-        return then == next::again ? serve() : then;
-    });
+    const bool withdrawn = std::exchange(withdrawn_, false);
+    if (std::exchange(interruption_, interruption::none) == interruption::cut_off) return handle(event::cut_off);
+    handle(withdrawn ? event::withdrawn : event::completed);
 }
 
 TOLLGATE_DECL void connection::interrupt(interruption why) noexcept {
@@ -22879,143 +22587,162 @@ TOLLGATE_DECL void connection::interrupt(interruption why) noexcept {
 }
 
 TOLLGATE_DECL void connection::on_deadline() noexcept {
-    // A worker takes the time that the handler needs; ends of that are the handler's own business.
-    if (phase_ != phase::working) interrupt(interruption::timed_out);
+    if (state_ != connection_state::working) interrupt(interruption::timed_out);
 }
 
-template <class Step>
-TOLLGATE_DECL void connection::proceed(Step step) noexcept {
-    const auto guarded = [](auto&& one) noexcept {
+TOLLGATE_DECL void connection::handle(event what) noexcept {
+    while (what != event::none) {
+        const connection_transition next = transition_of(state_, what);
+        state_ = next.to;
+        if (next.action == connection_action::close) {
+            delete this;
+            return;
+        }
         try {
-            return one();
+            what = perform(next.action);
         } catch (...) {
-            return next::end;  // out of memory: this connection is lost, the others go on
+            what = event::broken;  // out of memory: this connection is lost, the others go on
         }
-    };
-    next then = guarded(step);
-    while (then == next::work) {
-        phase_ = phase::working;
-        if (loop_.context().workers.submit(*this)) return;
-        phase_ = phase::reading;
-        then = guarded([this] { return refuse(http::status::service_unavailable, "The server is busy. Try again in a moment."); });
-    }
-    switch (then) {
-        case next::wait_readable:
-            waiting_ = true;
-            return wait_readable();
-        case next::wait_writable:
-            waiting_ = true;
-            return wait_writable();
-        case next::again:
-        case next::work:
-        case next::end: delete this;
     }
 }
 
-TOLLGATE_DECL connection::next connection::first_step() {
-    if (const auto context = loop_.context().tls()) tls_ = std::make_unique<tls_stream>(context);
-    // A TLS client can read what we say only after a handshake.
-    else if (admitted_as_ == connection_limiter::decision::refused) return reject_overload();
-    expect(tls_ ? deadline::handshake : deadline::head);
-    return next::wait_readable;
+TOLLGATE_DECL connection_event connection::perform(connection_action what) {
+    switch (what) {
+        case connection_action::choose_protocol: return begin_tls();
+        case connection_action::await_next_request: deadline_ = deadline::none; [[fallthrough]];
+        case connection_action::await_input:
+            arm_deadline();
+            return await(wait_readable());
+        case connection_action::await_output:
+            arm_deadline();
+            return await(wait_writable());
+        case connection_action::receive: return receive_input();
+        case connection_action::decrypt: return decrypt();
+        case connection_action::submit:
+            return loop_.context().workers.submit(*this, loop_.now()) ? event::none : event::queue_full;
+        case connection_action::report_work: return resume_output(sent_);
+        case connection_action::send: return resume_output(transmit());
+        case connection_action::refuse_connection:
+            return refuse(http::status::service_unavailable, "The server has too many connections. Try again in a moment.");
+        case connection_action::refuse_busy:
+            return refuse(http::status::service_unavailable, "The server is busy. Try again in a moment.");
+        case connection_action::refuse_slow:
+            return refuse(http::status::request_timeout, "The request took too long to arrive.");
+        case connection_action::finish: return finish();
+        case connection_action::linger_anew: arm_linger(); [[fallthrough]];
+        case connection_action::linger: return discard_input();
+        case connection_action::extend_linger: return extend_linger();
+        case connection_action::none:
+        case connection_action::close: break;
+    }
+    return event::none;
 }
 
-TOLLGATE_DECL connection::next connection::resume() {
-    switch (std::exchange(interruption_, interruption::none)) {
-        case interruption::none: break;
-        case interruption::stopping:
-            // A request may have come at the last moment; if not, `await_bytes` ends the connection.
-            if (phase_ == phase::lingering) expect_end();
-            break;
-        case interruption::cut_off: return next::end;
-        case interruption::timed_out:
-            if (phase_ == phase::lingering && lingers_on()) break;
-            if (phase_ == phase::reading && (deadline_ == deadline::head || deadline_ == deadline::body) && workspace_)
-                return refuse(http::status::request_timeout, "The request took too long to arrive.");
-            return next::end;
-    }
-    switch (phase_) {
-        case phase::lingering: return linger();
-        case phase::writing: {
-            const next then = after_send(after_output_, transmit());
-            return then == next::again ? serve() : then;
-        }
-        case phase::reading:
-        case phase::working: break;
-    }
-    return read();
+TOLLGATE_DECL connection_event connection::await(bool wait_started) noexcept {
+    if (!wait_started) return event::broken;
+    waiting_ = true;
+    if (interruption_ != interruption::none) cancel();  // the handler of this connection has stopped the server
+    return event::none;
 }
 
-TOLLGATE_DECL connection::next connection::read() {
+TOLLGATE_DECL connection_event connection::begin_tls() {
+    if (const auto context = loop_.context().tls()) {
+        tls_ = std::make_unique<tls_stream>(context);
+        return event::tls;
+    }
+    return admitted_ == admission::accepted ? event::plain : event::over_limit;
+}
+
+TOLLGATE_DECL connection_event connection::receive_input() {
     if (!workspace_) open_workspace();
-    if (tls_) return read_ciphertext();
+    if (tls_) return receive_ciphertext();
     const std::span<char> space = workspace_->session.input_space();
-    if (space.empty()) return next::end;
+    if (space.empty()) return event::broken;
     const io_result got = receive(socket_, space);
-    if (got.state == io_state::closed) return next::end;
+    if (got.state == io_state::closed) return event::broken;
     workspace_->session.received(got.bytes);
     return serve();
 }
 
-TOLLGATE_DECL connection::next connection::read_ciphertext() {
+TOLLGATE_DECL connection_event connection::receive_ciphertext() {
     tls_wire& wire = workspace_->wire;
     const io_result got = receive(socket_, wire.input_space());
-    if (got.state == io_state::closed) return next::end;
+    if (got.state == io_state::closed) return event::broken;
     wire.end = got.bytes;
-
-    if (!tls_->handshake_done()) {
-        switch (tls_->handshake(wire)) {
-            case tls_step::done: break;
-            case tls_step::wants_bytes: return after_send(http1_session::state::idle, transmit());
-            case tls_step::plain_http:
-                tls_.reset();
-                workspace_->wire.begin = workspace_->wire.end = 0;
-                workspace_->session.begin(peer_, false);
-                return refuse(http::status::bad_request, "This port speaks TLS: use https.");
-            case tls_step::closed:
-            case tls_step::failed:
-                (void)transmit();  // the alert
-                return next::end;
-        }
-        if (admitted_as_ == connection_limiter::decision::refused) return reject_overload();
-        expect(deadline::head);
+    if (tls_->handshake_done()) return decrypt();
+    switch (tls_->handshake(wire)) {
+        case tls_step::done: return admitted_ == admission::accepted ? event::handshake_done : event::over_limit;
+        case tls_step::wants_bytes: return outcome(http1_session::state::idle, transmit());
+        case tls_step::plain_http:
+            tls_.reset();
+            wire.begin = wire.end = 0;
+            workspace_->session.begin(peer_, false);
+            return refuse(http::status::bad_request, "This port speaks TLS: use https.");
+        case tls_step::closed:
+        case tls_step::failed: break;
     }
-    return decrypt();
+    (void)transmit();  // the alert
+    return event::broken;
 }
 
-TOLLGATE_DECL connection::next connection::decrypt() {
-    // All of the wire's bytes at once, so that all their requests are answered in one batch.
+TOLLGATE_DECL connection_event connection::decrypt() {
+    // All ciphertext at once, so that all its requests are answered in one batch.
     do {
         const std::span<char> space = workspace_->session.input_space();
-        if (space.empty()) return next::end;
+        if (space.empty()) return event::broken;
         const auto got = tls_->read(workspace_->wire, space);
         if (got.step == tls_step::wants_bytes) break;
-        if (got.step == tls_step::closed) break;  // what came before the goodbye still wants its answer
+        if (got.step == tls_step::closed) break;  // requests before the close_notify are still answered
         if (got.step != tls_step::done) {
             (void)transmit();
-            return next::end;
+            return event::broken;
         }
         workspace_->session.received(got.bytes);
-    } while (tls_->holds(workspace_->wire));
+    } while (tls_->has_input(workspace_->wire));
     return serve();
 }
 
-TOLLGATE_DECL connection::next connection::serve() {
+TOLLGATE_DECL connection_event connection::serve() {
     for (;;) {
         const http1_session::state now = workspace_->session.serve(loop_.responding(), http::thread_kind::io);
         if (now == http1_session::state::needs_worker) {
             workspace_->date = loop_.date();
-            return next::work;
+            return event::worker_needed;
         }
-        const next then = after_send(now, transmit());
-        if (then != next::again) return then;
+        const io_state sent = transmit();
+        if (now != http1_session::state::output_full || sent != io_state::done) return outcome(now, sent);
     }
 }
 
+TOLLGATE_DECL connection_event connection::outcome(http1_session::state session, io_state sent) {
+    if (sent == io_state::closed) return event::broken;
+    if (sent == io_state::would_block) {
+        after_output_ = session;
+        return event::output_pending;
+    }
+    if (session == http1_session::state::closing || (tls_ && tls_->ended())) return event::session_over;
+    if (!workspace_->empty())
+        return session == http1_session::state::in_body ? event::body_pending : event::head_pending;
+    const bool answered = workspace_->session.responses() > 0;
+    close_workspace();
+    if (loop_.context().stopping.load(std::memory_order_relaxed)) return event::session_over;
+    if (answered) return event::all_answered;
+    return tls_ && !tls_->handshake_done() ? event::handshake_pending : event::nothing_new;
+}
+
+TOLLGATE_DECL connection_event connection::resume_output(io_state sent) {
+    if (after_output_ == http1_session::state::output_full && sent == io_state::done) return serve();
+    return outcome(after_output_, sent);
+}
+
 TOLLGATE_DECL void connection::work() noexcept {
-    const server_context& of = loop_.context();
-    const serving_scope mark{of};
-    const response_context with{of.handler, workspace_->date.view(), of.stopping};
+    if (is_broken(socket_)) {  // the client has reset the connection while the request waited
+        sent_ = io_state::closed;
+        return;
+    }
+    const server_context& context = loop_.context();
+    const serving_scope mark{context};
+    const response_context with{context.handler, workspace_->date.view(), context.stopping};
     try {
         after_output_ = workspace_->session.serve(with, http::thread_kind::worker);
         sent_ = transmit();
@@ -23024,86 +22751,52 @@ TOLLGATE_DECL void connection::work() noexcept {
     }
 }
 
-TOLLGATE_DECL completion_target& connection::complete() noexcept {
-    event_loop& loop = loop_;
-    loop.complete(*this);
-    return loop;
+TOLLGATE_DECL void connection::complete(bool worked) noexcept {
+    withdrawn_ = !worked;
+    loop_.enqueue_completed(*this);
 }
 
-TOLLGATE_DECL connection::next connection::after_send(http1_session::state then, io_state sent) {
-    switch (sent) {
-        case io_state::closed: return next::end;
-        case io_state::would_block:
-            // Nothing is read as long as the client does not take what it asked for.
-            after_output_ = then;
-            if (phase_ != phase::writing) expect(deadline::write);
-            phase_ = phase::writing;
-            return next::wait_writable;
-        case io_state::done: break;
-    }
-    phase_ = phase::reading;
-    if (then == http1_session::state::closing) return finish();
-    if (then == http1_session::state::output_full) return next::again;
-    return await_bytes(then);
-}
-
-TOLLGATE_DECL connection::next connection::refuse(http::status status, std::string_view reason) {
+TOLLGATE_DECL connection_event connection::refuse(http::status status, std::string_view reason) {
     if (!workspace_) open_workspace();
     workspace_->session.refuse(status, reason, loop_.responding());
-    return after_send(http1_session::state::closing, transmit());
+    return outcome(http1_session::state::closing, transmit());
 }
 
-TOLLGATE_DECL connection::next connection::reject_overload() {
-    return refuse(http::status::service_unavailable, "The server has too many connections. Try again in a moment.");
-}
-
-TOLLGATE_DECL connection::next connection::await_bytes(http1_session::state then) {
-    const bool responded = workspace_->session.responses() > 0;
-    answered_before_ = answered_before_ || responded;
-    if (tls_ && tls_->ended()) return finish();
-    if (workspace_->empty()) {
-        close_workspace();
-        if (loop_.context().stopping.load(std::memory_order_relaxed)) return finish();
-        // Only an answer begins a new rest: bytes that came to nothing, as parts of TLS records may, buy no time.
-        if (answered_before_ && (deadline_ != deadline::idle || responded)) expect(deadline::idle);
-    } else {
-        // Absolute for one message: the trickle of a byte now and then buys no time.
-        const deadline what = then == http1_session::state::in_body ? deadline::body : deadline::head;
-        const std::uint64_t count = workspace_->session.responses();
-        if (deadline_ != what || expected_since_ != count) expect(what);
-        expected_since_ = count;
-    }
-    return next::wait_readable;
-}
-
-TOLLGATE_DECL connection::next connection::finish() {
-    const bool lingers = workspace_ && workspace_->session.needs_linger();
+TOLLGATE_DECL connection_event connection::finish() {
+    const bool client_may_send = workspace_ && workspace_->session.needs_linger();
     if (tls_) {
         if (!workspace_) open_workspace();
         tls_->close_notify(workspace_->wire);
         (void)transmit();
     }
-    if (!lingers) return next::end;
-    // Closing now would make the kernel answer what the client still sends with a reset, which destroys our answer.
+    if (!client_may_send) return event::finished;
+    // Closing now would make the kernel answer what the client still sends with a reset, which destroys our response.
     end_sending(socket_);
     close_workspace();
-    phase_ = phase::lingering;
-    expect_end();
-    return linger();
+    arm_linger();
+    return discard_input();
 }
 
-TOLLGATE_DECL connection::next connection::linger() {
-    constexpr std::size_t reads_max = 16;                           // then other connections have their turn
-    constexpr std::uint32_t lingered_bytes_max = 16 * 1024 * 1024;  // more is not a client on its way to our answer
+TOLLGATE_DECL connection_event connection::discard_input() {
+    constexpr std::size_t reads_max = 16;                            // then other connections have their turn
+    constexpr std::uint32_t discarded_bytes_max = 16 * 1024 * 1024;  // a client that sends more does not read the response
     std::array<char, 16 * 1024> ignored;
     for (std::size_t i = 0; i < reads_max; ++i) {
         const io_result got = receive(socket_, ignored);
-        if (got.state == io_state::closed) return next::end;
+        if (got.state == io_state::closed) return event::finished;
         if (got.state == io_state::would_block) break;
-        lingered_bytes_ += static_cast<std::uint32_t>(got.bytes);
-        if (lingered_bytes_ > lingered_bytes_max) return next::end;
+        discarded_bytes_ += static_cast<std::uint32_t>(got.bytes);
+        if (discarded_bytes_ > discarded_bytes_max) return event::finished;
     }
-    return next::wait_readable;
+    return event::client_may_send;
+}
+
+TOLLGATE_DECL connection_event connection::extend_linger() noexcept {
+    const milliseconds waited = ++linger_extensions_ * linger_while_stopping;
+    const server_context& context = loop_.context();
+    if (!context.stopping || waited >= context.settings.linger_timeout || !is_sending(socket_)) return event::finished;
+    arm_linger();
+    return discard_input();
 }
 
 TOLLGATE_DECL io_state connection::transmit() {
@@ -23139,24 +22832,34 @@ TOLLGATE_DECL void connection::open_workspace() {
 
 TOLLGATE_DECL void connection::close_workspace() noexcept { loop_.workspaces().give(std::move(workspace_)); }
 
-TOLLGATE_DECL void connection::expect_end() noexcept {
+TOLLGATE_DECL void connection::arm_deadline() noexcept {
+    deadline wanted = deadline::none;
+    switch (state_) {
+        case connection_state::handshaking: wanted = deadline::handshake; break;
+        case connection_state::fresh:
+        case connection_state::in_head: wanted = deadline::head; break;
+        case connection_state::in_body: wanted = deadline::body; break;
+        case connection_state::idle: wanted = deadline::idle; break;
+        case connection_state::sending: wanted = deadline::write; break;
+        case connection_state::connected:
+        case connection_state::working:
+        case connection_state::lingering:
+        case connection_state::closed:
+        case connection_state::count_: return;
+    }
+    const std::uint64_t responses = workspace_ && wanted != deadline::write ? workspace_->session.responses() : 0;
+    if (deadline_ == wanted && responses_at_arming_ == responses) return;
+    if (wanted == deadline::idle) loop_.move_to_front(*this);
+    deadline_ = wanted;
+    responses_at_arming_ = responses;
+    loop_.arm(*this, wanted);
+}
+
+TOLLGATE_DECL void connection::arm_linger() noexcept {
     deadline_ = deadline::linger;
-    const milliseconds patience = loop_.context().settings.linger_timeout;
-    loop_.arm(*this, loop_.context().stopping ? (std::min)(patience, linger_while_stopping) : patience);
-}
-
-/// Whether a client that is still taking its last answers gets more time; patience is short only in a server that stops.
-TOLLGATE_DECL bool connection::lingers_on() noexcept {
-    const milliseconds had = ++lingered_times_ * linger_while_stopping;
-    if (!loop_.context().stopping || had >= loop_.context().settings.linger_timeout || !is_sending(socket_)) return false;
-    expect_end();
-    return true;
-}
-
-TOLLGATE_DECL void connection::expect(deadline what) noexcept {
-    deadline_ = what;
-    expected_since_ = 0;
-    loop_.arm(*this, what);
+    const server_context& context = loop_.context();
+    const milliseconds patience = context.settings.linger_timeout;
+    loop_.arm(*this, context.stopping ? (std::min)(patience, linger_while_stopping) : patience);
 }
 
 }  // namespace tollgate::server_detail
@@ -23166,88 +22869,90 @@ TOLLGATE_DECL void connection::expect(deadline what) noexcept {
 namespace tollgate::inline v0::server_detail {
 
 TOLLGATE_DECL void connection_list::add(connection& one) noexcept {
+    one.previous_ = nullptr;
     one.next_ = first_;
-    if (first_ != nullptr) first_->previous_ = &one;
+    (first_ == nullptr ? last_ : first_->previous_) = &one;
     first_ = &one;
 }
 
 TOLLGATE_DECL void connection_list::remove(connection& one) noexcept {
     (one.previous_ == nullptr ? first_ : one.previous_->next_) = one.next_;
-    if (one.next_ != nullptr) one.next_->previous_ = one.previous_;
+    (one.next_ == nullptr ? last_ : one.next_->previous_) = one.previous_;
+}
+
+TOLLGATE_DECL connection* connection_list::longest_idle() const noexcept {
+    constexpr int steps_max = 256;  // so that a flood of new connections costs little
+    connection* one = last_;
+    for (int i = 0; one != nullptr && i < steps_max; ++i, one = one->previous_)
+        if (one->idle()) return one;
+    return nullptr;
 }
 
 TOLLGATE_DECL void connection_list::interrupt_all(interruption why) const noexcept {
     for (connection* one = first_; one != nullptr; one = one->next_) one->interrupt(why);
 }
 
-TOLLGATE_DECL event_loop::event_loop(std::shared_ptr<server_context> of) : context_{std::move(of)}, workspaces_{context_->parsing()} {
-    const server_settings& how = context_->settings;
+TOLLGATE_DECL event_loop::event_loop(std::shared_ptr<server_context> context, std::function<void()> on_drained)
+    : context_{std::move(context)}, on_drained_{std::move(on_drained)}, workspaces_{context_->parsing()} {
+    const server_settings& settings = context_->settings;
     const std::pair<deadline, milliseconds> times[] = {
-        {deadline::handshake, how.handshake_timeout}, {deadline::head, how.header_timeout},
-        {deadline::body, how.body_timeout},           {deadline::idle, how.idle_timeout},
-        {deadline::write, how.write_timeout},         {deadline::linger, how.linger_timeout}};
-    milliseconds shortest = seconds{2};
+        {deadline::handshake, settings.handshake_timeout}, {deadline::head, settings.header_timeout},
+        {deadline::body, settings.body_timeout},           {deadline::idle, settings.idle_timeout},
+        {deadline::write, settings.write_timeout},         {deadline::linger, settings.linger_timeout}};
+    milliseconds shortest = (std::min)(milliseconds{seconds{2}}, settings.queue_wait_max);
     for (const auto& [what, time] : times) shortest = (std::min)(shortest, time);
-    // An eighth of the shortest time is precise enough; four ticks a second are no load, and date a response well enough.
+    // An eighth of the shortest time is precise enough; four ticks a second cost little, and are enough for `Date`.
     tick_length_ = (std::clamp)(shortest / 8, milliseconds{5}, milliseconds{250});
-    for (const auto& [what, time] : times)
-        ticks_[static_cast<std::size_t>(what)] = to_ticks(time);
+    for (const auto& [what, time] : times) ticks_[static_cast<std::size_t>(what)] = to_ticks(time);
 }
 
 TOLLGATE_DECL event_loop::~event_loop() {
-    for (const accepted_socket& one : accepted_) {
-        close_socket(one.socket);
-        context_->connections.release(one.peer, one.decision);
-    }
+    for (const accepted_socket& one : inbox_.accepted) close_accepted(one);
 }
 
-TOLLGATE_DECL bool event_loop::enqueue_accepted(socket_handle socket, const ip_address& peer,
-    connection_limiter::decision decision) noexcept {
-    {
-        const std::lock_guard hold{inbox_mutex_};
-        try {
-            accepted_.push_back({socket, peer, decision});
-        } catch (const std::bad_alloc&) {
-            return false;
-        }
-        if (std::exchange(collect_posted_, true)) return true;
-    }
-    post_collect();
-    return true;
+TOLLGATE_DECL void event_loop::close_accepted(const accepted_socket& one) noexcept {
+    close_socket(one.socket);
+    context_->limiter.release(one.peer, one.admitted);
 }
 
-TOLLGATE_DECL void event_loop::complete(connection& one) noexcept {
+TOLLGATE_DECL bool event_loop::enqueue_accepted(socket_handle socket, const ip_address& peer, admission admitted) noexcept {
     const std::lock_guard hold{inbox_mutex_};
-    completed_.push(one);
+    try {
+        inbox_.accepted.push_back({socket, peer, admitted});
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+    if (inbox_.woken) return true;
+    inbox_.woken = wake();
+    if (!inbox_.woken) inbox_.accepted.pop_back();  // without connections there may be no tick
+    return inbox_.woken;
 }
 
-TOLLGATE_DECL void event_loop::notify() noexcept {
-    {
-        const std::lock_guard hold{inbox_mutex_};
-        if (collect_posted_ || completed_.size() == 0) return;
-        collect_posted_ = true;
-    }
-    post_collect();
+TOLLGATE_DECL void event_loop::enqueue_completed(connection& one) noexcept {
+    // Held while it wakes the loop: that may destroy its last connection, and with it the loop, as soon as it has the item.
+    const std::lock_guard hold{inbox_mutex_};
+    inbox_.completed.push(one);
+    if (!inbox_.woken) inbox_.woken = wake();
+}
+
+TOLLGATE_DECL void event_loop::request_drain(milliseconds deadline) noexcept {
+    const std::lock_guard hold{inbox_mutex_};
+    inbox_.drain = (std::min)(inbox_.drain.value_or(deadline), deadline);
+    if (!inbox_.woken) inbox_.woken = wake();
 }
 
 TOLLGATE_DECL void event_loop::collect() noexcept {
-    std::vector<accepted_socket> accepted;
-    work_queue completed;
+    inbox taken;
     {
         const std::lock_guard hold{inbox_mutex_};
-        accepted.swap(accepted_);
-        completed = std::exchange(completed_, work_queue{});
-        collect_posted_ = false;
+        std::swap(taken, inbox_);
     }
-    for (const accepted_socket& one : accepted) {
-        if (!draining_) {
-            add_connection(one.socket, one.peer, one.decision);
-        } else {
-            close_socket(one.socket);
-            context_->connections.release(one.peer, one.decision);
-        }
+    if (taken.drain) drain(*taken.drain);
+    for (const accepted_socket& one : taken.accepted) {
+        if (draining_) close_accepted(one);
+        else add_connection(one.socket, one.peer, one.admitted);
     }
-    while (work_item* const one = completed.pop()) static_cast<connection&>(*one).on_completed();
+    while (work_item* const one = taken.completed.pop()) static_cast<connection&>(*one).on_completed();
 }
 
 TOLLGATE_DECL void event_loop::arm(deadline_wheel::entry& one, milliseconds from_now) noexcept {
@@ -23260,50 +22965,131 @@ TOLLGATE_DECL std::uint64_t event_loop::to_ticks(milliseconds time) const noexce
 }
 
 TOLLGATE_DECL void event_loop::begin_ticking() noexcept {
-    ticking_ = true;
+    now_ = clock::now();
+    next_tick_ = now_ + tick_length_;
     update_date();
-    start_ticking();
+    ticking_ = start_ticking();
 }
 
 TOLLGATE_DECL void event_loop::update_date() noexcept {
     date_ = to_http_date(std::chrono::time_point_cast<milliseconds>(std::chrono::system_clock::now()));
 }
 
-TOLLGATE_DECL bool event_loop::tick(std::uint64_t ticks) noexcept {
+TOLLGATE_DECL bool event_loop::tick(clock::time_point now) noexcept {
+    now_ = now;
     update_date();
     workspaces_.trim();
-    collect();  // a worker may have given back something before it began with what takes it long
-    while (ticks-- > 0 && !wheel_.empty()) wheel_.advance();
+    collect();
+    context_->workers.withdraw_older_than(now - context_->settings.queue_wait_max);
+    for (; next_tick_ <= now; next_tick_ += tick_length_)
+        if (!wheel_.empty()) wheel_.advance();
     ticking_ = !wheel_.empty() || !connections_.empty();
     return ticking_;
 }
 
-TOLLGATE_DECL void event_loop::enter(connection& one) noexcept {
+TOLLGATE_DECL void event_loop::add(connection& one) noexcept {
     connections_.add(one);
     if (!ticking_) begin_ticking();
 }
 
-TOLLGATE_DECL void event_loop::leave(connection& one) noexcept {
+TOLLGATE_DECL void event_loop::remove(connection& one) noexcept {
     connections_.remove(one);
     wheel_.disarm(one);
     if (drained()) {
         wheel_.disarm(drain_end_);
-        on_drained();
+        stop_ticking();
+        on_drained_();
     }
+}
+
+TOLLGATE_DECL void event_loop::add_connection(socket_handle socket, const ip_address& peer, admission admitted) noexcept {
+    if (admitted == admission::full) {
+        if (connection* const idle = connections_.longest_idle()) {
+            admitted = context_->limiter.replace(peer);
+            if (admitted == admission::accepted) idle->interrupt(interruption::replaced);
+        }
+    }
+    if (connection* const made = make_connection(socket, peer, admitted)) made->begin();
+    else context_->limiter.release(peer, admitted);
 }
 
 TOLLGATE_DECL void event_loop::drain(milliseconds deadline) noexcept {
+    close_listeners();
     const bool first = !std::exchange(draining_, true);
     if (connections_.empty()) {
-        if (first) on_drained();
+        if (!first) return;
+        stop_ticking();
+        on_drained_();
         return;
     }
     if (!ticking_) begin_ticking();
-    wheel_.arm_no_later(drain_end_, to_ticks(deadline));
-    connections_.interrupt_all(interruption::stopping);
+    connections_.interrupt_all(interruption::draining);
+    if (ticking_ && deadline > milliseconds{0}) wheel_.arm_no_later(drain_end_, to_ticks(deadline));
+    else cut_off();
 }
 
-TOLLGATE_DECL void event_loop::cut_off() noexcept { connections_.interrupt_all(interruption::cut_off); }
+TOLLGATE_DECL void event_loop::cut_off() noexcept {
+    connections_.interrupt_all(interruption::cut_off);
+    context_->workers.withdraw_all();
+}
+
+TOLLGATE_DECL listener::listener(event_loop& loop, std::vector<event_loop*> loops, socket_handle socket) noexcept
+    : loop_{loop}, loops_{std::move(loops)}, socket_{socket} {}
+
+TOLLGATE_DECL listener::~listener() { loop_.disarm(*this); }
+
+TOLLGATE_DECL void listener::listen() noexcept {
+    constexpr milliseconds retry_pause{100};
+    if (!wait_readable()) loop_.arm(*this, retry_pause);
+}
+
+TOLLGATE_DECL void listener::accept_all() noexcept {
+    constexpr int batch_max = 64;  // then the connections that are open have their turn
+    constexpr milliseconds exhausted_pause{100};
+    for (int i = 0; i < batch_max; ++i) {
+        const accept_result got = accept_one(socket_);
+        if (got.state == accept_state::none) break;
+        if (got.state == accept_state::exhausted && !refuse_one()) {
+            pause();  // trying again at once would spin
+            return loop_.arm(*this, exhausted_pause);
+        }
+        if (got.state == accept_state::accepted) distribute(got);
+    }
+    listen();
+}
+
+TOLLGATE_DECL bool listener::refuse_one() noexcept {
+    server_context& context = loop_.context();
+    context.warn_exhausted(event_loop::clock::now());
+    const server_context::spare_use spare{context, socket_};
+    if (spare.accepted.state != accept_state::accepted) return false;
+    if (context.tls()) return true;  // a TLS client cannot read a response before a handshake
+    try {
+        http1_session session{context.parsing()};
+        session.begin(spare.accepted.peer, false);
+        session.refuse(http::status::service_unavailable, "The server has too many open files. Try again in a moment.",
+                       loop_.responding());
+        (void)send(spare.accepted.socket, session.output());
+        std::array<char, 4096> ignored;  // unread bytes would turn the close into a reset, which destroys the response
+        end_sending(spare.accepted.socket);
+        (void)receive(spare.accepted.socket, ignored);
+    } catch (...) {
+        return true;  // closed without a response
+    }
+    return true;
+}
+
+TOLLGATE_DECL void listener::distribute(const accept_result& got) noexcept {
+    connection_limiter& limiter = loop_.context().limiter;
+    const admission admitted = limiter.admit(got.peer);
+    if (admitted == admission::dropped) return close_socket(got.socket);
+    next_loop_ = (next_loop_ + 1) % loops_.size();
+    event_loop& to = *loops_[next_loop_];
+    if (&to == &loop_) return to.add_connection(got.socket, got.peer, admitted);
+    if (to.enqueue_accepted(got.socket, got.peer, admitted)) return;
+    close_socket(got.socket);
+    limiter.release(got.peer, admitted);
+}
 
 }  // namespace tollgate::server_detail
 
@@ -23318,47 +23104,52 @@ TOLLGATE_DECL void event_loop::cut_off() noexcept { connections_.interrupt_all(i
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <new>
 #include <system_error>
 #include <utility>
 
 namespace tollgate::inline v0::server_detail {
 
-TOLLGATE_DECL void epoll_source::change(socket_handle socket, interest what) noexcept {
+TOLLGATE_DECL epoll_source::~epoll_source() {
+    if (watched_ != interest::unregistered) (void)change(interest::unregistered);
+    close_socket(socket_);
+}
+
+TOLLGATE_DECL bool epoll_source::change(interest what) noexcept {
     epoll_event event{};
-    event.events = what == interest::readable ? EPOLLIN : what == interest::writable ? EPOLLOUT : 0U;
+    event.events = what == interest::readable ? EPOLLIN : EPOLLOUT;
     event.data.ptr = this;
-    // An error or a hang-up is reported whether or not one asks: who wants nothing is taken out.
+    // Errors and hang-ups are reported whether or not they are wanted: a socket of no interest is removed.
     const int command = watched_ == interest::unregistered ? EPOLL_CTL_ADD
                         : what == interest::unregistered   ? EPOLL_CTL_DEL
                                                            : EPOLL_CTL_MOD;
-    watched_ = ::epoll_ctl(loop_.epoll_, command, socket, &event) == 0 ? what : interest::unregistered;
+    if (::epoll_ctl(epoll_.epoll_, command, socket_, &event) == 0) {
+        watched_ = what;
+        return true;
+    }
+    if (command == EPOLL_CTL_MOD) (void)::epoll_ctl(epoll_.epoll_, EPOLL_CTL_DEL, socket_, &event);
+    watched_ = interest::unregistered;
+    return false;
 }
 
 TOLLGATE_DECL epoll_connection::epoll_connection(epoll_loop& loop, socket_handle socket, const ip_address& peer,
-                                                 connection_limiter::decision decision) noexcept
-    : connection{loop, socket, peer, decision}, epoll_source{loop}, own_socket_{socket} {}
-
-TOLLGATE_DECL epoll_connection::~epoll_connection() { close_socket(own_socket_); }
+                                                 admission admitted) noexcept
+    : connection{loop, socket, peer, admitted}, epoll_source{loop, socket} {}
 
 TOLLGATE_DECL void epoll_connection::on_event() noexcept {
+    if (cancelled_) return;  // this pass of the loop ends the wait anyway, from its queue of cancelled ones
     if (awaited_) return end_wait();
-    // It belongs to a worker, or waits for its cancelled wait to end: what is there now is still there afterwards.
-    watch(own_socket_, interest::unregistered);
+    // A worker has it: what is there now is still there when the next wait begins.
+    (void)watch(interest::unregistered);
 }
 
-TOLLGATE_DECL void epoll_connection::wait_readable() noexcept {
-    awaited_ = true;
-    watch(own_socket_, interest::readable);
-}
+TOLLGATE_DECL bool epoll_connection::wait_readable() noexcept { return awaited_ = watch(interest::readable); }
 
-TOLLGATE_DECL void epoll_connection::wait_writable() noexcept {
-    awaited_ = true;
-    watch(own_socket_, interest::writable);
-}
+TOLLGATE_DECL bool epoll_connection::wait_writable() noexcept { return awaited_ = watch(interest::writable); }
 
 TOLLGATE_DECL void epoll_connection::cancel() noexcept {
-    if (!std::exchange(cancelled_, true)) epoll_loop_of().cancelled_.push(*this);
+    if (!std::exchange(cancelled_, true)) epoll().cancelled_.push(*this);
 }
 
 TOLLGATE_DECL void epoll_connection::end_wait() noexcept {
@@ -23366,46 +23157,14 @@ TOLLGATE_DECL void epoll_connection::end_wait() noexcept {
     on_ready();
 }
 
-TOLLGATE_DECL epoll_listener::epoll_listener(epoll_loop& loop, const std::vector<std::unique_ptr<epoll_loop>>& loops,
-                                             socket_handle socket) noexcept
-    : epoll_source{loop}, loops_{loops}, socket_{socket} {}
+inline epoll_listener::epoll_listener(epoll_loop& loop, std::vector<event_loop*> loops, socket_handle socket) noexcept
+    : listener{loop, std::move(loops), socket}, epoll_source{loop, socket} {}
 
-TOLLGATE_DECL epoll_listener::~epoll_listener() {
-    epoll_loop_of().disarm(*this);
-    close_socket(socket_);
-}
-
-TOLLGATE_DECL void epoll_listener::on_event() noexcept {
-    constexpr int batch_max = 64;  // then the connections that are here have their turn
-    constexpr milliseconds pause_when_exhausted{100};
-    for (int i = 0; i < batch_max; ++i) {
-        const accept_result got = accept_one(socket_);
-        if (got.state == accept_state::none) return;
-        if (got.state == accept_state::exhausted) {
-            watch(socket_, interest::unregistered);  // trying again at once would spin
-            return epoll_loop_of().arm(*this, pause_when_exhausted);
-        }
-        deal(got);
-    }
-}
-
-TOLLGATE_DECL void epoll_listener::deal(const accept_result& got) noexcept {
-    connection_limiter& connections = epoll_loop_of().context().connections;
-    const auto decision = connections.admit(got.peer);
-    if (decision == connection_limiter::decision::dropped) return close_socket(got.socket);
-    next_loop_ = (next_loop_ + 1) % loops_.size();
-    epoll_loop& to = *loops_[next_loop_];
-    if (&to == &epoll_loop_of()) return to.add_connection(got.socket, got.peer, decision);
-    if (to.enqueue_accepted(got.socket, got.peer, decision)) return;
-    close_socket(got.socket);
-    connections.release(got.peer, decision);
-}
-
-TOLLGATE_DECL epoll_loop::epoll_loop(std::shared_ptr<server_context> of, std::function<void()> on_drained)
-    : event_loop{std::move(of)}, epoll_{::epoll_create1(EPOLL_CLOEXEC)}, wakeup_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)},
-      on_drained_{std::move(on_drained)} {
+TOLLGATE_DECL epoll_loop::epoll_loop(std::shared_ptr<server_context> context, std::function<void()> on_drained)
+    : event_loop{std::move(context), std::move(on_drained)}, epoll_{::epoll_create1(EPOLL_CLOEXEC)},
+      wakeup_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {
     epoll_event event{};
-    event.events = EPOLLIN;  // data.ptr stays null: the bell is told from sources by it
+    event.events = EPOLLIN;  // data.ptr stays null, which tells the eventfd from the sources
     if (epoll_ >= 0 && wakeup_ >= 0 && ::epoll_ctl(epoll_, EPOLL_CTL_ADD, wakeup_, &event) == 0) return;
     const std::error_code why{errno, std::system_category()};
     if (epoll_ >= 0) ::close(epoll_);
@@ -23419,102 +23178,103 @@ TOLLGATE_DECL epoll_loop::~epoll_loop() {
     ::close(wakeup_);
 }
 
-TOLLGATE_DECL void epoll_loop::listen(const std::vector<std::unique_ptr<epoll_loop>>& loops, socket_handle socket) {
-    listeners_.push_back(std::make_unique<epoll_listener>(*this, loops, socket));
-    listeners_.back()->wait();
+TOLLGATE_DECL void epoll_loop::listen(const std::vector<event_loop*>& loops, socket_handle socket) {
+    std::unique_ptr<epoll_listener> made{new (std::nothrow) epoll_listener{*this, loops, socket}};
+    if (!made) {
+        close_socket(socket);
+        throw std::bad_alloc{};
+    }
+    listeners_.push_back(std::move(made));
+    listeners_.back()->listen();
 }
 
 TOLLGATE_DECL void epoll_loop::run() noexcept {
     std::array<epoll_event, 256> events;
     for (;;) {
-        const int count = ::epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), wait_timeout_milliseconds());
-        bool rung = false;
+        const int count = ::epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), wait_milliseconds());
+        bool woken = false;
         for (int i = 0; i < count; ++i) {
             void* const source = events[static_cast<std::size_t>(i)].data.ptr;
-            if (source == nullptr) rung = true;
+            if (source == nullptr) woken = true;
             else static_cast<epoll_source*>(source)->on_event();
         }
-        // All that may end a connection other than the one it is about comes after the events, which name connections.
-        tick_if_due();
-        if (rung) on_wakeup();
+        // Whatever may end a connection other than the one of an event comes after the events, which refer to connections.
+        if (ticks_)
+            if (const auto now = clock::now(); next_tick() <= now) ticks_ = tick(now);
+        if (woken) on_wakeup();
         end_cancelled();
         if (exit_requested_ && drained()) return;
     }
 }
 
-TOLLGATE_DECL int epoll_loop::wait_timeout_milliseconds() const noexcept {
+TOLLGATE_DECL int epoll_loop::wait_milliseconds() const noexcept {
     if (!ticks_) return -1;
-    const auto left = std::chrono::ceil<milliseconds>(next_tick_ - clock::now()).count();
+    const auto left = std::chrono::ceil<milliseconds>(next_tick() - clock::now()).count();
     return left <= 0 ? 0 : static_cast<int>(left);
 }
 
-TOLLGATE_DECL void epoll_loop::tick_if_due() noexcept {
-    if (!ticks_) return;
-    std::uint64_t ticks = 0;
-    for (const auto now = clock::now(); next_tick_ <= now; ++ticks) next_tick_ += tick_length();
-    if (ticks > 0) ticks_ = tick(ticks);
-}
-
-TOLLGATE_DECL void epoll_loop::start_ticking() noexcept {
-    next_tick_ = clock::now() + tick_length();
-    ticks_ = true;
-}
-
 TOLLGATE_DECL void epoll_loop::end_cancelled() noexcept {
-    while (work_item* const one = cancelled_.pop()) static_cast<epoll_connection&>(*one).on_cancelled();
+    while (work_item* const one = cancelled_.pop()) static_cast<epoll_connection&>(*one).end_wait();
 }
 
-TOLLGATE_DECL void epoll_loop::wake_thread() noexcept {
+TOLLGATE_DECL bool epoll_loop::wake() noexcept {
     const std::uint64_t once = 1;
-    (void)!::write(wakeup_, &once, sizeof once);  // it fails only when it has been rung 2^64 times
+    (void)!::write(wakeup_, &once, sizeof once);  // fails only after 2^64 writes without a read
+    return true;
 }
 
-TOLLGATE_DECL void epoll_loop::post_collect() noexcept {
-    {
-        const std::lock_guard hold{requests_mutex_};
-        collect_requested_ = true;
-    }
-    wake_thread();
-}
-
-TOLLGATE_DECL void epoll_loop::request_drain(milliseconds deadline) noexcept {
-    {
-        const std::lock_guard hold{requests_mutex_};
-        drain_deadline_ = drain_requested_ ? (std::min)(drain_deadline_, deadline) : deadline;
-        drain_requested_ = true;
-    }
-    wake_thread();
-}
-
-TOLLGATE_DECL void epoll_loop::exit_requested() noexcept {
+TOLLGATE_DECL void epoll_loop::request_exit() noexcept {
     exit_requested_ = true;
-    wake_thread();
+    (void)wake();
 }
 
 TOLLGATE_DECL void epoll_loop::on_wakeup() noexcept {
-    std::uint64_t rings = 0;
-    (void)!::read(wakeup_, &rings, sizeof rings);
-    bool collect_now;
-    bool drain_now;
-    milliseconds deadline;
-    {
-        const std::lock_guard hold{requests_mutex_};
-        collect_now = std::exchange(collect_requested_, false);
-        drain_now = std::exchange(drain_requested_, false);
-        deadline = drain_deadline_;
-    }
-    if (drain_now) {
-        listeners_.clear();
-        drain(deadline);
-    }
-    if (collect_now) collect();
+    std::uint64_t count = 0;
+    (void)!::read(wakeup_, &count, sizeof count);
+    collect();
 }
 
-TOLLGATE_DECL void epoll_loop::add_connection(socket_handle socket, const ip_address& peer,
-    connection_limiter::decision decision) noexcept {
-    if (connection* const made = new (std::nothrow) epoll_connection{*this, socket, peer, decision}) return made->begin();
-    close_socket(socket);
-    context().connections.release(peer, decision);
+TOLLGATE_DECL connection* epoll_loop::make_connection(socket_handle socket, const ip_address& peer, admission admitted) noexcept {
+    connection* const made = new (std::nothrow) epoll_connection{*this, socket, peer, admitted};
+    if (made == nullptr) close_socket(socket);
+    return made;
+}
+
+TOLLGATE_DECL epoll_loop_group::epoll_loop_group(const std::shared_ptr<server_context>& context, std::size_t loops)
+    : context_{context}, drained_{std::make_shared<drain_count>(loops)} {
+    while (loops_.size() < loops)
+        loops_.push_back(std::make_unique<epoll_loop>(context, [count = drained_] { count->one_drained(); }));
+}
+
+TOLLGATE_DECL void epoll_loop_group::listen(const std::vector<listening_socket>& from) {
+    std::vector<event_loop*> all;
+    for (const auto& one : loops_) all.push_back(one.get());
+    for (std::size_t i = 0; i < from.size(); ++i) {
+        try {
+            loops_[i % loops_.size()]->listen(all, from[i].socket);
+        } catch (...) {
+            while (++i < from.size()) close_socket(from[i].socket);
+            throw;
+        }
+    }
+    threads_.reserve(loops_.size());
+    for (const auto& one : loops_)
+        threads_.emplace_back([this, &loop = *one] {
+            const serving_scope mark{*context_};
+            loop.run();
+        });
+}
+
+TOLLGATE_DECL void epoll_loop_group::drain(milliseconds deadline) {
+    for (const auto& one : loops_) one->request_drain(deadline);
+}
+
+TOLLGATE_DECL void epoll_loop_group::close() noexcept {
+    for (std::size_t i = 0; i < threads_.size(); ++i) loops_[i]->request_drain(milliseconds{0});
+    if (threads_.size() == loops_.size()) drained_->wait();
+    for (std::size_t i = 0; i < threads_.size(); ++i) loops_[i]->request_exit();
+    for (std::thread& one : threads_) one.join();
+    threads_.clear();
 }
 
 }  // namespace tollgate::server_detail
@@ -24083,16 +23843,17 @@ TOLLGATE_DECL void page_writer::write_example(const json_shape& shape) {
 
 #include <asio/basic_stream_socket.hpp>
 #include <asio/basic_waitable_timer.hpp>
+#include <asio/executor_work_guard.hpp>
 #include <asio/generic/stream_protocol.hpp>
 #include <asio/post.hpp>
 
 // <tollgate/server/detail/asio_loop.hpp>
 
-/// Event loops on an Asio executor. Asio reports when a socket is ready and when a tick is over, and runs tasks later;
-/// nothing else of it is used.
+/// Event loops on an Asio executor. Asio reports when a socket is ready and when a tick is over, and runs tasks later; nothing
+/// else of it is used.
 namespace tollgate::inline v0::server_detail {
 
-/// Memory of one wait, inside what waits: waiting for the next request allocates nothing.
+/// Memory for the operation of one wait, inside the object that waits: to wait for the next request allocates nothing.
 class wait_memory {
 public:
     [[nodiscard]] void* take(std::size_t bytes) {
@@ -24129,19 +23890,43 @@ struct wait_allocator {
     wait_memory* memory;
 };
 
+/// A handler whose operation lies in such memory.
+template <class Function>
+struct wait_handler {
+    using allocator_type = wait_allocator<std::byte>;
+
+    wait_handler(wait_memory& from, Function called) : memory{&from}, function{std::move(called)} {}
+    [[nodiscard]] allocator_type get_allocator() const noexcept { return allocator_type{*memory}; }
+    void operator()(const std::error_code& failed) { function(failed); }
+
+    wait_memory* memory;
+    Function function;
+};
+
 template <class Executor>
 class asio_loop;
 
 template <class Executor>
 using asio_socket = asio::basic_stream_socket<asio::generic::stream_protocol, Executor>;
 
+/// Closes a socket so that Asio keeps no registration of it: while a child process has a copy of the descriptor, the kernel
+/// would go on reporting it.
+template <class Executor>
+void close_asio_socket(asio_socket<Executor>& one) noexcept {
+    if (!one.is_open()) return;
+    std::error_code failed;
+    const socket_handle socket = one.release(failed);
+    if (!failed) close_socket(socket);
+}
+
 /// A connection on an Asio socket. The wait that is pending owns it.
 template <class Executor>
 class asio_connection final : public connection {
 public:
-    asio_connection(std::shared_ptr<asio_loop<Executor>> loop, asio_socket<Executor> socket, const ip_address& peer,
-                    connection_limiter::decision decision) noexcept
-        : connection{*loop, socket.native_handle(), peer, decision}, loop_{std::move(loop)}, socket_{std::move(socket)} {}
+    asio_connection(std::shared_ptr<asio_loop<Executor>> home, asio_socket<Executor> socket, const ip_address& peer,
+                    admission admitted) noexcept
+        : connection{*home, socket.native_handle(), peer, admitted}, home_{std::move(home)}, socket_{std::move(socket)} {}
+    ~asio_connection() override { close_asio_socket(socket_); }
 
 private:
     struct on_wait_over {
@@ -24159,83 +23944,95 @@ private:
         asio_connection* waiting;
     };
 
-    void wait_readable() noexcept override { socket_.async_wait(asio::socket_base::wait_read, on_wait_over{*this}); }
-    void wait_writable() noexcept override { socket_.async_wait(asio::socket_base::wait_write, on_wait_over{*this}); }
+    [[nodiscard]] bool wait_readable() noexcept override { return wait(asio::socket_base::wait_read); }
+    [[nodiscard]] bool wait_writable() noexcept override { return wait(asio::socket_base::wait_write); }
+    [[nodiscard]] bool wait(asio::socket_base::wait_type what) noexcept {
+        starting_ = true;
+        bool started = true;
+        try {
+            socket_.async_wait(what, on_wait_over{*this});
+        } catch (...) {
+            started = false;
+        }
+        starting_ = false;
+        return started;
+    }
     void cancel() noexcept override {
         std::error_code ignored;
         socket_.cancel(ignored);
     }
 
     void wait_over() noexcept {
-        const auto inside = loop_->enter();
+        const auto inside = home_->lock();
         on_ready();
     }
 
-    /// The executor is gone, and with it the wait: nobody will call again.
+    /// The executor was destroyed, and the wait with it: no handler will be called.
     void abandon() noexcept {
-        const auto inside = loop_->enter();
+        if (starting_) return;  // the wait could not be started: `wait` returns false
+        const auto inside = home_->lock();
         delete this;
     }
 
-    const std::shared_ptr<asio_loop<Executor>> loop_;  // the executor may end waits after the server was destroyed
+    const std::shared_ptr<asio_loop<Executor>> home_;  // the executor may end waits after the server was destroyed
+    asio_socket<Executor> socket_;
+    wait_memory memory_;
+    bool starting_ = false;
+};
+
+template <class Executor>
+class asio_listener final : public listener {
+public:
+    /// Throws; the socket is closed then.
+    asio_listener(asio_loop<Executor>& home, std::vector<event_loop*> loops, const listening_socket& from)
+        : listener{home, std::move(loops), from.socket}, home_{home}, socket_{home.executor()} {
+        try {
+            socket_.assign(asio::generic::stream_protocol{from.ipv6 ? AF_INET6 : AF_INET, 0}, from.socket);
+        } catch (...) {
+            close_socket(from.socket);
+            throw;
+        }
+    }
+    ~asio_listener() override { close(); }
+
+    /// The port is free when this returns.
+    void close() noexcept {
+        close_asio_socket(socket_);
+        home_.disarm(*this);
+    }
+
+private:
+    [[nodiscard]] bool wait_readable() noexcept override {
+        if (!socket_.is_open()) return true;
+        try {
+            socket_.async_wait(asio::socket_base::wait_read,
+                               wait_handler{memory_, [this, home = home_.shared_from_this()](const std::error_code& failed) {
+                                                const auto inside = home->lock();
+                                                if (!failed && socket_.is_open()) accept_all();
+                                            }});
+            return true;
+        } catch (...) {
+            return false;
+        }
+    }
+    void pause() noexcept override {}  // a wait of Asio ends by itself
+
+    asio_loop<Executor>& home_;
     asio_socket<Executor> socket_;
     wait_memory memory_;
 };
 
-/// Accepts connections at one address and deals them out to loops in turn. Belongs to its loop's thread.
-template <class Executor>
-class asio_listener final : private deadline_wheel::entry {
-public:
-    using loops = std::vector<std::shared_ptr<asio_loop<Executor>>>;
-
-    asio_listener(asio_loop<Executor>& loop, const loops& all, const listening_socket& from)
-        : loop_{loop}, loops_{all.begin(), all.end()}, socket_{loop.executor()} {
-        socket_.assign(asio::generic::stream_protocol{from.ipv6 ? AF_INET6 : AF_INET, 0}, from.socket);
-    }
-    ~asio_listener() { loop_.disarm(*this); }
-
-    void wait() {
-        socket_.async_wait(asio::socket_base::wait_read, [this, loop = loop_.shared_from_this()](const std::error_code& failed) {
-            const auto inside = loop->enter();
-            if (!failed && socket_.is_open()) accept();
-        });
-    }
-
-    /// The port is free when this returns.
-    void close() noexcept {
-        std::error_code ignored;
-        socket_.close(ignored);
-        loop_.disarm(*this);
-    }
-
-private:
-    static constexpr int batch_max = 64;                       // then the connections that are here have their turn
-    static constexpr milliseconds pause_when_exhausted{100};   // long enough not to spin, short enough not to be noticed
-
-    void accept();
-    void deal(const accept_result& got);
-    void on_deadline() noexcept override {
-        if (socket_.is_open()) wait();
-    }
-
-    asio_loop<Executor>& loop_;
-    std::vector<std::weak_ptr<asio_loop<Executor>>> loops_;  // weak: one of them owns this
-    asio_socket<Executor> socket_;
-    std::size_t next_loop_ = 0;
-};
-
-/// A loop on an executor that somebody else runs, perhaps on several threads: so it has a mutex. Unlike a strand that lets
-/// a destructor shut the loop at once, whether or not the executor is still running.
+/// An event loop on an executor, which several threads may run: a mutex keeps them apart. Unlike a strand it lets a destructor
+/// end the loop at once, whether or not the executor is still run.
 template <class Executor>
 class asio_loop final : public event_loop, public std::enable_shared_from_this<asio_loop<Executor>> {
 public:
-    /// `on_drained` is called once, on the loop's thread, when the loop is draining and its last connection is gone.
-    asio_loop(std::shared_ptr<server_context> of, const Executor& executor, std::function<void()> on_drained)
-        : event_loop{std::move(of)}, executor_{executor}, timer_{executor}, on_drained_{std::move(on_drained)} {}
+    asio_loop(std::shared_ptr<server_context> context, const Executor& executor, std::function<void()> on_drained)
+        : event_loop{std::move(context), std::move(on_drained)}, executor_{executor}, timer_{executor} {}
 
     [[nodiscard]] const Executor& executor() const noexcept { return executor_; }
 
-    /// Being on the loop's thread, for as long as this lives.
+    /// Makes the calling thread the loop's thread for as long as this lives.
     class [[nodiscard]] loop_lock {
     public:
         explicit loop_lock(asio_loop& one) : loop_{one.shared_from_this()}, hold_{one.mutex_}, mark_{one.context()} {}
@@ -24245,126 +24042,95 @@ public:
         const std::unique_lock<std::recursive_mutex> hold_;
         const serving_scope mark_;
     };
-    loop_lock enter() { return loop_lock{*this}; }
-    using event_loop::enter;
+    loop_lock lock() { return loop_lock{*this}; }
 
-    void listen(const typename asio_listener<Executor>::loops& all, const listening_socket& from) {
+    void listen(const std::vector<event_loop*>& all, const listening_socket& from) {
+        const auto inside = lock();
+        this->begin_ticking();  // so that Asio has memory for the timer before memory gets short
         listeners_.push_back(std::make_unique<asio_listener<Executor>>(*this, all, from));
-        listeners_.back()->wait();
-    }
-    void close_listeners() noexcept {
-        for (const auto& one : listeners_) one->close();
+        listeners_.back()->listen();
     }
 
-    /// Runs `task` on the loop's thread.
-    template <class Task>
-    void post(Task task) {
-        asio::post(executor_, [self = this->shared_from_this(), task = std::move(task)] {
-            const auto inside = self->enter();
-            task(*self);
-        });
-    }
-
-    /// Runs `task` now if the loop is free, otherwise later: who comes from within one loop must not wait for another one,
-    /// whose thread may be waiting for his.
-    template <class Task>
-    void run_or_post(Task task) {
+    /// Collects now if no thread is in the loop; otherwise a posted task does. A thread that is in one loop must not wait for
+    /// another loop, whose thread may be waiting for it.
+    void try_collect() noexcept {
         const std::unique_lock free{mutex_, std::try_to_lock};
-        if (!free) return post(std::move(task));
-        const auto inside = enter();
-        task(*this);
+        if (!free) return;
+        const auto inside = lock();
+        this->collect();
     }
 
-    /// Ends everything now, from any thread, even if the executor never runs again. The handler is not called any more,
-    /// but for calls that workers have under way; `reclaim` takes back what these had, after they have ended.
+    /// Ends everything now, from any thread, even if the executor is never run again. The handler is not called any more, except
+    /// for calls that workers have begun; `reclaim` takes their connections back after they have ended.
     void shut() noexcept {
-        const auto inside = enter();
-        close_listeners();
-        this->drain(milliseconds{0});
-        this->cut_off();
+        const auto inside = lock();
         shut_ = true;
+        this->request_drain(milliseconds{0});
+        this->collect();
         timer_.cancel();
     }
     void reclaim() noexcept {
-        const auto inside = enter();
+        const auto inside = lock();
         this->collect();
     }
 
 private:
-    friend asio_listener<Executor>;
-
-    void post_collect() noexcept override {
-        post([](asio_loop& self) { self.collect(); });
+    bool wake() noexcept override {
+        try {
+            asio::post(executor_, [self = this->shared_from_this()] {
+                const auto inside = self->lock();
+                self->collect();
+            });
+            return true;
+        } catch (...) {
+            return false;
+        }
     }
 
-    void start_ticking() noexcept override {
-        next_tick_ = clock::now() + this->tick_length();
-        wait_for_tick();
+    [[nodiscard]] bool start_ticking() noexcept override { return wait_for_tick(); }
+    void stop_ticking() noexcept override { timer_.cancel(); }  // or a stop would take as long as a tick
+
+    [[nodiscard]] bool wait_for_tick() noexcept {
+        if (shut_) return false;
+        try {
+            timer_.expires_at(this->next_tick());
+            timer_.async_wait(wait_handler{tick_memory_, [self = this->shared_from_this()](const std::error_code& cancelled) {
+                const auto inside = self->lock();
+                if (cancelled || self->shut_ || !self->tick(clock::now())) return;
+                if (!self->wait_for_tick()) self->ticks_failed();
+            }});
+            return true;
+        } catch (...) {
+            return false;
+        }
     }
 
-    void wait_for_tick() {
-        timer_.expires_at(next_tick_);
-        timer_.async_wait([self = this->shared_from_this()](const std::error_code& cancelled) {
-            const auto inside = self->enter();
-            if (cancelled || self->shut_) return;
-            std::uint64_t ticks = 0;
-            for (const auto now = clock::now(); self->next_tick_ <= now; ++ticks) self->next_tick_ += self->tick_length();
-            if (self->tick(ticks)) self->wait_for_tick();
-        });
+    [[nodiscard]] connection* make_connection(socket_handle socket, const ip_address& peer, admission admitted) noexcept override {
+        asio_socket<Executor> own{executor_};
+        try {
+            own.assign(asio::generic::stream_protocol{peer.is_v4() ? AF_INET : AF_INET6, 0}, socket);
+        } catch (...) {
+            close_socket(socket);
+            return nullptr;
+        }
+        connection* const made =
+            new (std::nothrow) asio_connection<Executor>{this->shared_from_this(), std::move(own), peer, admitted};
+        if (made == nullptr) close_asio_socket(own);
+        return made;
+    }
+    void close_listeners() noexcept override {
+        for (const auto& one : listeners_) one->close();  // not destroyed: a handler of theirs may be about to run
     }
 
-    void add_connection(socket_handle socket, const ip_address& peer, connection_limiter::decision decision) noexcept override;
-    void on_drained() noexcept override {
-        timer_.cancel();  // or a stop would take as long as a tick
-        on_drained_();
-    }
-
-    using clock = std::chrono::steady_clock;
+    using clock = event_loop::clock;
 
     const Executor executor_;
     asio::basic_waitable_timer<clock, asio::wait_traits<clock>, Executor> timer_;
-    clock::time_point next_tick_{};
+    wait_memory tick_memory_;
     std::vector<std::unique_ptr<asio_listener<Executor>>> listeners_;
     std::recursive_mutex mutex_;  // recursive: a handler may stop its own server
     bool shut_ = false;
-    const std::function<void()> on_drained_;
 };
-
-template <class Executor>
-void asio_listener<Executor>::accept() {
-    for (int i = 0; i < batch_max; ++i) {
-        const accept_result got = accept_one(socket_.native_handle());
-        if (got.state == accept_state::exhausted) return loop_.arm(*this, pause_when_exhausted);
-        if (got.state == accept_state::none) break;
-        deal(got);
-    }
-    wait();
-}
-
-template <class Executor>
-void asio_listener<Executor>::deal(const accept_result& got) {
-    connection_limiter& connections = loop_.context().connections;
-    const auto decision = connections.admit(got.peer);
-    if (decision == connection_limiter::decision::dropped) return close_socket(got.socket);
-    next_loop_ = (next_loop_ + 1) % loops_.size();
-    const auto to = loops_[next_loop_].lock();
-    if (to.get() == &loop_) return loop_.add_connection(got.socket, got.peer, decision);
-    if (to && to->enqueue_accepted(got.socket, got.peer, decision)) return;
-    close_socket(got.socket);
-    connections.release(got.peer, decision);
-}
-
-template <class Executor>
-void asio_loop<Executor>::add_connection(socket_handle socket, const ip_address& peer, connection_limiter::decision decision) noexcept {
-    connection* made = nullptr;
-    asio_socket<Executor> own{executor_};
-    std::error_code failed;
-    own.assign(asio::generic::stream_protocol{peer.is_v4() ? AF_INET : AF_INET6, 0}, socket, failed);
-    if (failed) close_socket(socket);
-    else made = new (std::nothrow) asio_connection<Executor>{this->shared_from_this(), std::move(own), peer, decision};
-    if (made != nullptr) made->begin();
-    else this->context().connections.release(peer, decision);
-}
 
 }  // namespace tollgate::server_detail
 
@@ -24372,33 +24138,37 @@ void asio_loop<Executor>::add_connection(socket_handle socket, const ip_address&
 
 namespace tollgate::inline v0::server_detail {
 
-/// Lanes on an executor that somebody else runs.
+/// Asio loops on an executor that the caller runs.
 template <class Executor>
 class asio_loop_group final : public event_loop_group {
     using loop_type = asio_loop<Executor>;
 
 public:
-    asio_loop_group(const std::shared_ptr<server_context>& of, std::size_t loops, const Executor& executor)
-        : context_{of}, executor_{executor}, drained_{std::make_shared<drain_count>(loops)} {
-        while (loops_.size() < loops)
-            loops_.push_back(std::make_shared<loop_type>(of, executor, [count = drained_] { count->one_drained(); }));
+    asio_loop_group(const std::shared_ptr<server_context>& context, const std::vector<Executor>& executors)
+        : context_{context}, executors_{executors}, drained_{std::make_shared<drain_count>(executors.size())} {
+        for (const Executor& one : executors)
+            loops_.push_back(std::make_shared<loop_type>(context, one, [count = drained_] { count->one_drained(); }));
     }
     ~asio_loop_group() override { close(); }
 
     void listen(const std::vector<listening_socket>& from) override {
+        std::vector<event_loop*> all;
+        for (const auto& one : loops_) all.push_back(one.get());
         for (std::size_t i = 0; i < from.size(); ++i) {
-            const auto& one = loops_[i % loops_.size()];
-            const auto inside = one->enter();
-            one->listen(loops_, from[i]);
+            try {
+                loops_[i % loops_.size()]->listen(all, from[i]);
+            } catch (...) {
+                while (++i < from.size()) close_socket(from[i].socket);
+                throw;
+            }
         }
     }
 
     void drain(milliseconds deadline) override {
-        for (const auto& one : loops_)
-            one->run_or_post([deadline](loop_type& self) {
-                self.close_listeners();
-                self.drain(deadline);
-            });
+        for (const auto& one : loops_) {
+            one->request_drain(deadline);
+            one->try_collect();
+        }
     }
 
     void wait() override { drained_->wait(); }
@@ -24406,9 +24176,11 @@ public:
 
     [[nodiscard]] bool needs_this_thread() const noexcept override {
         if (serving_scope::inside(*context_)) return true;
-        if constexpr (requires { { executor_.running_in_this_thread() } -> std::same_as<bool>; })
-            return executor_.running_in_this_thread();
-        else return false;
+        if constexpr (requires(const Executor& one) { { one.running_in_this_thread() } -> std::same_as<bool>; }) {
+            for (const Executor& one : executors_)
+                if (one.running_in_this_thread()) return true;
+        }
+        return false;
     }
 
     void close() noexcept override {
@@ -24422,10 +24194,54 @@ private:
     static constexpr milliseconds grace = seconds{1};  // for the executor to close what the deadline has cut off
 
     const std::shared_ptr<server_context> context_;
-    const Executor executor_;
+    const std::vector<Executor> executors_;
     const std::shared_ptr<drain_count> drained_;
-    std::vector<std::shared_ptr<loop_type>> loops_;  // stays the same: somebody may stop us again meanwhile
+    std::vector<std::shared_ptr<loop_type>> loops_;  // stays the same: another thread may call `drain` meanwhile
     bool closed_ = false;
+};
+
+/// Asio loops on threads of the server: one `io_context` and one thread each.
+class asio_thread_group final : public event_loop_group {
+    using executor = asio::io_context::executor_type;
+
+public:
+    asio_thread_group(const std::shared_ptr<server_context>& context, std::size_t loops) : context_{context} {
+        std::vector<executor> executors;
+        while (contexts_.size() < loops) {
+            contexts_.push_back(std::make_unique<asio::io_context>(1));
+            executors.push_back(contexts_.back()->get_executor());
+            work_.emplace_back(executors.back());
+        }
+        loops_ = std::make_unique<asio_loop_group<executor>>(context, executors);
+    }
+    ~asio_thread_group() override { close(); }
+
+    void listen(const std::vector<listening_socket>& from) override {
+        loops_->listen(from);
+        threads_.reserve(contexts_.size());
+        for (const auto& one : contexts_)
+            threads_.emplace_back([this, &context = *one] {
+                const serving_scope mark{*context_};
+                context.run();
+            });
+    }
+    void drain(milliseconds deadline) override { loops_->drain(deadline); }
+    void wait() override { loops_->wait(); }
+    void wait(milliseconds) override { loops_->wait(); }
+    [[nodiscard]] bool needs_this_thread() const noexcept override { return serving_scope::inside(*context_); }
+    void close() noexcept override {
+        loops_->close();
+        work_.clear();
+        for (std::thread& one : threads_) one.join();
+        threads_.clear();
+    }
+
+private:
+    const std::shared_ptr<server_context> context_;
+    std::vector<std::unique_ptr<asio::io_context>> contexts_;
+    std::vector<asio::executor_work_guard<executor>> work_;
+    std::unique_ptr<asio_loop_group<executor>> loops_;
+    std::vector<std::thread> threads_;
 };
 
 }  // namespace tollgate::server_detail
@@ -24435,15 +24251,23 @@ private:
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL server::server(const asio::any_io_executor& executor, http::handler_ref handler, server_settings settings)
-    : server{handler, std::move(settings), [executor](const auto& of, std::size_t loops) {
+    : server{handler, std::move(settings), [executor](const auto& context, std::size_t loops) {
                  using namespace server_detail;
                  using io_executor = asio::io_context::executor_type;
-                 // Nearly every caller has an io_context: its concrete executor avoids a type-erased call for each wait.
-                 const auto* const plain = executor.template target<io_executor>();
-                 return plain != nullptr
-                            ? std::unique_ptr<event_loop_group>{std::make_unique<asio_loop_group<io_executor>>(of, loops, *plain)}
-                            : std::make_unique<asio_loop_group<asio::any_io_executor>>(of, loops, executor);
+                 // Nearly every caller has an io_context: its own executor spares a type-erased call for each wait.
+                 const auto* const known = executor.template target<io_executor>();
+                 return known != nullptr ? std::unique_ptr<event_loop_group>{std::make_unique<asio_loop_group<io_executor>>(
+                                               context, std::vector<io_executor>(loops, *known))}
+                                         : std::make_unique<asio_loop_group<asio::any_io_executor>>(
+                                               context, std::vector<asio::any_io_executor>(loops, executor));
              }} {}
+
+#if !defined(__linux__) || defined(TOLLGATE_SERVER_ASIO)
+TOLLGATE_DECL server::server(http::handler_ref handler, server_settings settings)
+    : server{handler, std::move(settings), [](const auto& context, std::size_t loops) {
+                 return std::make_unique<server_detail::asio_thread_group>(context, loops);
+             }} {}
+#endif
 
 }  // namespace tollgate
 
@@ -24664,7 +24488,6 @@ private:
 #include <asio/write.hpp>
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
-#include <sys/resource.h>
 
 // <tollgate/webhooks/detail/connection.hpp>
 
@@ -26120,12 +25943,12 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
 
 private:
-    struct impl;
-    explicit sqlite_store(std::unique_ptr<impl> opened) noexcept;
-    static TOLLGATE_DECL result<std::unique_ptr<impl>> open_impl(const std::string& path,
-                                                                  const sqlite_settings& settings);
+    struct rooms;
+    explicit sqlite_store(std::unique_ptr<rooms> opened) noexcept;
+    static TOLLGATE_DECL result<std::unique_ptr<rooms>> open_rooms(const std::string& path,
+                                                                    const sqlite_settings& settings);
 
-    std::unique_ptr<impl> impl_;
+    std::unique_ptr<rooms> rooms_;
 };
 
 static_assert(token_store<sqlite_store> && credential_recaller<sqlite_store> && use_recorder<sqlite_store>);
@@ -26136,13 +25959,81 @@ static_assert(outbox<sqlite_store> && shared_outbox<sqlite_store>);
 
 }  // namespace tollgate
 
+// <tollgate/store/sqlite_own_transaction.hpp>
+
+struct sqlite3;
+
+namespace tollgate::inline v0 {
+
+/// Takes events into a transaction of the integrator's own, on their own connection to the file that a `sqlite_store`
+/// lives in: their change and the deliveries that tell of it commit together, or neither does. Whatever happens, nobody
+/// is told of what was rolled back, and what was committed is told.
+///
+///     run(connection, "BEGIN IMMEDIATE");
+///     run(connection, "UPDATE sites SET published = 1 WHERE id = 7");
+///     tollgate::sqlite_own_transaction outbox{connection};
+///     const auto deliveries = tollgate::publish(outbox, services, {...}, now);
+///     run(connection, deliveries ? "COMMIT" : "ROLLBACK");
+///
+/// The rules, which are SQLite's:
+///
+/// - The file is the connection's `main` database, and was opened by a `sqlite_store` of this release before, which
+/// makes
+///   the tables. A file of another release is a problem (internal).
+/// - A transaction is open; without one it is a problem (invalid). Begin it with BEGIN IMMEDIATE: one that has read
+/// before
+///   it writes may find that it cannot write any more (SQLITE_BUSY_SNAPSHOT), and must begin anew.
+/// - Nobody else writes to the file until it ends: keep it short, and wait for nothing in it. While the store writes,
+/// the
+///   connection waits for as long as its own busy timeout says.
+/// - A problem takes back what this call has written. On a full disk SQLite itself may have rolled back all of the
+///   transaction (`sqlite3_get_autocommit` tells). Roll back after any problem, unless your change matters without.
+/// - It is durable when your COMMIT returns, as far as your connection says: `synchronous = FULL` for loss of power,
+/// too.
+///   A dispatcher of any process on the file finds it within its `look_interval`, or at once with `wake()` after
+///   COMMIT.
+///
+/// One thread at a time, that which has the connection. Blocking. Nothing is thrown.
+class sqlite_own_transaction {
+public:
+    static constexpr bool blocking = true;
+
+    /// The connection stays the integrator's. Made for one transaction or for all of them: it keeps nothing.
+    explicit sqlite_own_transaction(sqlite3* connection) noexcept : connection_{connection} {}
+
+    TOLLGATE_DECL result<std::size_t> append_event(const event& happened, const message_seed& seed,
+                                                    instant now) noexcept;
+
+private:
+    sqlite3* connection_;
+};
+
+static_assert(event_sink<sqlite_own_transaction>);
+
+}  // namespace tollgate
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION) || defined(TOLLGATE_SOURCE)
+
+#include <sqlite3.h>
+#include <unordered_set>
+
 // <tollgate/store/detail/sqlite/statement.hpp>
 
 struct sqlite3_stmt;
 
 namespace tollgate::inline v0::sqlite {
 
-using sql::statement_text;
+/// One statement of SQL, known while compiling: values reach a database as parameters alone, so there is nothing to
+/// inject into.
+class sql {
+public:
+    consteval sql(const char* literal)
+        : text_{literal} {}  // the size of an array says nothing of a text that has a NUL
+    [[nodiscard]] constexpr std::string_view text() const noexcept { return text_; }
+
+private:
+    std::string_view text_;
+};
 
 /// One column of the row that a statement stands at. Each function is none when the column holds something else.
 class cell {
@@ -26154,15 +26045,7 @@ public:
     /// Valid until the statement's next step.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> text() const noexcept;
     /// Valid until the statement's next step.
-    [[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> blob() const noexcept;
-    [[nodiscard]] std::optional<bool> boolean() const noexcept {
-        const auto value = integer();
-        return value ? std::optional{*value != 0} : std::nullopt;
-    }
-    [[nodiscard]] std::optional<instant> moment() const noexcept {
-        const auto count = integer();
-        return count ? std::optional{from_unix_milliseconds(*count)} : std::nullopt;
-    }
+    [[nodiscard]] TOLLGATE_DECL std::optional<std::span<const std::byte>> blob() const noexcept;
 
 private:
     sqlite3_stmt* row_;
@@ -26178,9 +26061,7 @@ public:
     TOLLGATE_DECL void null() noexcept;
     TOLLGATE_DECL void integer(std::int64_t value) noexcept;
     TOLLGATE_DECL void text(std::string_view value) noexcept;
-    TOLLGATE_DECL void blob(std::string_view value) noexcept;
-    void boolean(bool value) noexcept { integer(value ? 1 : 0); }
-    void moment(instant value) noexcept { integer(to_unix_milliseconds(value)); }
+    TOLLGATE_DECL void blob(std::span<const std::byte> value) noexcept;
 
 private:
     TOLLGATE_DECL void note(int code) noexcept;
@@ -26190,19 +26071,15 @@ private:
     int& code_;
 };
 
-/// How a `T` is stored in one column; specialize it for your own types. `read` returns none when the column holds
-/// something else.
+/// How a `T` is kept in one column; `read` is none when the column holds no `T`. Specialise it for types of your own.
 ///
 ///     template <>
-///     struct tollgate::sqlite::column<colour> {
+///     struct column<colour> {
 ///         static std::optional<colour> read(const cell& from);
-///         static void write(parameter to, const colour& value) noexcept;
+///         static void write(parameter to, const colour& value);
 ///     };
 template <class T>
-struct column : sql::column<T> {};
-
-template <class T>
-struct column<std::optional<T>> : sql::optional_column<T, column<T>> {};
+struct column;
 
 /// A prepared statement with its parameters bound, on loan from its `database` until it goes out of scope. A value that
 /// could not be bound is told by the first step. One thread at a time, that which has the database.
@@ -26217,7 +26094,7 @@ struct column<std::optional<T>> : sql::optional_column<T, column<T>> {};
 class statement {
 public:
     /// A statement that fails at its first step.
-    explicit statement(error why) : failed_{std::move(why)} {}
+    explicit statement(error why) : trouble_{std::move(why)} {}
     /// `lent`: set to false when the statement is given back; null: the statement is finalised instead.
     statement(sqlite3_stmt* prepared, bool* lent) noexcept : prepared_{prepared}, lent_{lent} {}
 
@@ -26225,7 +26102,7 @@ public:
         : prepared_{std::exchange(other.prepared_, nullptr)},
           lent_{std::exchange(other.lent_, nullptr)},
           bind_code_{other.bind_code_},
-          failed_{std::move(other.failed_)} {}
+          trouble_{std::move(other.trouble_)} {}
     statement& operator=(statement&&) = delete;
     ~statement() { give_back(); }
 
@@ -26252,18 +26129,98 @@ private:
     sqlite3_stmt* prepared_ = nullptr;
     bool* lent_ = nullptr;
     int bind_code_ = 0;
-    std::optional<error> failed_;
+    std::optional<error> trouble_;
 };
 
 template <class... Columns>
 result<std::optional<std::tuple<Columns...>>> statement::next() {
+    using row = std::tuple<Columns...>;
     auto stepped = step();
     if (!stepped) return std::move(stepped).error();
-    if (!*stepped) return std::optional<std::tuple<Columns...>>{};
-    return sql::decode_row<Columns...>(
-        [this]<class T>(std::type_identity<T>, int at) { return column<T>::read(cell{prepared_, at}); },
-        [this](std::size_t bad) { return misread(bad); });
+    if (!*stepped) return std::optional<row>{};
+    return [this]<std::size_t... I>(std::index_sequence<I...>) -> result<std::optional<row>> {
+        std::tuple<std::optional<Columns>...> read{column<Columns>::read(cell{prepared_, static_cast<int>(I)})...};
+        std::size_t bad = sizeof...(Columns);
+        ((std::get<I>(read) ? void() : void(bad = I)), ...);
+        if (bad != sizeof...(Columns)) return misread(bad);
+        return std::optional<row>{std::in_place, *std::move(std::get<I>(read))...};
+    }(std::index_sequence_for<Columns...>{});
 }
+
+template <>
+struct column<std::int64_t> {
+    static std::optional<std::int64_t> read(const cell& from) noexcept { return from.integer(); }
+    static void write(parameter to, std::int64_t value) noexcept { to.integer(value); }
+};
+
+template <>
+struct column<bool> {
+    static std::optional<bool> read(const cell& from) noexcept {
+        const auto value = from.integer();
+        return value ? std::optional{*value != 0} : std::nullopt;
+    }
+    static void write(parameter to, bool value) noexcept { to.integer(value ? 1 : 0); }
+};
+
+template <>
+struct column<std::string> {
+    static std::optional<std::string> read(const cell& from) {
+        const auto text = from.text();
+        return text ? std::optional<std::string>{std::in_place, *text} : std::nullopt;
+    }
+    static void write(parameter to, std::string_view value) noexcept { to.text(value); }
+};
+
+/// To bind; a row is read into a type that owns its text.
+template <>
+struct column<std::string_view> {
+    static void write(parameter to, std::string_view value) noexcept { to.text(value); }
+};
+
+template <std::size_t Capacity>
+struct column<inline_text<Capacity>> {
+    static std::optional<inline_text<Capacity>> read(const cell& from) noexcept {
+        const auto text = from.text();
+        return text ? inline_text<Capacity>::from(*text) : std::nullopt;
+    }
+    static void write(parameter to, const inline_text<Capacity>& value) noexcept { to.text(value.view()); }
+};
+
+template <class Tag>
+struct column<id<Tag>> {
+    static std::optional<id<Tag>> read(const cell& from) noexcept {
+        const auto value = from.integer();
+        return value ? id<Tag>::from(*value) : std::nullopt;
+    }
+    static void write(parameter to, id<Tag> value) noexcept { to.integer(value.value()); }
+};
+
+/// Milliseconds since 1970.
+template <>
+struct column<instant> {
+    static std::optional<instant> read(const cell& from) noexcept {
+        const auto count = from.integer();
+        return count ? std::optional{from_unix_milliseconds(*count)} : std::nullopt;
+    }
+    static void write(parameter to, instant value) noexcept { to.integer(to_unix_milliseconds(value)); }
+};
+
+/// NULL is the empty one.
+template <class T>
+struct column<std::optional<T>> {
+    static std::optional<std::optional<T>> read(const cell& from) {
+        if (from.is_null()) return std::optional<std::optional<T>>{std::in_place};
+        auto value = column<T>::read(from);
+        if (!value) return std::nullopt;
+        return std::optional<std::optional<T>>{std::in_place, std::move(value)};
+    }
+    static void write(parameter to, const std::optional<T>& value) noexcept {
+        if (value)
+            column<T>::write(to, *value);
+        else
+            to.null();
+    }
+};
 
 }  // namespace tollgate::sqlite
 
@@ -26297,7 +26254,7 @@ public:
 
     /// Binds `values` to the `?`s from left to right.
     template <class... Values>
-    [[nodiscard]] statement prepare(statement_text text, const Values&... values) {
+    [[nodiscard]] statement prepare(sql text, const Values&... values) {
         statement made = prepare_unbound(text);
         made.bind(values...);
         return made;
@@ -26305,27 +26262,18 @@ public:
 
     /// Prepares, binds and runs to the end.
     template <class... Values>
-    result<void> run(statement_text text, const Values&... values) {
+    result<void> run(sql text, const Values&... values) {
         return prepare(text, values...).finish();
     }
 
-    /// The same, and whether any row was inserted, updated or deleted.
-    template <class... Values>
-    result<bool> run_counted(statement_text text, const Values&... values) {
-        if (auto done = run(text, values...); !done) return std::move(done).error();
-        return changes() > 0;
-    }
-
     /// Several statements, separated by semicolons, without parameters: for schemas.
-    TOLLGATE_DECL result<void> run_script(statement_text text);
+    TOLLGATE_DECL result<void> run_script(sql text);
 
     /// Of the last row that this connection inserted.
     [[nodiscard]] TOLLGATE_DECL std::int64_t last_insert_id() const noexcept;
     /// How many rows the last INSERT, UPDATE or DELETE touched.
     [[nodiscard]] TOLLGATE_DECL std::int64_t changes() const noexcept;
 
-    /// A file does not go away as a server does.
-    [[nodiscard]] bool is_sound() const noexcept { return handle_ != nullptr; }
     /// How long calls wait from now on.
     void set_busy_wait_max(milliseconds wait_max) noexcept { patience_->wait_max = wait_max; }
 
@@ -26360,7 +26308,7 @@ private:
     database() = default;
     TOLLGATE_DECL result<void> connect(const std::string& path, const database_settings& settings);
     TOLLGATE_DECL result<void> use_write_ahead_log(const std::string& path);
-    TOLLGATE_DECL statement prepare_unbound(statement_text text);
+    TOLLGATE_DECL statement prepare_unbound(sql text);
 
     // In this order: statements are finalised first, and the handler's state outlives the connection that calls it.
     std::unique_ptr<patience> patience_ = std::make_unique<patience>();
@@ -26475,11 +26423,11 @@ private:
 
 }  // namespace tollgate::sqlite
 
-// <tollgate/store/sqlite_database.hpp>
+// <tollgate/store/detail/sqlite/pool.hpp>
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::sqlite {
 
-struct sqlite_database_settings {
+struct pool_settings {
     /// Connections that read at the same time, opened as they are needed. A read takes microseconds: more than there
     /// are cores gain nothing, and each costs two file descriptors and up to 2 MB of page cache.
     std::size_t readers_max = 8;
@@ -26489,176 +26437,116 @@ struct sqlite_database_settings {
     std::string vfs{};
 };
 
-/// A SQLite database file for tables of your own, which may be the file that a `sqlite_store` is in: one connection that
-/// writes, because SQLite has one writer at a time and waiting in memory is cheaper than polling a file lock, and
-/// several that read.
+/// The connections of one process to one database file: several that read, and one that writes, because SQLite has one
+/// writer at a time anyway and here it waits in memory instead of polling a file lock.
 ///
-///     auto opened = sqlite_database::open("shop.db");
-///     static constexpr sqlite::statement_text steps[] = {"CREATE TABLE orders (id INTEGER PRIMARY KEY, name TEXT)"};
-///     if (auto done = opened->migrate("shop", steps); !done) return done;
-///     auto name = opened->read([&](sqlite::database& on) {
-///         return sql::read_value<std::string>(on.prepare("SELECT name FROM orders WHERE id = ?", id));
-///     });
-///
-/// Thread rule: any thread. Blocking. Movable; no connection may be lent while it moves or is destroyed.
-class sqlite_database {
-    using connections = reconnecting_pool<sqlite::database>;
-
+/// Thread rule: any thread. Blocking. Movable; nothing may be on loan while it moves or dies.
+class pool {
 public:
-    using lease = connections::lease;
+    /// A connection on loan; given back at the end of the scope.
+    class lease {
+    public:
+        lease(lease&& other) noexcept
+            : from_{std::exchange(other.from_, nullptr)}, lent_{std::exchange(other.lent_, nullptr)} {}
+        lease& operator=(lease&&) = delete;
+        TOLLGATE_DECL ~lease();
 
-    /// Creates the file, readable and writable by its owner only, if there is none. Errors: invalid for a path that is
-    /// not a file's; unavailable if it cannot be opened.
-    static TOLLGATE_DECL result<sqlite_database> open(const std::string& path,
-                                                       const sqlite_database_settings& settings = {});
+        [[nodiscard]] database& operator*() const noexcept { return *lent_; }
+        [[nodiscard]] database* operator->() const noexcept { return lent_; }
 
-    TOLLGATE_DECL sqlite_database(sqlite_database&&) noexcept;
-    TOLLGATE_DECL sqlite_database& operator=(sqlite_database&&) noexcept;
-    TOLLGATE_DECL ~sqlite_database();
+    private:
+        friend class pool;
+        struct shelf;
+        lease(shelf& from, database& lent) noexcept : from_{&from}, lent_{&lent} {}
 
-    /// Brings the tables of one `component` up to date: runs those of `steps` that the file has not seen, in order, all
-    /// or none. A released step is never changed, only followed by others. See `sqlite::migrate`.
-    TOLLGATE_DECL result<void> migrate(std::string_view component, std::span<const sqlite::statement_text> steps);
+        shelf* from_;
+        database* lent_;
+    };
 
-    /// Calls `body(sqlite::database&)`, which returns a `result`, with a connection that cannot write. Throws nothing:
-    /// what `body` throws becomes an error (unavailable).
-    template <class Body>
-    std::invoke_result_t<Body&, sqlite::database&> read(Body&& body) noexcept {
-        return detail::without_exceptions([&]() -> std::invoke_result_t<Body&, sqlite::database&> {
-            auto on = reader();
-            if (!on) return std::move(on).error();
-            return body(**on);
-        });
-    }
+    static TOLLGATE_DECL result<pool> open(const std::string& path, const pool_settings& settings = {});
 
-    /// The same with the connection that writes. Each statement is a transaction of its own.
-    template <class Body>
-    std::invoke_result_t<Body&, sqlite::database&> write(Body&& body) noexcept {
-        return detail::without_exceptions([&]() -> std::invoke_result_t<Body&, sqlite::database&> {
-            auto on = writer();
-            if (!on) return std::move(on).error();
-            return body(**on);
-        });
-    }
+    TOLLGATE_DECL pool(pool&&) noexcept;
+    TOLLGATE_DECL pool& operator=(pool&&) noexcept;
+    TOLLGATE_DECL ~pool();
 
-    /// The same in one transaction, which is committed when `body` returns a value, and rolled back when it returns an
-    /// error or throws.
-    template <class Body>
-    std::invoke_result_t<Body&, sqlite::database&> transact(Body&& body) noexcept {
-        return detail::without_exceptions([&]() -> std::invoke_result_t<Body&, sqlite::database&> {
-            auto on = writer();
-            if (!on) return std::move(on).error();
-            return in_transaction(**on, body);
-        });
-    }
-
-    /// The same for what is not worth waiting for, see `writer_soon`.
-    template <class Body>
-    std::invoke_result_t<Body&, sqlite::database&> transact_soon(Body&& body) noexcept {
-        return detail::without_exceptions([&]() -> std::invoke_result_t<Body&, sqlite::database&> {
-            auto on = writer_soon();
-            if (!on) return std::move(on).error();
-            return in_transaction(**on, body);
-        });
-    }
-
-    /// A connection until the end of the scope. Error (unavailable) when none came free in time.
+    /// Problem (unavailable) when none came free in time.
     [[nodiscard]] TOLLGATE_DECL result<lease> reader();
     [[nodiscard]] TOLLGATE_DECL result<lease> writer();
-    /// Waits at most `wait_max` for the connection, and again for other processes. A tenth of a second is long enough
-    /// to come after a few commits, and short enough for a request whose purpose is another.
+    /// For what is not worth waiting for: `wait_max` for the connection, and again for other processes. A tenth of a
+    /// second is long enough to come after a few commits, and short enough for a request that does something else.
     [[nodiscard]] TOLLGATE_DECL result<lease> writer_soon(milliseconds wait_max = milliseconds{100});
 
-    /// Whether anything was committed, by this process or another, for a `sqlite_row_cache`. Its address stays the same
-    /// when the database moves.
-    [[nodiscard]] TOLLGATE_DECL const sqlite::change_stamp& changes() const noexcept;
+    /// Tells whether anything was committed, by this process or another. Stays where it is when the pool moves.
+    [[nodiscard]] TOLLGATE_DECL const change_stamp& changes() const noexcept;
 
 private:
     struct state;
-    explicit sqlite_database(std::unique_ptr<state> made) noexcept;
-
-    template <class Body>
-    static std::invoke_result_t<Body&, sqlite::database&> in_transaction(sqlite::database& on, Body& body) {
-        auto change = sqlite::transaction::begin(on);
-        if (!change) return std::move(change).error();
-        auto returned = body(on);
-        if (!returned) return returned;
-        if (auto done = change->commit(); !done) return std::move(done).error();
-        return returned;
-    }
+    explicit pool(std::unique_ptr<state> made) noexcept;
 
     std::unique_ptr<state> state_;
 };
 
-/// Rows of one query, by their key. A row is returned without a query until anything is committed to the file, so that a
-/// cached row is always what the query would return.
-///
-///     sqlite_row_cache<user_id, user_row> users{database.changes(), 16'384};
-///     auto user = users.find(id, [&] { return read_user(id); });   // result<std::optional<user_row>>
-///
-/// See `row_cache` for its bounds.
-template <class Key, class Row>
-using sqlite_row_cache = row_cache<Key, Row, sqlite::change_stamp>;
+}  // namespace tollgate::sqlite
 
-}  // namespace tollgate
+// <tollgate/store/detail/sqlite/row_cache.hpp>
 
-// <tollgate/store/sqlite_own_transaction.hpp>
+namespace tollgate::inline v0::sqlite {
 
-struct sqlite3;
+/// Gives a row out again exactly as long as nobody has committed anything to the database since it was read, so that
+/// what is remembered says the same as the query would.
+template <class Key, class Value>
+using row_cache = tollgate::row_cache<Key, Value, change_stamp>;
 
-namespace tollgate::inline v0 {
+}  // namespace tollgate::sqlite
 
-/// Takes events into a transaction of the integrator's own, on their own connection to the file that a `sqlite_store`
-/// lives in: their change and the deliveries that tell of it commit together, or neither does. Whatever happens, nobody
-/// is told of what was rolled back, and what was committed is told.
-///
-///     run(connection, "BEGIN IMMEDIATE");
-///     run(connection, "UPDATE sites SET published = 1 WHERE id = 7");
-///     tollgate::sqlite_own_transaction outbox{connection};
-///     const auto deliveries = tollgate::publish(outbox, services, {...}, now);
-///     run(connection, deliveries ? "COMMIT" : "ROLLBACK");
-///
-/// The rules, which are SQLite's:
-///
-/// - The file is the connection's `main` database, and was opened by a `sqlite_store` of this release before, which
-/// makes
-///   the tables. A file of another release is a problem (internal).
-/// - A transaction is open; without one it is a problem (invalid). Begin it with BEGIN IMMEDIATE: one that has read
-/// before
-///   it writes may find that it cannot write any more (SQLITE_BUSY_SNAPSHOT), and must begin anew.
-/// - Nobody else writes to the file until it ends: keep it short, and wait for nothing in it. While the store writes,
-/// the
-///   connection waits for as long as its own busy timeout says.
-/// - A problem takes back what this call has written. On a full disk SQLite itself may have rolled back all of the
-///   transaction (`sqlite3_get_autocommit` tells). Roll back after any problem, unless your change matters without.
-/// - It is durable when your COMMIT returns, as far as your connection says: `synchronous = FULL` for loss of power,
-/// too.
-///   A dispatcher of any process on the file finds it within its `look_interval`, or at once with `wake()` after
-///   COMMIT.
-///
-/// One thread at a time, that which has the connection. Blocking. Nothing is thrown.
-class sqlite_own_transaction {
+// <tollgate/store/detail/sqlite/access_tokens.hpp>
+
+namespace tollgate::inline v0::sqlite {
+
+/// The access-token verbs of `token_store`, on SQLite.
+class access_tokens {
 public:
-    static constexpr bool blocking = true;
+    access_tokens(pool& connections, std::size_t cached_max)
+        : connections_{connections}, credentials_{connections.changes(), cached_max} {}
 
-    /// The connection stays the integrator's. Made for one transaction or for all of them: it keeps nothing.
-    explicit sqlite_own_transaction(sqlite3* connection) noexcept : connection_{connection} {}
-
-    TOLLGATE_DECL result<std::size_t> append_event(const event& happened, const message_seed& seed,
-                                                    instant now) noexcept;
+    TOLLGATE_DECL result<std::optional<token_credential>> find(const digest& token);
+    [[nodiscard]] std::optional<std::optional<token_credential>> recall(const digest& token) const noexcept {
+        return credentials_.recall(token);
+    }
+    TOLLGATE_DECL result<void> create(const new_access_token& made);
+    TOLLGATE_DECL result<bool> revoke(const digest& token);
+    /// Also of its grant. Waits for nobody for long: a request does.
+    TOLLGATE_DECL result<void> record_use(const digest& token, instant now);
 
 private:
-    sqlite3* connection_;
+    TOLLGATE_DECL result<std::optional<token_credential>> read(const digest& token);
+
+    pool& connections_;
+    row_cache<digest, token_credential> credentials_;
 };
 
-static_assert(event_sink<sqlite_own_transaction>);
+}  // namespace tollgate::sqlite
 
-}  // namespace tollgate
+// <tollgate/store/detail/sqlite/applications.hpp>
 
-#if !defined(TOLLGATE_SEPARATE_COMPILATION) || defined(TOLLGATE_SOURCE)
+namespace tollgate::inline v0::sqlite {
 
-#include <sqlite3.h>
-#include <unordered_set>
+/// The verbs of `application_store`, on SQLite.
+class applications {
+public:
+    explicit applications(pool& connections) : connections_{connections} {}
+
+    TOLLGATE_DECL result<application_id> create(const new_application& made, std::size_t applications_per_user_max);
+    TOLLGATE_DECL result<std::optional<application>> find(std::string_view client_id);
+    TOLLGATE_DECL result<std::vector<application>> of(user_id owner);
+    TOLLGATE_DECL result<bool> replace_secret(user_id owner, application_id id, const digest& secret);
+    TOLLGATE_DECL result<bool> remove(user_id owner, application_id id);
+
+private:
+    pool& connections_;
+};
+
+}  // namespace tollgate::sqlite
 
 // <tollgate/store/detail/sqlite/delivery_history.hpp>
 
@@ -26667,7 +26555,7 @@ namespace tollgate::inline v0::sqlite {
 /// The verbs of `outbox` that a hook's owner looks at deliveries with, and puts them right; and what is forgotten.
 class delivery_history {
 public:
-    explicit delivery_history(sqlite_database& connections) : connections_{connections} {}
+    explicit delivery_history(pool& connections) : connections_{connections} {}
 
     TOLLGATE_DECL result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of,
                                                                std::size_t rows_max,
@@ -26680,8 +26568,74 @@ public:
     TOLLGATE_DECL result<std::size_t> sweep(instant ended_before, std::size_t rows_max);
 
 private:
-    sqlite_database& connections_;
+    pool& connections_;
 };
+
+}  // namespace tollgate::sqlite
+
+// <tollgate/store/detail/sqlite/grants.hpp>
+
+namespace tollgate::inline v0::sqlite {
+
+/// The verbs of `grant_store`, on SQLite.
+class grants {
+public:
+    explicit grants(pool& connections) : connections_{connections} {}
+
+    TOLLGATE_DECL result<std::optional<scope_set>> granted(user_id user, application_id application);
+    TOLLGATE_DECL result<code_result> create_code(const new_authorization_code& made);
+    TOLLGATE_DECL result<redeemed_code> redeem(const code_redemption& shown);
+    TOLLGATE_DECL result<refreshed_token> refresh(const token_refresh& shown);
+    TOLLGATE_DECL result<void> revoke_token(application_id application, const digest& token);
+    TOLLGATE_DECL result<std::vector<grant>> of(user_id user);
+    TOLLGATE_DECL result<bool> revoke(user_id user, application_id application);
+    TOLLGATE_DECL result<std::size_t> sweep_expired(instant now, std::size_t rows_max);
+
+private:
+    pool& connections_;
+};
+
+}  // namespace tollgate::sqlite
+
+// <tollgate/store/detail/sqlite/hooks.hpp>
+
+namespace tollgate::inline v0::sqlite {
+
+/// The verbs of `hook_store`, on SQLite.
+class hooks {
+public:
+    explicit hooks(pool& connections) : connections_{connections} {}
+
+    TOLLGATE_DECL result<hook_id> create(const new_hook& made, std::size_t hooks_per_event_max);
+    TOLLGATE_DECL result<std::vector<hook>> of(const account_ref& account);
+    TOLLGATE_DECL result<std::optional<account_ref>> account_of(const service_name& service, hook_id id);
+    TOLLGATE_DECL result<bool> replace_secret(const account_ref& account, hook_id id, const std::string& secret,
+                                               instant old_valid_until);
+    TOLLGATE_DECL result<bool> remove(const account_ref& account, hook_id id);
+
+private:
+    pool& connections_;
+};
+
+}  // namespace tollgate::sqlite
+
+// <tollgate/store/detail/sqlite/migrations.hpp>
+
+namespace tollgate::inline v0::sqlite {
+
+/// Brings the tables of one `component` up to date: runs those of `steps` that its file has not seen yet, in order, all
+/// or none. A file is at version n when n steps were done; a released step is never changed, only followed.
+///
+/// Safe when several processes open one file at once: one does the work, the others wait and find it done. A file of a
+/// later version than `steps` know is a problem (internal) that says so, and is left alone.
+///
+/// Versions are kept in a table and by component, not in PRAGMA user_version: the file may be an integrator's own, with
+/// tables and a version of theirs, so that their rows and ours commit together.
+TOLLGATE_DECL result<void> migrate(database& on, std::string_view component, std::span<const sql> steps);
+
+/// Whether the tables are exactly at the version of `steps`; a problem (internal) that says so when they are not, or are
+/// not there.
+TOLLGATE_DECL result<void> expect_migrated(database& on, std::string_view component, std::span<const sql> steps);
 
 }  // namespace tollgate::sqlite
 
@@ -26738,7 +26692,7 @@ namespace tollgate::inline v0::sqlite {
 /// The verbs of `outbox` that send: what is due, and what came of it.
 class outbox {
 public:
-    explicit outbox(sqlite_database& connections) : connections_{connections} {}
+    explicit outbox(pool& connections) : connections_{connections} {}
 
     TOLLGATE_DECL result<std::size_t> append(const event& happened, const message_seed& seed, instant now);
     TOLLGATE_DECL result<claimed_deliveries> claim(const claim_terms& terms);
@@ -26748,723 +26702,39 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
 
 private:
-    sqlite_database& connections_;
+    pool& connections_;
     /// Since what is beyond the bound was removed, of each hook. Whoever has the connection that writes has it, too.
     std::unordered_map<hook_id, unsigned> ended_;
 };
 
 }  // namespace tollgate::sqlite
 
-// <tollgate/store/detail/sqlite/store_impl.hpp>
-
-namespace tollgate::inline v0 {
-
-/// What the verbs work on. Each is defined in the file of its family: personal_tokens.ipp, access_tokens.ipp, hooks.ipp,
-/// applications.ipp, grants.ipp, sessions.ipp and outbox.ipp.
-struct sqlite_store::impl {
-    impl(sqlite_database opened, std::size_t cached_credentials_max)
-        : database{std::move(opened)},
-          personal_tokens{database.changes(), cached_credentials_max},
-          access_tokens{database.changes(), cached_credentials_max},
-          deliveries{database},
-          history{database} {}
-
-    sqlite_database database;
-    sqlite_row_cache<token_username, token_credential> personal_tokens;
-    sqlite_row_cache<digest, token_credential> access_tokens;
-    sqlite::outbox deliveries;
-    sqlite::delivery_history history;
-};
-
-namespace sqlite {
-
-/// The number of a row that has no id in the model.
-using row_number = std::int64_t;
-
-/// Inserts an access token, issued with this refresh token or with none, and deletes those that the user and the
-/// application have beyond the bound. Precondition: in a transaction.
-TOLLGATE_DECL result<void> insert_access_token(database& on, const new_access_token& made,
-                                                std::optional<row_number> refresh_token);
-
-}  // namespace sqlite
-
-}  // namespace tollgate
-
-// <tollgate/store/detail/sqlite/access_tokens.ipp>
-
-namespace tollgate::inline v0 {
-
-TOLLGATE_DECL result<void> sqlite::insert_access_token(database& on, const new_access_token& made,
-                                                        std::optional<row_number> refresh_token) {
-    auto done = on.run(
-        "INSERT INTO tollgate_access_tokens "
-        "(token_digest, user, application, scopes, created_at, expires_at, refresh_token) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        made.token_digest, made.user, made.application, made.scopes, made.created_at, made.expires_at, refresh_token);
-    if (!done) return token_exists(std::move(done).error());
-    return on.run(
-        "DELETE FROM tollgate_access_tokens WHERE token_digest IN "
-        "(SELECT token_digest FROM tollgate_access_tokens WHERE application = ?1 AND user = ?2 AND token_digest <> ?3 "
-        "ORDER BY expires_at DESC LIMIT -1 OFFSET ?4)",
-        made.application, made.user, made.token_digest, limits::access_tokens_per_grant_max - 1);
-}
-
-TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_access_token(const digest& token) noexcept {
-    return impl_->access_tokens.find(token, [&] {
-        return impl_->database.read([&](sqlite::database& on) {
-            return sql::read_one<user_id, application_id, scope_set, instant, std::optional<instant>>(
-                on.prepare("SELECT user, application, scopes, expires_at, last_used_at FROM tollgate_access_tokens "
-                           "WHERE token_digest = ?",
-                           token),
-                [&](user_id user, application_id application, scope_set& scopes, instant expires_at,
-                    std::optional<instant> last_used_at) {
-                    return token_credential{user, token, scopes, expires_at, application, last_used_at};
-                });
-        });
-    });
-}
-
-TOLLGATE_DECL std::optional<std::optional<token_credential>> sqlite_store::recall_access_token(
-    const digest& token) const noexcept {
-    return impl_->access_tokens.recall(token);
-}
-
-TOLLGATE_DECL result<void> sqlite_store::create_access_token(const new_access_token& made) noexcept {
-    return impl_->database.transact(
-        [&](sqlite::database& on) { return sqlite::insert_access_token(on, made, std::nullopt); });
-}
-
-TOLLGATE_DECL result<bool> sqlite_store::revoke_access_token(const digest& token) noexcept {
-    return impl_->database.write([&](sqlite::database& on) {
-        return on.run_counted("DELETE FROM tollgate_access_tokens WHERE token_digest = ?", token);
-    });
-}
-
-TOLLGATE_DECL result<void> sqlite_store::record_access_token_use(const digest& token, instant now) noexcept {
-    return impl_->database.transact_soon([&](sqlite::database& on) -> result<void> {
-        if (auto done = on.run("UPDATE tollgate_access_tokens SET last_used_at = ? WHERE token_digest = ?", now, token);
-            !done)
-            return done;
-        return on.run(
-            "UPDATE tollgate_grants SET last_used_at = ? WHERE (user, application) = "
-            "(SELECT user, application FROM tollgate_access_tokens WHERE token_digest = ?)",
-            now, token);
-    });
-}
-
-}  // namespace tollgate
-
-// <tollgate/store/detail/sqlite/applications.ipp>
-
-namespace tollgate::inline v0 {
-
-TOLLGATE_DECL result<application_id> sqlite_store::create_application(const new_application& made,
-                                                                      std::size_t applications_per_user_max) noexcept {
-    return impl_->database.write([&](sqlite::database& on) -> result<application_id> {
-        // One statement holds the write lock from its start: none is inserted between the count and the insertion.
-        auto done = on.run(
-            "INSERT INTO tollgate_applications "
-            "(owner, client_id, secret_digest, name, website, description, redirect_url, created_at) "
-            "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 "
-            "WHERE ?9 > (SELECT count(*) FROM tollgate_applications WHERE owner = ?1)",
-            made.owner, made.client_id, made.secret_digest, made.name, made.website, made.description,
-            made.redirect_url, made.created_at, applications_per_user_max);
-        if (!done) return application_exists(std::move(done).error());
-        if (on.changes() == 0) return too_many_applications(applications_per_user_max);
-        return application_id{on.last_insert_id()};
-    });
-}
-
-TOLLGATE_DECL result<std::optional<application>> sqlite_store::find_application(std::string_view client_id) noexcept {
-    if (client_id.size() > client_id_text::bytes_max) return std::optional<application>{};  // longer than any
-    return impl_->database.read([&](sqlite::database& on) {
-        return sql::first_of(sql::read_applications(
-            on.prepare("SELECT id, owner, client_id, secret_digest, name, website, description, redirect_url, "
-                       "created_at FROM tollgate_applications WHERE client_id = ?",
-                       client_id)));
-    });
-}
-
-TOLLGATE_DECL result<std::vector<application>> sqlite_store::applications_of(user_id owner) noexcept {
-    return impl_->database.read([&](sqlite::database& on) {
-        return sql::read_applications(
-            on.prepare("SELECT id, owner, client_id, secret_digest, name, website, description, redirect_url, "
-                       "created_at FROM tollgate_applications WHERE owner = ? ORDER BY id",
-                       owner));
-    });
-}
-
-TOLLGATE_DECL result<bool> sqlite_store::replace_client_secret(user_id owner, application_id id,
-                                                               const digest& secret) noexcept {
-    return impl_->database.write([&](sqlite::database& on) {
-        return on.run_counted("UPDATE tollgate_applications SET secret_digest = ? WHERE id = ? AND owner = ?", secret,
-                              id, owner);
-    });
-}
-
-TOLLGATE_DECL result<bool> sqlite_store::delete_application(user_id owner, application_id id) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
-        // The schema deletes its grants with it, and their codes and refresh tokens.
-        auto deleted = on.run_counted("DELETE FROM tollgate_applications WHERE id = ? AND owner = ?", id, owner);
-        if (!deleted || !*deleted) return deleted;
-        if (auto done = on.run("DELETE FROM tollgate_access_tokens WHERE application = ?", id); !done)
-            return std::move(done).error();
-        return true;
-    });
-}
-
-}  // namespace tollgate
-
-// <tollgate/store/detail/sqlite/grants.ipp>
-
-namespace tollgate::inline v0 {
-
-namespace sqlite::detail {
-
-/// The grant between a user and an application, with these scopes added to those it has; created if there is none. None
-/// if a scope would have to be added, and `only_if_granted`.
-inline result<std::optional<row_number>> widen_grant(database& on, const new_authorization_code& made) {
-    auto existing = on.prepare("SELECT id, scopes FROM tollgate_grants WHERE user = ? AND application = ?", made.user,
-                           made.application)
-                    .next<row_number, scope_set>();
-    if (!existing) return std::move(existing).error();
-    scope_set scopes = *existing ? std::get<1>(**existing) : scope_set{};
-    if (made.only_if_granted && (!*existing || !scopes.contains_all(made.scopes))) return std::optional<row_number>{};
-    if (!made.scopes.for_each([&](std::string_view each) { return scopes.add(each); })) return too_many_scopes();
-    if (*existing) {
-        const row_number id = std::get<0>(**existing);
-        if (scopes == std::get<1>(**existing)) return std::optional{id};
-        if (auto done = on.run("UPDATE tollgate_grants SET scopes = ? WHERE id = ?", scopes, id); !done)
-            return std::move(done).error();
-        return std::optional{id};
-    }
-    if (auto done = on.run("INSERT INTO tollgate_grants (user, application, scopes, created_at) VALUES (?, ?, ?, ?)",
-                           made.user, made.application, scopes, made.created_at);
-        !done)
-        return std::move(done).error();
-    return std::optional{on.last_insert_id()};
-}
-
-/// Revokes a refresh token and what was made with it.
-inline result<void> revoke_refresh_token(database& on, row_number refresh_token) {
-    if (auto done = on.run("DELETE FROM tollgate_access_tokens WHERE refresh_token = ?", refresh_token); !done)
-        return done;
-    return on.run("DELETE FROM tollgate_refresh_tokens WHERE id = ?", refresh_token);
-}
-
-/// The refresh token of a pair, and its row.
-inline result<row_number> insert_refresh_token(database& on, const issued_tokens& made, row_number access_grant,
-                                                const scope_set& scopes) {
-    auto done = on.run(
-        "INSERT INTO tollgate_refresh_tokens (token_digest, access_grant, scopes, expires_at, ends_at) "
-        "VALUES (?, ?, ?, ?, ?)",
-        made.refresh_digest, access_grant, scopes, (std::min)(made.refresh_expires_at, made.refresh_ends_at),
-        made.refresh_ends_at);
-    if (!done) return token_exists(std::move(done).error());
-    const row_number id = on.last_insert_id();
-    // The token that expires last was used last.
-    if (done = on.run("DELETE FROM tollgate_refresh_tokens WHERE id IN "
-                      "(SELECT id FROM tollgate_refresh_tokens WHERE access_grant = ? AND id <> ? "
-                      "ORDER BY expires_at DESC LIMIT -1 OFFSET ?)",
-                      access_grant, id, limits::refresh_tokens_per_grant_max - 1);
-        !done)
-        return std::move(done).error();
-    return id;
-}
-
-}  // namespace sqlite::detail
-
-TOLLGATE_DECL result<std::optional<scope_set>> sqlite_store::granted_scopes(user_id user,
-                                                                            application_id application) noexcept {
-    return impl_->database.read([&](sqlite::database& on) {
-        return sql::read_value<scope_set>(
-            on.prepare("SELECT scopes FROM tollgate_grants WHERE user = ? AND application = ?", user, application));
-    });
-}
-
-TOLLGATE_DECL result<code_result> sqlite_store::create_code(const new_authorization_code& made) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<code_result> {
-        auto there =
-            on.prepare("SELECT refresh_token IS NOT NULL FROM tollgate_codes WHERE code_digest = ?", made.code_digest)
-                .next<bool>();
-        if (!there) return std::move(there).error();
-        if (*there) return std::get<0>(**there) ? code_result::spent : code_result::waiting;
-        auto known =
-            on.prepare("SELECT id FROM tollgate_applications WHERE id = ?", made.application).next<application_id>();
-        if (!known) return std::move(known).error();
-        if (!*known) return not_found();
-
-        const auto widened = sqlite::detail::widen_grant(on, made);
-        if (!widened) return widened.error();
-        if (!*widened) return code_result::not_granted;
-        const auto access_grant = **widened;
-        if (auto done =
-                on.run("INSERT INTO tollgate_codes "
-                       "(code_digest, access_grant, scopes, redirect, code_challenge, expires_at, forget_at) "
-                       "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)",
-                       made.code_digest, access_grant, made.scopes, made.redirect, made.code_challenge, made.expires_at);
-            !done)
-            return std::move(done).error();
-        if (auto done = on.run("DELETE FROM tollgate_codes WHERE id IN (SELECT id FROM tollgate_codes "
-                               "WHERE access_grant = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
-                               access_grant, limits::codes_per_grant_max);
-            !done)
-            return std::move(done).error();
-        return code_result::created;
-    });
-}
-
-TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redemption& shown) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<redeemed_code> {
-        auto row = on.prepare(
-                         "SELECT codes.id, access_grant, user, codes.scopes, redirect, code_challenge, expires_at, "
-                         "refresh_token FROM tollgate_codes AS codes JOIN tollgate_grants ON access_grant = "
-                         "tollgate_grants.id WHERE code_digest = ? AND application = ?",
-                         shown.code_digest, shown.application)
-                       .next<sqlite::row_number, sqlite::row_number, user_id, scope_set, std::string,
-                             std::optional<std::string>, instant, std::optional<sqlite::row_number>>();
-        if (!row) return std::move(row).error();
-        if (!*row) return redeemed_code{};
-        const auto& [code, access_grant, user, scopes, redirect, code_challenge, expires_at, refresh_token] = **row;
-        if (refresh_token) {
-            if (auto done = sqlite::detail::revoke_refresh_token(on, *refresh_token); !done)
-                return std::move(done).error();
-            return redeemed_code{redemption_result::reused, {}, {}};
-        }
-        if (expires_at <= shown.now) return redeemed_code{redemption_result::expired, {}, {}};
-        if (shown.redirect_uri && *shown.redirect_uri != redirect)
-            return redeemed_code{redemption_result::redirect_mismatch, {}, {}};
-        if (shown.code_challenge != code_challenge)
-            return redeemed_code{redemption_result::verifier_mismatch, {}, {}};
-
-        const auto made = sqlite::detail::insert_refresh_token(on, shown.tokens, access_grant, scopes);
-        if (!made) return made.error();
-        if (auto done = sqlite::insert_access_token(
-                on,
-                {user, shown.application, shown.tokens.access_digest, scopes, shown.now, shown.tokens.access_expires_at},
-                *made);
-            !done)
-            return std::move(done).error();
-        if (auto done = on.run("UPDATE tollgate_codes SET refresh_token = ?, forget_at = ? WHERE id = ?", *made,
-                               expires_at + seconds{limits::spent_code_seconds}, code);
-            !done)
-            return std::move(done).error();
-        return redeemed_code{redemption_result::redeemed, user, scopes};
-    });
-}
-
-TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const token_refresh& shown) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<refreshed_token> {
-        auto row = on.prepare(
-                         "SELECT tokens.id, user, tokens.scopes, ends_at FROM tollgate_refresh_tokens AS tokens "
-                         "JOIN tollgate_grants ON access_grant = tollgate_grants.id "
-                         "WHERE token_digest = ? AND application = ? AND expires_at > ?",
-                         shown.refresh_digest, shown.application, shown.now)
-                       .next<sqlite::row_number, user_id, scope_set, instant>();
-        if (!row) return std::move(row).error();
-        if (!*row) return refreshed_token{};
-        const auto& [token, user, granted, ends_at] = **row;
-        if (shown.narrowed && !shown.narrowed->for_each([&](std::string_view each) { return granted.contains(each); }))
-            return refreshed_token{refresh_result::too_wide, {}};
-
-        const scope_set& scopes = shown.narrowed ? *shown.narrowed : granted;
-        if (auto done = sqlite::insert_access_token(
-                on, {user, shown.application, shown.access_digest, scopes, shown.now, shown.access_expires_at}, token);
-            !done)
-            return std::move(done).error();
-        if (auto done = on.run("UPDATE tollgate_refresh_tokens SET expires_at = ? WHERE id = ?",
-                               (std::min)(instant{shown.now + shown.refresh_lifetime}, ends_at), token);
-            !done)
-            return std::move(done).error();
-        return refreshed_token{refresh_result::refreshed, scopes};
-    });
-}
-
-TOLLGATE_DECL result<void> sqlite_store::revoke_oauth_token(application_id application, const digest& token) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<void> {
-        auto row = on.prepare(
-                         "SELECT tokens.id FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants "
-                         "ON access_grant = tollgate_grants.id WHERE token_digest = ? AND application = ?",
-                         token, application)
-                       .next<sqlite::row_number>();
-        if (!row) return std::move(row).error();
-        if (*row) return sqlite::detail::revoke_refresh_token(on, std::get<0>(**row));
-        return on.run("DELETE FROM tollgate_access_tokens WHERE token_digest = ? AND application = ?", token,
-                      application);
-    });
-}
-
-TOLLGATE_DECL result<std::vector<grant>> sqlite_store::grants_of(user_id user) noexcept {
-    return impl_->database.read([&](sqlite::database& on) {
-        return sql::read_grants(
-            on.prepare("SELECT grants.id, application, name, website, scopes, grants.created_at, last_used_at "
-                       "FROM tollgate_grants AS grants JOIN tollgate_applications "
-                       "ON application = tollgate_applications.id WHERE user = ? ORDER BY grants.id",
-                       user),
-            user);
-    });
-}
-
-TOLLGATE_DECL result<bool> sqlite_store::revoke_grant(user_id user, application_id application) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
-        // Also those without a grant: the application must lose all access.
-        if (auto done =
-                on.run("DELETE FROM tollgate_access_tokens WHERE application = ? AND user = ?", application, user);
-            !done)
-            return std::move(done).error();
-        return on.run_counted("DELETE FROM tollgate_grants WHERE user = ? AND application = ?", user, application);
-    });
-}
-
-TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_expired(instant now, std::size_t rows_max) noexcept {
-    if (rows_max == 0) return std::size_t{0};
-    // Without the write lock first: often there is nothing to delete.
-    const auto any = impl_->database.read([&](sqlite::database& on) {
-        return sql::read_value<bool>(
-            on.prepare("SELECT EXISTS (SELECT 1 FROM tollgate_codes WHERE forget_at <= ?1) "
-                       "OR EXISTS (SELECT 1 FROM tollgate_access_tokens WHERE expires_at <= ?1) "
-                       "OR EXISTS (SELECT 1 FROM tollgate_refresh_tokens WHERE expires_at <= ?1)",
-                       now));
-    });
-    if (!any) return any.error();
-    if (!any->value_or(true)) return std::size_t{0};
-    return impl_->database.transact([&](sqlite::database& on) -> result<std::size_t> {
-        std::size_t swept = 0;
-        const auto sweep = [&](sql::statement_text statement) -> result<void> {
-            auto done = on.run(statement, now, rows_max - swept);
-            if (done) swept += static_cast<std::size_t>(on.changes());
-            return done;
-        };
-        if (auto done = sweep("DELETE FROM tollgate_codes WHERE id IN "
-                              "(SELECT id FROM tollgate_codes WHERE forget_at <= ? ORDER BY forget_at LIMIT ?)");
-            !done)
-            return std::move(done).error();
-        if (auto done = sweep("DELETE FROM tollgate_access_tokens WHERE token_digest IN "
-                              "(SELECT token_digest FROM tollgate_access_tokens WHERE expires_at <= ? "
-                              "ORDER BY expires_at LIMIT ?)");
-            !done)
-            return std::move(done).error();
-        if (auto done = sweep("DELETE FROM tollgate_refresh_tokens WHERE id IN "
-                              "(SELECT id FROM tollgate_refresh_tokens WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)");
-            !done)
-            return std::move(done).error();
-        return swept;
-    });
-}
-
-}  // namespace tollgate
-
-// <tollgate/store/detail/sqlite/delivery_columns.hpp>
+// <tollgate/store/detail/sqlite/personal_tokens.hpp>
 
 namespace tollgate::inline v0::sqlite {
 
-/// How the values of an enumeration are written, in their order: kept as text, so that whoever looks into the file sees
-/// what it says, and no later release can take one for another.
-template <class Enum, std::size_t Count>
-struct text_column {
-    using texts = std::array<std::string_view, Count>;
+/// The personal-token verbs of `token_store`, on SQLite.
+class personal_tokens {
+public:
+    personal_tokens(pool& connections, std::size_t cached_max)
+        : connections_{connections}, credentials_{connections.changes(), cached_max} {}
 
-    static std::optional<Enum> read(const texts& all, const cell& from) noexcept {
-        const auto text = from.text();
-        for (std::size_t i = 0; i < Count; ++i)
-            if (text == all[i]) return static_cast<Enum>(i);
-        return std::nullopt;
-    }
-    static void write(const texts& all, parameter to, Enum value) noexcept {
-        to.text(all[static_cast<std::size_t>(value)]);
-    }
-};
+    TOLLGATE_DECL result<std::optional<token_credential>> find(std::string_view username);
+    TOLLGATE_DECL std::optional<std::optional<token_credential>> recall(std::string_view username) const noexcept;
+    TOLLGATE_DECL result<token_id> create(const new_personal_token& made, std::size_t tokens_per_user_max);
+    TOLLGATE_DECL result<std::vector<personal_token>> of(user_id user);
+    TOLLGATE_DECL result<bool> revoke(token_id id);
+    /// Waits for nobody for long: a request does.
+    TOLLGATE_DECL result<void> record_use(std::string_view username, instant now);
 
-template <>
-struct column<attempt_end> : text_column<attempt_end, 8> {
-    static constexpr texts all{"answered", "no_address", "refused_address", "no_connection",
-                               "no_tls",   "timed_out",  "broken_off",      "bad_answer"};
-    static std::optional<attempt_end> read(const cell& from) noexcept { return text_column::read(all, from); }
-    static void write(parameter to, attempt_end value) noexcept { text_column::write(all, to, value); }
-};
+private:
+    TOLLGATE_DECL result<std::optional<token_credential>> read(const token_username& username);
 
-template <>
-struct column<delivery_state> : text_column<delivery_state, 4> {
-    static constexpr texts all{"waiting", "delivered", "given_up", "held"};
-    static std::optional<delivery_state> read(const cell& from) noexcept { return text_column::read(all, from); }
-    static void write(parameter to, delivery_state value) noexcept { text_column::write(all, to, value); }
-};
-
-template <>
-struct column<disable_reason> : text_column<disable_reason, 2> {
-    static constexpr texts all{"gone", "failing"};
-    static std::optional<disable_reason> read(const cell& from) noexcept { return text_column::read(all, from); }
-    static void write(parameter to, disable_reason value) noexcept { text_column::write(all, to, value); }
-};
-
-/// Bytes of any kind, as a stranger's answer has them; text would have to be some.
-struct blob_text {
-    std::string bytes;
-};
-
-template <>
-struct column<blob_text> {
-    static std::optional<blob_text> read(const cell& from) {
-        const auto bytes = from.blob();
-        if (!bytes) return std::nullopt;
-        return blob_text{std::string{*bytes}};
-    }
-    static void write(parameter to, const blob_text& value) noexcept { to.blob(value.bytes); }
+    pool& connections_;
+    row_cache<token_username, token_credential> credentials_;
 };
 
 }  // namespace tollgate::sqlite
-
-// <tollgate/store/detail/sqlite/remove_deliveries.hpp>
-
-namespace tollgate::inline v0::sqlite {
-
-/// How many deliveries one transaction removes: a few ms, which others wait for.
-inline constexpr std::size_t removed_at_once_max = 1000;
-
-/// A delivery, its attempts, and its event if it was the last that had it. Within the caller's transaction, as are those
-/// below.
-TOLLGATE_DECL result<void> remove_delivery(database& on, delivery_id id, std::int64_t event);
-
-/// Those that a deleted hook of the host has under way, so that others get their leases.
-TOLLGATE_DECL result<void> remove_leased_deliveries(database& on, hook_id deleted, const std::string& host);
-
-/// Deliveries of hooks that were deleted, and the rows of hooks that have none left. How many deliveries.
-///
-/// A deleted hook's row is no service's (the empty name) until then, so that no verb finds it by its account.
-TOLLGATE_DECL result<std::size_t> remove_deliveries_of_deleted(database& on, std::size_t rows_max);
-
-/// Those that ended before then, the first to end first; how many.
-TOLLGATE_DECL result<std::size_t> remove_ended_before(database& on, instant then, std::size_t rows_max);
-
-/// What a hook has that ended, beyond what is kept of it.
-TOLLGATE_DECL result<void> remove_ended_beyond(database& on, hook_id of, std::size_t kept, std::size_t rows_max);
-
-}  // namespace tollgate::sqlite
-
-// <tollgate/store/detail/sqlite/hooks.ipp>
-
-namespace tollgate::inline v0 {
-
-TOLLGATE_DECL result<hook_id> sqlite_store::create_hook(const new_hook& made,
-                                                        std::size_t hooks_per_event_max) noexcept {
-    return impl_->database.write([&](sqlite::database& on) -> result<hook_id> {
-        // One statement holds the write lock from its start: none is inserted between the count and the insertion.
-        auto done = on.run(
-            "INSERT INTO tollgate_hooks (service, account, event, source, type, target_url, secret, created_at) "
-            "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE ?9 > (SELECT count(*) FROM tollgate_hooks "
-            "WHERE service = ?1 AND account = ?2 AND event = ?3)",
-            made.account.service, made.account.account, made.event, made.source, made.type, made.target_url,
-            made.secret, made.created_at, hooks_per_event_max);
-        if (!done) return std::move(done).error();
-        if (on.changes() == 0) return too_many_hooks(hooks_per_event_max);
-        return hook_id{on.last_insert_id()};
-    });
-}
-
-TOLLGATE_DECL result<std::vector<hook>> sqlite_store::hooks_of(const account_ref& account) noexcept {
-    return impl_->database.read([&](sqlite::database& on) {
-        return sql::read_hooks(
-            on.prepare("SELECT id, event, source, type, target_url, created_at, disabled_at, disable_reason, "
-                       "failing_since FROM tollgate_hooks WHERE service = ? AND account = ? ORDER BY id",
-                       account.service, account.account),
-            account);
-    });
-}
-
-TOLLGATE_DECL result<std::optional<account_ref>> sqlite_store::account_of_hook(const service_name& service,
-                                                                               hook_id id) noexcept {
-    return impl_->database.read([&](sqlite::database& on) {
-        return sql::read_one<account_id>(
-            on.prepare("SELECT account FROM tollgate_hooks WHERE id = ? AND service = ?", id, service),
-            [&](account_id account) { return account_ref{service, account}; });
-    });
-}
-
-TOLLGATE_DECL result<bool> sqlite_store::replace_hook_secret(const account_ref& account, hook_id id,
-                                                              const std::string& secret,
-                                                              instant old_valid_until) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
-        auto kept = on.run_counted(
-            "INSERT INTO tollgate_hook_secrets (hook, secret, valid_until) "
-            "SELECT id, secret, ? FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?",
-            old_valid_until, id, account.service, account.account);
-        if (!kept || !*kept) return kept;
-        if (auto done = on.run("DELETE FROM tollgate_hook_secrets WHERE id IN (SELECT id FROM tollgate_hook_secrets "
-                               "WHERE hook = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
-                               id, limits::previous_secrets_max);
-            !done)
-            return std::move(done).error();
-        if (auto done = on.run("UPDATE tollgate_hooks SET secret = ? WHERE id = ?", secret, id); !done)
-            return std::move(done).error();
-        return true;
-    });
-}
-
-TOLLGATE_DECL result<bool> sqlite_store::delete_hook(const account_ref& account, hook_id id) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
-        auto target = sql::read_value<std::string>(
-            on.prepare("SELECT target_url FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?", id,
-                       account.service, account.account));
-        if (!target) return std::move(target).error();
-        if (!*target) return false;
-        // It belongs to no service from now on, so that no verb finds it. Removing many deliveries takes long: claims
-        // that meet them, and sweeps, remove the rest.
-        if (auto done = on.run("UPDATE tollgate_hooks SET service = '', secret = '' WHERE id = ?", id); !done)
-            return std::move(done).error();
-        if (auto done = on.run("DELETE FROM tollgate_hook_secrets WHERE hook = ?", id); !done)
-            return std::move(done).error();
-        const std::string host = delivery_host(**target);
-        if (auto done = sqlite::remove_leased_deliveries(on, id, host); !done) return std::move(done).error();
-        if (auto done = sqlite::remove_deliveries_of_deleted(on, sqlite::removed_at_once_max); !done)
-            return std::move(done).error();
-        if (auto done = sqlite::delivery_hosts{on}.lost_deliveries(host); !done) return std::move(done).error();
-        return true;
-    });
-}
-
-}  // namespace tollgate
-
-// <tollgate/store/detail/sqlite/personal_tokens.ipp>
-
-namespace tollgate::inline v0 {
-
-TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_personal_token(
-    std::string_view username) noexcept {
-    const auto name = token_username::from(username);
-    if (!name) return std::optional<token_credential>{};  // longer than any that exists
-    return impl_->personal_tokens.find(*name, [&] {
-        return impl_->database.read([&](sqlite::database& on) {
-            return sql::read_one<user_id, digest, scope_set, std::optional<instant>>(
-                on.prepare("SELECT user, secret_digest, scopes, last_used_at FROM tollgate_personal_tokens "
-                           "WHERE username = ?",
-                           *name),
-                [](user_id user, digest& secret, scope_set& scopes, std::optional<instant> last_used_at) {
-                    return token_credential{user, secret, scopes, std::nullopt, std::nullopt, last_used_at};
-                });
-        });
-    });
-}
-
-TOLLGATE_DECL std::optional<std::optional<token_credential>> sqlite_store::recall_personal_token(
-    std::string_view username) const noexcept {
-    const auto name = token_username::from(username);
-    if (!name) return std::nullopt;
-    return impl_->personal_tokens.recall(*name);
-}
-
-TOLLGATE_DECL result<token_id> sqlite_store::create_personal_token(const new_personal_token& made,
-                                                                   std::size_t tokens_per_user_max) noexcept {
-    return impl_->database.write([&](sqlite::database& on) -> result<token_id> {
-        // One statement holds the write lock from its start: none is inserted between the count and the insertion.
-        auto done = on.run(
-            "INSERT INTO tollgate_personal_tokens (user, username, secret_digest, description, scopes, created_at) "
-            "SELECT ?1, ?2, ?3, ?4, ?5, ?6 "
-            "WHERE ?7 > (SELECT count(*) FROM tollgate_personal_tokens WHERE user = ?1)",
-            made.user, made.username, made.secret_digest, made.description, made.scopes, made.created_at,
-            tokens_per_user_max);
-        if (!done) return personal_token_exists(std::move(done).error());
-        if (on.changes() == 0) return too_many_personal_tokens(tokens_per_user_max);
-        return token_id{on.last_insert_id()};
-    });
-}
-
-TOLLGATE_DECL result<std::vector<personal_token>> sqlite_store::personal_tokens_of(user_id user) noexcept {
-    return impl_->database.read([&](sqlite::database& on) {
-        return sql::read_personal_tokens(on.prepare("SELECT id, username, description, scopes, created_at, "
-                                                    "last_used_at FROM tollgate_personal_tokens "
-                                                    "WHERE user = ? ORDER BY id",
-                                                    user),
-                                         user);
-    });
-}
-
-TOLLGATE_DECL result<bool> sqlite_store::revoke_personal_token(token_id id) noexcept {
-    return impl_->database.write([&](sqlite::database& on) {
-        return on.run_counted("DELETE FROM tollgate_personal_tokens WHERE id = ?", id);
-    });
-}
-
-TOLLGATE_DECL result<void> sqlite_store::record_personal_token_use(std::string_view username, instant now) noexcept {
-    return impl_->database.transact_soon([&](sqlite::database& on) {
-        return on.run("UPDATE tollgate_personal_tokens SET last_used_at = ? WHERE username = ?", now, username);
-    });
-}
-
-}  // namespace tollgate
-
-// <tollgate/store/detail/sqlite/sessions.ipp>
-
-namespace tollgate::inline v0 {
-
-TOLLGATE_DECL result<void> sqlite_store::create_session(const stored_session& made) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<void> {
-        auto done = on.run(
-            "INSERT INTO tollgate_sessions (cookie_digest, user, login, created_at, last_seen_at) "
-            "VALUES (?, ?, ?, ?, ?)",
-            made.cookie_digest, made.user, made.login, made.created_at, made.last_seen_at);
-        if (!done) return session_exists(std::move(done).error());
-        return on.run(
-            "DELETE FROM tollgate_sessions WHERE cookie_digest IN "
-            "(SELECT cookie_digest FROM tollgate_sessions WHERE user = ?1 AND cookie_digest <> ?2 "
-            "ORDER BY last_seen_at DESC LIMIT -1 OFFSET ?3)",
-            made.user, made.cookie_digest, limits::sessions_per_user_max - 1);
-    });
-}
-
-TOLLGATE_DECL result<std::optional<stored_session>> sqlite_store::find_session(const digest& cookie) noexcept {
-    return impl_->database.read([&](sqlite::database& on) {
-        return sql::read_session(
-            on.prepare("SELECT user, login, created_at, last_seen_at FROM tollgate_sessions WHERE cookie_digest = ?",
-                       cookie),
-            cookie);
-    });
-}
-
-TOLLGATE_DECL result<void> sqlite_store::touch_session(const digest& cookie, instant now) noexcept {
-    return impl_->database.write([&](sqlite::database& on) {
-        return on.run("UPDATE tollgate_sessions SET last_seen_at = ? WHERE cookie_digest = ?", now, cookie);
-    });
-}
-
-TOLLGATE_DECL result<bool> sqlite_store::end_session(const digest& cookie) noexcept {
-    return impl_->database.write([&](sqlite::database& on) {
-        return on.run_counted("DELETE FROM tollgate_sessions WHERE cookie_digest = ?", cookie);
-    });
-}
-
-TOLLGATE_DECL result<void> sqlite_store::end_sessions_of(user_id user) noexcept {
-    return impl_->database.write(
-        [&](sqlite::database& on) { return on.run("DELETE FROM tollgate_sessions WHERE user = ?", user); });
-}
-
-TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_sessions(instant created_before, instant seen_before,
-                                                               std::size_t rows_max) noexcept {
-    if (rows_max == 0) return std::size_t{0};
-    // Without the write lock first: often there is nothing to delete.
-    const auto any = impl_->database.read([&](sqlite::database& on) {
-        return sql::read_value<bool>(
-            on.prepare("SELECT EXISTS (SELECT 1 FROM tollgate_sessions WHERE created_at < ?) "
-                       "OR EXISTS (SELECT 1 FROM tollgate_sessions WHERE last_seen_at < ?)",
-                       created_before, seen_before));
-    });
-    if (!any) return any.error();
-    if (!any->value_or(true)) return std::size_t{0};
-    return impl_->database.transact([&](sqlite::database& on) -> result<std::size_t> {
-        if (auto done = on.run("DELETE FROM tollgate_sessions WHERE cookie_digest IN (SELECT cookie_digest "
-                               "FROM tollgate_sessions WHERE created_at < ? ORDER BY created_at LIMIT ?)",
-                               created_before, rows_max);
-            !done)
-            return std::move(done).error();
-        const auto too_old = static_cast<std::size_t>(on.changes());
-        if (auto done = on.run("DELETE FROM tollgate_sessions WHERE cookie_digest IN (SELECT cookie_digest "
-                               "FROM tollgate_sessions WHERE last_seen_at < ? ORDER BY last_seen_at LIMIT ?)",
-                               seen_before, rows_max - too_old);
-            !done)
-            return std::move(done).error();
-        return too_old + static_cast<std::size_t>(on.changes());
-    });
-}
-
-}  // namespace tollgate
 
 // <tollgate/store/detail/sqlite/schema.hpp>
 
@@ -27476,7 +26746,7 @@ inline constexpr std::string_view store_component = "store";
 /// The store's tables, step by step. Times are milliseconds since 1970. AUTOINCREMENT: an id is never used again.
 inline constexpr std::array store_steps{
     // 1: personal tokens, access tokens, hooks.
-    statement_text{R"(
+    sql{R"(
         CREATE TABLE tollgate_personal_tokens (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             user INTEGER NOT NULL CHECK (user > 0),
@@ -27516,7 +26786,7 @@ inline constexpr std::array store_steps{
     // Access tokens may name an application that has no row: an integrator's own, and those of step 1. So no foreign
     // key leads from them, and ids of applications begin above theirs (unless one is so large that none would be left).
     // `refresh_token` in a code is set when it is redeemed, and says from then on what was made of it.
-    statement_text{R"(
+    sql{R"(
         CREATE TABLE tollgate_applications (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             owner INTEGER NOT NULL CHECK (owner > 0),
@@ -27598,7 +26868,7 @@ inline constexpr std::array store_steps{
     //
     // Hosts stand in one of two lines, the slow ones and all others, by when there may be something to claim of them;
     // `turn` orders those of one moment. One that has nothing waiting or leased stands in none, and is idle.
-    statement_text{R"(
+    sql{R"(
         ALTER TABLE tollgate_hooks ADD COLUMN disabled_at INTEGER;
         ALTER TABLE tollgate_hooks ADD COLUMN disable_reason TEXT CHECK (disable_reason IN ('gone', 'failing'));
         ALTER TABLE tollgate_hooks ADD COLUMN failing_since INTEGER;
@@ -27664,7 +26934,7 @@ inline constexpr std::array store_steps{
     )"},
     // 4: each secret that was replaced has a row of its own; when a hook that is failing failed last; that somebody asked
     // for a delivery to be sent again while it was being sent; an index of a hook's deliveries that have ended.
-    statement_text{R"(
+    sql{R"(
         CREATE TABLE tollgate_hook_secrets (
             id INTEGER PRIMARY KEY,
             hook INTEGER NOT NULL REFERENCES tollgate_hooks (id) ON DELETE CASCADE,
@@ -27691,73 +26961,291 @@ inline constexpr std::array store_steps{
 
 }  // namespace tollgate::sqlite
 
+// <tollgate/store/detail/sqlite/sessions.hpp>
+
+namespace tollgate::inline v0::sqlite {
+
+/// The verbs of `session_store`, on SQLite.
+class sessions {
+public:
+    explicit sessions(pool& connections) : connections_{connections} {}
+
+    TOLLGATE_DECL result<void> create(const stored_session& made);
+    TOLLGATE_DECL result<std::optional<stored_session>> find(const digest& cookie);
+    TOLLGATE_DECL result<void> touch(const digest& cookie, instant now);
+    TOLLGATE_DECL result<bool> end(const digest& cookie);
+    TOLLGATE_DECL result<void> end_all_of(user_id user);
+    TOLLGATE_DECL result<std::size_t> sweep(instant created_before, instant seen_before, std::size_t rows_max);
+
+private:
+    pool& connections_;
+};
+
+}  // namespace tollgate::sqlite
+
 // <tollgate/store/sqlite.ipp>
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<std::unique_ptr<sqlite_store::impl>> sqlite_store::open_impl(const std::string& path,
-                                                                                   const sqlite_settings& settings) {
-    auto opened = sqlite_database::open(path, {settings.readers_max, settings.busy_wait_max, settings.vfs});
-    if (!opened) return std::move(opened).error();
-    if (auto done = opened->migrate(sqlite::store_component, sqlite::store_steps); !done) {
-        done.error().cause += ": " + path;
-        return std::move(done).error();
+/// One room for each family of verbs, all on the same connections.
+struct sqlite_store::rooms {
+    rooms(sqlite::pool opened, const sqlite_settings& settings)
+        : connections{std::move(opened)},
+          personal{connections, settings.cached_credentials_max},
+          access{connections, settings.cached_credentials_max},
+          hooks{connections},
+          applications{connections},
+          grants{connections},
+          sessions{connections},
+          deliveries{connections},
+          history{connections} {}
+
+    sqlite::pool connections;
+    sqlite::personal_tokens personal;
+    sqlite::access_tokens access;
+    sqlite::hooks hooks;
+    sqlite::applications applications;
+    sqlite::grants grants;
+    sqlite::sessions sessions;
+    sqlite::outbox deliveries;
+    sqlite::delivery_history history;
+};
+
+TOLLGATE_DECL result<std::unique_ptr<sqlite_store::rooms>> sqlite_store::open_rooms(const std::string& path,
+                                                                                     const sqlite_settings& settings) {
+    auto connections = sqlite::pool::open(path, {settings.readers_max, settings.busy_wait_max, settings.vfs});
+    if (!connections) return std::move(connections).error();
+    {
+        auto connection = connections->writer();
+        if (!connection) return std::move(connection).error();
+        if (auto done = sqlite::migrate(**connection, sqlite::store_component, sqlite::store_steps); !done) {
+            auto why = std::move(done).error();
+            why.cause += ": " + path;
+            return why;
+        }
     }
-    return std::make_unique<impl>(*std::move(opened), settings.cached_credentials_max);
+    return std::make_unique<rooms>(*std::move(connections), settings);
 }
 
 TOLLGATE_DECL sqlite_store::sqlite_store(const std::string& path, const sqlite_settings& settings) {
-    auto opened = open_impl(path, settings);
+    auto opened = open_rooms(path, settings);
     if (!opened) throw store_error{opened.error().cause.empty() ? opened.error().message : opened.error().cause};
-    impl_ = *std::move(opened);
+    rooms_ = *std::move(opened);
 }
 
 TOLLGATE_DECL result<sqlite_store> sqlite_store::open(const std::string& path,
                                                        const sqlite_settings& settings) noexcept {
-    return detail::without_exceptions([&]() -> result<sqlite_store> {
-        auto opened = open_impl(path, settings);
+    return detail::contained([&]() -> result<sqlite_store> {
+        auto opened = open_rooms(path, settings);
         if (!opened) return std::move(opened).error();
         return sqlite_store{*std::move(opened)};
     });
 }
 
-TOLLGATE_DECL sqlite_store::sqlite_store(std::unique_ptr<impl> opened) noexcept : impl_{std::move(opened)} {}
+TOLLGATE_DECL sqlite_store::sqlite_store(std::unique_ptr<rooms> opened) noexcept : rooms_{std::move(opened)} {}
 TOLLGATE_DECL sqlite_store::sqlite_store(sqlite_store&&) noexcept = default;
 TOLLGATE_DECL sqlite_store& sqlite_store::operator=(sqlite_store&&) noexcept = default;
 TOLLGATE_DECL sqlite_store::~sqlite_store() = default;
 
+TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_personal_token(
+    std::string_view username) noexcept {
+    return detail::contained([&] { return rooms_->personal.find(username); });
+}
+TOLLGATE_DECL result<token_id> sqlite_store::create_personal_token(const new_personal_token& made,
+                                                                    std::size_t tokens_per_user_max) noexcept {
+    return detail::contained([&] { return rooms_->personal.create(made, tokens_per_user_max); });
+}
+TOLLGATE_DECL result<std::vector<personal_token>> sqlite_store::personal_tokens_of(user_id user) noexcept {
+    return detail::contained([&] { return rooms_->personal.of(user); });
+}
+TOLLGATE_DECL result<bool> sqlite_store::revoke_personal_token(token_id id) noexcept {
+    return detail::contained([&] { return rooms_->personal.revoke(id); });
+}
+TOLLGATE_DECL result<void> sqlite_store::record_personal_token_use(std::string_view username, instant now) noexcept {
+    return detail::contained([&] { return rooms_->personal.record_use(username, now); });
+}
+
+TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_access_token(const digest& token) noexcept {
+    return detail::contained([&] { return rooms_->access.find(token); });
+}
+
+TOLLGATE_DECL std::optional<std::optional<token_credential>> sqlite_store::recall_personal_token(
+    std::string_view username) const noexcept {
+    return rooms_->personal.recall(username);
+}
+
+TOLLGATE_DECL std::optional<std::optional<token_credential>> sqlite_store::recall_access_token(
+    const digest& token) const noexcept {
+    return rooms_->access.recall(token);
+}
+TOLLGATE_DECL result<void> sqlite_store::create_access_token(const new_access_token& made) noexcept {
+    return detail::contained([&] { return rooms_->access.create(made); });
+}
+TOLLGATE_DECL result<bool> sqlite_store::revoke_access_token(const digest& token) noexcept {
+    return detail::contained([&] { return rooms_->access.revoke(token); });
+}
+
+TOLLGATE_DECL result<void> sqlite_store::record_access_token_use(const digest& token, instant now) noexcept {
+    return detail::contained([&] { return rooms_->access.record_use(token, now); });
+}
+
+TOLLGATE_DECL result<hook_id> sqlite_store::create_hook(const new_hook& made,
+                                                         std::size_t hooks_per_event_max) noexcept {
+    return detail::contained([&] { return rooms_->hooks.create(made, hooks_per_event_max); });
+}
+TOLLGATE_DECL result<std::vector<hook>> sqlite_store::hooks_of(const account_ref& account) noexcept {
+    return detail::contained([&] { return rooms_->hooks.of(account); });
+}
+TOLLGATE_DECL result<std::optional<account_ref>> sqlite_store::account_of_hook(const service_name& service,
+                                                                                hook_id id) noexcept {
+    return detail::contained([&] { return rooms_->hooks.account_of(service, id); });
+}
+TOLLGATE_DECL result<bool> sqlite_store::replace_hook_secret(const account_ref& account, hook_id id,
+                                                              const std::string& secret,
+                                                              instant old_valid_until) noexcept {
+    return detail::contained([&] { return rooms_->hooks.replace_secret(account, id, secret, old_valid_until); });
+}
+TOLLGATE_DECL result<bool> sqlite_store::delete_hook(const account_ref& account, hook_id id) noexcept {
+    return detail::contained([&] { return rooms_->hooks.remove(account, id); });
+}
+
+TOLLGATE_DECL result<application_id> sqlite_store::create_application(const new_application& made,
+                                                                       std::size_t applications_per_user_max) noexcept {
+    return detail::contained([&] { return rooms_->applications.create(made, applications_per_user_max); });
+}
+TOLLGATE_DECL result<std::optional<application>> sqlite_store::find_application(std::string_view client_id) noexcept {
+    return detail::contained([&] { return rooms_->applications.find(client_id); });
+}
+TOLLGATE_DECL result<std::vector<application>> sqlite_store::applications_of(user_id owner) noexcept {
+    return detail::contained([&] { return rooms_->applications.of(owner); });
+}
+TOLLGATE_DECL result<bool> sqlite_store::replace_client_secret(user_id owner, application_id id,
+                                                                const digest& secret) noexcept {
+    return detail::contained([&] { return rooms_->applications.replace_secret(owner, id, secret); });
+}
+TOLLGATE_DECL result<bool> sqlite_store::delete_application(user_id owner, application_id id) noexcept {
+    return detail::contained([&] { return rooms_->applications.remove(owner, id); });
+}
+
+TOLLGATE_DECL result<std::optional<scope_set>> sqlite_store::granted_scopes(user_id user,
+                                                                             application_id application) noexcept {
+    return detail::contained([&] { return rooms_->grants.granted(user, application); });
+}
+TOLLGATE_DECL result<code_result> sqlite_store::create_code(const new_authorization_code& made) noexcept {
+    return detail::contained([&] { return rooms_->grants.create_code(made); });
+}
+TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redemption& shown) noexcept {
+    return detail::contained([&] { return rooms_->grants.redeem(shown); });
+}
+TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const token_refresh& shown) noexcept {
+    return detail::contained([&] { return rooms_->grants.refresh(shown); });
+}
+TOLLGATE_DECL result<void> sqlite_store::revoke_oauth_token(application_id application, const digest& token) noexcept {
+    return detail::contained([&] { return rooms_->grants.revoke_token(application, token); });
+}
+TOLLGATE_DECL result<std::vector<grant>> sqlite_store::grants_of(user_id user) noexcept {
+    return detail::contained([&] { return rooms_->grants.of(user); });
+}
+TOLLGATE_DECL result<bool> sqlite_store::revoke_grant(user_id user, application_id application) noexcept {
+    return detail::contained([&] { return rooms_->grants.revoke(user, application); });
+}
+TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_expired(instant now, std::size_t rows_max) noexcept {
+    return detail::contained([&] { return rooms_->grants.sweep_expired(now, rows_max); });
+}
+
+TOLLGATE_DECL result<void> sqlite_store::create_session(const stored_session& made) noexcept {
+    return detail::contained([&] { return rooms_->sessions.create(made); });
+}
+TOLLGATE_DECL result<std::optional<stored_session>> sqlite_store::find_session(const digest& cookie) noexcept {
+    return detail::contained([&] { return rooms_->sessions.find(cookie); });
+}
+TOLLGATE_DECL result<void> sqlite_store::touch_session(const digest& cookie, instant now) noexcept {
+    return detail::contained([&] { return rooms_->sessions.touch(cookie, now); });
+}
+TOLLGATE_DECL result<bool> sqlite_store::end_session(const digest& cookie) noexcept {
+    return detail::contained([&] { return rooms_->sessions.end(cookie); });
+}
+TOLLGATE_DECL result<void> sqlite_store::end_sessions_of(user_id user) noexcept {
+    return detail::contained([&] { return rooms_->sessions.end_all_of(user); });
+}
+TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_sessions(instant created_before, instant seen_before,
+                                                                std::size_t rows_max) noexcept {
+    return detail::contained([&] { return rooms_->sessions.sweep(created_before, seen_before, rows_max); });
+}
+
 TOLLGATE_DECL result<std::size_t> sqlite_store::append_event(const event& happened, const message_seed& seed,
                                                               instant now) noexcept {
-    return detail::without_exceptions([&] { return impl_->deliveries.append(happened, seed, now); });
+    return detail::contained([&] { return rooms_->deliveries.append(happened, seed, now); });
 }
 TOLLGATE_DECL result<claimed_deliveries> sqlite_store::claim_due(const claim_terms& terms) noexcept {
-    return detail::without_exceptions([&] { return impl_->deliveries.claim(terms); });
+    return detail::contained([&] { return rooms_->deliveries.claim(terms); });
 }
 TOLLGATE_DECL result<std::vector<settle_result>> sqlite_store::settle(std::span<const settlement> ended,
                                                                        instant now) noexcept {
-    return detail::without_exceptions([&] { return impl_->deliveries.settle(ended, now); });
+    return detail::contained([&] { return rooms_->deliveries.settle(ended, now); });
 }
 TOLLGATE_DECL result<std::vector<delivery>> sqlite_store::deliveries_of(const account_ref& account, hook_id of,
                                                                          std::size_t rows_max,
                                                                          std::optional<delivery_id> before) noexcept {
-    return detail::without_exceptions([&] { return impl_->history.deliveries_of(account, of, rows_max, before); });
+    return detail::contained([&] { return rooms_->history.deliveries_of(account, of, rows_max, before); });
 }
 TOLLGATE_DECL result<std::vector<recorded_attempt>> sqlite_store::attempts_of(const account_ref& account, hook_id of,
                                                                                std::size_t rows_max,
                                                                                std::optional<delivery_id> made_for) noexcept {
-    return detail::without_exceptions([&] { return impl_->history.attempts_of(account, of, rows_max, made_for); });
+    return detail::contained([&] { return rooms_->history.attempts_of(account, of, rows_max, made_for); });
 }
 TOLLGATE_DECL result<bool> sqlite_store::resend(const account_ref& account, delivery_id id, instant now) noexcept {
-    return detail::without_exceptions([&] { return impl_->history.resend(account, id, now); });
+    return detail::contained([&] { return rooms_->history.resend(account, id, now); });
 }
 TOLLGATE_DECL result<bool> sqlite_store::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
-    return detail::without_exceptions([&] { return impl_->history.enable_hook(account, id, now); });
+    return detail::contained([&] { return rooms_->history.enable_hook(account, id, now); });
 }
 TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
-    return detail::without_exceptions([&] { return impl_->history.sweep(ended_before, rows_max); });
+    return detail::contained([&] { return rooms_->history.sweep(ended_before, rows_max); });
 }
 TOLLGATE_DECL std::optional<std::uint64_t> sqlite_store::changes_seen() const noexcept {
-    return impl_->deliveries.changes_seen();
+    return rooms_->deliveries.changes_seen();
+}
+
+}  // namespace tollgate
+
+// <tollgate/store/detail/sqlite/append_event.hpp>
+
+namespace tollgate::inline v0::sqlite {
+
+/// Whether an event goes to any hook; when not, there is nothing to write.
+[[nodiscard]] TOLLGATE_DECL result<bool> has_listeners(database& on, const event& happened);
+
+/// What `append_event` of `event_sink` does, within the caller's transaction. A problem leaves some of it done: the
+/// caller rolls back.
+[[nodiscard]] TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& happened,
+                                                              const message_seed& seed, instant now);
+
+}  // namespace tollgate::sqlite
+
+// <tollgate/store/sqlite_own_transaction.ipp>
+
+namespace tollgate::inline v0 {
+
+TOLLGATE_DECL result<std::size_t> sqlite_own_transaction::append_event(const event& happened, const message_seed& seed,
+                                                                        instant now) noexcept {
+    return detail::contained([&]() -> result<std::size_t> {
+        if (sqlite3_get_autocommit(connection_) != 0) return invalid("No transaction is open on this connection.");
+        auto on = sqlite::database::borrow(connection_);
+        if (auto good = sqlite::expect_migrated(on, sqlite::store_component, sqlite::store_steps); !good)
+            return std::move(good).error();
+        if (auto done = on.run("SAVEPOINT tollgate_event"); !done) return std::move(done).error();
+        auto appended = sqlite::append_event(on, happened, seed, now);
+        if (appended) {
+            if (auto done = on.run("RELEASE tollgate_event"); !done) appended = std::move(done).error();
+        }
+        if (!appended && sqlite3_get_autocommit(connection_) == 0) {
+            // Where this fails there is no transaction left to take anything back from.
+            static_cast<void>(on.run("ROLLBACK TO tollgate_event"));
+            static_cast<void>(on.run("RELEASE tollgate_event"));
+        }
+        return appended;
+    });
 }
 
 }  // namespace tollgate
@@ -27794,12 +27282,12 @@ TOLLGATE_DECL std::optional<std::string_view> cell::text() const noexcept {
                             static_cast<std::size_t>(sqlite3_column_bytes(row_, column_))};
 }
 
-TOLLGATE_DECL std::optional<std::string_view> cell::blob() const noexcept {
+TOLLGATE_DECL std::optional<std::span<const std::byte>> cell::blob() const noexcept {
     if (sqlite3_column_type(row_, column_) != SQLITE_BLOB) return std::nullopt;
     const void* bytes = sqlite3_column_blob(row_, column_);  // null for an empty one
     const int size = sqlite3_column_bytes(row_, column_);
     if (bytes == nullptr && size != 0) return std::nullopt;
-    return std::string_view{static_cast<const char*>(bytes), static_cast<std::size_t>(size)};
+    return std::span{static_cast<const std::byte*>(bytes), static_cast<std::size_t>(size)};
 }
 
 TOLLGATE_DECL void parameter::note(int code) noexcept {
@@ -27818,13 +27306,13 @@ TOLLGATE_DECL void parameter::text(std::string_view value) noexcept {
     note(sqlite3_bind_text64(statement_, index_, characters, value.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
 }
 
-TOLLGATE_DECL void parameter::blob(std::string_view value) noexcept {
+TOLLGATE_DECL void parameter::blob(std::span<const std::byte> value) noexcept {
     const void* bytes = value.empty() ? "" : static_cast<const void*>(value.data());
     note(sqlite3_bind_blob64(statement_, index_, bytes, value.size(), SQLITE_TRANSIENT));
 }
 
 TOLLGATE_DECL result<bool> statement::step() {
-    if (failed_) return *failed_;
+    if (trouble_) return *trouble_;
     const char* text = sqlite3_sql(prepared_);
     sqlite3* connection = sqlite3_db_handle(prepared_);
     if (bind_code_ != SQLITE_OK) return failure(connection, bind_code_, text);
@@ -27975,7 +27463,7 @@ TOLLGATE_DECL result<void> database::use_write_ahead_log(const std::string& path
     }
 }
 
-TOLLGATE_DECL statement database::prepare_unbound(statement_text text) {
+TOLLGATE_DECL statement database::prepare_unbound(sql text) {
     for (const auto& each : kept_) {
         if (each->lent || each->text != text.text()) continue;
         each->lent = true;
@@ -27991,7 +27479,7 @@ TOLLGATE_DECL statement database::prepare_unbound(statement_text text) {
     return statement{prepared, &kept_.back()->lent};
 }
 
-TOLLGATE_DECL result<void> database::run_script(statement_text text) {
+TOLLGATE_DECL result<void> database::run_script(sql text) {
     const int code = sqlite3_exec(handle_.get(), text.text().data(), nullptr, nullptr, nullptr);
     if (code != SQLITE_OK) return failure(handle_.get(), code, text.text());
     return {};
@@ -28071,141 +27559,409 @@ TOLLGATE_DECL result<change_stamp> change_stamp::watch(database connection) {
 
 }  // namespace tollgate::sqlite
 
-// <tollgate/store/detail/sqlite/migrations.hpp>
+// <tollgate/store/detail/sqlite/pool.ipp>
 
 namespace tollgate::inline v0::sqlite {
 
-/// Brings the tables of one `component` up to date: runs those of `steps` that its file has not seen yet, in order, all
-/// or none. A file is at version n when n steps were done; a released step is never changed, only followed.
-///
-/// Safe when several processes open one file at once: one does the work, the others wait and find it done. A file of a
-/// later version than `steps` know is a problem (internal) that says so, and is left alone.
-///
-/// Versions are kept in a table and by component, not in PRAGMA user_version: the file may be an integrator's own, with
-/// tables and a version of theirs, so that their rows and ours commit together.
-TOLLGATE_DECL result<void> migrate(database& on, std::string_view component, std::span<const statement_text> steps);
-
-/// Whether the tables are exactly at the version of `steps`; a problem (internal) that says so when they are not, or are
-/// not there.
-TOLLGATE_DECL result<void> expect_migrated(database& on, std::string_view component, std::span<const statement_text> steps);
-
-}  // namespace tollgate::sqlite
-
-// <tollgate/store/sqlite_database.ipp>
-
-namespace tollgate::inline v0 {
-
-struct sqlite_database::state {
-    state(const std::string& path, const sqlite_database_settings& settings_, sqlite::change_stamp watched)
-        : settings{settings_},
-          readers{pool_of(path, settings.readers_max), opener_of(path, true)},
-          writers{pool_of(path, 1), opener_of(path, false)},
-          changes{std::move(watched)} {}
-
-    static reconnecting_pool_settings pool_of(const std::string& path, std::size_t connections_max) {
-        // A file that cannot be opened is not a server that must be spared: every caller tries.
-        return {.name = "SQLite: " + path, .connections_max = connections_max, .longest_pause = milliseconds{0}};
+/// Connections of one kind, opened as they are needed, the one used last lent first: its page cache is warm.
+struct pool::lease::shelf {
+    shelf(std::string path_, database_settings settings_, std::size_t connections_max_)
+        : path{std::move(path_)}, settings{std::move(settings_)}, connections_max{connections_max_} {
+        // So that nothing throws when a connection comes back.
+        connections.reserve(connections_max);
+        idle.reserve(connections_max);
     }
 
-    [[nodiscard]] connections::opener opener_of(const std::string& path, bool read_only) const {
-        return [path, with = sqlite::database_settings{settings.busy_wait_max, read_only, settings.vfs}]()
-                   -> result<std::unique_ptr<sqlite::database>> {
-            auto made = sqlite::database::open(path, with);
-            if (!made) return std::move(made).error();
-            return std::make_unique<sqlite::database>(*std::move(made));
-        };
-    }
+    result<lease> take() { return take(settings.busy_wait_max); }
+    result<lease> take(milliseconds wait_max);
+    void put(database& returned) noexcept;
 
-    static result<lease> take(connections& from, milliseconds wait_max) {
-        auto taken = from.take(wait_max);
-        if (taken) (*taken)->set_busy_wait_max(wait_max);
-        return taken;
-    }
+    const std::string path;
+    const database_settings settings;
+    const std::size_t connections_max;
 
-    const sqlite_database_settings settings;
-    connections readers;
-    connections writers;
-    sqlite::change_stamp changes;
+    std::mutex mutex;
+    std::condition_variable came_free;
+    std::size_t opened = 0;  // those that are being opened included
+    std::vector<std::unique_ptr<database>> connections;
+    std::vector<database*> idle;
 };
 
-TOLLGATE_DECL sqlite_database::sqlite_database(std::unique_ptr<state> made) noexcept : state_{std::move(made)} {}
-TOLLGATE_DECL sqlite_database::sqlite_database(sqlite_database&&) noexcept = default;
-TOLLGATE_DECL sqlite_database& sqlite_database::operator=(sqlite_database&&) noexcept = default;
-TOLLGATE_DECL sqlite_database::~sqlite_database() = default;
+inline result<pool::lease> pool::lease::shelf::take(milliseconds wait_max) {
+    std::unique_lock lock{mutex};
+    if (!came_free.wait_for(lock, wait_max, [this] { return !idle.empty() || opened < connections_max; }))
+        return unavailable("SQLite: no connection came free in time: " + path);
+    if (!idle.empty()) {
+        database& chosen = *idle.back();
+        idle.pop_back();
+        chosen.set_busy_wait_max(wait_max);
+        return lease{*this, chosen};
+    }
+    ++opened;
+    lock.unlock();
+    auto made = database::open(path, settings);
+    auto owned = made ? std::make_unique<database>(*std::move(made)) : nullptr;
+    lock.lock();
+    if (owned == nullptr) {
+        --opened;
+        came_free.notify_one();
+        return std::move(made).error();
+    }
+    owned->set_busy_wait_max(wait_max);
+    connections.push_back(std::move(owned));
+    return lease{*this, *connections.back()};
+}
 
-TOLLGATE_DECL result<sqlite_database> sqlite_database::open(const std::string& path,
-                                                             const sqlite_database_settings& settings) {
-    if (settings.readers_max == 0) return invalid("A database needs at least one connection that reads.");
-    auto first = sqlite::database::open(path, {settings.busy_wait_max, false, settings.vfs});
+inline void pool::lease::shelf::put(database& returned) noexcept {
+    {
+        const std::scoped_lock lock{mutex};
+        idle.push_back(&returned);
+    }
+    came_free.notify_one();
+}
+
+struct pool::state {
+    state(const std::string& path, const database_settings& writing, const database_settings& reading,
+          std::size_t readers_max, change_stamp watched)
+        : readers{path, reading, readers_max}, writers{path, writing, 1}, changes{std::move(watched)} {}
+
+    lease::shelf readers;
+    lease::shelf writers;
+    change_stamp changes;
+};
+
+TOLLGATE_DECL pool::lease::~lease() {
+    if (from_ != nullptr) from_->put(*lent_);
+}
+
+TOLLGATE_DECL pool::pool(std::unique_ptr<state> made) noexcept : state_{std::move(made)} {}
+TOLLGATE_DECL pool::pool(pool&&) noexcept = default;
+TOLLGATE_DECL pool& pool::operator=(pool&&) noexcept = default;
+TOLLGATE_DECL pool::~pool() = default;
+
+TOLLGATE_DECL result<pool> pool::open(const std::string& path, const pool_settings& settings) {
+    if (settings.readers_max == 0) return invalid("A pool needs at least one connection that reads.");
+    const database_settings writing{settings.busy_wait_max, false, settings.vfs};
+    const database_settings reading{settings.busy_wait_max, true, settings.vfs};
+    auto first = database::open(path, writing);
     if (!first) return std::move(first).error();
-    auto watched = sqlite::change_stamp::watch(*std::move(first));
+    auto watched = change_stamp::watch(*std::move(first));
     if (!watched) return std::move(watched).error();
-    return sqlite_database{std::make_unique<state>(path, settings, *std::move(watched))};
+    return pool{std::make_unique<state>(path, writing, reading, settings.readers_max, *std::move(watched))};
 }
 
-TOLLGATE_DECL result<void> sqlite_database::migrate(std::string_view component,
-                                                     std::span<const sqlite::statement_text> steps) {
-    auto on = writer();
-    if (!on) return std::move(on).error();
-    return sqlite::migrate(**on, component, steps);
+TOLLGATE_DECL result<pool::lease> pool::reader() { return state_->readers.take(); }
+
+TOLLGATE_DECL result<pool::lease> pool::writer() { return state_->writers.take(); }
+
+TOLLGATE_DECL result<pool::lease> pool::writer_soon(milliseconds wait_max) {
+    return state_->writers.take((std::min)(wait_max, state_->writers.settings.busy_wait_max));
 }
 
-TOLLGATE_DECL auto sqlite_database::reader() -> result<lease> {
-    return state::take(state_->readers, state_->settings.busy_wait_max);
-}
-
-TOLLGATE_DECL auto sqlite_database::writer() -> result<lease> {
-    return state::take(state_->writers, state_->settings.busy_wait_max);
-}
-
-TOLLGATE_DECL auto sqlite_database::writer_soon(milliseconds wait_max) -> result<lease> {
-    return state::take(state_->writers, (std::min)(wait_max, state_->settings.busy_wait_max));
-}
-
-TOLLGATE_DECL const sqlite::change_stamp& sqlite_database::changes() const noexcept { return state_->changes; }
-
-}  // namespace tollgate
-
-// <tollgate/store/detail/sqlite/append_event.hpp>
-
-namespace tollgate::inline v0::sqlite {
-
-/// Whether an event goes to any hook; when not, there is nothing to write.
-[[nodiscard]] TOLLGATE_DECL result<bool> has_listeners(database& on, const event& happened);
-
-/// What `append_event` of `event_sink` does, within the caller's transaction. A problem leaves some of it done: the
-/// caller rolls back.
-[[nodiscard]] TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& happened,
-                                                              const message_seed& seed, instant now);
+TOLLGATE_DECL const change_stamp& pool::changes() const noexcept { return state_->changes; }
 
 }  // namespace tollgate::sqlite
 
-// <tollgate/store/sqlite_own_transaction.ipp>
+// <tollgate/store/detail/sqlite/columns.hpp>
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::sqlite {
 
-TOLLGATE_DECL result<std::size_t> sqlite_own_transaction::append_event(const event& happened, const message_seed& seed,
-                                                                        instant now) noexcept {
-    return detail::without_exceptions([&]() -> result<std::size_t> {
-        if (sqlite3_get_autocommit(connection_) != 0) return invalid("No transaction is open on this connection.");
-        auto on = sqlite::database::borrow(connection_);
-        if (auto good = sqlite::expect_migrated(on, sqlite::store_component, sqlite::store_steps); !good)
-            return std::move(good).error();
-        if (auto done = on.run("SAVEPOINT tollgate_event"); !done) return std::move(done).error();
-        auto appended = sqlite::append_event(on, happened, seed, now);
-        if (appended) {
-            if (auto done = on.run("RELEASE tollgate_event"); !done) appended = std::move(done).error();
-        }
-        if (!appended && sqlite3_get_autocommit(connection_) == 0) {
-            // Where this fails there is no transaction left to take anything back from.
-            static_cast<void>(on.run("ROLLBACK TO tollgate_event"));
-            static_cast<void>(on.run("RELEASE tollgate_event"));
-        }
-        return appended;
-    });
+/// A bound. What no column holds is no bound at all: the largest number that one does.
+template <>
+struct column<std::size_t> {
+    static void write(parameter to, std::size_t value) noexcept {
+        constexpr std::size_t largest = (std::numeric_limits<std::int64_t>::max)();
+        to.integer(static_cast<std::int64_t>((std::min)(value, largest)));
+    }
+};
+
+/// A blob of 32 bytes.
+template <>
+struct column<digest> {
+    static std::optional<digest> read(const cell& from) noexcept {
+        const auto bytes = from.blob();
+        if (!bytes) return std::nullopt;
+        return digest::from({reinterpret_cast<const char*>(bytes->data()), bytes->size()});
+    }
+    static void write(parameter to, const digest& value) noexcept {
+        to.blob(std::as_bytes(std::span{value.bytes()}));
+    }
+};
+
+/// Text, separated by single spaces.
+template <>
+struct column<scope_set> {
+    static std::optional<scope_set> read(const cell& from) noexcept {
+        const auto text = from.text();
+        return text ? scope_set::parse(*text) : std::nullopt;
+    }
+    static void write(parameter to, const scope_set& value) noexcept { to.text(value.text()); }
+};
+
+/// Text: no number of SQLite's keeps all digits.
+template <>
+struct column<decimal> {
+    static std::optional<decimal> read(const cell& from) noexcept {
+        const auto text = from.text();
+        return text ? decimal::parse(*text) : std::nullopt;
+    }
+    static void write(parameter to, const decimal& value) noexcept { to.text(value.text()); }
+};
+
+}  // namespace tollgate::sqlite
+
+// <tollgate/store/detail/sqlite/insert_access_token.hpp>
+
+namespace tollgate::inline v0::sqlite {
+
+/// Keeps an access token, which came with the refresh token of this row or with none, and forgets those that one user
+/// and one application have too many of. Precondition: in a transaction, which the caller ends.
+TOLLGATE_DECL result<void> insert_access_token(database& on, const new_access_token& made,
+                                                std::optional<std::int64_t> refresh_token);
+
+}  // namespace tollgate::sqlite
+
+// <tollgate/store/detail/sqlite/access_tokens.ipp>
+
+namespace tollgate::inline v0::sqlite {
+
+TOLLGATE_DECL result<std::optional<token_credential>> access_tokens::find(const digest& token) {
+    return credentials_.find(token, [&] { return read(token); });
 }
 
-}  // namespace tollgate
+TOLLGATE_DECL result<std::optional<token_credential>> access_tokens::read(const digest& token) {
+    auto connection = connections_.reader();
+    if (!connection) return std::move(connection).error();
+    auto row = (*connection)
+                   ->prepare("SELECT user, application, scopes, expires_at, last_used_at FROM tollgate_access_tokens "
+                             "WHERE token_digest = ?",
+                             token)
+                   .next<user_id, application_id, scope_set, instant, std::optional<instant>>();
+    if (!row) return std::move(row).error();
+    if (!*row) return std::optional<token_credential>{};
+    const auto& [user, application, scopes, expires_at, last_used_at] = **row;
+    return std::optional{token_credential{user, token, scopes, expires_at, application, last_used_at}};
+}
+
+TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& made) {
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    auto change = transaction::begin(**connection);
+    if (!change) return std::move(change).error();
+    if (auto done = insert_access_token(**connection, made, std::nullopt); !done) return done;
+    return change->commit();
+}
+
+TOLLGATE_DECL result<bool> access_tokens::revoke(const digest& token) {
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    if (auto done = (*connection)->run("DELETE FROM tollgate_access_tokens WHERE token_digest = ?", token); !done)
+        return std::move(done).error();
+    return (*connection)->changes() > 0;
+}
+
+TOLLGATE_DECL result<void> access_tokens::record_use(const digest& token, instant now) {
+    auto connection = connections_.writer_soon();
+    if (!connection) return std::move(connection).error();
+    auto change = transaction::begin(**connection);
+    if (!change) return std::move(change).error();
+    if (auto done = (*connection)
+                        ->run("UPDATE tollgate_access_tokens SET last_used_at = ? WHERE token_digest = ?", now, token);
+        !done)
+        return done;
+    if (auto done = (*connection)
+                        ->run("UPDATE tollgate_grants SET last_used_at = ? WHERE (user, application) = "
+                              "(SELECT user, application FROM tollgate_access_tokens WHERE token_digest = ?)",
+                              now, token);
+        !done)
+        return done;
+    return change->commit();
+}
+
+}  // namespace tollgate::sqlite
+
+// <tollgate/store/detail/sqlite/applications.ipp>
+
+namespace tollgate::inline v0::sqlite {
+
+namespace detail {
+
+inline result<std::vector<application>> read_applications(statement rows) {
+    std::vector<application> found;
+    for (;;) {
+        auto row = rows.next<application_id, user_id, client_id_text, digest, std::string, std::string, std::string,
+                             std::optional<std::string>, instant>();
+        if (!row) return std::move(row).error();
+        if (!*row) return found;
+        auto& [id, owner, client_id, secret_digest, name, website, description, redirect_url, created_at] = **row;
+        found.push_back({id, owner, client_id, secret_digest, std::move(name), std::move(website),
+                         std::move(description), std::move(redirect_url), created_at});
+    }
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL result<application_id> applications::create(const new_application& made,
+                                                           std::size_t applications_per_user_max) {
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    // One statement is one transaction, and it holds the write lock from its start: nobody else can count in between.
+    auto done = (*connection)
+                    ->run(
+                        "INSERT INTO tollgate_applications "
+                        "(owner, client_id, secret_digest, name, website, description, redirect_url, created_at) "
+                        "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 "
+                        "WHERE ?9 > (SELECT count(*) FROM tollgate_applications WHERE owner = ?1)",
+                        made.owner, made.client_id, made.secret_digest, made.name, made.website, made.description,
+                        made.redirect_url, made.created_at, applications_per_user_max);
+    if (!done) {
+        auto why = std::move(done).error();
+        if (why.kind == error_kind::conflict) why.message = "An application of this client_id exists already.";
+        return why;
+    }
+    if ((*connection)->changes() == 0) return too_many_applications(applications_per_user_max);
+    return application_id{(*connection)->last_insert_id()};
+}
+
+TOLLGATE_DECL result<std::optional<application>> applications::find(std::string_view client_id) {
+    if (client_id.size() > client_id_text::bytes_max) return std::optional<application>{};  // longer than any
+    auto connection = connections_.reader();
+    if (!connection) return std::move(connection).error();
+    auto found = detail::read_applications((*connection)
+                                               ->prepare("SELECT id, owner, client_id, secret_digest, name, website, "
+                                                         "description, redirect_url, created_at "
+                                                         "FROM tollgate_applications WHERE client_id = ?",
+                                                         client_id));
+    if (!found) return std::move(found).error();
+    if (found->empty()) return std::optional<application>{};
+    return std::optional{std::move(found->front())};
+}
+
+TOLLGATE_DECL result<std::vector<application>> applications::of(user_id owner) {
+    auto connection = connections_.reader();
+    if (!connection) return std::move(connection).error();
+    return detail::read_applications((*connection)
+                                         ->prepare("SELECT id, owner, client_id, secret_digest, name, website, "
+                                                   "description, redirect_url, created_at "
+                                                   "FROM tollgate_applications WHERE owner = ? ORDER BY id",
+                                                   owner));
+}
+
+TOLLGATE_DECL result<bool> applications::replace_secret(user_id owner, application_id id, const digest& secret) {
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    if (auto done = (*connection)
+                        ->run("UPDATE tollgate_applications SET secret_digest = ? WHERE id = ? AND owner = ?", secret,
+                              id, owner);
+        !done)
+        return std::move(done).error();
+    return (*connection)->changes() > 0;
+}
+
+TOLLGATE_DECL result<bool> applications::remove(user_id owner, application_id id) {
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    auto change = transaction::begin(**connection);
+    if (!change) return std::move(change).error();
+    // Grants go with it, and codes and refresh tokens with those: the schema says so.
+    if (auto done = (*connection)->run("DELETE FROM tollgate_applications WHERE id = ? AND owner = ?", id, owner);
+        !done)
+        return std::move(done).error();
+    if ((*connection)->changes() == 0) return false;
+    if (auto done = (*connection)->run("DELETE FROM tollgate_access_tokens WHERE application = ?", id); !done)
+        return std::move(done).error();
+    if (auto done = change->commit(); !done) return std::move(done).error();
+    return true;
+}
+
+}  // namespace tollgate::sqlite
+
+// <tollgate/store/detail/sqlite/delivery_columns.hpp>
+
+namespace tollgate::inline v0::sqlite {
+
+/// How the values of an enumeration are written, in their order: kept as text, so that whoever looks into the file sees
+/// what it says, and no later release can take one for another.
+template <class Enum, std::size_t Count>
+struct text_column {
+    using texts = std::array<std::string_view, Count>;
+
+    static std::optional<Enum> read(const texts& all, const cell& from) noexcept {
+        const auto text = from.text();
+        for (std::size_t i = 0; i < Count; ++i)
+            if (text == all[i]) return static_cast<Enum>(i);
+        return std::nullopt;
+    }
+    static void write(const texts& all, parameter to, Enum value) noexcept {
+        to.text(all[static_cast<std::size_t>(value)]);
+    }
+};
+
+template <>
+struct column<attempt_end> : text_column<attempt_end, 8> {
+    static constexpr texts all{"answered", "no_address", "refused_address", "no_connection",
+                               "no_tls",   "timed_out",  "broken_off",      "bad_answer"};
+    static std::optional<attempt_end> read(const cell& from) noexcept { return text_column::read(all, from); }
+    static void write(parameter to, attempt_end value) noexcept { text_column::write(all, to, value); }
+};
+
+template <>
+struct column<delivery_state> : text_column<delivery_state, 4> {
+    static constexpr texts all{"waiting", "delivered", "given_up", "held"};
+    static std::optional<delivery_state> read(const cell& from) noexcept { return text_column::read(all, from); }
+    static void write(parameter to, delivery_state value) noexcept { text_column::write(all, to, value); }
+};
+
+template <>
+struct column<disable_reason> : text_column<disable_reason, 2> {
+    static constexpr texts all{"gone", "failing"};
+    static std::optional<disable_reason> read(const cell& from) noexcept { return text_column::read(all, from); }
+    static void write(parameter to, disable_reason value) noexcept { text_column::write(all, to, value); }
+};
+
+/// Bytes of any kind, as a stranger's answer has them; text would have to be some.
+struct blob_text {
+    std::string bytes;
+};
+
+template <>
+struct column<blob_text> {
+    static std::optional<blob_text> read(const cell& from) {
+        const auto bytes = from.blob();
+        if (!bytes) return std::nullopt;
+        return blob_text{{reinterpret_cast<const char*>(bytes->data()), bytes->size()}};
+    }
+    static void write(parameter to, const blob_text& value) noexcept { to.blob(std::as_bytes(std::span{value.bytes})); }
+};
+
+}  // namespace tollgate::sqlite
+
+// <tollgate/store/detail/sqlite/remove_deliveries.hpp>
+
+namespace tollgate::inline v0::sqlite {
+
+/// How many deliveries one transaction removes: a few ms, which others wait for.
+inline constexpr std::size_t removed_at_once_max = 1000;
+
+/// A delivery, its attempts, and its event if it was the last that had it. Within the caller's transaction, as are those
+/// below.
+TOLLGATE_DECL result<void> remove_delivery(database& on, delivery_id id, std::int64_t event);
+
+/// Those that a deleted hook of the host has under way, so that others get their leases.
+TOLLGATE_DECL result<void> remove_leased_deliveries(database& on, hook_id deleted, const std::string& host);
+
+/// Deliveries of hooks that were deleted, and the rows of hooks that have none left. How many deliveries.
+///
+/// A deleted hook's row is no service's (the empty name) until then, so that no verb finds it by its account.
+TOLLGATE_DECL result<std::size_t> remove_deliveries_of_deleted(database& on, std::size_t rows_max);
+
+/// Those that ended before then, the first to end first; how many.
+TOLLGATE_DECL result<std::size_t> remove_ended_before(database& on, instant then, std::size_t rows_max);
+
+/// What a hook has that ended, beyond what is kept of it.
+TOLLGATE_DECL result<void> remove_ended_beyond(database& on, hook_id of, std::size_t kept, std::size_t rows_max);
+
+}  // namespace tollgate::sqlite
 
 // <tollgate/store/detail/sqlite/delivery_history.ipp>
 
@@ -28383,6 +28139,478 @@ TOLLGATE_DECL result<std::size_t> delivery_history::sweep(instant ended_before, 
     if (auto done = delivery_hosts{on}.sweep(ended_before, rows_max); !done) return std::move(done).error();
     if (auto done = change->commit(); !done) return std::move(done).error();
     return *of_deleted + *ended;
+}
+
+}  // namespace tollgate::sqlite
+
+// <tollgate/store/detail/sqlite/grants.ipp>
+
+namespace tollgate::inline v0::sqlite {
+
+namespace detail {
+
+/// One row's number in a table of this file, that no value of the domain names.
+using row_number = std::int64_t;
+
+/// The grant between a user and an application, with these scopes added to those it has; made where there is none. None
+/// where a scope would have to be added, and must not be.
+inline result<std::optional<row_number>> widen_grant(database& on, const new_authorization_code& made) {
+    auto kept = on.prepare("SELECT id, scopes FROM tollgate_grants WHERE user = ? AND application = ?", made.user,
+                           made.application)
+                    .next<row_number, scope_set>();
+    if (!kept) return std::move(kept).error();
+    scope_set scopes = *kept ? std::get<1>(**kept) : scope_set{};
+    if (made.only_if_granted && (!*kept || !scopes.contains_all(made.scopes))) return std::optional<row_number>{};
+    if (!made.scopes.for_each([&](std::string_view each) { return scopes.add(each); })) return too_many_scopes();
+    if (*kept) {
+        const row_number id = std::get<0>(**kept);
+        if (scopes == std::get<1>(**kept)) return std::optional{id};
+        if (auto done = on.run("UPDATE tollgate_grants SET scopes = ? WHERE id = ?", scopes, id); !done)
+            return std::move(done).error();
+        return std::optional{id};
+    }
+    if (auto done = on.run("INSERT INTO tollgate_grants (user, application, scopes, created_at) VALUES (?, ?, ?, ?)",
+                           made.user, made.application, scopes, made.created_at);
+        !done)
+        return std::move(done).error();
+    return std::optional{on.last_insert_id()};
+}
+
+/// Revokes a refresh token and what was made with it.
+inline result<void> revoke_refresh_token(database& on, row_number refresh_token) {
+    if (auto done = on.run("DELETE FROM tollgate_access_tokens WHERE refresh_token = ?", refresh_token); !done)
+        return done;
+    return on.run("DELETE FROM tollgate_refresh_tokens WHERE id = ?", refresh_token);
+}
+
+/// The refresh token of a pair, and its row.
+inline result<row_number> insert_refresh_token(database& on, const issued_tokens& made, row_number access_grant,
+                                                const scope_set& scopes) {
+    auto done = on.run(
+        "INSERT INTO tollgate_refresh_tokens (token_digest, access_grant, scopes, expires_at, ends_at) "
+        "VALUES (?, ?, ?, ?, ?)",
+        made.refresh_digest, access_grant, scopes, (std::min)(made.refresh_expires_at, made.refresh_ends_at),
+        made.refresh_ends_at);
+    if (!done) {
+        if (done.error().kind == error_kind::conflict) done.error().message = "This refresh token exists already.";
+        return std::move(done).error();
+    }
+    const row_number id = on.last_insert_id();
+    // One whose expiry is furthest off was used last.
+    if (done = on.run("DELETE FROM tollgate_refresh_tokens WHERE id IN "
+                      "(SELECT id FROM tollgate_refresh_tokens WHERE access_grant = ? AND id <> ? "
+                      "ORDER BY expires_at DESC LIMIT -1 OFFSET ?)",
+                      access_grant, id, limits::refresh_tokens_per_grant_max - 1);
+        !done)
+        return std::move(done).error();
+    return id;
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL result<std::optional<scope_set>> grants::granted(user_id user, application_id application) {
+    auto connection = connections_.reader();
+    if (!connection) return std::move(connection).error();
+    auto row = (*connection)
+                   ->prepare("SELECT scopes FROM tollgate_grants WHERE user = ? AND application = ?", user, application)
+                   .next<scope_set>();
+    if (!row) return std::move(row).error();
+    if (!*row) return std::optional<scope_set>{};
+    return std::optional{std::get<0>(**row)};
+}
+
+TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_code& made) {
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    database& on = **connection;
+    auto change = transaction::begin(on);
+    if (!change) return std::move(change).error();
+
+    auto there =
+        on.prepare("SELECT refresh_token IS NOT NULL FROM tollgate_codes WHERE code_digest = ?", made.code_digest)
+            .next<bool>();
+    if (!there) return std::move(there).error();
+    if (*there) return std::get<0>(**there) ? code_result::spent : code_result::waiting;
+    auto known =
+        on.prepare("SELECT id FROM tollgate_applications WHERE id = ?", made.application).next<application_id>();
+    if (!known) return std::move(known).error();
+    if (!*known) return not_found();
+
+    const auto widened = detail::widen_grant(on, made);
+    if (!widened) return widened.error();
+    if (!*widened) return code_result::not_granted;
+    const auto access_grant = **widened;
+    if (auto done =
+            on.run("INSERT INTO tollgate_codes "
+                   "(code_digest, access_grant, scopes, redirect, code_challenge, expires_at, forget_at) "
+                   "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)",
+                   made.code_digest, access_grant, made.scopes, made.redirect, made.code_challenge, made.expires_at);
+        !done)
+        return std::move(done).error();
+    if (auto done = on.run("DELETE FROM tollgate_codes WHERE id IN (SELECT id FROM tollgate_codes "
+                           "WHERE access_grant = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
+                           access_grant, limits::codes_per_grant_max);
+        !done)
+        return std::move(done).error();
+    if (auto done = change->commit(); !done) return std::move(done).error();
+    return code_result::created;
+}
+
+TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown) {
+    using detail::row_number;
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    database& on = **connection;
+    auto change = transaction::begin(on);
+    if (!change) return std::move(change).error();
+
+    auto row = on.prepare(
+                     "SELECT codes.id, access_grant, user, codes.scopes, redirect, code_challenge, expires_at, "
+                     "refresh_token FROM tollgate_codes AS codes JOIN tollgate_grants ON access_grant = "
+                     "tollgate_grants.id WHERE code_digest = ? AND application = ?",
+                     shown.code_digest, shown.application)
+                   .next<row_number, row_number, user_id, scope_set, std::string, std::optional<std::string>, instant,
+                         std::optional<row_number>>();
+    if (!row) return std::move(row).error();
+    if (!*row) return redeemed_code{};
+    const auto& [code, access_grant, user, scopes, redirect, code_challenge, expires_at, refresh_token] = **row;
+    if (refresh_token) {
+        if (auto done = detail::revoke_refresh_token(on, *refresh_token); !done) return std::move(done).error();
+        if (auto done = change->commit(); !done) return std::move(done).error();
+        return redeemed_code{redemption_result::reused, {}, {}};
+    }
+    if (expires_at <= shown.now) return redeemed_code{redemption_result::expired, {}, {}};
+    if (shown.redirect_uri && *shown.redirect_uri != redirect)
+        return redeemed_code{redemption_result::redirect_mismatch, {}, {}};
+    if (shown.code_challenge != code_challenge) return redeemed_code{redemption_result::verifier_mismatch, {}, {}};
+
+    const auto made = detail::insert_refresh_token(on, shown.tokens, access_grant, scopes);
+    if (!made) return made.error();
+    if (auto done = insert_access_token(
+            on,
+            {user, shown.application, shown.tokens.access_digest, scopes, shown.now, shown.tokens.access_expires_at},
+            *made);
+        !done)
+        return std::move(done).error();
+    if (auto done = on.run("UPDATE tollgate_codes SET refresh_token = ?, forget_at = ? WHERE id = ?", *made,
+                           expires_at + seconds{limits::spent_code_seconds}, code);
+        !done)
+        return std::move(done).error();
+    if (auto done = change->commit(); !done) return std::move(done).error();
+    return redeemed_code{redemption_result::redeemed, user, scopes};
+}
+
+TOLLGATE_DECL result<refreshed_token> grants::refresh(const token_refresh& shown) {
+    using detail::row_number;
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    database& on = **connection;
+    auto change = transaction::begin(on);
+    if (!change) return std::move(change).error();
+
+    auto row = on.prepare(
+                     "SELECT tokens.id, user, tokens.scopes, ends_at FROM tollgate_refresh_tokens AS tokens "
+                     "JOIN tollgate_grants ON access_grant = tollgate_grants.id "
+                     "WHERE token_digest = ? AND application = ? AND expires_at > ?",
+                     shown.refresh_digest, shown.application, shown.now)
+                   .next<row_number, user_id, scope_set, instant>();
+    if (!row) return std::move(row).error();
+    if (!*row) return refreshed_token{};
+    const auto& [token, user, granted, ends_at] = **row;
+    if (shown.narrowed && !shown.narrowed->for_each([&](std::string_view each) { return granted.contains(each); }))
+        return refreshed_token{refresh_result::too_wide, {}};
+
+    const scope_set& scopes = shown.narrowed ? *shown.narrowed : granted;
+    if (auto done = insert_access_token(
+            on, {user, shown.application, shown.access_digest, scopes, shown.now, shown.access_expires_at}, token);
+        !done)
+        return std::move(done).error();
+    if (auto done = on.run("UPDATE tollgate_refresh_tokens SET expires_at = ? WHERE id = ?",
+                           (std::min)(instant{shown.now + shown.refresh_lifetime}, ends_at), token);
+        !done)
+        return std::move(done).error();
+    if (auto done = change->commit(); !done) return std::move(done).error();
+    return refreshed_token{refresh_result::refreshed, scopes};
+}
+
+TOLLGATE_DECL result<void> grants::revoke_token(application_id application, const digest& token) {
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    database& on = **connection;
+    auto change = transaction::begin(on);
+    if (!change) return std::move(change).error();
+    auto row = on.prepare(
+                     "SELECT tokens.id FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants "
+                     "ON access_grant = tollgate_grants.id WHERE token_digest = ? AND application = ?",
+                     token, application)
+                   .next<detail::row_number>();
+    if (!row) return std::move(row).error();
+    auto done = *row ? detail::revoke_refresh_token(on, std::get<0>(**row))
+                     : on.run("DELETE FROM tollgate_access_tokens WHERE token_digest = ? AND application = ?", token,
+                              application);
+    if (!done) return done;
+    return change->commit();
+}
+
+TOLLGATE_DECL result<std::vector<grant>> grants::of(user_id user) {
+    auto connection = connections_.reader();
+    if (!connection) return std::move(connection).error();
+    auto rows = (*connection)
+                    ->prepare(
+                        "SELECT grants.id, application, name, website, scopes, grants.created_at, last_used_at "
+                        "FROM tollgate_grants AS grants JOIN tollgate_applications "
+                        "ON application = tollgate_applications.id WHERE user = ? ORDER BY grants.id",
+                        user);
+    std::vector<grant> found;
+    for (;;) {
+        auto row =
+            rows.next<grant_id, application_id, std::string, std::string, scope_set, instant, std::optional<instant>>();
+        if (!row) return std::move(row).error();
+        if (!*row) return found;
+        auto& [id, application, name, website, scopes, created_at, last_used_at] = **row;
+        found.push_back({id, user, application, std::move(name), std::move(website), scopes, created_at, last_used_at});
+    }
+}
+
+TOLLGATE_DECL result<bool> grants::revoke(user_id user, application_id application) {
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    database& on = **connection;
+    auto change = transaction::begin(on);
+    if (!change) return std::move(change).error();
+    // Those of no grant, too: whoever revokes does not want that application in.
+    if (auto done = on.run("DELETE FROM tollgate_access_tokens WHERE application = ? AND user = ?", application, user);
+        !done)
+        return std::move(done).error();
+    if (auto done = on.run("DELETE FROM tollgate_grants WHERE user = ? AND application = ?", user, application); !done)
+        return std::move(done).error();
+    const bool was_there = on.changes() > 0;
+    if (auto done = change->commit(); !done) return std::move(done).error();
+    return was_there;
+}
+
+TOLLGATE_DECL result<std::size_t> grants::sweep_expired(instant now, std::size_t rows_max) {
+    if (rows_max == 0) return std::size_t{0};
+    {
+        // Asked without the write lock first: often there is nothing.
+        auto connection = connections_.reader();
+        if (!connection) return std::move(connection).error();
+        auto any = (*connection)
+                       ->prepare(
+                           "SELECT EXISTS (SELECT 1 FROM tollgate_codes WHERE forget_at <= ?1) "
+                           "OR EXISTS (SELECT 1 FROM tollgate_access_tokens WHERE expires_at <= ?1) "
+                           "OR EXISTS (SELECT 1 FROM tollgate_refresh_tokens WHERE expires_at <= ?1)",
+                           now)
+                       .next<bool>();
+        if (!any) return std::move(any).error();
+        if (*any && !std::get<0>(**any)) return std::size_t{0};
+    }
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    database& on = **connection;
+    auto change = transaction::begin(on);
+    if (!change) return std::move(change).error();
+    std::size_t swept = 0;
+    const auto sweep = [&](sql statement) -> result<void> {
+        auto done = on.run(statement, now, rows_max - swept);
+        if (done) swept += static_cast<std::size_t>(on.changes());
+        return done;
+    };
+    if (auto done = sweep("DELETE FROM tollgate_codes WHERE id IN "
+                          "(SELECT id FROM tollgate_codes WHERE forget_at <= ? ORDER BY forget_at LIMIT ?)");
+        !done)
+        return std::move(done).error();
+    if (auto done = sweep("DELETE FROM tollgate_access_tokens WHERE token_digest IN "
+                          "(SELECT token_digest FROM tollgate_access_tokens WHERE expires_at <= ? "
+                          "ORDER BY expires_at LIMIT ?)");
+        !done)
+        return std::move(done).error();
+    if (auto done = sweep("DELETE FROM tollgate_refresh_tokens WHERE id IN "
+                          "(SELECT id FROM tollgate_refresh_tokens WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)");
+        !done)
+        return std::move(done).error();
+    if (auto done = change->commit(); !done) return std::move(done).error();
+    return swept;
+}
+
+}  // namespace tollgate::sqlite
+
+// <tollgate/store/detail/sqlite/hooks.ipp>
+
+namespace tollgate::inline v0::sqlite {
+
+template <>
+struct column<hook_source> {
+    static std::optional<hook_source> read(const cell& from) noexcept {
+        const auto text = from.text();
+        for (const hook_source each : {hook_source::api, hook_source::manual})
+            if (text == to_text(each)) return each;
+        return std::nullopt;
+    }
+    static void write(parameter to, hook_source value) noexcept { to.text(to_text(value)); }
+};
+
+TOLLGATE_DECL result<hook_id> hooks::create(const new_hook& made, std::size_t hooks_per_event_max) {
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    // One statement is one transaction, and it holds the write lock from its start: nobody else can count in between.
+    auto done =
+        (*connection)
+            ->run(
+                "INSERT INTO tollgate_hooks (service, account, event, source, type, target_url, secret, created_at) "
+                "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE ?9 > (SELECT count(*) FROM tollgate_hooks "
+                "WHERE service = ?1 AND account = ?2 AND event = ?3)",
+                made.account.service, made.account.account, made.event, made.source, made.type, made.target_url,
+                made.secret, made.created_at, hooks_per_event_max);
+    if (!done) return std::move(done).error();
+    if ((*connection)->changes() == 0) return too_many_hooks(hooks_per_event_max);
+    return hook_id{(*connection)->last_insert_id()};
+}
+
+TOLLGATE_DECL result<std::vector<hook>> hooks::of(const account_ref& account) {
+    auto connection = connections_.reader();
+    if (!connection) return std::move(connection).error();
+    auto rows = (*connection)
+                    ->prepare(
+                        "SELECT id, event, source, type, target_url, created_at, disabled_at, disable_reason, "
+                        "failing_since FROM tollgate_hooks WHERE service = ? AND account = ? ORDER BY id",
+                        account.service, account.account);
+    std::vector<hook> found;
+    for (;;) {
+        auto row = rows.next<hook_id, std::string, hook_source, std::string, std::string, instant,
+                             std::optional<instant>, std::optional<disable_reason>, std::optional<instant>>();
+        if (!row) return std::move(row).error();
+        if (!*row) return found;
+        auto& [id, event, source, type, target_url, created_at, disabled_at, why, failing_since] = **row;
+        hook& listed = found.emplace_back(
+            hook{id, account, std::move(event), source, std::move(type), std::move(target_url), created_at});
+        if (disabled_at) listed.disabled = hook_disablement{*disabled_at, why.value_or(disable_reason::failing)};
+        listed.failing_since = failing_since;
+    }
+}
+
+TOLLGATE_DECL result<std::optional<account_ref>> hooks::account_of(const service_name& service, hook_id id) {
+    auto connection = connections_.reader();
+    if (!connection) return std::move(connection).error();
+    auto row = (*connection)
+                   ->prepare("SELECT account FROM tollgate_hooks WHERE id = ? AND service = ?", id, service)
+                   .next<account_id>();
+    if (!row) return std::move(row).error();
+    if (!*row) return std::optional<account_ref>{};
+    return std::optional{account_ref{service, std::get<0>(**row)}};
+}
+
+TOLLGATE_DECL result<bool> hooks::replace_secret(const account_ref& account, hook_id id, const std::string& secret,
+                                                  instant old_valid_until) {
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    database& on = **connection;
+    auto change = transaction::begin(on);
+    if (!change) return std::move(change).error();
+    if (auto done = on.run("INSERT INTO tollgate_hook_secrets (hook, secret, valid_until) "
+                           "SELECT id, secret, ? FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?",
+                           old_valid_until, id, account.service, account.account);
+        !done)
+        return std::move(done).error();
+    if (on.changes() == 0) return false;
+    if (auto done = on.run("DELETE FROM tollgate_hook_secrets WHERE id IN (SELECT id FROM tollgate_hook_secrets "
+                           "WHERE hook = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
+                           id, limits::previous_secrets_max);
+        !done)
+        return std::move(done).error();
+    if (auto done = on.run("UPDATE tollgate_hooks SET secret = ? WHERE id = ?", secret, id); !done)
+        return std::move(done).error();
+    if (auto done = change->commit(); !done) return std::move(done).error();
+    return true;
+}
+
+TOLLGATE_DECL result<bool> hooks::remove(const account_ref& account, hook_id id) {
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    database& on = **connection;
+    auto change = transaction::begin(on);
+    if (!change) return std::move(change).error();
+    auto target = on.prepare("SELECT target_url FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?", id,
+                             account.service, account.account)
+                      .next<std::string>();
+    if (!target) return std::move(target).error();
+    if (!*target) return false;
+    // From now on it is nobody's. Many deliveries would take long to remove: what is left of them goes with claims that
+    // meet them, and sweeps.
+    if (auto done = on.run("UPDATE tollgate_hooks SET service = '', secret = '' WHERE id = ?", id); !done)
+        return std::move(done).error();
+    if (auto done = on.run("DELETE FROM tollgate_hook_secrets WHERE hook = ?", id); !done)
+        return std::move(done).error();
+    const std::string host = delivery_host(std::get<0>(**target));
+    if (auto done = remove_leased_deliveries(on, id, host); !done) return std::move(done).error();
+    if (auto done = remove_deliveries_of_deleted(on, removed_at_once_max); !done) return std::move(done).error();
+    if (auto done = delivery_hosts{on}.lost_deliveries(host); !done) return std::move(done).error();
+    if (auto done = change->commit(); !done) return std::move(done).error();
+    return true;
+}
+
+}  // namespace tollgate::sqlite
+
+// <tollgate/store/detail/sqlite/migrations.ipp>
+
+namespace tollgate::inline v0::sqlite {
+
+namespace detail {
+
+/// How many steps were done; none for a component, or a file, that has seen no step.
+inline result<std::int64_t> schema_version(database& of, std::string_view component) {
+    using number = std::int64_t;
+    auto table = of.prepare("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'tollgate_schema'")
+                     .next<number>();
+    if (!table) return std::move(table).error();
+    if (std::get<0>(table->value()) == 0) return number{0};
+    auto version = of.prepare("SELECT version FROM tollgate_schema WHERE component = ?", component).next<number>();
+    if (!version) return std::move(version).error();
+    return *version ? std::get<0>(**version) : number{0};
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL result<void> migrate(database& on, std::string_view component, std::span<const sql> steps) {
+    const auto newest = static_cast<std::int64_t>(steps.size());
+    const auto judge = [&](std::int64_t version) -> result<void> {
+        if (version <= newest) return {};
+        return internal_error(
+            "The tables of \"" + std::string{component} + "\" are of version " + std::to_string(version) +
+            ", made by a later release; this one knows them up to version " + std::to_string(newest) + ".");
+    };
+
+    // Without the write lock first: nearly every start finds everything done.
+    auto before = detail::schema_version(on, component);
+    if (!before) return std::move(before).error();
+    if (*before >= newest) return judge(*before);
+
+    auto change = transaction::begin(on);
+    if (!change) return std::move(change).error();
+    auto version = detail::schema_version(on, component);
+    if (!version) return std::move(version).error();
+    if (*version >= newest) return judge(*version);  // another process was quicker
+
+    if (auto done = on.run_script("CREATE TABLE IF NOT EXISTS tollgate_schema ("
+                                  "component TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT, WITHOUT ROWID");
+        !done)
+        return done;
+    for (const sql& step : steps.subspan(static_cast<std::size_t>(*version)))
+        if (auto done = on.run_script(step); !done) return done;
+    if (auto done = on.run("INSERT INTO tollgate_schema VALUES (?1, ?2) "
+                           "ON CONFLICT (component) DO UPDATE SET version = ?2",
+                           component, newest);
+        !done)
+        return done;
+    return change->commit();
+}
+
+TOLLGATE_DECL result<void> expect_migrated(database& on, std::string_view component, std::span<const sql> steps) {
+    const auto version = detail::schema_version(on, component);
+    if (!version) return version.error();
+    if (*version == static_cast<std::int64_t>(steps.size())) return {};
+    return internal_error("The tables of \"" + std::string{component} + "\" are of version " + std::to_string(*version) +
+                          ", and this release needs version " + std::to_string(steps.size()) + ".");
 }
 
 }  // namespace tollgate::sqlite
@@ -28959,6 +29187,305 @@ TOLLGATE_DECL std::optional<std::uint64_t> outbox::changes_seen() const noexcept
 
 }  // namespace tollgate::sqlite
 
+// <tollgate/store/detail/sqlite/personal_tokens.ipp>
+
+namespace tollgate::inline v0::sqlite {
+
+TOLLGATE_DECL result<std::optional<token_credential>> personal_tokens::find(std::string_view username) {
+    const auto name = token_username::from(username);
+    if (!name) return std::optional<token_credential>{};  // longer than any that there is
+    return credentials_.find(*name, [&] { return read(*name); });
+}
+
+TOLLGATE_DECL std::optional<std::optional<token_credential>> personal_tokens::recall(
+    std::string_view username) const noexcept {
+    const auto name = token_username::from(username);
+    if (!name) return std::nullopt;
+    return credentials_.recall(*name);
+}
+
+TOLLGATE_DECL result<std::optional<token_credential>> personal_tokens::read(const token_username& username) {
+    auto connection = connections_.reader();
+    if (!connection) return std::move(connection).error();
+    auto row =
+        (*connection)
+            ->prepare("SELECT user, secret_digest, scopes, last_used_at FROM tollgate_personal_tokens "
+                      "WHERE username = ?",
+                      username)
+            .next<user_id, digest, scope_set, std::optional<instant>>();
+    if (!row) return std::move(row).error();
+    if (!*row) return std::optional<token_credential>{};
+    const auto& [user, secret_digest, scopes, last_used_at] = **row;
+    return std::optional{token_credential{user, secret_digest, scopes, std::nullopt, std::nullopt, last_used_at}};
+}
+
+TOLLGATE_DECL result<token_id> personal_tokens::create(const new_personal_token& made,
+                                                        std::size_t tokens_per_user_max) {
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    // One statement is one transaction, and it holds the write lock from its start: nobody else can count in between.
+    auto done = (*connection)
+                    ->run("INSERT INTO tollgate_personal_tokens "
+                          "(user, username, secret_digest, description, scopes, created_at) "
+                          "SELECT ?1, ?2, ?3, ?4, ?5, ?6 "
+                          "WHERE ?7 > (SELECT count(*) FROM tollgate_personal_tokens WHERE user = ?1)",
+                          made.user, made.username, made.secret_digest, made.description, made.scopes, made.created_at,
+                          tokens_per_user_max);
+    if (!done) {
+        auto why = std::move(done).error();
+        if (why.kind == error_kind::conflict) why.message = "A personal token of this username exists already.";
+        return why;
+    }
+    if ((*connection)->changes() == 0) return too_many_personal_tokens(tokens_per_user_max);
+    return token_id{(*connection)->last_insert_id()};
+}
+
+TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens::of(user_id user) {
+    auto connection = connections_.reader();
+    if (!connection) return std::move(connection).error();
+    auto rows = (*connection)
+                    ->prepare("SELECT id, username, description, scopes, created_at, last_used_at "
+                              "FROM tollgate_personal_tokens WHERE user = ? ORDER BY id",
+                              user);
+    std::vector<personal_token> found;
+    for (;;) {
+        auto row = rows.next<token_id, token_username, std::string, scope_set, instant, std::optional<instant>>();
+        if (!row) return std::move(row).error();
+        if (!*row) return found;
+        auto& [id, username, description, scopes, created_at, last_used_at] = **row;
+        found.push_back({id, user, username, std::move(description), scopes, created_at, last_used_at});
+    }
+}
+
+TOLLGATE_DECL result<bool> personal_tokens::revoke(token_id id) {
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    if (auto done = (*connection)->run("DELETE FROM tollgate_personal_tokens WHERE id = ?", id); !done)
+        return std::move(done).error();
+    return (*connection)->changes() > 0;
+}
+
+TOLLGATE_DECL result<void> personal_tokens::record_use(std::string_view username, instant now) {
+    auto connection = connections_.writer_soon();
+    if (!connection) return std::move(connection).error();
+    return (*connection)->run("UPDATE tollgate_personal_tokens SET last_used_at = ? WHERE username = ?", now, username);
+}
+
+}  // namespace tollgate::sqlite
+
+// <tollgate/store/detail/sqlite/sessions.ipp>
+
+namespace tollgate::inline v0::sqlite {
+
+TOLLGATE_DECL result<void> sessions::create(const stored_session& made) {
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    database& on = **connection;
+    auto change = transaction::begin(on);
+    if (!change) return std::move(change).error();
+    auto done = on.run(
+        "INSERT INTO tollgate_sessions (cookie_digest, user, login, created_at, last_seen_at) VALUES (?, ?, ?, ?, ?)",
+        made.cookie_digest, made.user, made.login, made.created_at, made.last_seen_at);
+    if (!done) {
+        if (done.error().kind == error_kind::conflict) done.error().message = "This session exists already.";
+        return done;
+    }
+    done = on.run(
+        "DELETE FROM tollgate_sessions WHERE cookie_digest IN "
+        "(SELECT cookie_digest FROM tollgate_sessions WHERE user = ?1 AND cookie_digest <> ?2 "
+        "ORDER BY last_seen_at DESC LIMIT -1 OFFSET ?3)",
+        made.user, made.cookie_digest, limits::sessions_per_user_max - 1);
+    if (!done) return done;
+    return change->commit();
+}
+
+TOLLGATE_DECL result<std::optional<stored_session>> sessions::find(const digest& cookie) {
+    auto connection = connections_.reader();
+    if (!connection) return std::move(connection).error();
+    auto row = (*connection)
+                   ->prepare(
+                       "SELECT user, login, created_at, last_seen_at FROM tollgate_sessions "
+                       "WHERE cookie_digest = ?",
+                       cookie)
+                   .next<user_id, std::string, instant, instant>();
+    if (!row) return std::move(row).error();
+    if (!*row) return std::optional<stored_session>{};
+    auto& [user, login, created_at, last_seen_at] = **row;
+    return std::optional{stored_session{cookie, user, std::move(login), created_at, last_seen_at}};
+}
+
+TOLLGATE_DECL result<void> sessions::touch(const digest& cookie, instant now) {
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    return (*connection)->run("UPDATE tollgate_sessions SET last_seen_at = ? WHERE cookie_digest = ?", now, cookie);
+}
+
+TOLLGATE_DECL result<bool> sessions::end(const digest& cookie) {
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    if (auto done = (*connection)->run("DELETE FROM tollgate_sessions WHERE cookie_digest = ?", cookie); !done)
+        return std::move(done).error();
+    return (*connection)->changes() > 0;
+}
+
+TOLLGATE_DECL result<void> sessions::end_all_of(user_id user) {
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    return (*connection)->run("DELETE FROM tollgate_sessions WHERE user = ?", user);
+}
+
+TOLLGATE_DECL result<std::size_t> sessions::sweep(instant created_before, instant seen_before, std::size_t rows_max) {
+    if (rows_max == 0) return std::size_t{0};
+    {
+        // Asked without the write lock first: often there is nothing.
+        auto connection = connections_.reader();
+        if (!connection) return std::move(connection).error();
+        auto any = (*connection)
+                       ->prepare(
+                           "SELECT EXISTS (SELECT 1 FROM tollgate_sessions WHERE created_at < ?) "
+                           "OR EXISTS (SELECT 1 FROM tollgate_sessions WHERE last_seen_at < ?)",
+                           created_before, seen_before)
+                       .next<bool>();
+        if (!any) return std::move(any).error();
+        if (*any && !std::get<0>(**any)) return std::size_t{0};
+    }
+    auto connection = connections_.writer();
+    if (!connection) return std::move(connection).error();
+    database& on = **connection;
+    auto change = transaction::begin(on);
+    if (!change) return std::move(change).error();
+    if (auto done = on.run("DELETE FROM tollgate_sessions WHERE cookie_digest IN (SELECT cookie_digest "
+                           "FROM tollgate_sessions WHERE created_at < ? ORDER BY created_at LIMIT ?)",
+                           created_before, rows_max);
+        !done)
+        return std::move(done).error();
+    auto swept = static_cast<std::size_t>(on.changes());
+    if (auto done = on.run("DELETE FROM tollgate_sessions WHERE cookie_digest IN (SELECT cookie_digest "
+                           "FROM tollgate_sessions WHERE last_seen_at < ? ORDER BY last_seen_at LIMIT ?)",
+                           seen_before, rows_max - swept);
+        !done)
+        return std::move(done).error();
+    swept += static_cast<std::size_t>(on.changes());
+    if (auto done = change->commit(); !done) return std::move(done).error();
+    return swept;
+}
+
+}  // namespace tollgate::sqlite
+
+// <tollgate/store/detail/sqlite/append_event.ipp>
+
+namespace tollgate::inline v0::sqlite {
+
+TOLLGATE_DECL result<bool> has_listeners(database& on, const event& happened) {
+    auto row = on.prepare(
+                     "SELECT EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
+                     "AND disabled_at IS NULL)",
+                     happened.account.service, happened.account.account, happened.name)
+                   .next<bool>();
+    if (!row) return std::move(row).error();
+    return std::get<0>(row->value());
+}
+
+TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& happened, const message_seed& seed,
+                                                instant now) {
+    struct listener {
+        hook_id hook;
+        std::string host;
+    };
+    std::vector<listener> listening;
+    {
+        auto rows = on.prepare(
+            "SELECT id, target_url FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
+            "AND disabled_at IS NULL ORDER BY id",
+            happened.account.service, happened.account.account, happened.name);
+        for (;;) {
+            auto row = rows.next<hook_id, std::string>();
+            if (!row) return std::move(row).error();
+            if (!*row) break;
+            listening.push_back({std::get<0>(**row), delivery_host(std::get<1>(**row))});
+        }
+    }
+    if (listening.empty()) return std::size_t{0};
+
+    if (auto done =
+            on.run("INSERT INTO tollgate_events (service, account, name, data, happened_at) VALUES (?, ?, ?, ?, ?)",
+                   happened.account.service, happened.account.account, happened.name, happened.data, happened.at);
+        !done)
+        return std::move(done).error();
+    const std::int64_t stored = on.last_insert_id();
+    for (const listener& each : listening) {
+        if (auto done = delivery_hosts{on}.expect_delivery(each.host, now); !done) return std::move(done).error();
+        if (auto done = on.run("INSERT INTO tollgate_deliveries (hook, event, host, message_id, created_at, due_at) "
+                               "VALUES (?1, ?2, ?3, ?4, ?5, ?5)",
+                               each.hook, stored, each.host, message_id_of(seed, each.hook), now);
+            !done)
+            return std::move(done).error();
+    }
+    return listening.size();
+}
+
+}  // namespace tollgate::sqlite
+
+// <tollgate/store/detail/sqlite/failure.ipp>
+
+namespace tollgate::inline v0::sqlite {
+
+TOLLGATE_DECL error failure(sqlite3* connection, int code, std::string_view doing) {
+    std::string cause = "SQLite: ";
+    const bool has_text = connection != nullptr && sqlite3_extended_errcode(connection) == code;
+    cause += has_text ? sqlite3_errmsg(connection) : sqlite3_errstr(code);
+    cause += " (result code " + std::to_string(code);
+    const int system_code = connection != nullptr ? sqlite3_system_errno(connection) : 0;
+    const int primary = code & 0xff;
+    if (system_code != 0 && (primary == SQLITE_CANTOPEN || primary == SQLITE_IOERR || primary == SQLITE_FULL))
+        cause += ", " + std::generic_category().message(system_code);
+    cause += "): ";
+    cause += tollgate::detail::to_statement_line(doing);
+
+    switch (primary) {
+        case SQLITE_BUSY:
+        case SQLITE_LOCKED:
+        case SQLITE_FULL:
+        case SQLITE_IOERR:
+        case SQLITE_NOMEM:
+        case SQLITE_CANTOPEN:
+        case SQLITE_READONLY:
+        case SQLITE_PERM:
+        case SQLITE_PROTOCOL:
+        case SQLITE_INTERRUPT:
+            return unavailable(std::move(cause));
+        case SQLITE_CONSTRAINT:
+            return {error_kind::conflict, "That is there already, or in use.", std::move(cause)};
+        default:
+            return internal_error(std::move(cause));
+    }
+}
+
+}  // namespace tollgate::sqlite
+
+// <tollgate/store/detail/sqlite/insert_access_token.ipp>
+
+namespace tollgate::inline v0::sqlite {
+
+TOLLGATE_DECL result<void> insert_access_token(database& on, const new_access_token& made,
+                                                std::optional<std::int64_t> refresh_token) {
+    auto done = on.run(
+        "INSERT INTO tollgate_access_tokens "
+        "(token_digest, user, application, scopes, created_at, expires_at, refresh_token) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        made.token_digest, made.user, made.application, made.scopes, made.created_at, made.expires_at, refresh_token);
+    if (!done) {
+        if (done.error().kind == error_kind::conflict) done.error().message = "This access token exists already.";
+        return done;
+    }
+    return on.run(
+        "DELETE FROM tollgate_access_tokens WHERE token_digest IN "
+        "(SELECT token_digest FROM tollgate_access_tokens WHERE application = ?1 AND user = ?2 AND token_digest <> ?3 "
+        "ORDER BY expires_at DESC LIMIT -1 OFFSET ?4)",
+        made.application, made.user, made.token_digest, limits::access_tokens_per_grant_max - 1);
+}
+
+}  // namespace tollgate::sqlite
+
 // <tollgate/store/detail/sqlite/remove_deliveries.ipp>
 
 namespace tollgate::inline v0::sqlite {
@@ -29036,162 +29563,6 @@ TOLLGATE_DECL result<void> remove_ended_beyond(database& on, hook_id of, std::si
                        of, rows_max, kept));
     if (!removed) return std::move(removed).error();
     return {};
-}
-
-}  // namespace tollgate::sqlite
-
-// <tollgate/store/detail/sqlite/failure.ipp>
-
-namespace tollgate::inline v0::sqlite {
-
-TOLLGATE_DECL error failure(sqlite3* connection, int code, std::string_view doing) {
-    std::string cause = "SQLite: ";
-    const bool has_text = connection != nullptr && sqlite3_extended_errcode(connection) == code;
-    cause += has_text ? sqlite3_errmsg(connection) : sqlite3_errstr(code);
-    cause += " (result code " + std::to_string(code);
-    const int system_code = connection != nullptr ? sqlite3_system_errno(connection) : 0;
-    const int primary = code & 0xff;
-    if (system_code != 0 && (primary == SQLITE_CANTOPEN || primary == SQLITE_IOERR || primary == SQLITE_FULL))
-        cause += ", " + std::generic_category().message(system_code);
-    cause += "): ";
-    cause += tollgate::sql::to_log_line(doing);
-
-    switch (primary) {
-        case SQLITE_BUSY:
-        case SQLITE_LOCKED:
-        case SQLITE_FULL:
-        case SQLITE_IOERR:
-        case SQLITE_NOMEM:
-        case SQLITE_CANTOPEN:
-        case SQLITE_READONLY:
-        case SQLITE_PERM:
-        case SQLITE_PROTOCOL:
-        case SQLITE_INTERRUPT:
-            return unavailable(std::move(cause));
-        case SQLITE_CONSTRAINT:
-            return {error_kind::conflict, "That is there already, or in use.", std::move(cause)};
-        default:
-            return internal_error(std::move(cause));
-    }
-}
-
-}  // namespace tollgate::sqlite
-
-// <tollgate/store/detail/sqlite/migrations.ipp>
-
-namespace tollgate::inline v0::sqlite {
-
-namespace detail {
-
-/// How many steps were done; none for a component, or a file, that has seen no step.
-inline result<std::int64_t> schema_version(database& of, std::string_view component) {
-    using number = std::int64_t;
-    auto table = of.prepare("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'tollgate_schema'")
-                     .next<number>();
-    if (!table) return std::move(table).error();
-    if (std::get<0>(table->value()) == 0) return number{0};
-    auto version = of.prepare("SELECT version FROM tollgate_schema WHERE component = ?", component).next<number>();
-    if (!version) return std::move(version).error();
-    return *version ? std::get<0>(**version) : number{0};
-}
-
-}  // namespace detail
-
-TOLLGATE_DECL result<void> migrate(database& on, std::string_view component, std::span<const statement_text> steps) {
-    const auto newest = static_cast<std::int64_t>(steps.size());
-    const auto judge = [&](std::int64_t version) -> result<void> {
-        if (version <= newest) return {};
-        return internal_error(
-            "The tables of \"" + std::string{component} + "\" are of version " + std::to_string(version) +
-            ", made by a later release; this one knows them up to version " + std::to_string(newest) + ".");
-    };
-
-    // Without the write lock first: nearly every start finds everything done.
-    auto before = detail::schema_version(on, component);
-    if (!before) return std::move(before).error();
-    if (*before >= newest) return judge(*before);
-
-    auto change = transaction::begin(on);
-    if (!change) return std::move(change).error();
-    auto version = detail::schema_version(on, component);
-    if (!version) return std::move(version).error();
-    if (*version >= newest) return judge(*version);  // another process was quicker
-
-    if (auto done = on.run_script("CREATE TABLE IF NOT EXISTS tollgate_schema ("
-                                  "component TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT, WITHOUT ROWID");
-        !done)
-        return done;
-    for (const statement_text& step : steps.subspan(static_cast<std::size_t>(*version)))
-        if (auto done = on.run_script(step); !done) return done;
-    if (auto done = on.run("INSERT INTO tollgate_schema VALUES (?1, ?2) "
-                           "ON CONFLICT (component) DO UPDATE SET version = ?2",
-                           component, newest);
-        !done)
-        return done;
-    return change->commit();
-}
-
-TOLLGATE_DECL result<void> expect_migrated(
-    database& on, std::string_view component, std::span<const statement_text> steps) {
-    const auto version = detail::schema_version(on, component);
-    if (!version) return version.error();
-    if (*version == static_cast<std::int64_t>(steps.size())) return {};
-    return internal_error("The tables of \"" + std::string{component} + "\" are of version " + std::to_string(*version) +
-                          ", and this release needs version " + std::to_string(steps.size()) + ".");
-}
-
-}  // namespace tollgate::sqlite
-
-// <tollgate/store/detail/sqlite/append_event.ipp>
-
-namespace tollgate::inline v0::sqlite {
-
-TOLLGATE_DECL result<bool> has_listeners(database& on, const event& happened) {
-    auto row = on.prepare(
-                     "SELECT EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
-                     "AND disabled_at IS NULL)",
-                     happened.account.service, happened.account.account, happened.name)
-                   .next<bool>();
-    if (!row) return std::move(row).error();
-    return std::get<0>(row->value());
-}
-
-TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& happened, const message_seed& seed,
-                                                instant now) {
-    struct listener {
-        hook_id hook;
-        std::string host;
-    };
-    std::vector<listener> listening;
-    {
-        auto rows = on.prepare(
-            "SELECT id, target_url FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
-            "AND disabled_at IS NULL ORDER BY id",
-            happened.account.service, happened.account.account, happened.name);
-        for (;;) {
-            auto row = rows.next<hook_id, std::string>();
-            if (!row) return std::move(row).error();
-            if (!*row) break;
-            listening.push_back({std::get<0>(**row), delivery_host(std::get<1>(**row))});
-        }
-    }
-    if (listening.empty()) return std::size_t{0};
-
-    if (auto done =
-            on.run("INSERT INTO tollgate_events (service, account, name, data, happened_at) VALUES (?, ?, ?, ?, ?)",
-                   happened.account.service, happened.account.account, happened.name, happened.data, happened.at);
-        !done)
-        return std::move(done).error();
-    const std::int64_t stored = on.last_insert_id();
-    for (const listener& each : listening) {
-        if (auto done = delivery_hosts{on}.expect_delivery(each.host, now); !done) return std::move(done).error();
-        if (auto done = on.run("INSERT INTO tollgate_deliveries (hook, event, host, message_id, created_at, due_at) "
-                               "VALUES (?1, ?2, ?3, ?4, ?5, ?5)",
-                               each.hook, stored, each.host, message_id_of(seed, each.hook), now);
-            !done)
-            return std::move(done).error();
-    }
-    return listening.size();
 }
 
 }  // namespace tollgate::sqlite
@@ -29544,12 +29915,12 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
 
 private:
-    struct impl;
-    explicit postgres_store(std::unique_ptr<impl> opened) noexcept;
-    static TOLLGATE_DECL result<std::unique_ptr<impl>> open_impl(const std::string& connection_string,
-                                                                  const postgres_settings& settings);
+    struct rooms;
+    explicit postgres_store(std::unique_ptr<rooms> opened) noexcept;
+    static TOLLGATE_DECL result<std::unique_ptr<rooms>> open_rooms(const std::string& connection_string,
+                                                                    const postgres_settings& settings);
 
-    std::unique_ptr<impl> impl_;
+    std::unique_ptr<rooms> rooms_;
 };
 
 static_assert(token_store<postgres_store> && credential_recaller<postgres_store> && use_recorder<postgres_store>);
@@ -29560,18 +29931,136 @@ static_assert(outbox<postgres_store> && shared_outbox<postgres_store>);
 
 }  // namespace tollgate
 
+// <tollgate/store/postgres_own_transaction.hpp>
+
+struct pg_conn;
+
+namespace tollgate::inline v0 {
+
+/// Takes events into a transaction of the integrator's own, on their own connection (a `PGconn*` of libpq's) to the
+/// database that a `postgres_store` lives in: their change and the deliveries that tell of it commit together, or
+/// neither does. Whatever happens, nobody is told of what was rolled back, and what was committed is told.
+///
+///     run(connection, "BEGIN");
+///     run(connection, "UPDATE sites SET published = true WHERE id = 7");
+///     tollgate::postgres_own_transaction outbox{store, connection};
+///     const auto deliveries = tollgate::publish(outbox, services, {...}, now);
+///     run(connection, deliveries ? "COMMIT" : "ROLLBACK");
+///
+/// The rules, which are PostgreSQL's:
+///
+/// - Its search_path finds the tables that the store has made, its role may write to them, and its client_encoding is
+///   UTF8.
+/// - A transaction is open, has not failed, and waits for no answer; otherwise it is a problem (invalid).
+/// - A problem takes back what this call has written, and the transaction can go on (there is a savepoint, `tollgate`).
+///   Roll back after any problem, unless your change matters without.
+/// - It is durable when your COMMIT returns, as far as your session says: `synchronous_commit` for loss of power, too.
+///   Dispatchers of all nodes hear of it with that COMMIT.
+/// - Transactions that tell are committed one after the other (NOTIFY): a thousand a second is more than most disks do,
+///   but who reports much more than that reports to the store.
+///
+/// One round trip. One thread at a time, that which has the connection. Blocking, for as long as the connection does.
+/// Nothing is thrown.
+class postgres_own_transaction {
+public:
+    static constexpr bool blocking = true;
+
+    /// The connection stays the integrator's. Made for one transaction or for all of them: it keeps nothing.
+    postgres_own_transaction(const postgres_store& store, pg_conn* connection) noexcept
+        : clock_{store.clock()}, connection_{connection} {}
+
+    TOLLGATE_DECL result<std::size_t> append_event(const event& happened, const message_seed& seed,
+                                                    instant now) noexcept;
+
+private:
+    postgres_clock clock_;
+    pg_conn* connection_;
+};
+
+static_assert(event_sink<postgres_own_transaction>);
+
+}  // namespace tollgate
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION) || defined(TOLLGATE_SOURCE)
+
+// <tollgate/store/detail/postgres/server_clock.ipp>
+
+namespace tollgate::inline v0::postgres {
+
+TOLLGATE_DECL std::int64_t server_clock::steady_milliseconds(steady::time_point at) noexcept {
+    return std::chrono::duration_cast<milliseconds>(at.time_since_epoch()).count();
+}
+
+TOLLGATE_DECL instant server_clock::node_now() noexcept {
+    return std::chrono::time_point_cast<milliseconds>(std::chrono::system_clock::now());
+}
+
+TOLLGATE_DECL instant server_clock::now() const noexcept {
+    if (!is_known_.load(std::memory_order_acquire)) return node_now();
+    return from_unix_milliseconds(steady_milliseconds(steady::now()) +
+                                  ahead_of_steady_.load(std::memory_order_relaxed));
+}
+
+TOLLGATE_DECL milliseconds server_clock::shift() const noexcept {
+    if (callers_ == nullptr || !is_known_.load(std::memory_order_acquire)) return milliseconds{0};
+    const std::int64_t measured = (now() - callers_()).count();
+    std::int64_t applied = shift_.load(std::memory_order_relaxed);
+    const std::int64_t change = measured - applied;
+    if (change > tolerance.count() || change < -tolerance.count()) {
+        const bool close = measured <= tolerance.count() && measured >= -tolerance.count();
+        applied = close ? 0 : measured;
+        shift_.store(applied, std::memory_order_relaxed);
+    }
+    return milliseconds{applied};
+}
+
+TOLLGATE_DECL void server_clock::observe(const observation& made) noexcept {
+    // Of a slow answer nobody knows when on its way the server looked at its clock.
+    constexpr milliseconds round_trip_max{500};
+    const auto round_trip = made.answered - made.asked;
+    if (round_trip > round_trip_max && is_known_.load(std::memory_order_relaxed)) return;
+    const auto then = made.asked + round_trip / 2;
+    ahead_of_steady_.store(to_unix_milliseconds(made.told) - steady_milliseconds(then), std::memory_order_relaxed);
+    is_known_.store(true, std::memory_order_release);
+    next_observation_at_.store(
+        steady_milliseconds(made.answered) + std::chrono::duration_cast<milliseconds>(observed_every).count(),
+        std::memory_order_relaxed);
+}
+
+TOLLGATE_DECL bool server_clock::wants_observation() noexcept {
+    const std::int64_t at = steady_milliseconds(steady::now());
+    std::int64_t due = next_observation_at_.load(std::memory_order_relaxed);
+    if (at < due) return false;
+    // Whoever moves it asks; should that fail, somebody asks again a second later.
+    return next_observation_at_.compare_exchange_strong(due, at + 1000, std::memory_order_relaxed);
+}
+
+}  // namespace tollgate::postgres
+
 // <tollgate/store/detail/postgres/statement.hpp>
 
 struct pg_result;
 
 namespace tollgate::inline v0::postgres {
 
-using sql::statement_text;
+/// One statement of SQL, known while compiling: values reach a database as parameters alone, so there is nothing to
+/// inject into. Parameters are `$1`, `$2` and so on.
+class sql {
+public:
+    consteval sql(const char* literal) : text_{literal} {}
+    /// The exception: one that was put together of literals and of what the program's own settings say, never of what a
+    /// request does. `text` outlives each connection that it is used on.
+    [[nodiscard]] static sql composed(const std::string& text) noexcept { return sql{std::string_view{text}}; }
+    static sql composed(std::string&&) = delete;
+    [[nodiscard]] constexpr std::string_view text() const noexcept { return text_; }
+    /// It ends where a NUL stands.
+    [[nodiscard]] constexpr const char* c_str() const noexcept { return text_.data(); }
 
-/// Whether a `text` column can hold this: no NUL, and UTF-8. Clients may send anything else to look up.
-[[nodiscard]] constexpr bool is_storable(std::string_view text) noexcept {
-    return text.find('\0') == std::string_view::npos && is_utf8(text);
-}
+private:
+    explicit constexpr sql(std::string_view text) noexcept : text_{text} {}
+
+    std::string_view text_;
+};
 
 /// A type of PostgreSQL's and its arrays', by the numbers that never change (src/include/catalog/pg_type.dat).
 struct wire_type {
@@ -29639,34 +30128,16 @@ private:
     milliseconds shift_;
 };
 
-[[nodiscard]] constexpr wire_type to_wire_type(sql::storage of) noexcept {
-    switch (of) {
-        case sql::storage::boolean: return wire_boolean;
-        case sql::storage::integer: return wire_integer;
-        case sql::storage::blob: return wire_bytes;
-        case sql::storage::text: break;
-    }
-    return wire_text;
-}
-
-/// How a `T` is stored in one column; specialize it for your own types. `read` returns none when the column holds
-/// something else.
+/// How a `T` is kept in one column; `read` is none when the column holds no `T`. Specialise it for types of your own.
 ///
 ///     template <>
-///     struct tollgate::postgres::column<colour> {
+///     struct column<colour> {
 ///         static constexpr wire_type type = wire_text;
 ///         static std::optional<colour> read(const cell& from);
 ///         static void write(parameter& to, const colour& value);
 ///     };
 template <class T>
-struct column : sql::column<T> {
-    static constexpr wire_type type = to_wire_type(sql::column<T>::type);
-};
-
-template <class T>
-struct column<std::optional<T>> : sql::optional_column<T, column<T>> {
-    static constexpr wire_type type = column<T>::type;
-};
+struct column;
 
 template <class T>
 void parameter::element(const T& value) {
@@ -29676,6 +30147,91 @@ void parameter::element(const T& value) {
     end_element(at, into.is_null());
 }
 
+template <>
+struct column<std::int64_t> {
+    static constexpr wire_type type = wire_integer;
+    static std::optional<std::int64_t> read(const cell& from) noexcept { return from.integer(); }
+    static void write(parameter& to, std::int64_t value) { to.integer(value); }
+};
+
+template <>
+struct column<bool> {
+    static constexpr wire_type type = wire_boolean;
+    static std::optional<bool> read(const cell& from) noexcept { return from.boolean(); }
+    static void write(parameter& to, bool value) { to.boolean(value); }
+};
+
+template <>
+struct column<std::string> {
+    static constexpr wire_type type = wire_text;
+    static std::optional<std::string> read(const cell& from) {
+        const auto text = from.text();
+        return text ? std::optional<std::string>{std::in_place, *text} : std::nullopt;
+    }
+    static void write(parameter& to, std::string_view value) { to.text(value); }
+};
+
+/// To bind; a row is read into a type that owns its text.
+template <>
+struct column<std::string_view> {
+    static constexpr wire_type type = wire_text;
+    static void write(parameter& to, std::string_view value) { to.text(value); }
+};
+
+template <std::size_t Capacity>
+struct column<inline_text<Capacity>> {
+    static constexpr wire_type type = wire_text;
+    static std::optional<inline_text<Capacity>> read(const cell& from) noexcept {
+        const auto text = from.text();
+        return text ? inline_text<Capacity>::from(*text) : std::nullopt;
+    }
+    static void write(parameter& to, const inline_text<Capacity>& value) { to.text(value.view()); }
+};
+
+template <class Tag>
+struct column<id<Tag>> {
+    static constexpr wire_type type = wire_integer;
+    static std::optional<id<Tag>> read(const cell& from) noexcept {
+        const auto value = from.integer();
+        return value ? id<Tag>::from(*value) : std::nullopt;
+    }
+    static void write(parameter& to, id<Tag> value) { to.integer(value.value()); }
+};
+
+/// Milliseconds since 1970, by the database's clock.
+template <>
+struct column<instant> {
+    static constexpr wire_type type = wire_integer;
+    static std::optional<instant> read(const cell& from) noexcept { return from.moment(); }
+    static void write(parameter& to, instant value) { to.moment(value); }
+};
+
+template <>
+struct column<milliseconds> {
+    static constexpr wire_type type = wire_integer;
+    static std::optional<milliseconds> read(const cell& from) noexcept {
+        const auto count = from.integer();
+        return count ? std::optional{milliseconds{*count}} : std::nullopt;
+    }
+    static void write(parameter& to, milliseconds value) { to.integer(value.count()); }
+};
+
+/// NULL is the empty one.
+template <class T>
+struct column<std::optional<T>> {
+    static constexpr wire_type type = column<T>::type;
+    static std::optional<std::optional<T>> read(const cell& from) {
+        if (from.is_null()) return std::optional<std::optional<T>>{std::in_place};
+        auto value = column<T>::read(from);
+        if (!value) return std::nullopt;
+        return std::optional<std::optional<T>>{std::in_place, std::move(value)};
+    }
+    static void write(parameter& to, const std::optional<T>& value) {
+        if (value) column<T>::write(to, *value);
+        else to.null();
+    }
+};
+
 /// An array, to bind: what one statement does with many values, it does in one round trip.
 template <class T>
 struct column<std::vector<T>> {
@@ -29684,6 +30240,42 @@ struct column<std::vector<T>> {
         to.begin_array(column<T>::type, values.size());
         for (const T& each : values) to.element(each);
     }
+};
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/detail/postgres/credential_lookup.hpp>
+
+namespace tollgate::inline v0::postgres {
+
+/// The statements that look a credential up, with its owner's quota beside it where an integrator's query says how: one
+/// statement, so that what every request needs of both is one round trip.
+///
+/// Outlives the connections on which they are prepared.
+class credential_lookup {
+public:
+    /// See `postgres_settings::owner_quota_query`; empty: no quota is told.
+    TOLLGATE_DECL explicit credential_lookup(const std::string& owner_quota_query);
+    credential_lookup(const credential_lookup&) = delete;
+    credential_lookup& operator=(const credential_lookup&) = delete;
+
+    /// $1 is the username.
+    [[nodiscard]] sql personal() const noexcept { return sql::composed(personal_); }
+    /// $1 is the digest.
+    [[nodiscard]] sql access() const noexcept { return sql::composed(access_); }
+
+    /// What the last three columns of either are.
+    struct quota_columns {
+        bool is_told;
+        std::optional<std::int64_t> requests;
+        std::optional<std::int64_t> window_seconds;
+    };
+    /// Problem (internal) for numbers that are no quota.
+    [[nodiscard]] static TOLLGATE_DECL result<quota_told> to_quota(const quota_columns& read);
+
+private:
+    std::string personal_;
+    std::string access_;
 };
 
 }  // namespace tollgate::postgres
@@ -29703,13 +30295,13 @@ public:
     explicit batch(milliseconds shift) noexcept : shift_{shift} {}
 
     template <class... Values>
-    void add(statement_text text, const Values&... values) {
+    void add(sql text, const Values&... values) {
         begin(text, sizeof...(Values));
         (add_value(values), ...);
     }
 
     /// Goes along, behind the transaction; whether it succeeds is nobody's business. Nothing is added after it.
-    void add_afterthought(statement_text text) {
+    void add_afterthought(sql text) {
         transaction_size_ = statements_.size();
         begin(text, 0);
     }
@@ -29725,7 +30317,7 @@ public:
         bool is_null;
     };
     struct statement {
-        statement_text text;
+        sql text;
         std::size_t first_value;
         std::size_t value_count;
     };
@@ -29739,7 +30331,7 @@ public:
     [[nodiscard]] milliseconds shift() const noexcept { return shift_; }
 
 private:
-    TOLLGATE_DECL void begin(statement_text text, std::size_t value_count);
+    TOLLGATE_DECL void begin(sql text, std::size_t value_count);
     TOLLGATE_DECL void keep(wire_type type, std::size_t begun_at, bool is_null);
 
     template <class T>
@@ -29758,29 +30350,6 @@ private:
     std::string bytes_;
 };
 
-/// One statement's values in the form that libpq takes. Points into the batch.
-struct wire_values {
-    wire_values(const batch& of, const batch::statement& statement) {
-        types.reserve(statement.value_count);
-        values.reserve(statement.value_count);
-        sizes.reserve(statement.value_count);
-        for (std::size_t i = 0; i < statement.value_count; ++i) {
-            const batch::value& each = of.value_at(statement.first_value + i);
-            types.push_back(each.type);
-            values.push_back(each.is_null ? nullptr : of.bytes_of(each));
-            sizes.push_back(static_cast<int>(each.size));
-        }
-        formats.assign(statement.value_count, 1);  // binary
-    }
-
-    [[nodiscard]] int count() const noexcept { return static_cast<int>(types.size()); }
-
-    std::vector<unsigned> types;
-    std::vector<const char*> values;
-    std::vector<int> sizes;
-    std::vector<int> formats;
-};
-
 /// What one statement answered: its rows, which are read from first to last.
 ///
 ///     for (;;) {
@@ -29792,7 +30361,7 @@ struct wire_values {
 class rows {
 public:
     /// Takes the result over.
-    rows(pg_result* result, milliseconds shift, statement_text of) noexcept : result_{result}, shift_{shift}, of_{of} {}
+    rows(pg_result* result, milliseconds shift, sql of) noexcept : result_{result}, shift_{shift}, of_{of} {}
 
     /// The next row, decoded; none when there is no further one. A column that does not hold what it should is an
     /// internal problem: somebody else changed the table.
@@ -29816,19 +30385,23 @@ private:
 
     std::unique_ptr<pg_result, clearer> result_;
     milliseconds shift_;
-    statement_text of_;
+    sql of_;
     int next_ = 0;
 };
 
 template <class... Columns>
 result<std::optional<std::tuple<Columns...>>> rows::next() {
-    if (static_cast<std::size_t>(next_) >= count()) return std::optional<std::tuple<Columns...>>{};
-    const int row = next_++;
-    return sql::decode_row<Columns...>(
-        [this, row]<class T>(std::type_identity<T>, int at) {
-            return column<T>::read(cell{result_.get(), row, at, shift_});
-        },
-        [this](std::size_t bad) { return misread(bad); });
+    using row = std::tuple<Columns...>;
+    if (static_cast<std::size_t>(next_) >= count()) return std::optional<row>{};
+    const int at = next_++;
+    return [this, at]<std::size_t... I>(std::index_sequence<I...>) -> result<std::optional<row>> {
+        std::tuple<std::optional<Columns>...> read{
+            column<Columns>::read(cell{result_.get(), at, static_cast<int>(I), shift_})...};
+        std::size_t bad = sizeof...(Columns);
+        ((std::get<I>(read) ? void() : void(bad = I)), ...);
+        if (bad != sizeof...(Columns)) return misread(bad);
+        return std::optional<row>{std::in_place, *std::move(std::get<I>(read))...};
+    }(std::index_sequence_for<Columns...>{});
 }
 
 template <class... Columns>
@@ -29858,7 +30431,7 @@ enum class aftermath : std::uint8_t {
     lost,       ///< the connection is of no use any more, and whether anything happened is not known
 };
 
-struct run_failure {
+struct trouble {
     error why;
     aftermath after = aftermath::lost;
     bool hung = false;  ///< lost because nothing was heard any more
@@ -29868,10 +30441,10 @@ struct run_failure {
 /// reference to what is not there, conflict for another broken constraint, invalid for text that is none to PostgreSQL,
 /// internal for the rest. `doing` is the statement. The cause has the server's message without its detail, which may
 /// hold values.
-[[nodiscard]] TOLLGATE_DECL run_failure failure(const pg_result* result, std::string_view doing);
+[[nodiscard]] TOLLGATE_DECL trouble failure(const pg_result* result, std::string_view doing);
 
 /// A connection that broke, or never was: unavailable.
-[[nodiscard]] TOLLGATE_DECL run_failure connection_failure(const pg_conn* connection, std::string_view doing);
+[[nodiscard]] TOLLGATE_DECL trouble connection_failure(const pg_conn* connection, std::string_view doing);
 
 }  // namespace tollgate::postgres
 
@@ -29914,10 +30487,10 @@ struct notice {
     std::string payload;
 };
 
-/// What came of a batch: its answers, or the run_failure.
+/// What came of a batch: its answers, or the trouble.
 struct run_result {
     answers given{};
-    std::optional<run_failure> failed{};
+    std::optional<trouble> failed{};
 };
 
 /// One connection to a server. It never waits longer than its settings say, also when the other side hangs: the socket
@@ -29959,7 +30532,7 @@ private:
     enum class command_kind { asks_the_time, prepares, executes, ends_transaction };
     struct command {
         command_kind kind;
-        statement_text text;
+        sql text;
     };
     struct prepared_statement {
         std::string_view text;
@@ -29981,7 +30554,7 @@ private:
     TOLLGATE_DECL void take_error(reception& into, const pg_result* result);
     TOLLGATE_DECL void forget_prepared(std::string_view text);
     TOLLGATE_DECL waited wait(bool to_write, steady::time_point end, int wake_descriptor = -1) noexcept;
-    TOLLGATE_DECL run_failure lose(std::string_view doing, waited why);
+    TOLLGATE_DECL trouble lose(std::string_view doing, waited why);
     TOLLGATE_DECL run_result lose(reception& into, waited why);
 
     std::unique_ptr<pg_conn, closer> handle_;
@@ -29993,278 +30566,179 @@ private:
 
 }  // namespace tollgate::postgres
 
-// <tollgate/store/detail/postgres/migrations.hpp>
+// <tollgate/store/detail/postgres/pool.hpp>
 
 namespace tollgate::inline v0::postgres {
 
-/// One step of a component's tables.
-struct schema_step {
-    statement_text script;
-    /// Releases that do not know this step cannot work with what it leaves. Most steps only add, and do not break them.
-    bool breaks_older = false;
-};
-
-/// Brings the tables of one `component` up to date: runs those of `steps` that the database has not seen yet, in order,
-/// all or none. Tables are at version n when n steps were done; a released step is never changed, only followed.
-///
-/// Any number of nodes may start at once: one does the work under an advisory lock, the others wait and find it done.
-/// Nodes of an older release go on working beside a newer one, and may be started again, as long as no step that they
-/// do not know breaks them; then it is a problem (internal) that says so, and each new connection of theirs is one,
-/// too. A step that finds a table locked for longer than any request takes is a problem (unavailable), and nothing has
-/// happened.
-///
-/// Where there is nothing to do the connection's role needs no right to make tables.
-///
-/// `on` is for this alone, and of no use afterwards: it may hold locks.
-[[nodiscard]] TOLLGATE_DECL result<void> migrate(connection& on, std::string_view component,
-                                                  std::span<const schema_step> steps, milliseconds wait_max);
-
-}  // namespace tollgate::postgres
-
-// <tollgate/store/postgres_database.hpp>
-
-namespace tollgate::inline v0 {
-
-struct postgres_database_settings {
+struct pool_settings {
     /// Connections of one process. Each is a process at the server, which stops getting faster at about twice its
     /// cores, and has 100 for all nodes by default (max_connections).
     std::size_t connections_max = 8;
     /// How long a call waits for one of them.
     milliseconds connection_wait_max{2000};
-    postgres::connection_settings each{};
-    /// The clock by which callers tell the time, see `postgres::server_clock`.
-    postgres::server_clock::node_clock callers_clock = &postgres::server_clock::node_now;
+    connection_settings each{};
+    /// By what clock callers tell the time, see `server_clock`.
+    server_clock::node_clock callers_clock = &server_clock::node_now;
 };
 
-namespace postgres {
-
-/// Whether a batch may be sent again when a connection broke and it is not known whether it was committed.
+/// Whether a batch may be sent again when a connection broke and nobody knows what became of it.
 enum class repeat : std::uint8_t {
-    never,    ///< it changes something
+    never,    ///< it changes something: the first may have been committed
     allowed,  ///< it reads, or changes nothing the second time
 };
 
-class transaction;
+class conversation;
 
-}  // namespace postgres
-
-/// A PostgreSQL database for tables of your own, which may be the database that a `postgres_store` is in.
+/// The connections of one process to a server, opened as they are needed.
 ///
-///     auto opened = postgres_database::open("dbname=shop");
-///     static constexpr postgres::schema_step steps[] = {{"CREATE TABLE orders (id bigint PRIMARY KEY, name text)"}};
-///     if (auto done = opened->migrate("shop", steps); !done) return done;
-///     auto rows = opened->ask("SELECT name FROM orders WHERE id = $1", id);
-///     if (!rows) return std::move(rows).error();
-///     auto name = rows->next<std::string>();
+/// One that broke is noticed before it is used, where its end has arrived, and replaced. Where no connection comes
+/// about, the next is tried after a while (a tenth of a second at first, two at last, with jitter, so that nodes do not
+/// come together), and who asks meanwhile is told at once. A connection that was given up because it hung takes all
+/// idle ones with it: they go the same way, and each would hold up somebody for as long.
 ///
-/// Connections are opened as they are needed, and replaced when they broke. While the server cannot be reached, or does
-/// not answer, calls fail at once but for one that tries again (`reconnecting_pool`).
-///
-/// Thread rule: any thread. Blocking. Movable; nothing may be running while it moves or is destroyed.
-class postgres_database {
+/// Thread rule: any thread. Blocking. Movable; nothing may be running while it moves or dies.
+class pool {
 public:
-    /// `connection_string` is libpq's; of several hosts, the one that takes writes is used. Errors: invalid for a text
-    /// that is not a connection string, unavailable when no server accepts a connection.
-    static TOLLGATE_DECL result<postgres_database> open(const std::string& connection_string,
-                                                         const postgres_database_settings& settings = {});
-    /// Whether it is a connection string, without connecting. The error does not quote it: it may hold a password.
-    static TOLLGATE_DECL result<void> validate(const std::string& connection_string);
+    static TOLLGATE_DECL result<pool> open(const std::string& connection_string, const pool_settings& settings = {});
 
-    TOLLGATE_DECL postgres_database(postgres_database&&) noexcept;
-    TOLLGATE_DECL postgres_database& operator=(postgres_database&&) noexcept;
-    TOLLGATE_DECL ~postgres_database();
+    TOLLGATE_DECL pool(pool&&) noexcept;
+    TOLLGATE_DECL pool& operator=(pool&&) noexcept;
+    TOLLGATE_DECL ~pool();
 
-    /// Brings the tables of one `component` up to date, see `postgres::migrate`. From then on a connection to a database
-    /// in which a later release has broken compatibility with these steps is an error.
-    TOLLGATE_DECL result<void> migrate(std::string_view component, std::span<const postgres::schema_step> steps,
-                                        milliseconds wait_max = seconds{60});
+    /// An empty batch, for moments as callers speak of them.
+    [[nodiscard]] TOLLGATE_DECL batch make_batch() const;
 
-    /// An empty batch, which shifts moments to the server's clock.
-    [[nodiscard]] TOLLGATE_DECL postgres::batch make_batch() const;
-
-    /// One round trip and one transaction. Errors: unavailable when no connection came free in time, and as
-    /// `postgres::failure` says. What the server rolled back because of a concurrent transaction is tried again, twice
-    /// at most.
-    [[nodiscard]] TOLLGATE_DECL result<postgres::answers> run(const postgres::batch& batch,
-                                                               postgres::repeat when_lost = postgres::repeat::never);
-    /// The same, with another bound on the wait for a connection.
-    [[nodiscard]] TOLLGATE_DECL result<postgres::answers> run(const postgres::batch& batch, postgres::repeat when_lost,
-                                                               milliseconds connection_wait_max);
+    /// Problem (unavailable) when no connection came free in time, and as `failure` says. What the server rolled back
+    /// because of what others did at the same time is tried again, twice at most.
+    [[nodiscard]] TOLLGATE_DECL result<answers> run(const batch& asked, repeat when_lost = repeat::never);
+    /// The same, with another patience for the connection.
+    [[nodiscard]] TOLLGATE_DECL result<answers> run(const batch& asked, repeat when_lost,
+                                                     milliseconds connection_wait_max);
 
     /// One statement that changes nothing.
     template <class... Values>
-    [[nodiscard]] result<postgres::rows> ask(postgres::statement_text text, const Values&... values) {
-        postgres::batch single = make_batch();
-        single.add(text, values...);
-        return run_one(single, postgres::repeat::allowed);
+    [[nodiscard]] result<rows> ask(sql text, const Values&... values) {
+        batch asked = make_batch();
+        asked.add(text, values...);
+        return run_one(asked, repeat::allowed);
     }
     /// One statement that changes something.
     template <class... Values>
-    [[nodiscard]] result<postgres::rows> change(postgres::statement_text text, const Values&... values) {
-        postgres::batch single = make_batch();
-        single.add(text, values...);
-        return run_one(single, postgres::repeat::never);
+    [[nodiscard]] result<rows> change(sql text, const Values&... values) {
+        batch asked = make_batch();
+        asked.add(text, values...);
+        return run_one(asked, repeat::never);
     }
 
-    /// A connection for a transaction of several round trips.
-    [[nodiscard]] TOLLGATE_DECL result<postgres::transaction> begin();
+    /// For what takes more than one round trip.
+    [[nodiscard]] TOLLGATE_DECL result<conversation> converse();
 
-    /// A connection outside of the pool, which does not count for its bound.
-    [[nodiscard]] TOLLGATE_DECL result<postgres::connection> open_another() const;
+    /// From now on each new connection is refused whose database has `component` in a version that this one cannot work
+    /// with, see `migrate`.
+    TOLLGATE_DECL void require(std::string_view component, std::int64_t version);
 
-    /// Outlives the database for as long as it is held.
-    [[nodiscard]] TOLLGATE_DECL const std::shared_ptr<postgres::server_clock>& clock() const noexcept;
+    /// A connection of one's own, which counts for nobody.
+    [[nodiscard]] TOLLGATE_DECL result<connection> open_another() const;
+
+    /// Lives as long as anybody has it.
+    [[nodiscard]] TOLLGATE_DECL const std::shared_ptr<server_clock>& clock() const noexcept;
 
 private:
+    friend class conversation;
     struct state;
-    explicit postgres_database(std::unique_ptr<state> made) noexcept;
-    TOLLGATE_DECL result<postgres::rows> run_one(const postgres::batch& batch, postgres::repeat when_lost);
+    class lease;
+    explicit pool(std::unique_ptr<state> made) noexcept;
+    TOLLGATE_DECL result<rows> run_one(const batch& asked, repeat when_lost);
 
     std::unique_ptr<state> state_;
 };
 
-namespace postgres {
-
-/// A transaction that takes several batches, because what is sent depends on earlier answers. The first batch begins
-/// with BEGIN, and one holds COMMIT; without that it is rolled back at the end of the scope. The server ends a
-/// transaction that is idle for as long as an answer may take.
-class transaction {
+/// A connection for a transaction that takes several batches, because what is sent depends on what was answered. The
+/// first begins with BEGIN, and one holds COMMIT; without that it is rolled back at the end of the scope. The server
+/// ends a transaction that says nothing for as long as an answer may take.
+class conversation {
 public:
-    TOLLGATE_DECL transaction(transaction&&) noexcept;
-    transaction& operator=(transaction&&) = delete;
-    TOLLGATE_DECL ~transaction();
+    TOLLGATE_DECL conversation(conversation&&) noexcept;
+    conversation& operator=(conversation&&) = delete;
+    TOLLGATE_DECL ~conversation();
 
-    /// As the database's, but nothing is tried again.
-    [[nodiscard]] TOLLGATE_DECL result<answers> run(const batch& next);
-    /// It was committed: there is nothing to roll back.
+    /// As pool's, but nothing is tried again.
+    [[nodiscard]] TOLLGATE_DECL result<answers> run(const batch& asked);
+    /// It was committed, and there is nothing to roll back.
     void committed() noexcept { is_open_ = false; }
-    /// Whether the server rolled it back because of a concurrent transaction: it may be tried again, as a whole.
+    /// Whether the transaction was rolled back only because of what others did: it may be tried again, as a whole.
     [[nodiscard]] bool may_be_tried_again() const noexcept { return may_be_tried_again_; }
 
 private:
-    friend class tollgate::postgres_database;
-    struct leased;
-    explicit transaction(std::unique_ptr<leased> on) noexcept;
+    friend class pool;
+    explicit conversation(std::unique_ptr<pool::lease> on) noexcept;
 
-    std::unique_ptr<leased> on_;  // null when the connection was lost
+    std::unique_ptr<pool::lease> on_;  // null when the connection was lost
     bool is_open_ = false;
     bool may_be_tried_again_ = false;
 };
 
-}  // namespace postgres
+}  // namespace tollgate::postgres
 
-/// Rows of one query, by their key, for as long as `cache_invalidation_feed` (see `postgres_store::changes`) knows of no
-/// change. See `row_cache` for its bounds.
-template <class Key, class Row>
-using postgres_row_cache = row_cache<Key, Row, cache_invalidation_feed>;
-
-}  // namespace tollgate
-
-// <tollgate/store/postgres_own_transaction.hpp>
-
-struct pg_conn;
-
-namespace tollgate::inline v0 {
-
-/// Takes events into a transaction of the integrator's own, on their own connection (a `PGconn*` of libpq's) to the
-/// database that a `postgres_store` lives in: their change and the deliveries that tell of it commit together, or
-/// neither does. Whatever happens, nobody is told of what was rolled back, and what was committed is told.
-///
-///     run(connection, "BEGIN");
-///     run(connection, "UPDATE sites SET published = true WHERE id = 7");
-///     tollgate::postgres_own_transaction outbox{store, connection};
-///     const auto deliveries = tollgate::publish(outbox, services, {...}, now);
-///     run(connection, deliveries ? "COMMIT" : "ROLLBACK");
-///
-/// The rules, which are PostgreSQL's:
-///
-/// - Its search_path finds the tables that the store has made, its role may write to them, and its client_encoding is
-///   UTF8.
-/// - A transaction is open, has not failed, and waits for no answer; otherwise it is a problem (invalid).
-/// - A problem takes back what this call has written, and the transaction can go on (there is a savepoint, `tollgate`).
-///   Roll back after any problem, unless your change matters without.
-/// - It is durable when your COMMIT returns, as far as your session says: `synchronous_commit` for loss of power, too.
-///   Dispatchers of all nodes hear of it with that COMMIT.
-/// - Transactions that tell are committed one after the other (NOTIFY): a thousand a second is more than most disks do,
-///   but who reports much more than that reports to the store.
-///
-/// One round trip. One thread at a time, that which has the connection. Blocking, for as long as the connection does.
-/// Nothing is thrown.
-class postgres_own_transaction {
-public:
-    static constexpr bool blocking = true;
-
-    /// The connection stays the integrator's. Made for one transaction or for all of them: it keeps nothing.
-    postgres_own_transaction(const postgres_store& store, pg_conn* connection) noexcept
-        : clock_{store.clock()}, connection_{connection} {}
-
-    TOLLGATE_DECL result<std::size_t> append_event(const event& happened, const message_seed& seed,
-                                                    instant now) noexcept;
-
-private:
-    postgres_clock clock_;
-    pg_conn* connection_;
-};
-
-static_assert(event_sink<postgres_own_transaction>);
-
-}  // namespace tollgate
-
-#if !defined(TOLLGATE_SEPARATE_COMPILATION) || defined(TOLLGATE_SOURCE)
-
-#include <poll.h>
-
-// <tollgate/store/detail/postgres/server_clock.ipp>
+// <tollgate/store/detail/postgres/access_tokens.hpp>
 
 namespace tollgate::inline v0::postgres {
 
-TOLLGATE_DECL std::int64_t server_clock::steady_milliseconds(steady::time_point at) noexcept {
-    return std::chrono::duration_cast<milliseconds>(at.time_since_epoch()).count();
-}
+/// The access-token verbs of `token_store`, on PostgreSQL. Each is one round trip; none where a credential is
+/// remembered.
+class access_tokens {
+public:
+    access_tokens(pool& connections, const credential_lookup& lookup, cache_invalidation_feed& changes,
+                  std::size_t cached_max)
+        : connections_{connections}, lookup_{lookup}, changes_{changes}, credentials_{changes, cached_max} {}
 
-TOLLGATE_DECL instant server_clock::node_now() noexcept {
-    return std::chrono::time_point_cast<milliseconds>(std::chrono::system_clock::now());
-}
-
-TOLLGATE_DECL instant server_clock::now() const noexcept {
-    if (!is_known_.load(std::memory_order_acquire)) return node_now();
-    return from_unix_milliseconds(steady_milliseconds(steady::now()) +
-                                  ahead_of_steady_.load(std::memory_order_relaxed));
-}
-
-TOLLGATE_DECL milliseconds server_clock::shift() const noexcept {
-    if (callers_ == nullptr || !is_known_.load(std::memory_order_acquire)) return milliseconds{0};
-    const std::int64_t measured = (now() - callers_()).count();
-    std::int64_t applied = shift_.load(std::memory_order_relaxed);
-    const std::int64_t change = measured - applied;
-    if (change > tolerance.count() || change < -tolerance.count()) {
-        const bool close = measured <= tolerance.count() && measured >= -tolerance.count();
-        applied = close ? 0 : measured;
-        shift_.store(applied, std::memory_order_relaxed);
+    TOLLGATE_DECL result<std::optional<token_credential>> find(const digest& token);
+    [[nodiscard]] std::optional<std::optional<token_credential>> recall(const digest& token) const noexcept {
+        return credentials_.recall(token);
     }
-    return milliseconds{applied};
-}
+    TOLLGATE_DECL result<void> create(const new_access_token& made);
+    TOLLGATE_DECL result<bool> revoke(const digest& token);
+    /// Also of its grant. Waits for no connection for long, and for no disk: a request does.
+    TOLLGATE_DECL result<void> record_use(const digest& token, instant now);
 
-TOLLGATE_DECL void server_clock::observe(const observation& made) noexcept {
-    // Of a slow answer nobody knows when on its way the server looked at its clock.
-    constexpr milliseconds round_trip_max{500};
-    const auto round_trip = made.answered - made.asked;
-    if (round_trip > round_trip_max && is_known_.load(std::memory_order_relaxed)) return;
-    const auto then = made.asked + round_trip / 2;
-    ahead_of_steady_.store(to_unix_milliseconds(made.told) - steady_milliseconds(then), std::memory_order_relaxed);
-    is_known_.store(true, std::memory_order_release);
-    next_observation_at_.store(
-        steady_milliseconds(made.answered) + std::chrono::duration_cast<milliseconds>(observed_every).count(),
-        std::memory_order_relaxed);
-}
+private:
+    TOLLGATE_DECL result<std::optional<token_credential>> read(const digest& token);
 
-TOLLGATE_DECL bool server_clock::wants_observation() noexcept {
-    const std::int64_t at = steady_milliseconds(steady::now());
-    std::int64_t due = next_observation_at_.load(std::memory_order_relaxed);
-    if (at < due) return false;
-    // Whoever moves it asks; should that fail, somebody asks again a second later.
-    return next_observation_at_.compare_exchange_strong(due, at + 1000, std::memory_order_relaxed);
-}
+    pool& connections_;
+    const credential_lookup& lookup_;
+    cache_invalidation_feed& changes_;
+    row_cache<digest, token_credential, cache_invalidation_feed> credentials_;
+};
+
+/// To be called when a verb that takes tokens away has failed: perhaps it did so all the same.
+TOLLGATE_DECL error forget_all_after(error why, cache_invalidation_feed& changes) noexcept;
+
+/// Forgets those access tokens that the user and the application of this one have too many of; nothing where there is
+/// no such token. The message of a conflict is for all verbs that make one.
+TOLLGATE_DECL void trim_access_tokens(batch& in, const digest& newest);
+[[nodiscard]] TOLLGATE_DECL error token_exists(error why);
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/detail/postgres/applications.hpp>
+
+namespace tollgate::inline v0::postgres {
+
+/// The verbs of `application_store`, on PostgreSQL. Each is one round trip.
+class applications {
+public:
+    applications(pool& connections, cache_invalidation_feed& changes) : connections_{connections}, changes_{changes} {}
+
+    TOLLGATE_DECL result<application_id> create(const new_application& made, std::size_t applications_per_user_max);
+    TOLLGATE_DECL result<std::optional<application>> find(std::string_view client_id);
+    TOLLGATE_DECL result<std::vector<application>> of(user_id owner);
+    TOLLGATE_DECL result<bool> replace_secret(user_id owner, application_id id, const digest& secret);
+    TOLLGATE_DECL result<bool> remove(user_id owner, application_id id);
+
+private:
+    pool& connections_;
+    cache_invalidation_feed& changes_;
+};
 
 }  // namespace tollgate::postgres
 
@@ -30279,7 +30753,7 @@ namespace tollgate::inline v0::postgres {
 /// and read what is to be sent when that is committed.
 class claims {
 public:
-    explicit claims(postgres_database& connections) : connections_{connections} {}
+    explicit claims(pool& connections) : connections_{connections} {}
 
     TOLLGATE_DECL result<claimed_deliveries> claim_due(const claim_terms& terms);
 
@@ -30289,53 +30763,58 @@ private:
     struct choice;
 
     TOLLGATE_DECL result<claimed_deliveries> claim_once(const claim_terms& terms, bool& may_be_tried_again);
-    TOLLGATE_DECL result<std::vector<host>> lock_hosts(transaction& talk, const claim_terms& terms);
+    TOLLGATE_DECL result<std::vector<host>> lock_hosts(conversation& talk, const claim_terms& terms);
     static TOLLGATE_DECL choice choose(const std::vector<host>& ready, const claim_terms& terms);
-    TOLLGATE_DECL result<claimed_deliveries> lease(transaction& talk, const choice& chosen, const claim_terms& terms);
+    TOLLGATE_DECL result<claimed_deliveries> lease(conversation& talk, const choice& chosen, const claim_terms& terms);
 
-    postgres_database& connections_;
+    pool& connections_;
 };
 
 }  // namespace tollgate::postgres
 
-// <tollgate/store/detail/postgres/credential_lookup.hpp>
+// <tollgate/store/detail/postgres/grants.hpp>
 
 namespace tollgate::inline v0::postgres {
 
-/// The statements that look up a credential together with its owner's quota, if an integrator's query says how to find
-/// that: what every request needs costs one round trip.
-///
-/// Must outlive the connections on which they are prepared.
-class credential_lookup {
+/// The verbs of `grant_store`, on PostgreSQL. Each is one round trip.
+class grants {
 public:
-    /// See `postgres_settings::owner_quota_query`; empty: no quota is looked up.
-    TOLLGATE_DECL explicit credential_lookup(const std::string& owner_quota_query);
-    credential_lookup(const credential_lookup&) = delete;
-    credential_lookup& operator=(const credential_lookup&) = delete;
+    grants(pool& connections, cache_invalidation_feed& changes) : connections_{connections}, changes_{changes} {}
 
-    /// $1 is the username.
-    [[nodiscard]] statement_text personal() const noexcept { return statement_text::composed(personal_); }
-    /// $1 is the digest.
-    [[nodiscard]] statement_text access() const noexcept { return statement_text::composed(access_); }
-
-    /// The credential that a row of `personal()` holds.
-    [[nodiscard]] static TOLLGATE_DECL result<std::optional<token_credential>> read_personal(rows& found);
-    /// The credential that a row of `access()` holds.
-    [[nodiscard]] static TOLLGATE_DECL result<std::optional<token_credential>> read_access(rows& found,
-                                                                                            const digest& token);
-
-    /// The last three columns of either.
-    struct quota_columns {
-        bool is_told;
-        std::optional<std::int64_t> requests;
-        std::optional<std::int64_t> window_seconds;
-    };
-    /// Error (internal) for numbers that are not a quota.
-    [[nodiscard]] static TOLLGATE_DECL result<quota_told> to_quota(const quota_columns& read);
+    TOLLGATE_DECL result<std::optional<scope_set>> granted(user_id user, application_id application);
+    TOLLGATE_DECL result<code_result> create_code(const new_authorization_code& made);
+    TOLLGATE_DECL result<redeemed_code> redeem(const code_redemption& shown);
+    TOLLGATE_DECL result<refreshed_token> refresh(const token_refresh& shown);
+    TOLLGATE_DECL result<void> revoke_token(application_id application, const digest& token);
+    TOLLGATE_DECL result<std::vector<grant>> of(user_id user);
+    TOLLGATE_DECL result<bool> revoke(user_id user, application_id application);
+    TOLLGATE_DECL result<std::size_t> sweep_expired(instant now, std::size_t rows_max);
 
 private:
-    std::string personal_;
-    std::string access_;
+    pool& connections_;
+    cache_invalidation_feed& changes_;
+};
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/detail/postgres/hooks.hpp>
+
+namespace tollgate::inline v0::postgres {
+
+/// The verbs of `hook_store`, on PostgreSQL. Each is one round trip.
+class hooks {
+public:
+    explicit hooks(pool& connections) : connections_{connections} {}
+
+    TOLLGATE_DECL result<hook_id> create(const new_hook& made, std::size_t hooks_per_event_max);
+    TOLLGATE_DECL result<std::vector<hook>> of(const account_ref& account);
+    TOLLGATE_DECL result<std::optional<account_ref>> account_of(const service_name& service, hook_id id);
+    TOLLGATE_DECL result<bool> replace_secret(const account_ref& account, hook_id id, const std::string& secret,
+                                               instant old_valid_until);
+    TOLLGATE_DECL result<bool> remove(const account_ref& account, hook_id id);
+
+private:
+    pool& connections_;
 };
 
 }  // namespace tollgate::postgres
@@ -30369,13 +30848,13 @@ public:
     /// So that two signs of life in a row may be late before anything is forgotten.
     static constexpr milliseconds asked_every{250};
 
-    explicit listener(postgres_database& connections) noexcept : connections_{connections} {}
+    explicit listener(pool& connections) noexcept : connections_{connections} {}
     listener(const listener&) = delete;
     listener& operator=(const listener&) = delete;
     TOLLGATE_DECL ~listener();
 
     /// From now on what is heard of rows is told to `changes`. To be called before anything else, if at all.
-    TOLLGATE_DECL void feed(std::shared_ptr<cache_invalidation_feed> changes) noexcept;
+    TOLLGATE_DECL void tell(std::shared_ptr<cache_invalidation_feed> changes) noexcept;
 
     /// Another number whenever deliveries were heard of, or may have been missed; none while nothing can be heard.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() noexcept;
@@ -30391,7 +30870,7 @@ private:
     /// True when it is time to stop.
     TOLLGATE_DECL bool pause(milliseconds length) noexcept;
 
-    postgres_database& connections_;
+    pool& connections_;
     std::shared_ptr<cache_invalidation_feed> changes_;  // null: no rows are remembered
     std::once_flag started_;
     std::atomic<bool> listens_{false};
@@ -30401,6 +30880,33 @@ private:
     int wake_writing_ = -1;
     std::thread thread_;
 };
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/detail/postgres/migrations.hpp>
+
+namespace tollgate::inline v0::postgres {
+
+/// One step of a component's tables.
+struct schema_step {
+    sql script;
+    /// Releases that do not know this step cannot work with what it leaves. Most steps only add, and do not break them.
+    bool breaks_older = false;
+};
+
+/// Brings the tables of one `component` up to date: runs those of `steps` that the database has not seen yet, in order,
+/// all or none. Tables are at version n when n steps were done; a released step is never changed, only followed.
+///
+/// Any number of nodes may start at once: one does the work under an advisory lock, the others wait and find it done.
+/// Nodes of an older release go on working beside a newer one, and may be started again, as long as no step that they
+/// do not know breaks them; then it is a problem (internal) that says so, and each new connection of theirs is one,
+/// too. A step that finds a table locked for longer than any request takes is a problem (unavailable), and nothing has
+/// happened.
+///
+/// Where there is nothing to do the connection's role needs no right to make tables.
+[[nodiscard]] TOLLGATE_DECL result<void> migrate(pool& on, std::string_view component,
+                                                  std::span<const schema_step> steps,
+                                                  milliseconds wait_max = seconds{60});
 
 }  // namespace tollgate::postgres
 
@@ -30415,7 +30921,7 @@ namespace tollgate::inline v0::postgres {
 /// because transactions that notify are committed one after the other.
 class outbox {
 public:
-    explicit outbox(postgres_database& connections) : connections_{connections} {}
+    explicit outbox(pool& connections) : connections_{connections} {}
 
     TOLLGATE_DECL result<std::size_t> append(const event& happened, const message_seed& seed, instant now);
     TOLLGATE_DECL result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of,
@@ -30428,883 +30934,41 @@ public:
     TOLLGATE_DECL result<std::size_t> sweep(instant ended_before, std::size_t rows_max);
 
 private:
-    postgres_database& connections_;
+    pool& connections_;
 };
 
 }  // namespace tollgate::postgres
 
-// <tollgate/store/detail/postgres/settlements.hpp>
+// <tollgate/store/detail/postgres/personal_tokens.hpp>
 
 namespace tollgate::inline v0::postgres {
 
-/// `settle`, on PostgreSQL: one round trip to lock what is settled and see how it stands, one to write down what came
-/// of it.
-class settlements {
+/// The personal-token verbs of `token_store`, on PostgreSQL. Each is one round trip; none where a credential is
+/// remembered.
+class personal_tokens {
 public:
-    explicit settlements(postgres_database& connections) : connections_{connections} {}
+    personal_tokens(pool& connections, const credential_lookup& lookup, cache_invalidation_feed& changes,
+                    std::size_t cached_max)
+        : connections_{connections}, lookup_{lookup}, changes_{changes}, credentials_{changes, cached_max} {}
 
-    TOLLGATE_DECL result<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now);
+    TOLLGATE_DECL result<std::optional<token_credential>> find(std::string_view username);
+    TOLLGATE_DECL std::optional<std::optional<token_credential>> recall(std::string_view username) const noexcept;
+    TOLLGATE_DECL result<token_id> create(const new_personal_token& made, std::size_t tokens_per_user_max);
+    TOLLGATE_DECL result<std::vector<personal_token>> of(user_id user);
+    TOLLGATE_DECL result<bool> revoke(token_id id);
+    /// Waits for no connection for long, and for no disk: a request does.
+    TOLLGATE_DECL result<void> record_use(std::string_view username, instant now);
 
 private:
-    struct ledger;
+    TOLLGATE_DECL result<std::optional<token_credential>> read(const token_username& username);
 
-    TOLLGATE_DECL result<std::vector<settle_result>> settle_once(std::span<const settlement> ended, instant now,
-                                                                  bool& may_be_tried_again);
-    TOLLGATE_DECL result<ledger> open(transaction& talk, std::span<const settlement> ended);
-    static TOLLGATE_DECL settle_result settle_one(ledger& in, const settlement& ended, instant now);
-    TOLLGATE_DECL result<void> close(transaction& talk, const ledger& in, std::span<const settlement> ended,
-                                      instant now);
-
-    /// Those of which enough ended since the last time.
-    TOLLGATE_DECL std::vector<hook_id> hooks_with_history_to_trim(const ledger& in);
-
-    postgres_database& connections_;
-    std::mutex mutex_;
-    std::unordered_map<hook_id, std::size_t> ended_;  // of each hook, since it was trimmed
+    pool& connections_;
+    const credential_lookup& lookup_;
+    cache_invalidation_feed& changes_;
+    row_cache<token_username, token_credential, cache_invalidation_feed> credentials_;
 };
 
 }  // namespace tollgate::postgres
-
-// <tollgate/store/detail/postgres/store_impl.hpp>
-
-namespace tollgate::inline v0 {
-
-/// What the verbs work on. Each is defined in the file of its family: personal_tokens.ipp, access_tokens.ipp, hooks.ipp,
-/// applications.ipp, grants.ipp, sessions.ipp and outbox.ipp.
-struct postgres_store::impl {
-    impl(postgres_database opened, const postgres_settings& settings)
-        : lookup{settings.owner_quota_query},
-          database{std::move(opened)},
-          changes{std::make_shared<cache_invalidation_feed>(
-              cache_invalidation_feed_settings{.row_lifetime = settings.cached_for})},
-          personal_tokens{*changes, settings.cached_credentials_max},
-          access_tokens{*changes, settings.cached_credentials_max},
-          outbox{database},
-          claims{database},
-          settlements{database},
-          listener{database} {
-        if (settings.cached_credentials_max > 0) listener.feed(changes);
-    }
-
-    /// Called when a verb that revokes tokens has failed, because it may have been committed all the same.
-    error forget_all_after(error why) const noexcept {
-        // With other kinds the server said that nothing was done.
-        if (why.kind == error_kind::unavailable || why.kind == error_kind::internal) changes->forget_all();
-        return why;
-    }
-
-    postgres::credential_lookup lookup;  // outlives the connections, which prepare its texts
-    postgres_database database;
-    std::shared_ptr<cache_invalidation_feed> changes;
-    postgres_row_cache<token_username, token_credential> personal_tokens;
-    postgres_row_cache<digest, token_credential> access_tokens;
-    postgres::outbox outbox;
-    postgres::claims claims;
-    postgres::settlements settlements;
-    postgres::listener listener;  // ends before the database does
-};
-
-namespace postgres {
-
-/// Transactions that count the same rows wait until this batch is committed, and its later statements see what they
-/// inserted. Keys are hashed: two that collide wait for each other, which does no harm.
-inline void lock_for_counting(batch& in, std::string_view key) {
-    in.add("SELECT pg_advisory_xact_lock(hashtextextended('tollgate ' || $1, 0))", key);
-}
-
-/// The commit does not wait for the disk: a loss of power may undo what this batch changes.
-inline void commit_asynchronously(batch& in) { in.add("SELECT set_config('synchronous_commit', 'off', true)"); }
-
-/// The wait for a connection for what is not worth waiting for: short enough for a request whose purpose is another.
-inline constexpr milliseconds short_connection_wait{100};
-
-/// Deletes the access tokens that the user and the application of this one have beyond the bound; nothing if it does
-/// not exist.
-TOLLGATE_DECL void trim_access_tokens(batch& in, const digest& newest);
-
-}  // namespace postgres
-
-}  // namespace tollgate
-
-// <tollgate/store/detail/postgres/access_tokens.ipp>
-
-namespace tollgate::inline v0 {
-
-TOLLGATE_DECL void postgres::trim_access_tokens(batch& in, const digest& newest) {
-    in.add(
-        "DELETE FROM tollgate_access_tokens WHERE token_digest = ANY (ARRAY("
-        "SELECT older.token_digest FROM tollgate_access_tokens AS newest JOIN tollgate_access_tokens AS older "
-        "USING (application_id, user_id) WHERE newest.token_digest = $1 AND older.token_digest <> $1 "
-        "ORDER BY older.expires_at DESC OFFSET $2))",
-        newest, limits::access_tokens_per_grant_max - 1);
-}
-
-TOLLGATE_DECL result<std::optional<token_credential>> postgres_store::find_access_token(const digest& token) noexcept {
-    return detail::without_exceptions([&]() -> result<std::optional<token_credential>> {
-        return impl_->access_tokens.find(token, [&]() -> result<std::optional<token_credential>> {
-            auto found = impl_->database.ask(impl_->lookup.access(), token);
-            if (!found) return std::move(found).error();
-            return postgres::credential_lookup::read_access(*found, token);
-        });
-    });
-}
-
-TOLLGATE_DECL std::optional<std::optional<token_credential>> postgres_store::recall_access_token(
-    const digest& token) const noexcept {
-    return impl_->access_tokens.recall(token);
-}
-
-TOLLGATE_DECL result<void> postgres_store::create_access_token(const new_access_token& made) noexcept {
-    return detail::without_exceptions([&]() -> result<void> {
-        auto batch = impl_->database.make_batch();
-        batch.add(
-            "INSERT INTO tollgate_access_tokens (token_digest, user_id, application_id, scopes, created_at, expires_at) "
-            "VALUES ($1, $2, $3, $4, $5, $6)",
-            made.token_digest, made.user, made.application, made.scopes, made.created_at, made.expires_at);
-        postgres::trim_access_tokens(batch, made.token_digest);
-        auto done = impl_->database.run(batch);
-        if (!done) return token_exists(std::move(done).error());
-        impl_->changes->forget_key(impl_->access_tokens.hash_of(made.token_digest));
-        if (done->back().touched() > 0) impl_->changes->forget(made.user);
-        return {};
-    });
-}
-
-TOLLGATE_DECL result<bool> postgres_store::revoke_access_token(const digest& token) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
-        auto done = impl_->database.change("DELETE FROM tollgate_access_tokens WHERE token_digest = $1", token);
-        if (!done) return impl_->forget_all_after(std::move(done).error());
-        impl_->changes->forget_key(impl_->access_tokens.hash_of(token));
-        return done->touched() > 0;
-    });
-}
-
-TOLLGATE_DECL result<void> postgres_store::record_access_token_use(const digest& token, instant now) noexcept {
-    return detail::without_exceptions([&]() -> result<void> {
-        auto batch = impl_->database.make_batch();
-        postgres::commit_asynchronously(batch);
-        // The grant is locked first, as in the verbs that revoke a grant's tokens.
-        batch.add(
-            "UPDATE tollgate_grants SET last_used_at = $1 FROM tollgate_access_tokens AS tokens "
-            "WHERE tokens.token_digest = $2 AND tollgate_grants.user_id = tokens.user_id "
-            "AND tollgate_grants.application_id = tokens.application_id",
-            now, token);
-        batch.add("UPDATE tollgate_access_tokens SET last_used_at = $1 WHERE token_digest = $2", now, token);
-        auto done = impl_->database.run(batch, postgres::repeat::never, postgres::short_connection_wait);
-        if (!done) return std::move(done).error();
-        // Otherwise the cached row would show the use as unrecorded.
-        impl_->changes->forget_key(impl_->access_tokens.hash_of(token));
-        return {};
-    });
-}
-
-}  // namespace tollgate
-
-// <tollgate/store/detail/postgres/applications.ipp>
-
-namespace tollgate::inline v0 {
-
-TOLLGATE_DECL result<application_id> postgres_store::create_application(
-    const new_application& made, std::size_t applications_per_user_max) noexcept {
-    return detail::without_exceptions([&]() -> result<application_id> {
-        auto batch = impl_->database.make_batch();
-        postgres::lock_for_counting(batch, "applications " + std::to_string(made.owner.value()));
-        batch.add(
-            "INSERT INTO tollgate_applications "
-            "(owner_id, client_id, secret_digest, name, website, description, redirect_url, created_at) "
-            "SELECT $1, $2, $3, $4, $5, $6, $7, $8 "
-            "WHERE $9 > (SELECT count(*) FROM tollgate_applications WHERE owner_id = $1) RETURNING id",
-            made.owner, made.client_id, made.secret_digest, made.name, made.website, made.description, made.redirect_url,
-            made.created_at, applications_per_user_max);
-        auto results = impl_->database.run(batch);
-        if (!results) return application_exists(std::move(results).error());
-        const auto row = results->back().next<application_id>();
-        if (!row) return row.error();
-        if (!*row) return too_many_applications(applications_per_user_max);
-        return std::get<0>(**row);
-    });
-}
-
-TOLLGATE_DECL result<std::optional<application>> postgres_store::find_application(std::string_view client_id) noexcept {
-    return detail::without_exceptions([&]() -> result<std::optional<application>> {
-        if (client_id.size() > client_id_text::bytes_max || !postgres::is_storable(client_id))
-            return std::optional<application>{};
-        auto listed = impl_->database.ask(
-            "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_url, created_at "
-            "FROM tollgate_applications WHERE client_id = $1",
-            client_id);
-        if (!listed) return std::move(listed).error();
-        return sql::first_of(sql::read_applications(*listed));
-    });
-}
-
-TOLLGATE_DECL result<std::vector<application>> postgres_store::applications_of(user_id owner) noexcept {
-    return detail::without_exceptions([&]() -> result<std::vector<application>> {
-        auto listed = impl_->database.ask(
-            "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_url, created_at "
-            "FROM tollgate_applications WHERE owner_id = $1 ORDER BY id",
-            owner);
-        if (!listed) return std::move(listed).error();
-        return sql::read_applications(*listed);
-    });
-}
-
-TOLLGATE_DECL result<bool> postgres_store::replace_client_secret(
-    user_id owner, application_id id, const digest& secret) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
-        auto done = impl_->database.change(
-            "UPDATE tollgate_applications SET secret_digest = $1 WHERE id = $2 AND owner_id = $3", secret, id, owner);
-        if (!done) return std::move(done).error();
-        return done->touched() > 0;
-    });
-}
-
-TOLLGATE_DECL result<bool> postgres_store::delete_application(user_id owner, application_id id) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
-        auto batch = impl_->database.make_batch();
-        batch.take_up_to(seconds{60});  // hundreds of thousands of users may have authorized it
-        // Waits for verbs that make a grant or its tokens, so that the last statement sees all tokens.
-        batch.add("SELECT id FROM tollgate_applications WHERE id = $1 AND owner_id = $2 FOR UPDATE", id, owner);
-        batch.add(
-            "SELECT count(*) FROM (SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_applications AS owned "
-            "ON owned.id = application_id WHERE application_id = $1 AND owned.owner_id = $2 "
-            "ORDER BY grants.id FOR UPDATE OF grants) AS locked",
-            id, owner);
-        // The schema deletes its grants with it, and their codes and refresh tokens.
-        batch.add(
-            "WITH gone AS (DELETE FROM tollgate_applications WHERE id = $1 AND owner_id = $2 RETURNING id), "
-            "tokens AS (DELETE FROM tollgate_access_tokens USING gone WHERE application_id = gone.id RETURNING user_id) "
-            "SELECT (SELECT count(*) FROM tokens) FROM gone",
-            id, owner);
-        auto results = impl_->database.run(batch);
-        if (!results) return impl_->forget_all_after(std::move(results).error());
-        const auto row = results->back().next<std::int64_t>();
-        if (!row) return impl_->forget_all_after(row.error());
-        if (!*row) return false;
-        if (std::get<0>(**row) > 0) impl_->changes->forget_all();  // the users may be many
-        return true;
-    });
-}
-
-}  // namespace tollgate
-
-// <tollgate/store/detail/postgres/grants.ipp>
-
-// A verb that creates or removes a grant's codes or tokens locks the grant's row first, with a statement of its own. For
-// one user and one application these verbs thus come one after the other, and each statement after the lock sees what
-// earlier verbs did. FOR NO KEY UPDATE, so that foreign key checks of others do not wait.
-
-namespace tollgate::inline v0 {
-
-TOLLGATE_DECL result<std::optional<scope_set>> postgres_store::granted_scopes(user_id user,
-                                                                              application_id application) noexcept {
-    return detail::without_exceptions([&]() -> result<std::optional<scope_set>> {
-        auto found = impl_->database.ask(
-            "SELECT scopes FROM tollgate_grants WHERE user_id = $1 AND application_id = $2", user, application);
-        if (!found) return std::move(found).error();
-        return sql::read_value<scope_set>(*found);
-    });
-}
-
-TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authorization_code& made) noexcept {
-    return detail::without_exceptions([&]() -> result<code_result> {
-        auto batch = impl_->database.make_batch();
-        batch.add(
-            "INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) SELECT $1, $2, '', $3 "
-            "WHERE NOT $5 AND NOT EXISTS (SELECT FROM tollgate_codes WHERE code_digest = $4) "
-            "ON CONFLICT (user_id, application_id) DO NOTHING",
-            made.user, made.application, made.created_at, made.code_digest, made.only_if_granted);
-        batch.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR NO KEY UPDATE", made.user,
-                  made.application);
-        // Scopes that were granted before stay in front, in their order.
-        batch.add(
-            "WITH there AS (SELECT refresh_token_id IS NOT NULL AS is_spent FROM tollgate_codes WHERE code_digest = $1), "
-            "widened AS (SELECT id, scopes AS before, ("
-            "SELECT coalesce(string_agg(scope, ' ' ORDER BY place), '') FROM ("
-            "SELECT scope, min(place) AS place FROM unnest(string_to_array(scopes, ' ') || string_to_array($4, ' ')) "
-            "WITH ORDINALITY AS listed (scope, place) WHERE scope <> '' GROUP BY scope) AS each) AS scopes "
-            "FROM tollgate_grants WHERE user_id = $2 AND application_id = $3 AND NOT EXISTS (SELECT FROM there)), "
-            "fitting AS (SELECT id, before, scopes FROM widened WHERE octet_length(scopes) <= $5 "
-            "AND (scopes = before OR NOT $9)), "
-            "grown AS (UPDATE tollgate_grants AS grants SET scopes = fitting.scopes FROM fitting "
-            "WHERE grants.id = fitting.id AND fitting.scopes <> fitting.before), "
-            "made AS (INSERT INTO tollgate_codes "
-            "(code_digest, grant_id, scopes, redirect, code_challenge, expires_at, forget_at) "
-            "SELECT $1, id, $4, $6, $7, $8, $8 FROM fitting RETURNING id) "
-            "SELECT (SELECT is_spent FROM there), EXISTS (SELECT FROM widened), EXISTS (SELECT FROM made)",
-            made.code_digest, made.user, made.application, made.scopes, limits::scope_text_bytes_max, made.redirect,
-            made.code_challenge, made.expires_at, made.only_if_granted);
-        batch.add(
-            "DELETE FROM tollgate_codes WHERE id = ANY (ARRAY(SELECT codes.id FROM tollgate_codes AS codes "
-            "JOIN tollgate_grants AS grants ON grants.id = grant_id WHERE user_id = $1 AND application_id = $2 "
-            "ORDER BY codes.id DESC OFFSET $3))",
-            made.user, made.application, limits::codes_per_grant_max);
-        auto results = impl_->database.run(batch);
-        if (!results) return std::move(results).error();
-        const auto row = (*results)[2].only<std::optional<bool>, bool, bool>();
-        if (!row) return row.error();
-        const auto& [is_spent, has_grant, is_made] = *row;
-        if (is_spent) return *is_spent ? code_result::spent : code_result::waiting;
-        if (is_made) return code_result::created;
-        if (made.only_if_granted) return code_result::not_granted;
-        return has_grant ? too_many_scopes() : not_found();
-    });
-}
-
-TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redemption& shown) noexcept {
-    return detail::without_exceptions([&]() -> result<redeemed_code> {
-        auto batch = impl_->database.make_batch();
-        batch.add(
-            "SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_codes AS codes ON grants.id = codes.grant_id "
-            "WHERE code_digest = $1 AND application_id = $2 FOR NO KEY UPDATE OF grants",
-            shown.code_digest, shown.application);
-        // NULL neither equals nor differs from anything: a redirect_uri that was not sent passes.
-        batch.add(
-            "WITH shown AS (SELECT codes.id, grant_id, user_id, codes.scopes, expires_at, refresh_token_id, "
-            "CASE WHEN refresh_token_id IS NOT NULL THEN 'reused' WHEN expires_at <= $3 THEN 'expired' "
-            "WHEN redirect <> $4 THEN 'redirect' "
-            "WHEN code_challenge IS DISTINCT FROM $5 THEN 'verifier' ELSE 'redeemed' END AS result "
-            "FROM tollgate_codes AS codes JOIN tollgate_grants AS grants ON grants.id = grant_id "
-            "WHERE code_digest = $1 AND application_id = $2), "
-            "refresh AS (INSERT INTO tollgate_refresh_tokens (token_digest, grant_id, scopes, expires_at, ends_at) "
-            "SELECT $6, grant_id, scopes, least($7, $8), $8 FROM shown WHERE result = 'redeemed' RETURNING id), "
-            "access AS (INSERT INTO tollgate_access_tokens "
-            "(token_digest, user_id, application_id, scopes, created_at, expires_at, refresh_token_id) "
-            "SELECT $9, user_id, $2, scopes, $3, $10, refresh.id FROM shown, refresh), "
-            "spent AS (UPDATE tollgate_codes AS codes SET refresh_token_id = refresh.id, "
-            "forget_at = shown.expires_at + $11 FROM shown, refresh WHERE codes.id = shown.id), "
-            "revoked_access AS (DELETE FROM tollgate_access_tokens AS tokens USING shown "
-            "WHERE result = 'reused' AND tokens.refresh_token_id = shown.refresh_token_id), "
-            "revoked AS (DELETE FROM tollgate_refresh_tokens AS tokens USING shown "
-            "WHERE result = 'reused' AND tokens.id = shown.refresh_token_id) "
-            "SELECT result, user_id, scopes FROM shown",
-            shown.code_digest, shown.application, shown.now, shown.redirect_uri, shown.code_challenge,
-            shown.tokens.refresh_digest, shown.tokens.refresh_expires_at, shown.tokens.refresh_ends_at,
-            shown.tokens.access_digest, shown.tokens.access_expires_at, milliseconds{seconds{limits::spent_code_seconds}});
-        // The token that expires last was used last.
-        batch.add(
-            "DELETE FROM tollgate_refresh_tokens WHERE id = ANY (ARRAY(SELECT older.id FROM tollgate_refresh_tokens AS "
-            "newest "
-            "JOIN tollgate_refresh_tokens AS older USING (grant_id) WHERE newest.token_digest = $1 "
-            "AND older.token_digest <> $1 ORDER BY older.expires_at DESC OFFSET $2))",
-            shown.tokens.refresh_digest, limits::refresh_tokens_per_grant_max - 1);
-        postgres::trim_access_tokens(batch, shown.tokens.access_digest);
-        auto results = impl_->database.run(batch);
-        // A code that was used before revokes tokens.
-        if (!results) return impl_->forget_all_after(token_exists(std::move(results).error()));
-        const auto row = (*results)[1].next<std::string, user_id, scope_set>();
-        if (!row) return impl_->forget_all_after(row.error());
-        if (!*row) return redeemed_code{};
-        const auto& [result, user, scopes] = **row;
-        impl_->changes->forget_key(std::hash<digest>{}(shown.tokens.access_digest));
-        impl_->changes->forget(user);
-        if (result == "redeemed") return redeemed_code{redemption_result::redeemed, user, scopes};
-        if (result == "reused") return redeemed_code{redemption_result::reused, {}, {}};
-        if (result == "expired") return redeemed_code{redemption_result::expired, {}, {}};
-        if (result == "redirect") return redeemed_code{redemption_result::redirect_mismatch, {}, {}};
-        if (result == "verifier") return redeemed_code{redemption_result::verifier_mismatch, {}, {}};
-        return redeemed_code{};
-    });
-}
-
-TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const token_refresh& shown) noexcept {
-    return detail::without_exceptions([&]() -> result<refreshed_token> {
-        auto batch = impl_->database.make_batch();
-        batch.add(
-            "SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_refresh_tokens AS tokens "
-            "ON grants.id = tokens.grant_id WHERE token_digest = $1 AND application_id = $2 FOR NO KEY UPDATE OF grants",
-            shown.refresh_digest, shown.application);
-        batch.add(
-            "WITH shown AS (SELECT tokens.id, user_id, coalesce($4, tokens.scopes) AS scopes, "
-            "coalesce(string_to_array($4, ' ') <@ string_to_array(tokens.scopes, ' '), true) AS fits "
-            "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
-            "WHERE token_digest = $1 AND application_id = $2 AND expires_at > $3), "
-            "access AS (INSERT INTO tollgate_access_tokens "
-            "(token_digest, user_id, application_id, scopes, created_at, expires_at, refresh_token_id) "
-            "SELECT $5, user_id, $2, scopes, $3, $6, id FROM shown WHERE fits), "
-            "used AS (UPDATE tollgate_refresh_tokens AS tokens SET expires_at = least($7, ends_at) FROM shown "
-            "WHERE tokens.id = shown.id AND fits) "
-            "SELECT scopes, fits, user_id FROM shown",
-            shown.refresh_digest, shown.application, shown.now, shown.narrowed, shown.access_digest,
-            shown.access_expires_at, instant{shown.now + shown.refresh_lifetime});
-        postgres::trim_access_tokens(batch, shown.access_digest);
-        auto results = impl_->database.run(batch);
-        if (!results) return token_exists(std::move(results).error());
-        const auto row = (*results)[1].next<scope_set, bool, user_id>();
-        if (!row) return row.error();
-        if (!*row) return refreshed_token{};
-        const auto& [scopes, fits, user] = **row;
-        impl_->changes->forget_key(std::hash<digest>{}(shown.access_digest));
-        if (results->back().touched() > 0) impl_->changes->forget(user);  // older ones went
-        if (!fits) return refreshed_token{refresh_result::too_wide, {}};
-        return refreshed_token{refresh_result::refreshed, scopes};
-    });
-}
-
-TOLLGATE_DECL result<void> postgres_store::revoke_oauth_token(
-    application_id application, const digest& token) noexcept {
-    return detail::without_exceptions([&]() -> result<void> {
-        auto batch = impl_->database.make_batch();
-        batch.add(
-            "SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_refresh_tokens AS tokens "
-            "ON grants.id = tokens.grant_id WHERE token_digest = $1 AND application_id = $2 FOR NO KEY UPDATE OF grants",
-            token, application);
-        batch.add(
-            "WITH refresh AS (DELETE FROM tollgate_refresh_tokens AS tokens USING tollgate_grants AS grants "
-            "WHERE grants.id = grant_id AND token_digest = $1 AND application_id = $2 RETURNING tokens.id) "
-            "DELETE FROM tollgate_access_tokens WHERE refresh_token_id = (SELECT id FROM refresh) RETURNING user_id",
-            token, application);
-        batch.add("DELETE FROM tollgate_access_tokens WHERE token_digest = $1 AND application_id = $2", token, application);
-        auto done = impl_->database.run(batch);
-        if (!done) return impl_->forget_all_after(std::move(done).error());
-        impl_->changes->forget_key(std::hash<digest>{}(token));
-        const auto row = (*done)[1].next<user_id>();  // all are of one
-        if (!row) return impl_->forget_all_after(row.error());
-        if (*row) impl_->changes->forget(std::get<0>(**row));
-        return {};
-    });
-}
-
-TOLLGATE_DECL result<std::vector<grant>> postgres_store::grants_of(user_id user) noexcept {
-    return detail::without_exceptions([&]() -> result<std::vector<grant>> {
-        auto listed = impl_->database.ask(
-            "SELECT grants.id, application_id, name, website, scopes, grants.created_at, last_used_at "
-            "FROM tollgate_grants AS grants JOIN tollgate_applications AS applications "
-            "ON application_id = applications.id WHERE user_id = $1 ORDER BY grants.id",
-            user);
-        if (!listed) return std::move(listed).error();
-        return sql::read_grants(*listed, user);
-    });
-}
-
-TOLLGATE_DECL result<bool> postgres_store::revoke_grant(user_id user, application_id application) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
-        auto batch = impl_->database.make_batch();
-        batch.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR UPDATE", user,
-                  application);
-        // Also those without a grant: the application must lose all access.
-        batch.add("DELETE FROM tollgate_access_tokens WHERE application_id = $1 AND user_id = $2", application, user);
-        batch.add("DELETE FROM tollgate_grants WHERE user_id = $1 AND application_id = $2", user, application);
-        auto results = impl_->database.run(batch);
-        if (!results) return impl_->forget_all_after(std::move(results).error());
-        impl_->changes->forget(user);
-        return results->back().touched() > 0;
-    });
-}
-
-TOLLGATE_DECL result<std::size_t> postgres_store::sweep_expired(instant now, std::size_t rows_max) noexcept {
-    return detail::without_exceptions([&]() -> result<std::size_t> {
-        if (rows_max == 0) return std::size_t{0};
-        // Nodes that sweep at the same time each take other rows.
-        auto swept = impl_->database.change(
-            "WITH codes AS (DELETE FROM tollgate_codes WHERE id = ANY (ARRAY("
-            "SELECT id FROM tollgate_codes WHERE forget_at <= $1 ORDER BY forget_at LIMIT $2 FOR UPDATE SKIP LOCKED)) "
-            "RETURNING id), "
-            "access AS (DELETE FROM tollgate_access_tokens WHERE token_digest = ANY (ARRAY("
-            "SELECT token_digest FROM tollgate_access_tokens WHERE expires_at <= $1 ORDER BY expires_at "
-            "LIMIT $2 - (SELECT count(*) FROM codes) FOR UPDATE SKIP LOCKED)) RETURNING token_digest), "
-            "refresh AS (DELETE FROM tollgate_refresh_tokens WHERE id = ANY (ARRAY("
-            "SELECT id FROM tollgate_refresh_tokens WHERE expires_at <= $1 ORDER BY expires_at "
-            "LIMIT $2 - (SELECT count(*) FROM codes) - (SELECT count(*) FROM access) FOR UPDATE SKIP LOCKED)) RETURNING "
-            "id) "
-            "SELECT (SELECT count(*) FROM codes) + (SELECT count(*) FROM access) + (SELECT count(*) FROM refresh)",
-            now, rows_max);
-        if (!swept) return std::move(swept).error();
-        const auto row = swept->only<std::int64_t>();
-        if (!row) return row.error();
-        return static_cast<std::size_t>(std::get<0>(*row));
-    });
-}
-
-}  // namespace tollgate
-
-// <tollgate/store/detail/postgres/delivery_columns.hpp>
-
-namespace tollgate::inline v0::postgres {
-
-template <>
-struct column<disable_reason> {
-    static constexpr wire_type type = wire_text;
-    static std::optional<disable_reason> read(const cell& from) noexcept {
-        const auto text = from.text();
-        if (text == std::string_view{"gone"}) return disable_reason::gone;
-        if (text == std::string_view{"failing"}) return disable_reason::failing;
-        return std::nullopt;
-    }
-    static void write(parameter& to, disable_reason value) {
-        to.text(value == disable_reason::gone ? "gone" : "failing");
-    }
-};
-
-/// An enumeration by its number, which is never given to something else.
-template <class E, E Last>
-struct numbered_column {
-    static constexpr wire_type type = wire_integer;
-    static std::optional<E> read(const cell& from) noexcept {
-        const auto number = from.integer();
-        if (!number || *number < 0 || *number > static_cast<std::int64_t>(Last)) return std::nullopt;
-        return static_cast<E>(*number);
-    }
-    static void write(parameter& to, E value) { to.integer(static_cast<std::int64_t>(value)); }
-};
-
-template <>
-struct column<delivery_state> : numbered_column<delivery_state, delivery_state::held> {};
-static_assert(static_cast<int>(delivery_state::waiting) == 0 && static_cast<int>(delivery_state::held) == 3);
-
-template <>
-struct column<attempt_end> : numbered_column<attempt_end, attempt_end::bad_answer> {};
-
-template <>
-struct column<message_seed> {
-    static constexpr wire_type type = wire_bytes;
-    static std::optional<message_seed> read(const cell& from) noexcept {
-        const auto bytes = from.blob();
-        message_seed seed{};
-        if (!bytes || bytes->size() != seed.size()) return std::nullopt;
-        std::memcpy(seed.data(), bytes->data(), seed.size());
-        return seed;
-    }
-    static void write(parameter& to, const message_seed& value) {
-        to.blob({reinterpret_cast<const char*>(value.data()), value.size()});
-    }
-};
-
-/// What a target answered: bytes of any kind.
-struct raw_bytes {
-    std::string value;
-};
-
-template <>
-struct column<raw_bytes> {
-    static constexpr wire_type type = wire_bytes;
-    static std::optional<raw_bytes> read(const cell& from) {
-        const auto bytes = from.blob();
-        return bytes ? std::optional{raw_bytes{std::string{*bytes}}} : std::nullopt;
-    }
-    static void write(parameter& to, const raw_bytes& value) { to.blob(value.value); }
-};
-
-}  // namespace tollgate::postgres
-
-// <tollgate/store/detail/postgres/removal.hpp>
-
-namespace tollgate::inline v0::postgres {
-
-/// How many deliveries one transaction changes or removes beside its own business: tens of milliseconds.
-inline constexpr std::size_t backlog_rows_max = 1000;
-
-/// Removes deliveries with their attempts, and events that have none left. Two round trips each; of nodes that remove
-/// at once each takes others. How many deliveries.
-class removal {
-public:
-    explicit removal(postgres_database& connections) : connections_{connections} {}
-
-    /// That were delivered, given up or held since before then, the first first.
-    TOLLGATE_DECL result<std::size_t> ended_before(instant then, std::size_t rows_max);
-    /// That a hook has delivered or given up, beyond the newest so many.
-    TOLLGATE_DECL result<std::size_t> ended_beyond(hook_id of, std::size_t kept, std::size_t rows_max);
-    /// Of this hook or, where none is named, of one that was deleted; with the last of them goes its row.
-    TOLLGATE_DECL result<std::size_t> of_deleted(std::optional<hook_id> which, std::size_t rows_max);
-
-private:
-    /// `listing` begins a transaction, and its last statement says which, and of which events.
-    TOLLGATE_DECL result<std::size_t> remove(const batch& listing, bool of_deleted);
-    TOLLGATE_DECL result<std::size_t> remove_once(const batch& listing, bool of_deleted, bool& may_be_tried_again);
-
-    postgres_database& connections_;
-};
-
-}  // namespace tollgate::postgres
-
-// <tollgate/store/detail/postgres/hooks.ipp>
-
-namespace tollgate::inline v0 {
-
-TOLLGATE_DECL result<hook_id> postgres_store::create_hook(
-    const new_hook& made, std::size_t hooks_per_event_max) noexcept {
-    return detail::without_exceptions([&]() -> result<hook_id> {
-        auto batch = impl_->database.make_batch();
-        const std::string host = delivery_host(made.target_url);
-        postgres::lock_for_counting(batch, "hooks " + std::string{made.account.service.view()} + " " +
-                                     std::to_string(made.account.account.value()) + " " + made.event);
-        // Also locks a row that exists, so that it is not deleted before the hook is inserted.
-        batch.add(
-            "INSERT INTO tollgate_hosts AS hosts (name) SELECT $1 WHERE $5 > (SELECT count(*) FROM tollgate_hooks "
-            "WHERE service = $2 AND account_id = $3 AND event = $4) "
-            "ON CONFLICT (name) DO UPDATE SET has_answered = hosts.has_answered",
-            host, made.account.service, made.account.account, made.event, hooks_per_event_max);
-        batch.add(
-            "INSERT INTO tollgate_hooks "
-            "(service, account_id, event, source, type, target_url, host_id, secret, created_at) "
-            "SELECT $1, $2, $3, $4, $5, $6, id, $7, $8 FROM tollgate_hosts WHERE name = $9 AND $10 > ("
-            "SELECT count(*) FROM tollgate_hooks WHERE service = $1 AND account_id = $2 AND event = $3) RETURNING id",
-            made.account.service, made.account.account, made.event, made.source, made.type, made.target_url, made.secret,
-            made.created_at, host, hooks_per_event_max);
-        auto results = impl_->database.run(batch);
-        if (!results) return std::move(results).error();
-        const auto row = results->back().next<hook_id>();
-        if (!row) return row.error();
-        if (!*row) return too_many_hooks(hooks_per_event_max);
-        return std::get<0>(**row);
-    });
-}
-
-TOLLGATE_DECL result<std::vector<hook>> postgres_store::hooks_of(const account_ref& account) noexcept {
-    return detail::without_exceptions([&]() -> result<std::vector<hook>> {
-        auto listed = impl_->database.ask(
-            "SELECT id, event, source, type, target_url, created_at, disabled_at, disable_reason, failing_since "
-            "FROM tollgate_hooks WHERE service = $1 AND account_id = $2 ORDER BY id",
-            account.service, account.account);
-        if (!listed) return std::move(listed).error();
-        return sql::read_hooks(*listed, account);
-    });
-}
-
-TOLLGATE_DECL result<std::optional<account_ref>> postgres_store::account_of_hook(
-    const service_name& service, hook_id id) noexcept {
-    return detail::without_exceptions([&]() -> result<std::optional<account_ref>> {
-        if (!postgres::is_storable(service)) return std::optional<account_ref>{};
-        auto found = impl_->database.ask(
-            "SELECT account_id FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id <> 0", id, service);
-        if (!found) return std::move(found).error();
-        return sql::read_one<account_id>(*found,
-                                         [&](account_id account) { return account_ref{service, account}; });
-    });
-}
-
-TOLLGATE_DECL result<bool> postgres_store::replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                                               instant old_valid_until) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
-        auto batch = impl_->database.make_batch();
-        batch.add("SELECT id FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE", id,
-                  account.service, account.account);
-        batch.add(
-            "INSERT INTO tollgate_hook_secrets (hook_id, secret, valid_until) SELECT id, secret, $4 FROM tollgate_hooks "
-            "WHERE id = $1 AND service = $2 AND account_id = $3",
-            id, account.service, account.account, old_valid_until);
-        batch.add(
-            "DELETE FROM tollgate_hook_secrets WHERE id = ANY (ARRAY("
-            "SELECT id FROM tollgate_hook_secrets WHERE hook_id = $1 ORDER BY id DESC OFFSET $2))",
-            id, limits::previous_secrets_max);
-        batch.add("UPDATE tollgate_hooks SET secret = $4 WHERE id = $1 AND service = $2 AND account_id = $3", id,
-                  account.service, account.account, secret);
-        auto results = impl_->database.run(batch);
-        if (!results) return std::move(results).error();
-        return results->back().touched() > 0;
-    });
-}
-
-TOLLGATE_DECL result<bool> postgres_store::delete_hook(const account_ref& account, hook_id id) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
-        auto batch = impl_->database.make_batch();
-        // The host's row is the lock on its deliveries.
-        batch.add(
-            "SELECT hosts.id FROM tollgate_hosts AS hosts JOIN tollgate_hooks AS hooks ON hosts.id = host_id "
-            "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR UPDATE OF hosts",
-            id, account.service, account.account);
-        // It belongs to no account from now on, so that no verb finds it.
-        batch.add(
-            "UPDATE tollgate_hooks SET account_id = 0, secret = '', has_backlog = true "
-            "WHERE id = $1 AND service = $2 AND account_id = $3",
-            id, account.service, account.account);
-        batch.add(
-            "DELETE FROM tollgate_hook_secrets USING tollgate_hooks AS hooks "
-            "WHERE hook_id = hooks.id AND hooks.id = $1 AND account_id = 0",
-            id);
-        // Its deliveries give up their leases.
-        batch.add(
-            "UPDATE tollgate_deliveries AS deliveries SET is_leased = false, lease_is_open = false "
-            "FROM tollgate_hooks AS hooks WHERE deliveries.host_id = hooks.host_id AND hook_id = hooks.id AND state = 0 "
-            "AND is_leased AND hooks.id = $1 AND account_id = 0",
-            id);
-        batch.add(
-            "UPDATE tollgate_hosts AS hosts SET ready_at = ("
-            "SELECT min(at) FROM tollgate_deliveries WHERE host_id = hosts.id AND state = 0) "
-            "FROM tollgate_hooks AS hooks WHERE hosts.id = host_id AND hooks.id = $1 AND account_id = 0",
-            id);
-        batch.add(
-            "WITH gone AS (DELETE FROM tollgate_hooks WHERE id = $1 AND account_id = 0 "
-            "AND NOT EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = $1) RETURNING host_id), "
-            "unused AS (DELETE FROM tollgate_hosts AS hosts USING gone WHERE hosts.id = gone.host_id AND NOT EXISTS ("
-            "SELECT FROM tollgate_hooks AS others WHERE others.host_id = hosts.id AND others.id <> $1)) "
-            "SELECT host_id FROM gone",
-            id);
-        auto results = impl_->database.run(batch);
-        if (!results) return std::move(results).error();
-        if ((*results)[1].touched() == 0) return false;
-        // Its deliveries are neither listed nor claimed any more. If this fails, or there are more of them, claims and
-        // sweeps remove the rest.
-        if (results->back().count() == 0)
-            static_cast<void>(postgres::removal{impl_->database}.of_deleted(id, postgres::backlog_rows_max));
-        return true;
-    });
-}
-
-}  // namespace tollgate
-
-// <tollgate/store/detail/postgres/personal_tokens.ipp>
-
-namespace tollgate::inline v0 {
-
-TOLLGATE_DECL result<std::optional<token_credential>> postgres_store::find_personal_token(
-    std::string_view username) noexcept {
-    return detail::without_exceptions([&]() -> result<std::optional<token_credential>> {
-        const auto name = token_username::from(username);
-        if (!name || !postgres::is_storable(username)) return std::optional<token_credential>{};  // there is none
-        return impl_->personal_tokens.find(*name, [&]() -> result<std::optional<token_credential>> {
-            auto found = impl_->database.ask(impl_->lookup.personal(), *name);
-            if (!found) return std::move(found).error();
-            return postgres::credential_lookup::read_personal(*found);
-        });
-    });
-}
-
-TOLLGATE_DECL std::optional<std::optional<token_credential>> postgres_store::recall_personal_token(
-    std::string_view username) const noexcept {
-    const auto name = token_username::from(username);
-    if (!name) return std::nullopt;
-    return impl_->personal_tokens.recall(*name);
-}
-
-TOLLGATE_DECL result<token_id> postgres_store::create_personal_token(const new_personal_token& made,
-                                                                     std::size_t tokens_per_user_max) noexcept {
-    return detail::without_exceptions([&]() -> result<token_id> {
-        auto batch = impl_->database.make_batch();
-        postgres::lock_for_counting(batch, "personal_tokens " + std::to_string(made.user.value()));
-        batch.add(
-            "INSERT INTO tollgate_personal_tokens (user_id, username, secret_digest, description, scopes, created_at) "
-            "SELECT $1, $2, $3, $4, $5, $6 "
-            "WHERE $7 > (SELECT count(*) FROM tollgate_personal_tokens WHERE user_id = $1) RETURNING id",
-            made.user, made.username, made.secret_digest, made.description, made.scopes, made.created_at,
-            tokens_per_user_max);
-        auto results = impl_->database.run(batch);
-        if (!results) return personal_token_exists(std::move(results).error());
-        const auto row = results->back().next<token_id>();
-        if (!row) return row.error();
-        if (!*row) return too_many_personal_tokens(tokens_per_user_max);
-        impl_->changes->forget_key(impl_->personal_tokens.hash_of(made.username));
-        return std::get<0>(**row);
-    });
-}
-
-TOLLGATE_DECL result<std::vector<personal_token>> postgres_store::personal_tokens_of(user_id user) noexcept {
-    return detail::without_exceptions([&]() -> result<std::vector<personal_token>> {
-        auto listed = impl_->database.ask(
-            "SELECT id, username, description, scopes, created_at, last_used_at FROM tollgate_personal_tokens "
-            "WHERE user_id = $1 ORDER BY id",
-            user);
-        if (!listed) return std::move(listed).error();
-        return sql::read_personal_tokens(*listed, user);
-    });
-}
-
-TOLLGATE_DECL result<bool> postgres_store::revoke_personal_token(token_id id) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
-        auto done = impl_->database.change("DELETE FROM tollgate_personal_tokens WHERE id = $1 RETURNING user_id", id);
-        if (!done) return impl_->forget_all_after(std::move(done).error());
-        const auto row = done->next<user_id>();
-        if (!row) return impl_->forget_all_after(row.error());
-        if (!*row) return false;
-        impl_->changes->forget(std::get<0>(**row));
-        return true;
-    });
-}
-
-TOLLGATE_DECL result<void> postgres_store::record_personal_token_use(std::string_view username, instant now) noexcept {
-    return detail::without_exceptions([&]() -> result<void> {
-        auto batch = impl_->database.make_batch();
-        postgres::commit_asynchronously(batch);
-        batch.add("UPDATE tollgate_personal_tokens SET last_used_at = $1 WHERE username = $2", now, username);
-        auto done = impl_->database.run(batch, postgres::repeat::never, postgres::short_connection_wait);
-        if (!done) return std::move(done).error();
-        // Otherwise the cached row would show the use as unrecorded.
-        if (const auto name = token_username::from(username))
-            impl_->changes->forget_key(impl_->personal_tokens.hash_of(*name));
-        return {};
-    });
-}
-
-}  // namespace tollgate
-
-// <tollgate/store/detail/postgres/sessions.ipp>
-
-namespace tollgate::inline v0 {
-
-TOLLGATE_DECL result<void> postgres_store::create_session(const stored_session& made) noexcept {
-    return detail::without_exceptions([&]() -> result<void> {
-        auto batch = impl_->database.make_batch();
-        batch.add(
-            "INSERT INTO tollgate_sessions (cookie_digest, user_id, login, created_at, last_seen_at) "
-            "VALUES ($1, $2, $3, $4, $5)",
-            made.cookie_digest, made.user, made.login, made.created_at, made.last_seen_at);
-        batch.add(
-            "DELETE FROM tollgate_sessions WHERE cookie_digest = ANY (ARRAY(SELECT cookie_digest FROM tollgate_sessions "
-            "WHERE user_id = $1 AND cookie_digest <> $2 ORDER BY last_seen_at DESC OFFSET $3))",
-            made.user, made.cookie_digest, limits::sessions_per_user_max - 1);
-        auto done = impl_->database.run(batch);
-        if (!done) return session_exists(std::move(done).error());
-        return {};
-    });
-}
-
-TOLLGATE_DECL result<std::optional<stored_session>> postgres_store::find_session(const digest& cookie) noexcept {
-    return detail::without_exceptions([&]() -> result<std::optional<stored_session>> {
-        auto found = impl_->database.ask(
-            "SELECT user_id, login, created_at, last_seen_at FROM tollgate_sessions WHERE cookie_digest = $1", cookie);
-        if (!found) return std::move(found).error();
-        return sql::read_session(*found, cookie);
-    });
-}
-
-TOLLGATE_DECL result<void> postgres_store::touch_session(const digest& cookie, instant now) noexcept {
-    return detail::without_exceptions([&]() -> result<void> {
-        auto done =
-            impl_->database.change("UPDATE tollgate_sessions SET last_seen_at = $1 WHERE cookie_digest = $2", now, cookie);
-        if (!done) return std::move(done).error();
-        return {};
-    });
-}
-
-TOLLGATE_DECL result<bool> postgres_store::end_session(const digest& cookie) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
-        auto done = impl_->database.change("DELETE FROM tollgate_sessions WHERE cookie_digest = $1", cookie);
-        if (!done) return std::move(done).error();
-        return done->touched() > 0;
-    });
-}
-
-TOLLGATE_DECL result<void> postgres_store::end_sessions_of(user_id user) noexcept {
-    return detail::without_exceptions([&]() -> result<void> {
-        auto done = impl_->database.change("DELETE FROM tollgate_sessions WHERE user_id = $1", user);
-        if (!done) return std::move(done).error();
-        return {};
-    });
-}
-
-TOLLGATE_DECL result<std::size_t> postgres_store::sweep_sessions(
-    instant created_before, instant seen_before, std::size_t rows_max) noexcept {
-    return detail::without_exceptions([&]() -> result<std::size_t> {
-        if (rows_max == 0) return std::size_t{0};
-        // Nodes that sweep at the same time each take other rows.
-        auto swept = impl_->database.change(
-            "WITH over AS (DELETE FROM tollgate_sessions WHERE cookie_digest = ANY (ARRAY("
-            "SELECT cookie_digest FROM tollgate_sessions WHERE created_at < $1 ORDER BY created_at LIMIT $3 "
-            "FOR UPDATE SKIP LOCKED)) RETURNING cookie_digest), "
-            "idle AS (DELETE FROM tollgate_sessions WHERE cookie_digest = ANY (ARRAY("
-            "SELECT cookie_digest FROM tollgate_sessions WHERE last_seen_at < $2 AND created_at >= $1 ORDER BY "
-            "last_seen_at "
-            "LIMIT $3 - (SELECT count(*) FROM over) FOR UPDATE SKIP LOCKED)) RETURNING cookie_digest) "
-            "SELECT (SELECT count(*) FROM over) + (SELECT count(*) FROM idle)",
-            created_before, seen_before, rows_max);
-        if (!swept) return std::move(swept).error();
-        const auto row = swept->only<std::int64_t>();
-        if (!row) return row.error();
-        return static_cast<std::size_t>(std::get<0>(*row));
-    });
-}
-
-}  // namespace tollgate
 
 // <tollgate/store/detail/postgres/schema.hpp>
 
@@ -31587,89 +31251,353 @@ inline constexpr std::array store_steps{
 
 }  // namespace tollgate::postgres
 
+// <tollgate/store/detail/postgres/sessions.hpp>
+
+namespace tollgate::inline v0::postgres {
+
+/// The verbs of `session_store`, on PostgreSQL. Each is one round trip.
+class sessions {
+public:
+    explicit sessions(pool& connections) : connections_{connections} {}
+
+    TOLLGATE_DECL result<void> create(const stored_session& made);
+    TOLLGATE_DECL result<std::optional<stored_session>> find(const digest& cookie);
+    TOLLGATE_DECL result<void> touch(const digest& cookie, instant now);
+    TOLLGATE_DECL result<bool> end(const digest& cookie);
+    TOLLGATE_DECL result<void> end_all_of(user_id user);
+    TOLLGATE_DECL result<std::size_t> sweep(instant created_before, instant seen_before, std::size_t rows_max);
+
+private:
+    pool& connections_;
+};
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/detail/postgres/settlements.hpp>
+
+namespace tollgate::inline v0::postgres {
+
+/// `settle`, on PostgreSQL: one round trip to lock what is settled and see how it stands, one to write down what came
+/// of it.
+class settlements {
+public:
+    explicit settlements(pool& connections) : connections_{connections} {}
+
+    TOLLGATE_DECL result<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now);
+
+private:
+    struct ledger;
+
+    TOLLGATE_DECL result<std::vector<settle_result>> settle_once(std::span<const settlement> ended, instant now,
+                                                                  bool& may_be_tried_again);
+    TOLLGATE_DECL result<ledger> open(conversation& talk, std::span<const settlement> ended);
+    static TOLLGATE_DECL settle_result settle_one(ledger& in, const settlement& ended, instant now);
+    TOLLGATE_DECL result<void> close(conversation& talk, const ledger& in, std::span<const settlement> ended,
+                                      instant now);
+
+    /// Those of which enough ended since the last time.
+    TOLLGATE_DECL std::vector<hook_id> hooks_with_history_to_trim(const ledger& in);
+
+    pool& connections_;
+    std::mutex mutex_;
+    std::unordered_map<hook_id, std::size_t> ended_;  // of each hook, since it was trimmed
+};
+
+}  // namespace tollgate::postgres
+
 // <tollgate/store/postgres.ipp>
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<std::unique_ptr<postgres_store::impl>> postgres_store::open_impl(
+/// One room for each family of verbs, all on the same connections.
+struct postgres_store::rooms {
+    rooms(postgres::pool opened, const postgres_settings& settings)
+        : lookup{settings.owner_quota_query},
+          connections{std::move(opened)},
+          changes{std::make_shared<cache_invalidation_feed>(cache_invalidation_feed_settings{.row_lifetime = settings.cached_for})},
+          personal{connections, lookup, *changes, settings.cached_credentials_max},
+          access{connections, lookup, *changes, settings.cached_credentials_max},
+          hooks{connections},
+          applications{connections, *changes},
+          grants{connections, *changes},
+          sessions{connections},
+          outbox{connections},
+          claims{connections},
+          settlements{connections},
+          heard{connections} {
+        if (settings.cached_credentials_max > 0) heard.tell(changes);
+    }
+
+    postgres::credential_lookup lookup;  // its texts are used by connections to their end
+    postgres::pool connections;
+    std::shared_ptr<cache_invalidation_feed> changes;
+    postgres::personal_tokens personal;
+    postgres::access_tokens access;
+    postgres::hooks hooks;
+    postgres::applications applications;
+    postgres::grants grants;
+    postgres::sessions sessions;
+    postgres::outbox outbox;
+    postgres::claims claims;
+    postgres::settlements settlements;
+    postgres::listener heard;  // ends before the connections do
+};
+
+TOLLGATE_DECL result<std::unique_ptr<postgres_store::rooms>> postgres_store::open_rooms(
     const std::string& connection_string, const postgres_settings& settings) {
-    auto opened =
-        postgres_database::open(connection_string, {.connections_max = settings.connections_max,
-                                                    .connection_wait_max = settings.connection_wait_max,
-                                                    .each = {settings.connect_wait_max, settings.answer_wait_max},
-                                                    .callers_clock = settings.callers_clock});
-    if (!opened) return std::move(opened).error();
-    if (auto done = opened->migrate(postgres::store_component, postgres::store_steps); !done)
+    auto connections =
+        postgres::pool::open(connection_string, {.connections_max = settings.connections_max,
+                                                 .connection_wait_max = settings.connection_wait_max,
+                                                 .each = {settings.connect_wait_max, settings.answer_wait_max},
+                                                 .callers_clock = settings.callers_clock});
+    if (!connections) return std::move(connections).error();
+    if (auto done = postgres::migrate(*connections, postgres::store_component, postgres::store_steps); !done)
         return std::move(done).error();
-    auto made = std::make_unique<impl>(*std::move(opened), settings);
-    // A wrong query is reported now, not with the first request.
+    auto made = std::make_unique<rooms>(*std::move(connections), settings);
+    // So that a query that will not do is known now, and not with the first request.
     if (!settings.owner_quota_query.empty())
-        if (auto tried = made->database.ask(made->lookup.personal(), std::string_view{}); !tried)
-            return std::move(tried).error();
+        if (auto tried = made->personal.find({}); !tried) return std::move(tried).error();
     return made;
 }
 
 TOLLGATE_DECL postgres_store::postgres_store(const std::string& connection_string, const postgres_settings& settings) {
-    auto opened = open_impl(connection_string, settings);
+    auto opened = open_rooms(connection_string, settings);
     if (!opened) throw store_error{opened.error().cause.empty() ? opened.error().message : opened.error().cause};
-    impl_ = *std::move(opened);
+    rooms_ = *std::move(opened);
 }
 
 TOLLGATE_DECL result<postgres_store> postgres_store::open(const std::string& connection_string,
                                                            const postgres_settings& settings) noexcept {
-    return detail::without_exceptions([&]() -> result<postgres_store> {
-        auto opened = open_impl(connection_string, settings);
+    return detail::contained([&]() -> result<postgres_store> {
+        auto opened = open_rooms(connection_string, settings);
         if (!opened) return std::move(opened).error();
         return postgres_store{*std::move(opened)};
     });
 }
 
-TOLLGATE_DECL postgres_store::postgres_store(std::unique_ptr<impl> opened) noexcept : impl_{std::move(opened)} {}
+TOLLGATE_DECL postgres_store::postgres_store(std::unique_ptr<rooms> opened) noexcept : rooms_{std::move(opened)} {}
 TOLLGATE_DECL postgres_store::postgres_store(postgres_store&&) noexcept = default;
 TOLLGATE_DECL postgres_store& postgres_store::operator=(postgres_store&&) noexcept = default;
 TOLLGATE_DECL postgres_store::~postgres_store() = default;
 
 TOLLGATE_DECL postgres_clock postgres_store::clock() const noexcept {
-    return postgres_clock{impl_->database.clock()};
+    return postgres_clock{rooms_->connections.clock()};
 }
 
 TOLLGATE_DECL const std::shared_ptr<cache_invalidation_feed>& postgres_store::changes() const noexcept {
-    return impl_->changes;
+    return rooms_->changes;
+}
+
+TOLLGATE_DECL result<std::optional<token_credential>> postgres_store::find_personal_token(
+    std::string_view username) noexcept {
+    return detail::contained([&] { return rooms_->personal.find(username); });
+}
+TOLLGATE_DECL result<token_id> postgres_store::create_personal_token(const new_personal_token& made,
+                                                                      std::size_t tokens_per_user_max) noexcept {
+    return detail::contained([&] { return rooms_->personal.create(made, tokens_per_user_max); });
+}
+TOLLGATE_DECL result<std::vector<personal_token>> postgres_store::personal_tokens_of(user_id user) noexcept {
+    return detail::contained([&] { return rooms_->personal.of(user); });
+}
+TOLLGATE_DECL result<bool> postgres_store::revoke_personal_token(token_id id) noexcept {
+    return detail::contained([&] { return rooms_->personal.revoke(id); });
+}
+TOLLGATE_DECL result<void> postgres_store::record_personal_token_use(std::string_view username, instant now) noexcept {
+    return detail::contained([&] { return rooms_->personal.record_use(username, now); });
+}
+
+TOLLGATE_DECL result<std::optional<token_credential>> postgres_store::find_access_token(const digest& token) noexcept {
+    return detail::contained([&] { return rooms_->access.find(token); });
+}
+
+TOLLGATE_DECL std::optional<std::optional<token_credential>> postgres_store::recall_personal_token(
+    std::string_view username) const noexcept {
+    return rooms_->personal.recall(username);
+}
+
+TOLLGATE_DECL std::optional<std::optional<token_credential>> postgres_store::recall_access_token(
+    const digest& token) const noexcept {
+    return rooms_->access.recall(token);
+}
+TOLLGATE_DECL result<void> postgres_store::create_access_token(const new_access_token& made) noexcept {
+    return detail::contained([&] { return rooms_->access.create(made); });
+}
+TOLLGATE_DECL result<bool> postgres_store::revoke_access_token(const digest& token) noexcept {
+    return detail::contained([&] { return rooms_->access.revoke(token); });
+}
+
+TOLLGATE_DECL result<void> postgres_store::record_access_token_use(const digest& token, instant now) noexcept {
+    return detail::contained([&] { return rooms_->access.record_use(token, now); });
+}
+
+TOLLGATE_DECL result<hook_id> postgres_store::create_hook(const new_hook& made,
+                                                           std::size_t hooks_per_event_max) noexcept {
+    return detail::contained([&] { return rooms_->hooks.create(made, hooks_per_event_max); });
+}
+TOLLGATE_DECL result<std::vector<hook>> postgres_store::hooks_of(const account_ref& account) noexcept {
+    return detail::contained([&] { return rooms_->hooks.of(account); });
+}
+TOLLGATE_DECL result<std::optional<account_ref>> postgres_store::account_of_hook(const service_name& service,
+                                                                                  hook_id id) noexcept {
+    return detail::contained([&] { return rooms_->hooks.account_of(service, id); });
+}
+TOLLGATE_DECL result<bool> postgres_store::replace_hook_secret(const account_ref& account, hook_id id,
+                                                                const std::string& secret,
+                                                                instant old_valid_until) noexcept {
+    return detail::contained([&] { return rooms_->hooks.replace_secret(account, id, secret, old_valid_until); });
+}
+TOLLGATE_DECL result<bool> postgres_store::delete_hook(const account_ref& account, hook_id id) noexcept {
+    return detail::contained([&] { return rooms_->hooks.remove(account, id); });
+}
+
+TOLLGATE_DECL result<application_id> postgres_store::create_application(
+    const new_application& made, std::size_t applications_per_user_max) noexcept {
+    return detail::contained([&] { return rooms_->applications.create(made, applications_per_user_max); });
+}
+TOLLGATE_DECL result<std::optional<application>> postgres_store::find_application(
+    std::string_view client_id) noexcept {
+    return detail::contained([&] { return rooms_->applications.find(client_id); });
+}
+TOLLGATE_DECL result<std::vector<application>> postgres_store::applications_of(user_id owner) noexcept {
+    return detail::contained([&] { return rooms_->applications.of(owner); });
+}
+TOLLGATE_DECL result<bool> postgres_store::replace_client_secret(user_id owner, application_id id,
+                                                                  const digest& secret) noexcept {
+    return detail::contained([&] { return rooms_->applications.replace_secret(owner, id, secret); });
+}
+TOLLGATE_DECL result<bool> postgres_store::delete_application(user_id owner, application_id id) noexcept {
+    return detail::contained([&] { return rooms_->applications.remove(owner, id); });
+}
+
+TOLLGATE_DECL result<std::optional<scope_set>> postgres_store::granted_scopes(user_id user,
+                                                                               application_id application) noexcept {
+    return detail::contained([&] { return rooms_->grants.granted(user, application); });
+}
+TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authorization_code& made) noexcept {
+    return detail::contained([&] { return rooms_->grants.create_code(made); });
+}
+TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redemption& shown) noexcept {
+    return detail::contained([&] { return rooms_->grants.redeem(shown); });
+}
+TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const token_refresh& shown) noexcept {
+    return detail::contained([&] { return rooms_->grants.refresh(shown); });
+}
+TOLLGATE_DECL result<void> postgres_store::revoke_oauth_token(application_id application,
+                                                               const digest& token) noexcept {
+    return detail::contained([&] { return rooms_->grants.revoke_token(application, token); });
+}
+TOLLGATE_DECL result<std::vector<grant>> postgres_store::grants_of(user_id user) noexcept {
+    return detail::contained([&] { return rooms_->grants.of(user); });
+}
+TOLLGATE_DECL result<bool> postgres_store::revoke_grant(user_id user, application_id application) noexcept {
+    return detail::contained([&] { return rooms_->grants.revoke(user, application); });
+}
+TOLLGATE_DECL result<std::size_t> postgres_store::sweep_expired(instant now, std::size_t rows_max) noexcept {
+    return detail::contained([&] { return rooms_->grants.sweep_expired(now, rows_max); });
+}
+
+TOLLGATE_DECL result<void> postgres_store::create_session(const stored_session& made) noexcept {
+    return detail::contained([&] { return rooms_->sessions.create(made); });
+}
+TOLLGATE_DECL result<std::optional<stored_session>> postgres_store::find_session(const digest& cookie) noexcept {
+    return detail::contained([&] { return rooms_->sessions.find(cookie); });
+}
+TOLLGATE_DECL result<void> postgres_store::touch_session(const digest& cookie, instant now) noexcept {
+    return detail::contained([&] { return rooms_->sessions.touch(cookie, now); });
+}
+TOLLGATE_DECL result<bool> postgres_store::end_session(const digest& cookie) noexcept {
+    return detail::contained([&] { return rooms_->sessions.end(cookie); });
+}
+TOLLGATE_DECL result<void> postgres_store::end_sessions_of(user_id user) noexcept {
+    return detail::contained([&] { return rooms_->sessions.end_all_of(user); });
+}
+TOLLGATE_DECL result<std::size_t> postgres_store::sweep_sessions(instant created_before, instant seen_before,
+                                                                  std::size_t rows_max) noexcept {
+    return detail::contained([&] { return rooms_->sessions.sweep(created_before, seen_before, rows_max); });
 }
 
 TOLLGATE_DECL result<std::size_t> postgres_store::append_event(const event& happened, const message_seed& seed,
                                                                 instant now) noexcept {
-    return detail::without_exceptions([&] { return impl_->outbox.append(happened, seed, now); });
+    return detail::contained([&] { return rooms_->outbox.append(happened, seed, now); });
 }
 TOLLGATE_DECL result<claimed_deliveries> postgres_store::claim_due(const claim_terms& terms) noexcept {
-    return detail::without_exceptions([&] { return impl_->claims.claim_due(terms); });
+    return detail::contained([&] { return rooms_->claims.claim_due(terms); });
 }
 TOLLGATE_DECL result<std::vector<settle_result>> postgres_store::settle(std::span<const settlement> ended,
                                                                          instant now) noexcept {
-    return detail::without_exceptions([&] { return impl_->settlements.settle(ended, now); });
+    return detail::contained([&] { return rooms_->settlements.settle(ended, now); });
 }
 TOLLGATE_DECL result<std::vector<delivery>> postgres_store::deliveries_of(
     const account_ref& account, hook_id hook, std::size_t rows_max, std::optional<delivery_id> before) noexcept {
-    return detail::without_exceptions([&] { return impl_->outbox.deliveries_of(account, hook, rows_max, before); });
+    return detail::contained([&] { return rooms_->outbox.deliveries_of(account, hook, rows_max, before); });
 }
 TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
     const account_ref& account, hook_id hook, std::size_t rows_max, std::optional<delivery_id> made_for) noexcept {
-    return detail::without_exceptions([&] { return impl_->outbox.attempts_of(account, hook, rows_max, made_for); });
+    return detail::contained([&] { return rooms_->outbox.attempts_of(account, hook, rows_max, made_for); });
 }
 TOLLGATE_DECL result<bool> postgres_store::resend(const account_ref& account, delivery_id id, instant now) noexcept {
-    return detail::without_exceptions([&] { return impl_->outbox.resend(account, id, now); });
+    return detail::contained([&] { return rooms_->outbox.resend(account, id, now); });
 }
 TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& account, hook_id hook,
                                                         instant now) noexcept {
-    return detail::without_exceptions([&] { return impl_->outbox.enable_hook(account, hook, now); });
+    return detail::contained([&] { return rooms_->outbox.enable_hook(account, hook, now); });
 }
 TOLLGATE_DECL result<std::size_t> postgres_store::sweep_deliveries(instant ended_before,
                                                                     std::size_t rows_max) noexcept {
-    return detail::without_exceptions([&] { return impl_->outbox.sweep(ended_before, rows_max); });
+    return detail::contained([&] { return rooms_->outbox.sweep(ended_before, rows_max); });
 }
 
 TOLLGATE_DECL std::optional<std::uint64_t> postgres_store::changes_seen() const noexcept {
-    return impl_->listener.changes_seen();
+    return rooms_->heard.changes_seen();
+}
+
+}  // namespace tollgate
+
+// <tollgate/store/detail/postgres/append_event.hpp>
+
+namespace tollgate::inline v0::postgres {
+
+/// What listeners hear of: deliveries that are due now.
+inline constexpr sql ring_at_other_nodes{
+    "SELECT pg_notify('tollgate_deliveries', '') WHERE EXISTS (SELECT FROM tollgate_bells)"};
+
+/// What `append_event` of `event_sink` does, as one statement, and how many deliveries it answers there were.
+TOLLGATE_DECL void append_event(batch& to, const event& happened, const message_seed& seed, instant now);
+[[nodiscard]] TOLLGATE_DECL result<std::size_t> appended_count(rows& answered);
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/detail/postgres/foreign_transaction.hpp>
+
+struct pg_conn;
+
+namespace tollgate::inline v0::postgres {
+
+/// Runs a batch on somebody else's connection, within the transaction that they have begun and will end: what it does
+/// is as durable, and as undone, as all else there. One round trip, behind a savepoint: a problem takes back what the
+/// batch has done (in a second one), and nothing else.
+///
+/// Problem (invalid) unless the connection is within a transaction that has not failed, waits for no answer, and speaks
+/// UTF8. Blocks as that connection does, without an end of its own.
+[[nodiscard]] TOLLGATE_DECL result<answers> run_within(pg_conn* transaction, const batch& asked);
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/postgres_own_transaction.ipp>
+
+namespace tollgate::inline v0 {
+
+TOLLGATE_DECL result<std::size_t> postgres_own_transaction::append_event(const event& happened,
+                                                                          const message_seed& seed,
+                                                                          instant now) noexcept {
+    return detail::contained([&]() -> result<std::size_t> {
+        postgres::batch asked{clock_.shift()};
+        postgres::append_event(asked, happened, seed, now);
+        asked.add(postgres::ring_at_other_nodes);  // heard when the transaction is committed
+        auto answered = postgres::run_within(connection_, asked);
+        if (!answered) return std::move(answered).error();
+        return postgres::appended_count(answered->front());
+    });
 }
 
 }  // namespace tollgate
@@ -31778,11 +31706,64 @@ TOLLGATE_DECL std::optional<std::string_view> cell::blob() const noexcept { retu
 
 }  // namespace tollgate::postgres
 
+// <tollgate/store/detail/postgres/credential_lookup.ipp>
+
+namespace tollgate::inline v0::postgres {
+
+namespace detail {
+
+struct lookup_parts {
+    std::string_view columns;
+    std::string_view table;
+    std::string_view key;
+};
+
+inline std::string compose_lookup(const lookup_parts& parts, std::string_view owner_quota_query) {
+    std::string text{"SELECT "};
+    text.append(parts.columns);
+    if (owner_quota_query.empty()) {
+        text.append(", false, NULL::bigint, NULL::bigint FROM ").append(parts.table).append(" AS tokens");
+    } else {
+        // A line of its own, for the query may end with a comment.
+        text.append(", own.is_told IS NOT NULL, own.requests::bigint, own.window_seconds::bigint FROM ")
+            .append(parts.table)
+            .append(" AS tokens CROSS JOIN LATERAL (SELECT tokens.user_id AS id) AS owner "
+                    "LEFT JOIN LATERAL (SELECT true AS is_told, asked.requests, asked.window_seconds FROM (\n")
+            .append(owner_quota_query)
+            .append("\n) AS asked (requests, window_seconds)) AS own ON true");
+    }
+    return text.append(" WHERE tokens.").append(parts.key).append(" = $1");
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL credential_lookup::credential_lookup(const std::string& owner_quota_query)
+    : personal_{detail::compose_lookup({"tokens.user_id, tokens.secret_digest, tokens.scopes, tokens.last_used_at",
+                                        "tollgate_personal_tokens", "username"},
+                                       owner_quota_query)},
+      access_{detail::compose_lookup(
+          {"tokens.user_id, tokens.application_id, tokens.scopes, tokens.expires_at, tokens.last_used_at",
+           "tollgate_access_tokens", "token_digest"},
+          owner_quota_query)} {}
+
+TOLLGATE_DECL result<quota_told> credential_lookup::to_quota(const quota_columns& read) {
+    if (!read.is_told) return quota_told{};
+    if (!read.requests) return quota_told{true, std::nullopt};
+    constexpr std::int64_t requests_max = (std::numeric_limits<std::uint32_t>::max)();
+    constexpr std::int64_t window_seconds_max = std::int64_t{366} * 24 * 60 * 60;  // longer ones are a mistake in units
+    if (*read.requests < 0 || *read.requests > requests_max || !read.window_seconds ||
+        *read.window_seconds < 1 || *read.window_seconds > window_seconds_max)
+        return internal_error("PostgreSQL: owner_quota_query gave numbers that are no quota");
+    return quota_told{true, quota{static_cast<std::uint32_t>(*read.requests), seconds{*read.window_seconds}}};
+}
+
+}  // namespace tollgate::postgres
+
 // <tollgate/store/detail/postgres/batch.ipp>
 
 namespace tollgate::inline v0::postgres {
 
-TOLLGATE_DECL void batch::begin(statement_text text, std::size_t value_count) {
+TOLLGATE_DECL void batch::begin(sql text, std::size_t value_count) {
     values_.reserve(values_.size() + value_count);
     statements_.push_back({text, values_.size(), value_count});
 }
@@ -31853,23 +31834,23 @@ inline std::string in_one_line(std::string_view message) {
 
 }  // namespace detail
 
-TOLLGATE_DECL run_failure failure(const pg_result* result, std::string_view doing) {
+TOLLGATE_DECL trouble failure(const pg_result* result, std::string_view doing) {
     const char* const message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
     const char* const code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const std::string_view state = code == nullptr ? std::string_view{} : std::string_view{code};
     std::string cause = "PostgreSQL: ";
     cause += detail::in_one_line(message != nullptr ? message : PQresultErrorMessage(result));
     if (!state.empty()) (cause += " (SQLSTATE ") += std::string{state} + ")";
-    cause += ": " + tollgate::sql::to_log_line(doing);
+    cause += ": " + tollgate::detail::to_statement_line(doing);
     // Without a state it was libpq that failed, and with it the connection.
     if (state.empty()) return {unavailable(std::move(cause)), aftermath::lost};
     const bool because_of_others = state == "40001" || state == "40P01";
     return {detail::problem_of(state, std::move(cause)), because_of_others ? aftermath::try_again : aftermath::refused};
 }
 
-TOLLGATE_DECL run_failure connection_failure(const pg_conn* connection, std::string_view doing) {
+TOLLGATE_DECL trouble connection_failure(const pg_conn* connection, std::string_view doing) {
     std::string cause = "PostgreSQL: " + detail::in_one_line(PQerrorMessage(connection));
-    if (!doing.empty()) cause += ": " + tollgate::sql::to_log_line(doing);
+    if (!doing.empty()) cause += ": " + tollgate::detail::to_statement_line(doing);
     return {unavailable(std::move(cause)), aftermath::lost};
 }
 
@@ -31944,13 +31925,42 @@ TOLLGATE_DECL result<std::vector<server_parameters>> servers_of(const std::strin
 
 }  // namespace tollgate::postgres
 
+// <tollgate/store/detail/postgres/wire_values.hpp>
+
+namespace tollgate::inline v0::postgres {
+
+/// One statement's values as libpq takes them; views of the batch.
+struct wire_values {
+    wire_values(const batch& of, const batch::statement& statement) {
+        types.reserve(statement.value_count);
+        values.reserve(statement.value_count);
+        sizes.reserve(statement.value_count);
+        for (std::size_t i = 0; i < statement.value_count; ++i) {
+            const batch::value& each = of.value_at(statement.first_value + i);
+            types.push_back(each.type);
+            values.push_back(each.is_null ? nullptr : of.bytes_of(each));
+            sizes.push_back(static_cast<int>(each.size));
+        }
+        formats.assign(statement.value_count, 1);  // binary
+    }
+
+    [[nodiscard]] int count() const noexcept { return static_cast<int>(types.size()); }
+
+    std::vector<unsigned> types;
+    std::vector<const char*> values;
+    std::vector<int> sizes;
+    std::vector<int> formats;
+};
+
+}  // namespace tollgate::postgres
+
 // <tollgate/store/detail/postgres/connection.ipp>
 
 namespace tollgate::inline v0::postgres {
 
 namespace detail {
 
-inline constexpr statement_text ask_the_time{"SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"};
+inline constexpr sql ask_the_time{"SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"};
 
 /// Oldest release that is tested for and still maintained when this was written.
 inline constexpr std::int64_t server_version_min = 13'00'00;
@@ -32050,9 +32060,9 @@ TOLLGATE_DECL connection::waited connection::wait(bool to_write, steady::time_po
     }
 }
 
-TOLLGATE_DECL run_failure connection::lose(std::string_view doing, waited why) {
-    run_failure made = why == waited::timed_out
-                       ? run_failure{unavailable("PostgreSQL: no answer within " +
+TOLLGATE_DECL trouble connection::lose(std::string_view doing, waited why) {
+    trouble made = why == waited::timed_out
+                       ? trouble{unavailable("PostgreSQL: no answer within " +
                                              std::to_string(settings_.answer_wait_max.count()) + " ms"),
                                  aftermath::lost, true}
                        : connection_failure(handle_.get(), doing);
@@ -32082,7 +32092,7 @@ TOLLGATE_DECL run_result connection::lose(reception& into, waited why) {
 
 TOLLGATE_DECL run_result connection::run(const batch& asked) {
     if (asked.statements().empty()) return {};
-    if (handle_ == nullptr) return {{}, run_failure{unavailable("PostgreSQL: the connection is closed"), aftermath::lost}};
+    if (handle_ == nullptr) return {{}, trouble{unavailable("PostgreSQL: the connection is closed"), aftermath::lost}};
     try {
         return converse(asked);
     } catch (...) {
@@ -32193,7 +32203,7 @@ TOLLGATE_DECL void connection::take_error(reception& into, const pg_result* resu
     const bool lost = PQstatus(handle_.get()) == CONNECTION_BAD || why.after == aftermath::lost;
     if (lost) handle_.reset();
     if (into.is_committed) return;
-    if (lost) into.made = {{}, run_failure{std::move(why.why), aftermath::lost}};
+    if (lost) into.made = {{}, trouble{std::move(why.why), aftermath::lost}};
     else if (!into.made.failed) into.made.failed = std::move(why);
 }
 
@@ -32256,147 +32266,140 @@ TOLLGATE_DECL std::optional<notice> connection::take_notice() {
 
 }  // namespace tollgate::postgres
 
-// <tollgate/store/detail/postgres/migrations.ipp>
+// <tollgate/store/detail/postgres/pool.ipp>
 
 namespace tollgate::inline v0::postgres {
 
-namespace detail {
-
-struct schema_state {
-    std::int64_t version = 0;
-    std::int64_t works_with = 0;  ///< of releases' versions, the lowest that can work with these tables
-};
-
-inline result<rows> run_one(connection& on, const batch& asked) {
-    auto answered = on.run(asked);
-    if (answered.failed) return std::move(answered.failed->why);
-    return std::move(answered.given.front());
-}
-
-template <class... Values>
-result<rows> ask(connection& on, statement_text text, const Values&... values) {
-    batch asked{milliseconds{0}};
-    asked.add(text, values...);
-    return run_one(on, asked);
-}
-
-/// None of a component, or a database, that has seen no step.
-inline result<schema_state> read_schema_state(connection& of, std::string_view component) {
-    auto asked = ask(of, "SELECT to_regclass('tollgate_schema') IS NOT NULL");
-    if (!asked) return std::move(asked).error();
-    const auto is_there = asked->only<bool>();
-    if (!is_there) return is_there.error();
-    if (!std::get<0>(*is_there)) return schema_state{};
-    asked = ask(of, "SELECT version, works_with FROM tollgate_schema WHERE component = $1", component);
-    if (!asked) return std::move(asked).error();
-    const auto row = asked->next<std::int64_t, std::int64_t>();
-    if (!row) return row.error();
-    if (!*row) return schema_state{};
-    return schema_state{std::get<0>(**row), std::get<1>(**row)};
-}
-
-inline result<void> run_steps(connection& on, std::string_view component, std::span<const schema_step> steps,
-                               schema_state from) {
-    auto done = on.run_script(
-        "CREATE TABLE IF NOT EXISTS tollgate_schema ("
-        "component text PRIMARY KEY, version bigint NOT NULL, works_with bigint NOT NULL);"
-        // Behind somebody's long transaction a lock on a table would hold up everybody else's short ones, too.
-        "SET LOCAL lock_timeout = '5s'");
-    if (!done) return done;
-    for (std::size_t i = static_cast<std::size_t>(from.version); i < steps.size(); ++i) {
-        if (done = on.run_script(steps[i].script.text()); !done) return done;
-        if (steps[i].breaks_older) from.works_with = static_cast<std::int64_t>(i) + 1;
-    }
-    auto kept = ask(on,
-                    "INSERT INTO tollgate_schema (component, version, works_with) VALUES ($1, $2, $3) "
-                    "ON CONFLICT (component) DO UPDATE SET version = $2, works_with = $3",
-                    component, static_cast<std::int64_t>(steps.size()), from.works_with);
-    if (!kept) return std::move(kept).error();
-    return on.run_script("COMMIT");
-}
-
-}  // namespace detail
-
-TOLLGATE_DECL result<void> migrate(connection& on, std::string_view component, std::span<const schema_step> steps,
-                                    milliseconds wait_max) {
-    const auto newest = static_cast<std::int64_t>(steps.size());
-    const auto judge = [&](const detail::schema_state& found) -> result<void> {
-        if (found.works_with <= newest) return {};
-        return internal_error("PostgreSQL: the tables of \"" + std::string{component} + "\" are of version " +
-                              std::to_string(found.version) + ", made by a later release, and can be used from " +
-                              std::to_string(found.works_with) + " on; this release knows them up to version " +
-                              std::to_string(newest));
-    };
-
-    // Without the lock first: nearly every start finds everything done.
-    auto found = detail::read_schema_state(on, component);
-    if (!found) return std::move(found).error();
-    if (found->version >= newest) return judge(*found);
-
-    on.set_answer_wait_max(wait_max);
-    // Locked before the transaction begins: one that had begun would not see tables that were made while it waited.
-    // All of it ends with the connection.
-    auto done = on.run_script(
-        "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = '1min';"
-        "SELECT pg_advisory_lock(hashtextextended('tollgate_schema', 0))");
-    if (!done) return done;
-    if (done = on.run_script("BEGIN"); !done) return done;
-    found = detail::read_schema_state(on, component);
-    if (!found) return std::move(found).error();
-    if (found->version >= newest) return judge(*found);  // another node was quicker
-    return detail::run_steps(on, component, steps, *found);
-}
-
-}  // namespace tollgate::postgres
-
-// <tollgate/store/postgres_database.ipp>
-
-namespace tollgate::inline v0 {
-
-struct postgres_database::state {
-    using connections = reconnecting_pool<postgres::connection>;
+struct pool::state {
+    using steady = std::chrono::steady_clock;
 
     struct requirement {
         std::string component;
         std::int64_t version;
     };
+    struct idle_connection {
+        std::unique_ptr<connection> held;
+        std::uint64_t generation;
+    };
 
-    state(std::vector<postgres::server_parameters> servers_, const postgres_database_settings& settings_)
+    state(std::vector<server_parameters> servers_, const pool_settings& settings_)
         : servers{std::move(servers_)},
           settings{settings_},
-          clock{std::make_shared<postgres::server_clock>(settings_.callers_clock)},
-          pool{{.name = "PostgreSQL", .connections_max = settings_.connections_max, .probes_at_once = true},
-               [this]() -> result<std::unique_ptr<postgres::connection>> {
-                   auto made = connect();
-                   if (!made) return std::move(made).error();
-                   return std::make_unique<postgres::connection>(*std::move(made));
-               }} {}
-
-    result<postgres::connection> connect();
-    result<void> check_requirements(postgres::connection& made);
-    void require(std::string_view component, std::int64_t version);
-    static void end(connections::lease& lost, const postgres::run_failure& why) noexcept {
-        // One that hung is not the only one: the others would hold up a caller each for as long.
-        if (why.hung) lost.trip(why.why.cause);
-        else lost.drop(why.why.cause);
+          clock{std::make_shared<server_clock>(settings_.callers_clock)} {
+        settings.connections_max = (std::max)(settings.connections_max, std::size_t{1});
+        idle.reserve(settings.connections_max);  // so that nothing throws when a connection comes back
     }
 
-    const std::vector<postgres::server_parameters> servers;
-    const postgres_database_settings settings;
-    const std::shared_ptr<postgres::server_clock> clock;
+    result<lease> take(milliseconds wait_max);
+    result<connection> connect();
+    result<void> check_requirements(connection& made);
+    milliseconds backoff() noexcept;
+    void put(std::unique_ptr<connection> returned, std::uint64_t of_generation) noexcept;
+    void drop(bool hung) noexcept;
 
-    std::mutex mutex;  // for the next two
-    std::size_t answering_server = 0;  // which one answered last
+    const std::vector<server_parameters> servers;
+    pool_settings settings;
+    const std::shared_ptr<server_clock> clock;
+
+    std::mutex mutex;
+    std::condition_variable came_free;
+    std::vector<idle_connection> idle;
+    std::size_t opened = 0;  // those that are being opened, and lent, included
+    std::uint64_t generation = 0;
+    std::size_t answering_server = 0;  // which was the last that answered
     std::vector<requirement> requirements;
 
-    connections pool;
+    unsigned failures = 0;  // to connect, one after the other
+    steady::time_point try_again_at{};
+    std::string last_failure;
+    std::minstd_rand jitter{
+        static_cast<unsigned>(steady::now().time_since_epoch().count() ^ reinterpret_cast<std::intptr_t>(this))};
 };
 
-struct postgres::transaction::leased {
-    reconnecting_pool<connection>::lease held;
+/// A connection on loan.
+class pool::lease {
+public:
+    lease(state& from, std::unique_ptr<connection> lent, std::uint64_t generation) noexcept
+        : from_{&from}, lent_{std::move(lent)}, generation_{generation} {}
+    lease(lease&& other) noexcept
+        : from_{std::exchange(other.from_, nullptr)}, lent_{std::move(other.lent_)}, generation_{other.generation_} {}
+    lease& operator=(lease&&) = delete;
+    ~lease() {
+        if (from_ != nullptr) from_->put(std::move(lent_), generation_);
+    }
+
+    /// It is of no use any more.
+    void drop(bool hung) noexcept {
+        lent_.reset();
+        std::exchange(from_, nullptr)->drop(hung);
+    }
+
+    connection* operator->() const noexcept { return lent_.get(); }
+
+private:
+    state* from_;
+    std::unique_ptr<connection> lent_;
+    std::uint64_t generation_;
 };
 
-inline result<postgres::connection> postgres_database::state::connect() {
+inline milliseconds pool::state::backoff() noexcept {
+    constexpr std::int64_t first = 100, last = 2000;
+    const std::int64_t full = (std::min)(first << (std::min)(failures, 10U), last);
+    return milliseconds{full / 2 + static_cast<std::int64_t>(jitter()) % (full / 2)};
+}
+
+inline result<pool::lease> pool::state::take(milliseconds wait_max) {
+    const auto end = steady::now() + wait_max;
+    std::unique_lock lock{mutex};
+    for (;;) {
+        while (!idle.empty()) {  // the one that was used last first: its plans are warm
+            auto chosen = std::move(idle.back());
+            idle.pop_back();
+            if (chosen.generation == generation && chosen.held->is_sound())
+                return lease{*this, std::move(chosen.held), chosen.generation};
+            --opened;
+        }
+        const auto now = steady::now();
+        const bool may_open = opened < settings.connections_max;
+        if (may_open && now >= try_again_at) break;
+        if (opened == 0) return unavailable("PostgreSQL: not connected, and tried again in a moment: " + last_failure);
+        if (now >= end)
+            return unavailable("PostgreSQL: no connection came free within " + std::to_string(wait_max.count()) +
+                               " ms; there are " + std::to_string(opened));
+        came_free.wait_until(lock, may_open ? (std::min)(end, try_again_at) : end);
+    }
+    ++opened;
+    const std::uint64_t of_generation = generation;
+    // One at a time tries a server that does not answer.
+    if (failures > 0) try_again_at = steady::now() + backoff();
+    lock.unlock();
+    std::unique_ptr<connection> owned;
+    std::optional<error> why;
+    try {
+        auto made = connect();
+        if (made) owned = std::make_unique<connection>(*std::move(made));
+        else why = std::move(made).error();
+    } catch (...) {
+        lock.lock();
+        --opened;
+        came_free.notify_one();
+        throw;
+    }
+    lock.lock();
+    if (owned == nullptr) {
+        --opened;
+        ++failures;
+        try_again_at = steady::now() + backoff();
+        last_failure = why->cause;
+        came_free.notify_all();
+        return *std::move(why);
+    }
+    failures = 0;
+    try_again_at = {};
+    return lease{*this, std::move(owned), of_generation};
+}
+
+inline result<connection> pool::state::connect() {
     std::size_t first = 0;
     {
         const std::scoped_lock lock{mutex};
@@ -32405,7 +32408,7 @@ inline result<postgres::connection> postgres_database::state::connect() {
     std::optional<error> why;
     for (std::size_t i = 0; i < servers.size(); ++i) {
         const std::size_t which = (first + i) % servers.size();
-        auto made = postgres::connection::open(servers[which], settings.each, *clock);
+        auto made = connection::open(servers[which], settings.each, *clock);
         if (made) {
             if (auto fits = check_requirements(*made); !fits) return std::move(fits).error();
             const std::scoped_lock lock{mutex};
@@ -32418,252 +32421,391 @@ inline result<postgres::connection> postgres_database::state::connect() {
     return *std::move(why);
 }
 
-inline result<void> postgres_database::state::check_requirements(postgres::connection& made) {
-    postgres::batch checks{milliseconds{0}};
+inline result<void> pool::state::check_requirements(connection& made) {
+    batch asked{milliseconds{0}};
     {
         const std::scoped_lock lock{mutex};
         for (const requirement& each : requirements)
-            checks.add("SELECT component FROM tollgate_schema WHERE component = $1 AND works_with > $2", each.component,
-                       each.version);
+            asked.add("SELECT component FROM tollgate_schema WHERE component = $1 AND works_with > $2", each.component,
+                      each.version);
     }
-    auto answered = made.run(checks);
+    auto answered = made.run(asked);
     if (answered.failed) return std::move(answered.failed->why);
-    for (const postgres::rows& each : answered.given)
+    for (const rows& each : answered.given)
         if (each.count() > 0)
             return internal_error(
-                "PostgreSQL: a later release has brought the tables to a version that this one cannot work with");
+                "PostgreSQL: the tables were brought to a version by a later release that this one "
+                "cannot work with");
     return {};
 }
 
-inline void postgres_database::state::require(std::string_view component, std::int64_t version) {
-    const std::scoped_lock lock{mutex};
-    for (requirement& each : requirements)
-        if (each.component == component) return void(each.version = version);
-    requirements.push_back({std::string{component}, version});
+inline void pool::state::put(std::unique_ptr<connection> returned, std::uint64_t of_generation) noexcept {
+    {
+        const std::scoped_lock lock{mutex};
+        if (of_generation == generation) idle.push_back({std::move(returned), of_generation});
+        else --opened;
+    }
+    came_free.notify_one();
 }
 
-TOLLGATE_DECL postgres_database::postgres_database(std::unique_ptr<state> made) noexcept : state_{std::move(made)} {}
-TOLLGATE_DECL postgres_database::postgres_database(postgres_database&&) noexcept = default;
-TOLLGATE_DECL postgres_database& postgres_database::operator=(postgres_database&&) noexcept = default;
-TOLLGATE_DECL postgres_database::~postgres_database() = default;
+inline void pool::state::drop(bool hung) noexcept {
+    std::vector<idle_connection> gone;  // closed without the lock
+    {
+        const std::scoped_lock lock{mutex};
+        --opened;
+        if (hung) {
+            ++generation;
+            opened -= idle.size();
+            gone.swap(idle);
+        }
+    }
+    came_free.notify_all();
+}
 
-TOLLGATE_DECL result<postgres_database> postgres_database::open(const std::string& connection_string,
-                                                                 const postgres_database_settings& settings) {
-    auto servers = postgres::servers_of(connection_string);
+TOLLGATE_DECL pool::pool(std::unique_ptr<state> made) noexcept : state_{std::move(made)} {}
+TOLLGATE_DECL pool::pool(pool&&) noexcept = default;
+TOLLGATE_DECL pool& pool::operator=(pool&&) noexcept = default;
+TOLLGATE_DECL pool::~pool() = default;
+
+TOLLGATE_DECL result<pool> pool::open(const std::string& connection_string, const pool_settings& settings) {
+    auto servers = servers_of(connection_string);
     if (!servers) return std::move(servers).error();
-    postgres_database made{std::make_unique<state>(*std::move(servers), settings)};
-    // A wrong address or password is reported now, not with the first request.
-    if (auto first = made.state_->pool.take(settings.connection_wait_max); !first) return std::move(first).error();
+    pool made{std::make_unique<state>(*std::move(servers), settings)};
+    // So that a wrong address or password is known now.
+    if (auto first = made.state_->take(settings.connection_wait_max); !first) return std::move(first).error();
     return made;
 }
 
-TOLLGATE_DECL result<void> postgres_database::validate(const std::string& connection_string) {
-    auto servers = postgres::servers_of(connection_string);
-    if (!servers) return std::move(servers).error();
-    return {};
+TOLLGATE_DECL batch pool::make_batch() const { return batch{state_->clock->shift()}; }
+
+TOLLGATE_DECL const std::shared_ptr<server_clock>& pool::clock() const noexcept { return state_->clock; }
+
+TOLLGATE_DECL result<connection> pool::open_another() const { return state_->connect(); }
+
+TOLLGATE_DECL void pool::require(std::string_view component, std::int64_t version) {
+    const std::scoped_lock lock{state_->mutex};
+    for (state::requirement& each : state_->requirements)
+        if (each.component == component) return void(each.version = version);
+    state_->requirements.push_back({std::string{component}, version});
 }
 
-TOLLGATE_DECL result<void> postgres_database::migrate(std::string_view component,
-                                                       std::span<const postgres::schema_step> steps,
-                                                       milliseconds wait_max) {
-    auto on = open_another();
-    if (!on) return std::move(on).error();
-    if (auto done = postgres::migrate(*on, component, steps, wait_max); !done) return done;
-    state_->require(component, static_cast<std::int64_t>(steps.size()));
-    return {};
+TOLLGATE_DECL result<answers> pool::run(const batch& asked, repeat when_lost) {
+    return run(asked, when_lost, state_->settings.connection_wait_max);
 }
 
-TOLLGATE_DECL postgres::batch postgres_database::make_batch() const { return postgres::batch{state_->clock->shift()}; }
-
-TOLLGATE_DECL const std::shared_ptr<postgres::server_clock>& postgres_database::clock() const noexcept {
-    return state_->clock;
-}
-
-TOLLGATE_DECL result<postgres::connection> postgres_database::open_another() const { return state_->connect(); }
-
-TOLLGATE_DECL result<postgres::answers> postgres_database::run(const postgres::batch& batch,
-                                                                postgres::repeat when_lost) {
-    return run(batch, when_lost, state_->settings.connection_wait_max);
-}
-
-TOLLGATE_DECL result<postgres::answers> postgres_database::run(const postgres::batch& batch,
-                                                                postgres::repeat when_lost,
-                                                                milliseconds connection_wait_max) {
-    using enum postgres::aftermath;
+TOLLGATE_DECL result<answers> pool::run(const batch& asked, repeat when_lost, milliseconds connection_wait_max) {
     constexpr int tries_max = 3;
     for (int tries = 1;; ++tries) {
-        auto on = state_->pool.take(connection_wait_max);
+        auto on = state_->take(connection_wait_max);
         if (!on) return std::move(on).error();
-        auto done = (*on)->run(batch);
+        auto done = (*on)->run(asked);
         if (!done.failed) return std::move(done.given);
-        const postgres::aftermath after = done.failed->after;
-        if (after == lost) state::end(*on, *done.failed);
-        // After a connection that hung there is no second try: its time was all that a call may take.
-        const bool again = tries < tries_max &&
-                           (after == try_again || (after == lost && when_lost == postgres::repeat::allowed &&
-                                                   !done.failed->hung));
+        const aftermath after = done.failed->after;
+        if (after == aftermath::lost) on->drop(done.failed->hung);
+        // Of a connection that hung the next one would, too: its time was all that a call may take.
+        const bool again =
+            tries < tries_max && (after == aftermath::try_again ||
+                                  (after == aftermath::lost && when_lost == repeat::allowed && !done.failed->hung));
         if (!again) {
-            if (after == lost && when_lost == postgres::repeat::never)
+            if (after == aftermath::lost && when_lost == repeat::never)
                 done.failed->why.cause += " (whether it was done before is not known)";
             return std::move(done.failed->why);
         }
-        // Two transactions that met once should not meet again.
-        if (after == try_again) std::this_thread::sleep_for(milliseconds{5 * tries});
+        // Those who met once should not meet again.
+        if (after == aftermath::try_again) std::this_thread::sleep_for(milliseconds{5 * tries});
     }
 }
 
-TOLLGATE_DECL result<postgres::rows> postgres_database::run_one(const postgres::batch& batch,
-                                                                 postgres::repeat when_lost) {
-    auto answered = run(batch, when_lost);
-    if (!answered) return std::move(answered).error();
-    return std::move(answered->front());
-}
-
-TOLLGATE_DECL result<postgres::transaction> postgres_database::begin() {
-    auto on = state_->pool.take(state_->settings.connection_wait_max);
+TOLLGATE_DECL result<conversation> pool::converse() {
+    auto on = state_->take(state_->settings.connection_wait_max);
     if (!on) return std::move(on).error();
-    return postgres::transaction{std::make_unique<postgres::transaction::leased>(*std::move(on))};
+    return conversation{std::make_unique<lease>(*std::move(on))};
 }
 
-namespace postgres {
+TOLLGATE_DECL conversation::conversation(std::unique_ptr<pool::lease> on) noexcept : on_{std::move(on)} {}
+TOLLGATE_DECL conversation::conversation(conversation&&) noexcept = default;
 
-TOLLGATE_DECL transaction::transaction(std::unique_ptr<leased> on) noexcept : on_{std::move(on)} {}
-TOLLGATE_DECL transaction::transaction(transaction&&) noexcept = default;
-
-TOLLGATE_DECL transaction::~transaction() {
+TOLLGATE_DECL conversation::~conversation() {
     if (on_ == nullptr || !is_open_) return;
     try {
-        batch undoing{milliseconds{0}};
-        undoing.add("ROLLBACK");
-        if (!on_->held->run(undoing).failed) return;
-    } catch (...) {  // memory: the connection is closed, and the transaction with it
+        batch asked{milliseconds{0}};
+        asked.add("ROLLBACK");
+        if (!(*on_)->run(asked).failed) return;
+    } catch (...) {  // memory: the connection goes, and the transaction with it
     }
-    on_->held.drop("PostgreSQL: a transaction could not be rolled back");
+    on_->drop(false);
 }
 
-TOLLGATE_DECL result<answers> transaction::run(const batch& next) {
+TOLLGATE_DECL result<answers> conversation::run(const batch& asked) {
     if (on_ == nullptr) return unavailable("PostgreSQL: the connection is closed");
     is_open_ = true;
-    auto done = on_->held->run(next);
+    auto done = (*on_)->run(asked);
     if (!done.failed) return std::move(done.given);
     may_be_tried_again_ = done.failed->after == aftermath::try_again;
     if (done.failed->after == aftermath::lost) {
-        if (done.failed->hung) on_->held.trip(done.failed->why.cause);
-        else on_->held.drop(done.failed->why.cause);
+        on_->drop(done.failed->hung);
         on_.reset();
         done.failed->why.cause += " (whether it was done before is not known)";
     }
     return std::move(done.failed->why);
 }
 
-}  // namespace postgres
-
-}  // namespace tollgate
-
-// <tollgate/store/detail/postgres/append_event.hpp>
-
-namespace tollgate::inline v0::postgres {
-
-/// What listeners hear of: deliveries that are due now.
-inline constexpr statement_text ring_at_other_nodes{
-    "SELECT pg_notify('tollgate_deliveries', '') WHERE EXISTS (SELECT FROM tollgate_bells)"};
-
-/// What `append_event` of `event_sink` does, as one statement, and how many deliveries it answers there were.
-TOLLGATE_DECL void append_event(batch& to, const event& happened, const message_seed& seed, instant now);
-[[nodiscard]] TOLLGATE_DECL result<std::size_t> appended_count(rows& answered);
+TOLLGATE_DECL result<rows> pool::run_one(const batch& asked, repeat when_lost) {
+    auto answered = run(asked, when_lost);
+    if (!answered) return std::move(answered).error();
+    return std::move(answered->front());
+}
 
 }  // namespace tollgate::postgres
 
-// <tollgate/store/postgres_own_transaction.ipp>
+// <tollgate/store/detail/postgres/columns.hpp>
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::postgres {
 
-namespace postgres {
+/// Whether there can be a text like this in a database: one that clients send to be looked up need not be any.
+[[nodiscard]] constexpr bool is_keepable(std::string_view text) noexcept {
+    return text.find('\0') == std::string_view::npos && is_utf8(text);
+}
+
+/// A bound. What no column holds is no bound at all: the largest number that one does.
+template <>
+struct column<std::size_t> {
+    static constexpr wire_type type = wire_integer;
+    static void write(parameter& to, std::size_t value) {
+        constexpr std::size_t largest = (std::numeric_limits<std::int64_t>::max)();
+        to.integer(static_cast<std::int64_t>((std::min)(value, largest)));
+    }
+};
+
+/// 32 bytes.
+template <>
+struct column<digest> {
+    static constexpr wire_type type = wire_bytes;
+    static std::optional<digest> read(const cell& from) noexcept {
+        const auto bytes = from.blob();
+        return bytes ? digest::from(*bytes) : std::nullopt;
+    }
+    static void write(parameter& to, const digest& value) { to.blob(value.raw()); }
+};
+
+/// Text, separated by single spaces.
+template <>
+struct column<scope_set> {
+    static constexpr wire_type type = wire_text;
+    static std::optional<scope_set> read(const cell& from) noexcept {
+        const auto text = from.text();
+        return text ? scope_set::parse(*text) : std::nullopt;
+    }
+    static void write(parameter& to, const scope_set& value) { to.text(value.text()); }
+};
+
+/// Text: NUMERIC has all digits, too, but not those that were given (1.0 and 01 are one number).
+template <>
+struct column<decimal> {
+    static constexpr wire_type type = wire_text;
+    static std::optional<decimal> read(const cell& from) noexcept {
+        const auto text = from.text();
+        return text ? decimal::parse(*text) : std::nullopt;
+    }
+    static void write(parameter& to, const decimal& value) { to.text(value.text()); }
+};
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/detail/postgres/locks.hpp>
+
+namespace tollgate::inline v0::postgres {
+
+/// Others that count the same things wait until this batch is committed; what follows in it sees what they made. Names
+/// are hashed: two that meet by chance wait for each other, and no more than that.
+inline void lock_for_counting(batch& in, std::string_view things) {
+    in.add("SELECT pg_advisory_xact_lock(hashtextextended('tollgate ' || $1, 0))", things);
+}
+
+/// What this batch changes may be lost with the server's power: nobody misses it.
+inline void wait_for_no_disk(batch& in) { in.add("SELECT set_config('synchronous_commit', 'off', true)"); }
+
+/// For what is not worth waiting for: short enough for a request that does something else.
+inline constexpr milliseconds connection_wait_of_little_use{100};
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/detail/postgres/access_tokens.ipp>
+
+namespace tollgate::inline v0::postgres {
+
+TOLLGATE_DECL void trim_access_tokens(batch& in, const digest& newest) {
+    in.add(
+        "DELETE FROM tollgate_access_tokens WHERE token_digest = ANY (ARRAY("
+        "SELECT older.token_digest FROM tollgate_access_tokens AS newest JOIN tollgate_access_tokens AS older "
+        "USING (application_id, user_id) WHERE newest.token_digest = $1 AND older.token_digest <> $1 "
+        "ORDER BY older.expires_at DESC OFFSET $2))",
+        newest, limits::access_tokens_per_grant_max - 1);
+}
+
+TOLLGATE_DECL error token_exists(error why) {
+    if (why.kind == error_kind::conflict) why.message = "This token exists already.";
+    return why;
+}
+
+TOLLGATE_DECL error forget_all_after(error why, cache_invalidation_feed& changes) noexcept {
+    // Others are the caller's mistake, or the database's word that nothing was done.
+    if (why.kind == error_kind::unavailable || why.kind == error_kind::internal) changes.forget_all();
+    return why;
+}
+
+TOLLGATE_DECL result<std::optional<token_credential>> access_tokens::find(const digest& token) {
+    return credentials_.find(token, [&] { return read(token); });
+}
+
+TOLLGATE_DECL result<std::optional<token_credential>> access_tokens::read(const digest& token) {
+    auto found = connections_.ask(lookup_.access(), token);
+    if (!found) return std::move(found).error();
+    const auto row = found->next<user_id, application_id, scope_set, instant, std::optional<instant>, bool,
+                                 std::optional<std::int64_t>, std::optional<std::int64_t>>();
+    if (!row) return row.error();
+    if (!*row) return std::optional<token_credential>{};
+    const auto& [user, application, scopes, expires_at, last_used_at, is_told, requests, window_seconds] = **row;
+    auto own = credential_lookup::to_quota({is_told, requests, window_seconds});
+    if (!own) return std::move(own).error();
+    return std::optional{token_credential{user, token, scopes, expires_at, application, last_used_at, *own}};
+}
+
+TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& made) {
+    auto asked = connections_.make_batch();
+    asked.add(
+        "INSERT INTO tollgate_access_tokens (token_digest, user_id, application_id, scopes, created_at, expires_at) "
+        "VALUES ($1, $2, $3, $4, $5, $6)",
+        made.token_digest, made.user, made.application, made.scopes, made.created_at, made.expires_at);
+    trim_access_tokens(asked, made.token_digest);
+    auto done = connections_.run(asked);
+    if (!done) return token_exists(std::move(done).error());
+    changes_.forget_key(credentials_.hash_of(made.token_digest));
+    if (done->back().touched() > 0) changes_.forget(made.user);
+    return {};
+}
+
+TOLLGATE_DECL result<bool> access_tokens::revoke(const digest& token) {
+    auto done = connections_.change("DELETE FROM tollgate_access_tokens WHERE token_digest = $1", token);
+    if (!done) return forget_all_after(std::move(done).error(), changes_);
+    changes_.forget_key(credentials_.hash_of(token));
+    return done->touched() > 0;
+}
+
+TOLLGATE_DECL result<void> access_tokens::record_use(const digest& token, instant now) {
+    auto asked = connections_.make_batch();
+    wait_for_no_disk(asked);
+    // The grant first, as whoever takes a grant's tokens away does.
+    asked.add(
+        "UPDATE tollgate_grants SET last_used_at = $1 FROM tollgate_access_tokens AS tokens "
+        "WHERE tokens.token_digest = $2 AND tollgate_grants.user_id = tokens.user_id "
+        "AND tollgate_grants.application_id = tokens.application_id",
+        now, token);
+    asked.add("UPDATE tollgate_access_tokens SET last_used_at = $1 WHERE token_digest = $2", now, token);
+    auto done = connections_.run(asked, repeat::never, connection_wait_of_little_use);
+    if (!done) return std::move(done).error();
+    changes_.forget_key(credentials_.hash_of(token));  // or it would seem to be unrecorded for as long
+    return {};
+}
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/detail/postgres/applications.ipp>
+
+namespace tollgate::inline v0::postgres {
 
 namespace detail {
 
-inline bool send_within(pg_conn* connection, const batch& sent) {
-    const auto send_plain = [connection](const char* text) {
-        return PQsendQueryParams(connection, text, 0, nullptr, nullptr, nullptr, nullptr, 1) == 1;
-    };
-    if (!send_plain("SAVEPOINT tollgate")) return false;
-    for (const auto& statement : sent.statements()) {
-        const wire_values with{sent, statement};
-        if (PQsendQueryParams(connection, statement.text.c_str(), with.count(), with.types.data(), with.values.data(),
-                              with.sizes.data(), with.formats.data(), 1) != 1)
-            return false;
-    }
-    return send_plain("RELEASE SAVEPOINT tollgate") && PQpipelineSync(connection) == 1;
-}
-
-inline result<answers> receive_within(pg_conn* connection, const batch& sent) {
-    answers given;
-    given.reserve(sent.statements().size());
-    std::optional<error> why;
-    bool was_end = false;
-    for (std::size_t at = 0;;) {  // the savepoint is the first
-        pg_result* const result = PQgetResult(connection);
-        if (result == nullptr) {  // the end of a command's results; where nothing is left, of the connection
-            if (was_end || PQstatus(connection) == CONNECTION_BAD)
-                return why ? *std::move(why) : connection_failure(connection, {}).why;
-            was_end = true;
-            ++at;
-            continue;
-        }
-        was_end = false;
-        const statement_text doing = sent.statements()[at == 0 || at > sent.statements().size() ? 0 : at - 1].text;
-        rows owned{result, sent.shift(), doing};
-        switch (PQresultStatus(result)) {
-            case PGRES_PIPELINE_SYNC:
-                if (why) return *std::move(why);
-                return given;
-            case PGRES_COMMAND_OK:
-            case PGRES_TUPLES_OK:
-                if (at != 0 && at <= sent.statements().size()) given.push_back(std::move(owned));
-                break;
-            case PGRES_PIPELINE_ABORTED: break;
-            default:
-                if (!why) why = failure(result, doing.text()).why;
-        }
+inline result<std::vector<application>> read_applications(result<rows> listed) {
+    if (!listed) return std::move(listed).error();
+    std::vector<application> found;
+    for (;;) {
+        auto row = listed->next<application_id, user_id, client_id_text, digest, std::string, std::string, std::string,
+                                std::optional<std::string>, instant>();
+        if (!row) return std::move(row).error();
+        if (!*row) return found;
+        auto& [id, owner, client_id, secret_digest, name, website, description, redirect_url, created_at] = **row;
+        found.push_back({id, owner, client_id, secret_digest, std::move(name), std::move(website),
+                         std::move(description), std::move(redirect_url), created_at});
     }
 }
 
 }  // namespace detail
 
-/// Runs a batch on a connection of the caller's, within the transaction that it has open: one round trip, behind a
-/// savepoint. An error undoes what the batch has done, in a second round trip, and nothing else. Blocks as that connection
-/// does.
-inline result<answers> run_within(pg_conn* transaction, const batch& sent) {
-    if (transaction == nullptr || PQtransactionStatus(transaction) != PQTRANS_INTRANS)
-        return invalid("No transaction is open on this connection, or none that can go on.");
-    const char* const encoding = PQparameterStatus(transaction, "client_encoding");
-    if (encoding == nullptr || std::string_view{encoding} != "UTF8")
-        return invalid("The client_encoding of this connection is not UTF8.");
-    if (PQenterPipelineMode(transaction) != 1) return invalid("This connection is busy with something else.");
-    auto received = detail::send_within(transaction, sent) ? detail::receive_within(transaction, sent)
-                                                            : result<answers>{connection_failure(transaction, {}).why};
-    PQexitPipelineMode(transaction);
-    // Where this fails the transaction has failed, and can only be rolled back as a whole.
-    if (!received) PQclear(PQexec(transaction, "ROLLBACK TO SAVEPOINT tollgate; RELEASE SAVEPOINT tollgate"));
-    return received;
+TOLLGATE_DECL result<application_id> applications::create(const new_application& made,
+                                                           std::size_t applications_per_user_max) {
+    auto asked = connections_.make_batch();
+    lock_for_counting(asked, "applications " + std::to_string(made.owner.value()));
+    asked.add(
+        "INSERT INTO tollgate_applications "
+        "(owner_id, client_id, secret_digest, name, website, description, redirect_url, created_at) "
+        "SELECT $1, $2, $3, $4, $5, $6, $7, $8 "
+        "WHERE $9 > (SELECT count(*) FROM tollgate_applications WHERE owner_id = $1) RETURNING id",
+        made.owner, made.client_id, made.secret_digest, made.name, made.website, made.description, made.redirect_url,
+        made.created_at, applications_per_user_max);
+    auto answered = connections_.run(asked);
+    if (!answered) {
+        auto why = std::move(answered).error();
+        if (why.kind == error_kind::conflict) why.message = "An application of this client_id exists already.";
+        return why;
+    }
+    const auto row = answered->back().next<application_id>();
+    if (!row) return row.error();
+    if (!*row) return too_many_applications(applications_per_user_max);
+    return std::get<0>(**row);
 }
 
-}  // namespace postgres
-
-TOLLGATE_DECL result<std::size_t> postgres_own_transaction::append_event(const event& happened,
-                                                                          const message_seed& seed,
-                                                                          instant now) noexcept {
-    return detail::without_exceptions([&]() -> result<std::size_t> {
-        postgres::batch batch{clock_.shift()};
-        postgres::append_event(batch, happened, seed, now);
-        batch.add(postgres::ring_at_other_nodes);  // sent when the transaction is committed
-        auto answers = postgres::run_within(connection_, batch);
-        if (!answers) return std::move(answers).error();
-        return postgres::appended_count(answers->front());
-    });
+TOLLGATE_DECL result<std::optional<application>> applications::find(std::string_view client_id) {
+    if (client_id.size() > client_id_text::bytes_max || !is_keepable(client_id)) return std::optional<application>{};
+    auto found = detail::read_applications(connections_.ask(
+        "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_url, created_at "
+        "FROM tollgate_applications WHERE client_id = $1",
+        client_id));
+    if (!found) return std::move(found).error();
+    if (found->empty()) return std::optional<application>{};
+    return std::optional{std::move(found->front())};
 }
 
-}  // namespace tollgate
+TOLLGATE_DECL result<std::vector<application>> applications::of(user_id owner) {
+    return detail::read_applications(connections_.ask(
+        "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_url, created_at "
+        "FROM tollgate_applications WHERE owner_id = $1 ORDER BY id",
+        owner));
+}
+
+TOLLGATE_DECL result<bool> applications::replace_secret(user_id owner, application_id id, const digest& secret) {
+    auto done = connections_.change(
+        "UPDATE tollgate_applications SET secret_digest = $1 WHERE id = $2 AND owner_id = $3", secret, id, owner);
+    if (!done) return std::move(done).error();
+    return done->touched() > 0;
+}
+
+TOLLGATE_DECL result<bool> applications::remove(user_id owner, application_id id) {
+    auto asked = connections_.make_batch();
+    asked.take_up_to(seconds{60});  // hundreds of thousands may have let it in
+    // First whoever is making a grant or tokens of one is waited for, so that the last statement sees all tokens.
+    asked.add("SELECT id FROM tollgate_applications WHERE id = $1 AND owner_id = $2 FOR UPDATE", id, owner);
+    asked.add(
+        "SELECT count(*) FROM (SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_applications AS owned "
+        "ON owned.id = application_id WHERE application_id = $1 AND owned.owner_id = $2 "
+        "ORDER BY grants.id FOR UPDATE OF grants) AS locked",
+        id, owner);
+    // Grants go with it, and codes and refresh tokens with those: the schema says so.
+    asked.add(
+        "WITH gone AS (DELETE FROM tollgate_applications WHERE id = $1 AND owner_id = $2 RETURNING id), "
+        "tokens AS (DELETE FROM tollgate_access_tokens USING gone WHERE application_id = gone.id RETURNING user_id) "
+        "SELECT (SELECT count(*) FROM tokens) FROM gone",
+        id, owner);
+    auto answered = connections_.run(asked);
+    if (!answered) return forget_all_after(std::move(answered).error(), changes_);
+    const auto row = answered->back().next<std::int64_t>();
+    if (!row) return forget_all_after(row.error(), changes_);
+    if (!*row) return false;
+    if (std::get<0>(**row) > 0) changes_.forget_all();  // whose they were may be a long list
+    return true;
+}
+
+}  // namespace tollgate::postgres
 
 // <tollgate/store/detail/postgres/backlog.hpp>
 
@@ -32672,7 +32814,106 @@ namespace tollgate::inline v0::postgres {
 /// Goes on with what a hook's verb began and left: to remove a deleted one's deliveries, to hold a disabled one's, to
 /// make due what was held for one that was enabled. One hook, and at most `backlog_rows_max` deliveries; how many it
 /// removed.
-[[nodiscard]] TOLLGATE_DECL result<std::size_t> work_on_backlog(postgres_database& on, std::size_t removed_max, instant now);
+[[nodiscard]] TOLLGATE_DECL result<std::size_t> work_on_backlog(pool& on, std::size_t removed_max, instant now);
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/detail/postgres/delivery_columns.hpp>
+
+namespace tollgate::inline v0::postgres {
+
+template <>
+struct column<disable_reason> {
+    static constexpr wire_type type = wire_text;
+    static std::optional<disable_reason> read(const cell& from) noexcept {
+        const auto text = from.text();
+        if (text == std::string_view{"gone"}) return disable_reason::gone;
+        if (text == std::string_view{"failing"}) return disable_reason::failing;
+        return std::nullopt;
+    }
+    static void write(parameter& to, disable_reason value) {
+        to.text(value == disable_reason::gone ? "gone" : "failing");
+    }
+};
+
+/// An enumeration by its number, which is never given to something else.
+template <class E, E Last>
+struct numbered_column {
+    static constexpr wire_type type = wire_integer;
+    static std::optional<E> read(const cell& from) noexcept {
+        const auto number = from.integer();
+        if (!number || *number < 0 || *number > static_cast<std::int64_t>(Last)) return std::nullopt;
+        return static_cast<E>(*number);
+    }
+    static void write(parameter& to, E value) { to.integer(static_cast<std::int64_t>(value)); }
+};
+
+template <>
+struct column<delivery_state> : numbered_column<delivery_state, delivery_state::held> {};
+static_assert(static_cast<int>(delivery_state::waiting) == 0 && static_cast<int>(delivery_state::held) == 3);
+
+template <>
+struct column<attempt_end> : numbered_column<attempt_end, attempt_end::bad_answer> {};
+
+template <>
+struct column<message_seed> {
+    static constexpr wire_type type = wire_bytes;
+    static std::optional<message_seed> read(const cell& from) noexcept {
+        const auto bytes = from.blob();
+        message_seed seed{};
+        if (!bytes || bytes->size() != seed.size()) return std::nullopt;
+        std::memcpy(seed.data(), bytes->data(), seed.size());
+        return seed;
+    }
+    static void write(parameter& to, const message_seed& value) {
+        to.blob({reinterpret_cast<const char*>(value.data()), value.size()});
+    }
+};
+
+/// What a target answered: bytes of any kind.
+struct raw_bytes {
+    std::string value;
+};
+
+template <>
+struct column<raw_bytes> {
+    static constexpr wire_type type = wire_bytes;
+    static std::optional<raw_bytes> read(const cell& from) {
+        const auto bytes = from.blob();
+        return bytes ? std::optional{raw_bytes{std::string{*bytes}}} : std::nullopt;
+    }
+    static void write(parameter& to, const raw_bytes& value) { to.blob(value.value); }
+};
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/detail/postgres/removal.hpp>
+
+namespace tollgate::inline v0::postgres {
+
+/// How many deliveries one transaction changes or removes beside its own business: tens of milliseconds.
+inline constexpr std::size_t backlog_rows_max = 1000;
+
+/// Removes deliveries with their attempts, and events that have none left. Two round trips each; of nodes that remove
+/// at once each takes others. How many deliveries.
+class removal {
+public:
+    explicit removal(pool& connections) : connections_{connections} {}
+
+    /// That were delivered, given up or held since before then, the first first.
+    TOLLGATE_DECL result<std::size_t> ended_before(instant then, std::size_t rows_max);
+    /// That a hook has delivered or given up, beyond the newest so many.
+    TOLLGATE_DECL result<std::size_t> ended_beyond(hook_id of, std::size_t kept, std::size_t rows_max);
+    /// Of this hook or, where none is named, of one that was deleted; with the last of them goes its row.
+    TOLLGATE_DECL result<std::size_t> of_deleted(std::optional<hook_id> which, std::size_t rows_max);
+
+private:
+    /// `listing` begins a transaction, and its last statement says which, and of which events.
+    TOLLGATE_DECL result<std::size_t> remove(const batch& listing, bool of_deleted);
+    TOLLGATE_DECL result<std::size_t> remove_once(const batch& listing, bool of_deleted, bool& may_be_tried_again);
+
+    pool& connections_;
+};
 
 }  // namespace tollgate::postgres
 
@@ -32708,7 +32949,7 @@ namespace detail {
 /// As many as one claim locks: more than are served in one mean a further claim at once.
 inline constexpr std::size_t hosts_max = 1000;
 
-inline constexpr statement_text when_next{
+inline constexpr sql when_next{
     "SELECT (SELECT min(ready_at) FROM tollgate_hosts WHERE NOT is_slow AND ready_at IS NOT NULL), "
     "(SELECT min(ready_at) FROM tollgate_hosts WHERE is_slow AND ready_at IS NOT NULL), "
     "EXISTS (SELECT FROM tollgate_bells), EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog)"};
@@ -32752,7 +32993,7 @@ TOLLGATE_DECL result<claimed_deliveries> claims::claim_due(const claim_terms& te
 }
 
 TOLLGATE_DECL result<claimed_deliveries> claims::claim_once(const claim_terms& terms, bool& may_be_tried_again) {
-    auto talk = connections_.begin();
+    auto talk = connections_.converse();
     if (!talk) return std::move(talk).error();
     const auto ready = lock_hosts(*talk, terms);
     may_be_tried_again = talk->may_be_tried_again();
@@ -32762,7 +33003,7 @@ TOLLGATE_DECL result<claimed_deliveries> claims::claim_once(const claim_terms& t
     return claimed;
 }
 
-TOLLGATE_DECL result<std::vector<claims::host>> claims::lock_hosts(transaction& talk, const claim_terms& terms) {
+TOLLGATE_DECL result<std::vector<claims::host>> claims::lock_hosts(conversation& talk, const claim_terms& terms) {
     auto asked = connections_.make_batch();
     asked.add("BEGIN");
     // A host that waits already keeps its place. A bell whose host is gone is forgotten; one whose host somebody else
@@ -32851,7 +33092,7 @@ TOLLGATE_DECL claims::choice claims::choose(const std::vector<host>& ready, cons
     return made;
 }
 
-TOLLGATE_DECL result<claimed_deliveries> claims::lease(transaction& talk, const choice& chosen,
+TOLLGATE_DECL result<claimed_deliveries> claims::lease(conversation& talk, const choice& chosen,
                                                         const claim_terms& terms) {
     std::vector<delivery_id> ids;
     std::vector<hook_id> hooks;
@@ -32968,78 +33209,369 @@ TOLLGATE_DECL result<claimed_deliveries> claims::lease(transaction& talk, const 
 
 }  // namespace tollgate::postgres
 
-// <tollgate/store/detail/postgres/credential_lookup.ipp>
+// <tollgate/store/detail/postgres/grants.ipp>
+
+// Whatever makes or takes away a grant's codes and tokens locks the grant's row first, with a statement of its own. So
+// for one user and one application these verbs come one after the other, and the statements behind the lock see all
+// that those before them did. FOR NO KEY UPDATE, because foreign keys are checked by others meanwhile.
 
 namespace tollgate::inline v0::postgres {
 
-namespace detail {
+TOLLGATE_DECL result<std::optional<scope_set>> grants::granted(user_id user, application_id application) {
+    auto found = connections_.ask("SELECT scopes FROM tollgate_grants WHERE user_id = $1 AND application_id = $2", user,
+                                  application);
+    if (!found) return std::move(found).error();
+    const auto row = found->next<scope_set>();
+    if (!row) return row.error();
+    if (!*row) return std::optional<scope_set>{};
+    return std::optional{std::get<0>(**row)};
+}
 
-struct lookup_parts {
-    std::string_view columns;
-    std::string_view table;
-    std::string_view key;
+TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_code& made) {
+    auto asked = connections_.make_batch();
+    asked.add(
+        "INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) SELECT $1, $2, '', $3 "
+        "WHERE NOT $5 AND NOT EXISTS (SELECT FROM tollgate_codes WHERE code_digest = $4) "
+        "ON CONFLICT (user_id, application_id) DO NOTHING",
+        made.user, made.application, made.created_at, made.code_digest, made.only_if_granted);
+    asked.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR NO KEY UPDATE", made.user,
+              made.application);
+    // Scopes that were granted before stay in front, in their order.
+    asked.add(
+        "WITH there AS (SELECT refresh_token_id IS NOT NULL AS is_spent FROM tollgate_codes WHERE code_digest = $1), "
+        "widened AS (SELECT id, scopes AS before, ("
+        "SELECT coalesce(string_agg(scope, ' ' ORDER BY place), '') FROM ("
+        "SELECT scope, min(place) AS place FROM unnest(string_to_array(scopes, ' ') || string_to_array($4, ' ')) "
+        "WITH ORDINALITY AS listed (scope, place) WHERE scope <> '' GROUP BY scope) AS each) AS scopes "
+        "FROM tollgate_grants WHERE user_id = $2 AND application_id = $3 AND NOT EXISTS (SELECT FROM there)), "
+        "fitting AS (SELECT id, before, scopes FROM widened WHERE octet_length(scopes) <= $5 "
+        "AND (scopes = before OR NOT $9)), "
+        "grown AS (UPDATE tollgate_grants AS grants SET scopes = fitting.scopes FROM fitting "
+        "WHERE grants.id = fitting.id AND fitting.scopes <> fitting.before), "
+        "made AS (INSERT INTO tollgate_codes "
+        "(code_digest, grant_id, scopes, redirect, code_challenge, expires_at, forget_at) "
+        "SELECT $1, id, $4, $6, $7, $8, $8 FROM fitting RETURNING id) "
+        "SELECT (SELECT is_spent FROM there), EXISTS (SELECT FROM widened), EXISTS (SELECT FROM made)",
+        made.code_digest, made.user, made.application, made.scopes, limits::scope_text_bytes_max, made.redirect,
+        made.code_challenge, made.expires_at, made.only_if_granted);
+    asked.add(
+        "DELETE FROM tollgate_codes WHERE id = ANY (ARRAY(SELECT codes.id FROM tollgate_codes AS codes "
+        "JOIN tollgate_grants AS grants ON grants.id = grant_id WHERE user_id = $1 AND application_id = $2 "
+        "ORDER BY codes.id DESC OFFSET $3))",
+        made.user, made.application, limits::codes_per_grant_max);
+    auto answered = connections_.run(asked);
+    if (!answered) return std::move(answered).error();
+    const auto row = (*answered)[2].only<std::optional<bool>, bool, bool>();
+    if (!row) return row.error();
+    const auto& [is_spent, has_grant, is_made] = *row;
+    if (is_spent) return *is_spent ? code_result::spent : code_result::waiting;
+    if (is_made) return code_result::created;
+    if (made.only_if_granted) return code_result::not_granted;
+    return has_grant ? too_many_scopes() : not_found();
+}
+
+TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown) {
+    auto asked = connections_.make_batch();
+    asked.add(
+        "SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_codes AS codes ON grants.id = codes.grant_id "
+        "WHERE code_digest = $1 AND application_id = $2 FOR NO KEY UPDATE OF grants",
+        shown.code_digest, shown.application);
+    // A parameter that is NULL equals nothing and differs from nothing: a redirect_uri that was not shown is fine.
+    asked.add(
+        "WITH shown AS (SELECT codes.id, grant_id, user_id, codes.scopes, expires_at, refresh_token_id, "
+        "CASE WHEN refresh_token_id IS NOT NULL THEN 'reused' WHEN expires_at <= $3 THEN 'expired' "
+        "WHEN redirect <> $4 THEN 'redirect' "
+        "WHEN code_challenge IS DISTINCT FROM $5 THEN 'verifier' ELSE 'redeemed' END AS result "
+        "FROM tollgate_codes AS codes JOIN tollgate_grants AS grants ON grants.id = grant_id "
+        "WHERE code_digest = $1 AND application_id = $2), "
+        "refresh AS (INSERT INTO tollgate_refresh_tokens (token_digest, grant_id, scopes, expires_at, ends_at) "
+        "SELECT $6, grant_id, scopes, least($7, $8), $8 FROM shown WHERE result = 'redeemed' RETURNING id), "
+        "access AS (INSERT INTO tollgate_access_tokens "
+        "(token_digest, user_id, application_id, scopes, created_at, expires_at, refresh_token_id) "
+        "SELECT $9, user_id, $2, scopes, $3, $10, refresh.id FROM shown, refresh), "
+        "spent AS (UPDATE tollgate_codes AS codes SET refresh_token_id = refresh.id, "
+        "forget_at = shown.expires_at + $11 FROM shown, refresh WHERE codes.id = shown.id), "
+        "revoked_access AS (DELETE FROM tollgate_access_tokens AS tokens USING shown "
+        "WHERE result = 'reused' AND tokens.refresh_token_id = shown.refresh_token_id), "
+        "revoked AS (DELETE FROM tollgate_refresh_tokens AS tokens USING shown "
+        "WHERE result = 'reused' AND tokens.id = shown.refresh_token_id) "
+        "SELECT result, user_id, scopes FROM shown",
+        shown.code_digest, shown.application, shown.now, shown.redirect_uri, shown.code_challenge,
+        shown.tokens.refresh_digest, shown.tokens.refresh_expires_at, shown.tokens.refresh_ends_at,
+        shown.tokens.access_digest, shown.tokens.access_expires_at, milliseconds{seconds{limits::spent_code_seconds}});
+    // One whose expiry is furthest off was used last.
+    asked.add(
+        "DELETE FROM tollgate_refresh_tokens WHERE id = ANY (ARRAY(SELECT older.id FROM tollgate_refresh_tokens AS "
+        "newest "
+        "JOIN tollgate_refresh_tokens AS older USING (grant_id) WHERE newest.token_digest = $1 "
+        "AND older.token_digest <> $1 ORDER BY older.expires_at DESC OFFSET $2))",
+        shown.tokens.refresh_digest, limits::refresh_tokens_per_grant_max - 1);
+    trim_access_tokens(asked, shown.tokens.access_digest);
+    auto answered = connections_.run(asked);
+    // It takes tokens away, too: of a code that was used before.
+    if (!answered) return forget_all_after(token_exists(std::move(answered).error()), changes_);
+    const auto row = (*answered)[1].next<std::string, user_id, scope_set>();
+    if (!row) return forget_all_after(row.error(), changes_);
+    if (!*row) return redeemed_code{};
+    const auto& [result, user, scopes] = **row;
+    changes_.forget_key(std::hash<digest>{}(shown.tokens.access_digest));
+    changes_.forget(user);
+    if (result == "redeemed") return redeemed_code{redemption_result::redeemed, user, scopes};
+    if (result == "reused") return redeemed_code{redemption_result::reused, {}, {}};
+    if (result == "expired") return redeemed_code{redemption_result::expired, {}, {}};
+    if (result == "redirect") return redeemed_code{redemption_result::redirect_mismatch, {}, {}};
+    if (result == "verifier") return redeemed_code{redemption_result::verifier_mismatch, {}, {}};
+    return redeemed_code{};
+}
+
+TOLLGATE_DECL result<refreshed_token> grants::refresh(const token_refresh& shown) {
+    auto asked = connections_.make_batch();
+    asked.add(
+        "SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_refresh_tokens AS tokens "
+        "ON grants.id = tokens.grant_id WHERE token_digest = $1 AND application_id = $2 FOR NO KEY UPDATE OF grants",
+        shown.refresh_digest, shown.application);
+    asked.add(
+        "WITH shown AS (SELECT tokens.id, user_id, coalesce($4, tokens.scopes) AS scopes, "
+        "coalesce(string_to_array($4, ' ') <@ string_to_array(tokens.scopes, ' '), true) AS fits "
+        "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
+        "WHERE token_digest = $1 AND application_id = $2 AND expires_at > $3), "
+        "access AS (INSERT INTO tollgate_access_tokens "
+        "(token_digest, user_id, application_id, scopes, created_at, expires_at, refresh_token_id) "
+        "SELECT $5, user_id, $2, scopes, $3, $6, id FROM shown WHERE fits), "
+        "used AS (UPDATE tollgate_refresh_tokens AS tokens SET expires_at = least($7, ends_at) FROM shown "
+        "WHERE tokens.id = shown.id AND fits) "
+        "SELECT scopes, fits, user_id FROM shown",
+        shown.refresh_digest, shown.application, shown.now, shown.narrowed, shown.access_digest,
+        shown.access_expires_at, instant{shown.now + shown.refresh_lifetime});
+    trim_access_tokens(asked, shown.access_digest);
+    auto answered = connections_.run(asked);
+    if (!answered) return token_exists(std::move(answered).error());
+    const auto row = (*answered)[1].next<scope_set, bool, user_id>();
+    if (!row) return row.error();
+    if (!*row) return refreshed_token{};
+    const auto& [scopes, fits, user] = **row;
+    changes_.forget_key(std::hash<digest>{}(shown.access_digest));
+    if (answered->back().touched() > 0) changes_.forget(user);  // older ones went
+    if (!fits) return refreshed_token{refresh_result::too_wide, {}};
+    return refreshed_token{refresh_result::refreshed, scopes};
+}
+
+TOLLGATE_DECL result<void> grants::revoke_token(application_id application, const digest& token) {
+    auto asked = connections_.make_batch();
+    asked.add(
+        "SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_refresh_tokens AS tokens "
+        "ON grants.id = tokens.grant_id WHERE token_digest = $1 AND application_id = $2 FOR NO KEY UPDATE OF grants",
+        token, application);
+    asked.add(
+        "WITH refresh AS (DELETE FROM tollgate_refresh_tokens AS tokens USING tollgate_grants AS grants "
+        "WHERE grants.id = grant_id AND token_digest = $1 AND application_id = $2 RETURNING tokens.id) "
+        "DELETE FROM tollgate_access_tokens WHERE refresh_token_id = (SELECT id FROM refresh) RETURNING user_id",
+        token, application);
+    asked.add("DELETE FROM tollgate_access_tokens WHERE token_digest = $1 AND application_id = $2", token, application);
+    auto done = connections_.run(asked);
+    if (!done) return forget_all_after(std::move(done).error(), changes_);
+    changes_.forget_key(std::hash<digest>{}(token));
+    const auto row = (*done)[1].next<user_id>();  // all are of one
+    if (!row) return forget_all_after(row.error(), changes_);
+    if (*row) changes_.forget(std::get<0>(**row));
+    return {};
+}
+
+TOLLGATE_DECL result<std::vector<grant>> grants::of(user_id user) {
+    auto listed = connections_.ask(
+        "SELECT grants.id, application_id, name, website, scopes, grants.created_at, last_used_at "
+        "FROM tollgate_grants AS grants JOIN tollgate_applications AS applications "
+        "ON application_id = applications.id WHERE user_id = $1 ORDER BY grants.id",
+        user);
+    if (!listed) return std::move(listed).error();
+    std::vector<grant> found;
+    for (;;) {
+        auto row = listed->next<grant_id, application_id, std::string, std::string, scope_set, instant,
+                                std::optional<instant>>();
+        if (!row) return std::move(row).error();
+        if (!*row) return found;
+        auto& [id, application, name, website, scopes, created_at, last_used_at] = **row;
+        found.push_back({id, user, application, std::move(name), std::move(website), scopes, created_at, last_used_at});
+    }
+}
+
+TOLLGATE_DECL result<bool> grants::revoke(user_id user, application_id application) {
+    auto asked = connections_.make_batch();
+    asked.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR UPDATE", user,
+              application);
+    // Those of no grant, too: whoever revokes does not want that application in.
+    asked.add("DELETE FROM tollgate_access_tokens WHERE application_id = $1 AND user_id = $2", application, user);
+    asked.add("DELETE FROM tollgate_grants WHERE user_id = $1 AND application_id = $2", user, application);
+    auto answered = connections_.run(asked);
+    if (!answered) return forget_all_after(std::move(answered).error(), changes_);
+    changes_.forget(user);
+    return answered->back().touched() > 0;
+}
+
+TOLLGATE_DECL result<std::size_t> grants::sweep_expired(instant now, std::size_t rows_max) {
+    if (rows_max == 0) return std::size_t{0};
+    // Of nodes that sweep at once each takes other rows.
+    auto swept = connections_.change(
+        "WITH codes AS (DELETE FROM tollgate_codes WHERE id = ANY (ARRAY("
+        "SELECT id FROM tollgate_codes WHERE forget_at <= $1 ORDER BY forget_at LIMIT $2 FOR UPDATE SKIP LOCKED)) "
+        "RETURNING id), "
+        "access AS (DELETE FROM tollgate_access_tokens WHERE token_digest = ANY (ARRAY("
+        "SELECT token_digest FROM tollgate_access_tokens WHERE expires_at <= $1 ORDER BY expires_at "
+        "LIMIT $2 - (SELECT count(*) FROM codes) FOR UPDATE SKIP LOCKED)) RETURNING token_digest), "
+        "refresh AS (DELETE FROM tollgate_refresh_tokens WHERE id = ANY (ARRAY("
+        "SELECT id FROM tollgate_refresh_tokens WHERE expires_at <= $1 ORDER BY expires_at "
+        "LIMIT $2 - (SELECT count(*) FROM codes) - (SELECT count(*) FROM access) FOR UPDATE SKIP LOCKED)) RETURNING "
+        "id) "
+        "SELECT (SELECT count(*) FROM codes) + (SELECT count(*) FROM access) + (SELECT count(*) FROM refresh)",
+        now, rows_max);
+    if (!swept) return std::move(swept).error();
+    const auto row = swept->only<std::int64_t>();
+    if (!row) return row.error();
+    return static_cast<std::size_t>(std::get<0>(*row));
+}
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/detail/postgres/hooks.ipp>
+
+namespace tollgate::inline v0::postgres {
+
+template <>
+struct column<hook_source> {
+    static constexpr wire_type type = wire_text;
+    static std::optional<hook_source> read(const cell& from) noexcept {
+        const auto text = from.text();
+        for (const hook_source each : {hook_source::api, hook_source::manual})
+            if (text == to_text(each)) return each;
+        return std::nullopt;
+    }
+    static void write(parameter& to, hook_source value) { to.text(to_text(value)); }
 };
 
-inline std::string compose_lookup(const lookup_parts& parts, std::string_view owner_quota_query) {
-    std::string text{"SELECT "};
-    text.append(parts.columns);
-    if (owner_quota_query.empty()) {
-        text.append(", false, NULL::bigint, NULL::bigint FROM ").append(parts.table).append(" AS tokens");
-    } else {
-        // On a line of its own: the query may end with a comment.
-        text.append(", own.is_told IS NOT NULL, own.requests::bigint, own.window_seconds::bigint FROM ")
-            .append(parts.table)
-            .append(" AS tokens CROSS JOIN LATERAL (SELECT tokens.user_id AS id) AS owner "
-                    "LEFT JOIN LATERAL (SELECT true AS is_told, quota.requests, quota.window_seconds FROM (\n")
-            .append(owner_quota_query)
-            .append("\n) AS quota (requests, window_seconds)) AS own ON true");
+TOLLGATE_DECL result<hook_id> hooks::create(const new_hook& made, std::size_t hooks_per_event_max) {
+    auto asked = connections_.make_batch();
+    const std::string host = delivery_host(made.target_url);
+    lock_for_counting(asked, "hooks " + std::string{made.account.service.view()} + " " +
+                                 std::to_string(made.account.account.value()) + " " + made.event);
+    // Also where it is there: the row is locked now, so that nobody takes it away before the hook is there.
+    asked.add(
+        "INSERT INTO tollgate_hosts AS hosts (name) SELECT $1 WHERE $5 > (SELECT count(*) FROM tollgate_hooks "
+        "WHERE service = $2 AND account_id = $3 AND event = $4) "
+        "ON CONFLICT (name) DO UPDATE SET has_answered = hosts.has_answered",
+        host, made.account.service, made.account.account, made.event, hooks_per_event_max);
+    asked.add(
+        "INSERT INTO tollgate_hooks "
+        "(service, account_id, event, source, type, target_url, host_id, secret, created_at) "
+        "SELECT $1, $2, $3, $4, $5, $6, id, $7, $8 FROM tollgate_hosts WHERE name = $9 AND $10 > ("
+        "SELECT count(*) FROM tollgate_hooks WHERE service = $1 AND account_id = $2 AND event = $3) RETURNING id",
+        made.account.service, made.account.account, made.event, made.source, made.type, made.target_url, made.secret,
+        made.created_at, host, hooks_per_event_max);
+    auto answered = connections_.run(asked);
+    if (!answered) return std::move(answered).error();
+    const auto row = answered->back().next<hook_id>();
+    if (!row) return row.error();
+    if (!*row) return too_many_hooks(hooks_per_event_max);
+    return std::get<0>(**row);
+}
+
+TOLLGATE_DECL result<std::vector<hook>> hooks::of(const account_ref& account) {
+    auto listed = connections_.ask(
+        "SELECT id, event, source, type, target_url, created_at, disabled_at, disable_reason, failing_since "
+        "FROM tollgate_hooks WHERE service = $1 AND account_id = $2 ORDER BY id",
+        account.service, account.account);
+    if (!listed) return std::move(listed).error();
+    std::vector<hook> found;
+    for (;;) {
+        auto row = listed->next<hook_id, std::string, hook_source, std::string, std::string, instant,
+                                std::optional<instant>, std::optional<disable_reason>, std::optional<instant>>();
+        if (!row) return std::move(row).error();
+        if (!*row) return found;
+        auto& [id, event, source, type, target_url, created_at, disabled_at, why, failing_since] = **row;
+        hook& each = found.emplace_back(hook{id,
+                                             account,
+                                             std::move(event),
+                                             source,
+                                             std::move(type),
+                                             std::move(target_url),
+                                             created_at,
+                                             {},
+                                             failing_since});
+        if (disabled_at && why) each.disabled = hook_disablement{*disabled_at, *why};
     }
-    return text.append(" WHERE tokens.").append(parts.key).append(" = $1");
 }
 
-}  // namespace detail
-
-TOLLGATE_DECL credential_lookup::credential_lookup(const std::string& owner_quota_query)
-    : personal_{detail::compose_lookup({"tokens.user_id, tokens.secret_digest, tokens.scopes, tokens.last_used_at",
-                                        "tollgate_personal_tokens", "username"},
-                                       owner_quota_query)},
-      access_{detail::compose_lookup(
-          {"tokens.user_id, tokens.application_id, tokens.scopes, tokens.expires_at, tokens.last_used_at",
-           "tollgate_access_tokens", "token_digest"},
-          owner_quota_query)} {}
-
-TOLLGATE_DECL result<std::optional<token_credential>> credential_lookup::read_personal(rows& found) {
-    const auto row = found.next<user_id, digest, scope_set, std::optional<instant>, bool, std::optional<std::int64_t>,
-                                std::optional<std::int64_t>>();
+TOLLGATE_DECL result<std::optional<account_ref>> hooks::account_of(const service_name& service, hook_id id) {
+    if (!is_keepable(service)) return std::optional<account_ref>{};
+    auto found = connections_.ask(
+        "SELECT account_id FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id <> 0", id, service);
+    if (!found) return std::move(found).error();
+    const auto row = found->next<account_id>();
     if (!row) return row.error();
-    if (!*row) return std::optional<token_credential>{};
-    const auto& [user, secret_digest, scopes, last_used_at, is_told, requests, window_seconds] = **row;
-    auto own = to_quota({is_told, requests, window_seconds});
-    if (!own) return std::move(own).error();
-    return std::optional{token_credential{user, secret_digest, scopes, std::nullopt, std::nullopt, last_used_at, *own}};
+    if (!*row) return std::optional<account_ref>{};
+    return std::optional{account_ref{service, std::get<0>(**row)}};
 }
 
-TOLLGATE_DECL result<std::optional<token_credential>> credential_lookup::read_access(rows& found,
-                                                                                      const digest& token) {
-    const auto row = found.next<user_id, application_id, scope_set, instant, std::optional<instant>, bool,
-                                std::optional<std::int64_t>, std::optional<std::int64_t>>();
-    if (!row) return row.error();
-    if (!*row) return std::optional<token_credential>{};
-    const auto& [user, application, scopes, expires_at, last_used_at, is_told, requests, window_seconds] = **row;
-    auto own = to_quota({is_told, requests, window_seconds});
-    if (!own) return std::move(own).error();
-    return std::optional{token_credential{user, token, scopes, expires_at, application, last_used_at, *own}};
+TOLLGATE_DECL result<bool> hooks::replace_secret(const account_ref& account, hook_id id, const std::string& secret,
+                                                  instant old_valid_until) {
+    auto asked = connections_.make_batch();
+    asked.add("SELECT id FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE", id,
+              account.service, account.account);
+    asked.add(
+        "INSERT INTO tollgate_hook_secrets (hook_id, secret, valid_until) SELECT id, secret, $4 FROM tollgate_hooks "
+        "WHERE id = $1 AND service = $2 AND account_id = $3",
+        id, account.service, account.account, old_valid_until);
+    asked.add(
+        "DELETE FROM tollgate_hook_secrets WHERE id = ANY (ARRAY("
+        "SELECT id FROM tollgate_hook_secrets WHERE hook_id = $1 ORDER BY id DESC OFFSET $2))",
+        id, limits::previous_secrets_max);
+    asked.add("UPDATE tollgate_hooks SET secret = $4 WHERE id = $1 AND service = $2 AND account_id = $3", id,
+              account.service, account.account, secret);
+    auto answered = connections_.run(asked);
+    if (!answered) return std::move(answered).error();
+    return answered->back().touched() > 0;
 }
 
-TOLLGATE_DECL result<quota_told> credential_lookup::to_quota(const quota_columns& read) {
-    if (!read.is_told) return quota_told{};
-    if (!read.requests) return quota_told{true, std::nullopt};
-    constexpr std::int64_t requests_max = (std::numeric_limits<std::uint32_t>::max)();
-    constexpr std::int64_t window_seconds_max = std::int64_t{366} * 24 * 60 * 60;  // longer ones are a mistake in units
-    if (*read.requests < 0 || *read.requests > requests_max || !read.window_seconds ||
-        *read.window_seconds < 1 || *read.window_seconds > window_seconds_max)
-        return internal_error("PostgreSQL: owner_quota_query returned numbers that are not a quota");
-    return quota_told{true, quota{static_cast<std::uint32_t>(*read.requests), seconds{*read.window_seconds}}};
+TOLLGATE_DECL result<bool> hooks::remove(const account_ref& account, hook_id id) {
+    auto asked = connections_.make_batch();
+    // First whoever is sending there is waited for.
+    asked.add(
+        "SELECT hosts.id FROM tollgate_hosts AS hosts JOIN tollgate_hooks AS hooks ON hosts.id = host_id "
+        "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR UPDATE OF hosts",
+        id, account.service, account.account);
+    // From now on it is nobody's.
+    asked.add(
+        "UPDATE tollgate_hooks SET account_id = 0, secret = '', has_backlog = true "
+        "WHERE id = $1 AND service = $2 AND account_id = $3",
+        id, account.service, account.account);
+    asked.add(
+        "DELETE FROM tollgate_hook_secrets USING tollgate_hooks AS hooks "
+        "WHERE hook_id = hooks.id AND hooks.id = $1 AND account_id = 0",
+        id);
+    // Others get the leases that its deliveries had.
+    asked.add(
+        "UPDATE tollgate_deliveries AS deliveries SET is_leased = false, lease_is_open = false "
+        "FROM tollgate_hooks AS hooks WHERE deliveries.host_id = hooks.host_id AND hook_id = hooks.id AND state = 0 "
+        "AND is_leased AND hooks.id = $1 AND account_id = 0",
+        id);
+    asked.add(
+        "UPDATE tollgate_hosts AS hosts SET ready_at = ("
+        "SELECT min(at) FROM tollgate_deliveries WHERE host_id = hosts.id AND state = 0) "
+        "FROM tollgate_hooks AS hooks WHERE hosts.id = host_id AND hooks.id = $1 AND account_id = 0",
+        id);
+    asked.add(
+        "WITH gone AS (DELETE FROM tollgate_hooks WHERE id = $1 AND account_id = 0 "
+        "AND NOT EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = $1) RETURNING host_id), "
+        "unused AS (DELETE FROM tollgate_hosts AS hosts USING gone WHERE hosts.id = gone.host_id AND NOT EXISTS ("
+        "SELECT FROM tollgate_hooks AS others WHERE others.host_id = hosts.id AND others.id <> $1)) "
+        "SELECT host_id FROM gone",
+        id);
+    auto answered = connections_.run(asked);
+    if (!answered) return std::move(answered).error();
+    if ((*answered)[1].touched() == 0) return false;
+    // Its deliveries are told of and claimed no more. Where this fails, or there are more, claims and sweeps go on with
+    // it.
+    if (answered->back().count() == 0) static_cast<void>(removal{connections_}.of_deleted(id, backlog_rows_max));
+    return true;
 }
 
 }  // namespace tollgate::postgres
@@ -33059,7 +33591,7 @@ TOLLGATE_DECL listener::~listener() {
         if (each >= 0) ::close(each);
 }
 
-TOLLGATE_DECL void listener::feed(std::shared_ptr<cache_invalidation_feed> changes) noexcept {
+TOLLGATE_DECL void listener::tell(std::shared_ptr<cache_invalidation_feed> changes) noexcept {
     changes_ = std::move(changes);
     static_cast<void>(changes_seen());
 }
@@ -33161,6 +33693,106 @@ TOLLGATE_DECL bool listener::pause(milliseconds length) noexcept {
     pollfd polled{wake_reading_, POLLIN, 0};
     ::poll(&polled, 1, static_cast<int>(length.count()));
     return stops_;
+}
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/detail/postgres/migrations.ipp>
+
+namespace tollgate::inline v0::postgres {
+
+namespace detail {
+
+struct schema_state {
+    std::int64_t version = 0;
+    std::int64_t works_with = 0;  ///< of releases' versions, the lowest that can work with these tables
+};
+
+inline result<rows> run_one(connection& on, const batch& asked) {
+    auto answered = on.run(asked);
+    if (answered.failed) return std::move(answered.failed->why);
+    return std::move(answered.given.front());
+}
+
+template <class... Values>
+result<rows> ask(connection& on, sql text, const Values&... values) {
+    batch asked{milliseconds{0}};
+    asked.add(text, values...);
+    return run_one(on, asked);
+}
+
+/// None of a component, or a database, that has seen no step.
+inline result<schema_state> read_schema_state(connection& of, std::string_view component) {
+    auto asked = ask(of, "SELECT to_regclass('tollgate_schema') IS NOT NULL");
+    if (!asked) return std::move(asked).error();
+    const auto is_there = asked->only<bool>();
+    if (!is_there) return is_there.error();
+    if (!std::get<0>(*is_there)) return schema_state{};
+    asked = ask(of, "SELECT version, works_with FROM tollgate_schema WHERE component = $1", component);
+    if (!asked) return std::move(asked).error();
+    const auto row = asked->next<std::int64_t, std::int64_t>();
+    if (!row) return row.error();
+    if (!*row) return schema_state{};
+    return schema_state{std::get<0>(**row), std::get<1>(**row)};
+}
+
+inline result<void> run_steps(connection& on, std::string_view component, std::span<const schema_step> steps,
+                               schema_state from) {
+    auto done = on.run_script(
+        "CREATE TABLE IF NOT EXISTS tollgate_schema ("
+        "component text PRIMARY KEY, version bigint NOT NULL, works_with bigint NOT NULL);"
+        // Behind somebody's long transaction a lock on a table would hold up everybody else's short ones, too.
+        "SET LOCAL lock_timeout = '5s'");
+    if (!done) return done;
+    for (std::size_t i = static_cast<std::size_t>(from.version); i < steps.size(); ++i) {
+        if (done = on.run_script(steps[i].script.text()); !done) return done;
+        if (steps[i].breaks_older) from.works_with = static_cast<std::int64_t>(i) + 1;
+    }
+    auto kept = ask(on,
+                    "INSERT INTO tollgate_schema (component, version, works_with) VALUES ($1, $2, $3) "
+                    "ON CONFLICT (component) DO UPDATE SET version = $2, works_with = $3",
+                    component, static_cast<std::int64_t>(steps.size()), from.works_with);
+    if (!kept) return std::move(kept).error();
+    return on.run_script("COMMIT");
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL result<void> migrate(pool& on, std::string_view component, std::span<const schema_step> steps,
+                                    milliseconds wait_max) {
+    const auto newest = static_cast<std::int64_t>(steps.size());
+    const auto judge = [&](const detail::schema_state& found) -> result<void> {
+        if (found.works_with > newest)
+            return internal_error("PostgreSQL: the tables of \"" + std::string{component} + "\" are of version " +
+                                  std::to_string(found.version) + ", made by a later release, and can be used from " +
+                                  std::to_string(found.works_with) + " on; this release knows them up to version " +
+                                  std::to_string(newest));
+        on.require(component, newest);
+        return {};
+    };
+
+    auto opened = on.open_another();
+    if (!opened) return std::move(opened).error();
+    connection& with = *opened;
+    // Without the lock first: nearly every start finds everything done.
+    auto found = detail::read_schema_state(with, component);
+    if (!found) return std::move(found).error();
+    if (found->version >= newest) return judge(*found);
+
+    with.set_answer_wait_max(wait_max);
+    // Locked before the transaction begins: one that had begun would not know of tables that came while it waited.
+    // Given up, or left early, all of it ends with the connection.
+    auto done = with.run_script(
+        "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = '1min';"
+        "SELECT pg_advisory_lock(hashtextextended('tollgate_schema', 0))");
+    if (!done) return done;
+    if (done = with.run_script("BEGIN"); !done) return done;
+    found = detail::read_schema_state(with, component);
+    if (!found) return std::move(found).error();
+    if (found->version >= newest) return judge(*found);  // another node was quicker
+    if (done = detail::run_steps(with, component, steps, *found); !done) return done;
+    on.require(component, newest);
+    return {};
 }
 
 }  // namespace tollgate::postgres
@@ -33334,6 +33966,172 @@ TOLLGATE_DECL result<std::size_t> outbox::sweep(instant ended_before, std::size_
 
 }  // namespace tollgate::postgres
 
+// <tollgate/store/detail/postgres/personal_tokens.ipp>
+
+namespace tollgate::inline v0::postgres {
+
+TOLLGATE_DECL result<std::optional<token_credential>> personal_tokens::find(std::string_view username) {
+    const auto name = token_username::from(username);
+    if (!name || !is_keepable(username)) return std::optional<token_credential>{};  // there is none
+    return credentials_.find(*name, [&] { return read(*name); });
+}
+
+TOLLGATE_DECL std::optional<std::optional<token_credential>> personal_tokens::recall(
+    std::string_view username) const noexcept {
+    const auto name = token_username::from(username);
+    if (!name) return std::nullopt;
+    return credentials_.recall(*name);
+}
+
+TOLLGATE_DECL result<std::optional<token_credential>> personal_tokens::read(const token_username& username) {
+    auto found = connections_.ask(lookup_.personal(), username);
+    if (!found) return std::move(found).error();
+    const auto row = found->next<user_id, digest, scope_set, std::optional<instant>, bool, std::optional<std::int64_t>,
+                                 std::optional<std::int64_t>>();
+    if (!row) return row.error();
+    if (!*row) return std::optional<token_credential>{};
+    const auto& [user, secret_digest, scopes, last_used_at, is_told, requests, window_seconds] = **row;
+    auto own = credential_lookup::to_quota({is_told, requests, window_seconds});
+    if (!own) return std::move(own).error();
+    return std::optional{token_credential{user, secret_digest, scopes, std::nullopt, std::nullopt, last_used_at, *own}};
+}
+
+TOLLGATE_DECL result<token_id> personal_tokens::create(const new_personal_token& made,
+                                                        std::size_t tokens_per_user_max) {
+    auto asked = connections_.make_batch();
+    lock_for_counting(asked, "personal_tokens " + std::to_string(made.user.value()));
+    asked.add(
+        "INSERT INTO tollgate_personal_tokens (user_id, username, secret_digest, description, scopes, created_at) "
+        "SELECT $1, $2, $3, $4, $5, $6 "
+        "WHERE $7 > (SELECT count(*) FROM tollgate_personal_tokens WHERE user_id = $1) RETURNING id",
+        made.user, made.username, made.secret_digest, made.description, made.scopes, made.created_at,
+        tokens_per_user_max);
+    auto answered = connections_.run(asked);
+    if (!answered) {
+        auto why = std::move(answered).error();
+        if (why.kind == error_kind::conflict) why.message = "A personal token of this username exists already.";
+        return why;
+    }
+    const auto row = answered->back().next<token_id>();
+    if (!row) return row.error();
+    if (!*row) return too_many_personal_tokens(tokens_per_user_max);
+    changes_.forget_key(credentials_.hash_of(made.username));
+    return std::get<0>(**row);
+}
+
+TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens::of(user_id user) {
+    auto listed = connections_.ask(
+        "SELECT id, username, description, scopes, created_at, last_used_at FROM tollgate_personal_tokens "
+        "WHERE user_id = $1 ORDER BY id",
+        user);
+    if (!listed) return std::move(listed).error();
+    std::vector<personal_token> found;
+    for (;;) {
+        auto row = listed->next<token_id, token_username, std::string, scope_set, instant, std::optional<instant>>();
+        if (!row) return std::move(row).error();
+        if (!*row) return found;
+        auto& [id, username, description, scopes, created_at, last_used_at] = **row;
+        found.push_back({id, user, username, std::move(description), scopes, created_at, last_used_at});
+    }
+}
+
+TOLLGATE_DECL result<bool> personal_tokens::revoke(token_id id) {
+    auto done = connections_.change("DELETE FROM tollgate_personal_tokens WHERE id = $1 RETURNING user_id", id);
+    if (!done) return forget_all_after(std::move(done).error(), changes_);
+    const auto row = done->next<user_id>();
+    if (!row) return forget_all_after(row.error(), changes_);
+    if (!*row) return false;
+    changes_.forget(std::get<0>(**row));
+    return true;
+}
+
+TOLLGATE_DECL result<void> personal_tokens::record_use(std::string_view username, instant now) {
+    auto asked = connections_.make_batch();
+    wait_for_no_disk(asked);
+    asked.add("UPDATE tollgate_personal_tokens SET last_used_at = $1 WHERE username = $2", now, username);
+    auto done = connections_.run(asked, repeat::never, connection_wait_of_little_use);
+    if (!done) return std::move(done).error();
+    // Or it would seem to be unrecorded for as long as it is remembered.
+    if (const auto name = token_username::from(username)) changes_.forget_key(credentials_.hash_of(*name));
+    return {};
+}
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/detail/postgres/sessions.ipp>
+
+namespace tollgate::inline v0::postgres {
+
+TOLLGATE_DECL result<void> sessions::create(const stored_session& made) {
+    auto asked = connections_.make_batch();
+    asked.add(
+        "INSERT INTO tollgate_sessions (cookie_digest, user_id, login, created_at, last_seen_at) "
+        "VALUES ($1, $2, $3, $4, $5)",
+        made.cookie_digest, made.user, made.login, made.created_at, made.last_seen_at);
+    asked.add(
+        "DELETE FROM tollgate_sessions WHERE cookie_digest = ANY (ARRAY(SELECT cookie_digest FROM tollgate_sessions "
+        "WHERE user_id = $1 AND cookie_digest <> $2 ORDER BY last_seen_at DESC OFFSET $3))",
+        made.user, made.cookie_digest, limits::sessions_per_user_max - 1);
+    auto done = connections_.run(asked);
+    if (!done) {
+        auto why = std::move(done).error();
+        if (why.kind == error_kind::conflict) why.message = "This session exists already.";
+        return why;
+    }
+    return {};
+}
+
+TOLLGATE_DECL result<std::optional<stored_session>> sessions::find(const digest& cookie) {
+    auto found = connections_.ask(
+        "SELECT user_id, login, created_at, last_seen_at FROM tollgate_sessions WHERE cookie_digest = $1", cookie);
+    if (!found) return std::move(found).error();
+    auto row = found->next<user_id, std::string, instant, instant>();
+    if (!row) return std::move(row).error();
+    if (!*row) return std::optional<stored_session>{};
+    auto& [user, login, created_at, last_seen_at] = **row;
+    return std::optional{stored_session{cookie, user, std::move(login), created_at, last_seen_at}};
+}
+
+TOLLGATE_DECL result<void> sessions::touch(const digest& cookie, instant now) {
+    auto done =
+        connections_.change("UPDATE tollgate_sessions SET last_seen_at = $1 WHERE cookie_digest = $2", now, cookie);
+    if (!done) return std::move(done).error();
+    return {};
+}
+
+TOLLGATE_DECL result<bool> sessions::end(const digest& cookie) {
+    auto done = connections_.change("DELETE FROM tollgate_sessions WHERE cookie_digest = $1", cookie);
+    if (!done) return std::move(done).error();
+    return done->touched() > 0;
+}
+
+TOLLGATE_DECL result<void> sessions::end_all_of(user_id user) {
+    auto done = connections_.change("DELETE FROM tollgate_sessions WHERE user_id = $1", user);
+    if (!done) return std::move(done).error();
+    return {};
+}
+
+TOLLGATE_DECL result<std::size_t> sessions::sweep(instant created_before, instant seen_before, std::size_t rows_max) {
+    if (rows_max == 0) return std::size_t{0};
+    // Of nodes that sweep at once each takes other rows.
+    auto swept = connections_.change(
+        "WITH over AS (DELETE FROM tollgate_sessions WHERE cookie_digest = ANY (ARRAY("
+        "SELECT cookie_digest FROM tollgate_sessions WHERE created_at < $1 ORDER BY created_at LIMIT $3 "
+        "FOR UPDATE SKIP LOCKED)) RETURNING cookie_digest), "
+        "idle AS (DELETE FROM tollgate_sessions WHERE cookie_digest = ANY (ARRAY("
+        "SELECT cookie_digest FROM tollgate_sessions WHERE last_seen_at < $2 AND created_at >= $1 ORDER BY "
+        "last_seen_at "
+        "LIMIT $3 - (SELECT count(*) FROM over) FOR UPDATE SKIP LOCKED)) RETURNING cookie_digest) "
+        "SELECT (SELECT count(*) FROM over) + (SELECT count(*) FROM idle)",
+        created_before, seen_before, rows_max);
+    if (!swept) return std::move(swept).error();
+    const auto row = swept->only<std::int64_t>();
+    if (!row) return row.error();
+    return static_cast<std::size_t>(std::get<0>(*row));
+}
+
+}  // namespace tollgate::postgres
+
 // <tollgate/store/detail/postgres/settlements.ipp>
 
 namespace tollgate::inline v0::postgres {
@@ -33409,7 +34207,7 @@ TOLLGATE_DECL result<std::vector<settle_result>> settlements::settle(std::span<c
 
 TOLLGATE_DECL result<std::vector<settle_result>> settlements::settle_once(std::span<const settlement> ended,
                                                                            instant now, bool& may_be_tried_again) {
-    auto talk = connections_.begin();
+    auto talk = connections_.converse();
     if (!talk) return std::move(talk).error();
     auto in = open(*talk, ended);
     may_be_tried_again = talk->may_be_tried_again();
@@ -33442,7 +34240,7 @@ TOLLGATE_DECL std::vector<hook_id> settlements::hooks_with_history_to_trim(const
     return full;
 }
 
-TOLLGATE_DECL result<settlements::ledger> settlements::open(transaction& talk, std::span<const settlement> ended) {
+TOLLGATE_DECL result<settlements::ledger> settlements::open(conversation& talk, std::span<const settlement> ended) {
     std::vector<delivery_id> ids;
     for (const settlement& each : ended) ids.push_back(each.lease.delivery);
     auto asked = connections_.make_batch();
@@ -33541,7 +34339,7 @@ TOLLGATE_DECL settle_result settlements::settle_one(ledger& in, const settlement
     return to.disabled && !was_disabled ? settle_result::hook_disabled : settle_result::done;
 }
 
-TOLLGATE_DECL result<void> settlements::close(transaction& talk, const ledger& in, std::span<const settlement> ended,
+TOLLGATE_DECL result<void> settlements::close(conversation& talk, const ledger& in, std::span<const settlement> ended,
                                                instant now) {
     auto asked = connections_.make_batch();
     {
@@ -33661,6 +34459,143 @@ TOLLGATE_DECL result<void> settlements::close(transaction& talk, const ledger& i
 
 }  // namespace tollgate::postgres
 
+// <tollgate/store/detail/postgres/append_event.ipp>
+
+namespace tollgate::inline v0::postgres {
+
+TOLLGATE_DECL void append_event(batch& to, const event& happened, const message_seed& seed, instant now) {
+    to.add(
+        "WITH listening AS (SELECT id, host_id FROM tollgate_hooks "
+        "WHERE service = $1 AND account_id = $2 AND event = $3 AND disabled_at IS NULL ORDER BY id FOR KEY SHARE), "
+        "made AS (INSERT INTO tollgate_events (service, account_id, name, data, happened_at, seed) "
+        "SELECT $1, $2, $3, $4, $5, $6 WHERE EXISTS (SELECT FROM listening) RETURNING id), "
+        "sent AS (INSERT INTO tollgate_deliveries (event_id, hook_id, host_id, created_at, at) "
+        "SELECT made.id, listening.id, host_id, $7, $7 FROM made, listening ORDER BY listening.id RETURNING host_id), "
+        "rung AS (INSERT INTO tollgate_bells (host_id, due_at) SELECT DISTINCT host_id, $7 FROM sent) "
+        "SELECT count(*) FROM sent",
+        happened.account.service, happened.account.account, happened.name, happened.data, happened.at, seed, now);
+}
+
+TOLLGATE_DECL result<std::size_t> appended_count(rows& answered) {
+    const auto row = answered.only<std::int64_t>();
+    if (!row) return row.error();
+    return static_cast<std::size_t>(std::get<0>(*row));
+}
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/detail/postgres/foreign_transaction.ipp>
+
+namespace tollgate::inline v0::postgres {
+
+namespace detail {
+
+inline bool send_within(pg_conn* connection, const batch& asked) {
+    const auto send_plain = [connection](const char* text) {
+        return PQsendQueryParams(connection, text, 0, nullptr, nullptr, nullptr, nullptr, 1) == 1;
+    };
+    if (!send_plain("SAVEPOINT tollgate")) return false;
+    for (const auto& statement : asked.statements()) {
+        const wire_values with{asked, statement};
+        if (PQsendQueryParams(connection, statement.text.c_str(), with.count(), with.types.data(), with.values.data(),
+                              with.sizes.data(), with.formats.data(), 1) != 1)
+            return false;
+    }
+    return send_plain("RELEASE SAVEPOINT tollgate") && PQpipelineSync(connection) == 1;
+}
+
+inline result<answers> receive_within(pg_conn* connection, const batch& asked) {
+    answers given;
+    given.reserve(asked.statements().size());
+    std::optional<error> why;
+    bool was_end = false;
+    for (std::size_t at = 0;;) {  // the savepoint is the first
+        pg_result* const result = PQgetResult(connection);
+        if (result == nullptr) {  // the end of a command's results; where nothing is left, of the connection
+            if (was_end || PQstatus(connection) == CONNECTION_BAD)
+                return why ? *std::move(why) : connection_failure(connection, {}).why;
+            was_end = true;
+            ++at;
+            continue;
+        }
+        was_end = false;
+        const sql doing = asked.statements()[at == 0 || at > asked.statements().size() ? 0 : at - 1].text;
+        rows owned{result, asked.shift(), doing};
+        switch (PQresultStatus(result)) {
+            case PGRES_PIPELINE_SYNC:
+                if (why) return *std::move(why);
+                return given;
+            case PGRES_COMMAND_OK:
+            case PGRES_TUPLES_OK:
+                if (at != 0 && at <= asked.statements().size()) given.push_back(std::move(owned));
+                break;
+            case PGRES_PIPELINE_ABORTED: break;
+            default:
+                if (!why) why = failure(result, doing.text()).why;
+        }
+    }
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL result<answers> run_within(pg_conn* transaction, const batch& asked) {
+    if (transaction == nullptr || PQtransactionStatus(transaction) != PQTRANS_INTRANS)
+        return invalid("No transaction is open on this connection, or none that can go on.");
+    const char* const encoding = PQparameterStatus(transaction, "client_encoding");
+    if (encoding == nullptr || std::string_view{encoding} != "UTF8")
+        return invalid("The client_encoding of this connection is not UTF8.");
+    if (PQenterPipelineMode(transaction) != 1) return invalid("This connection is busy with something else.");
+    auto answered = detail::send_within(transaction, asked) ? detail::receive_within(transaction, asked)
+                                                            : result<answers>{connection_failure(transaction, {}).why};
+    PQexitPipelineMode(transaction);
+    // Where this fails the transaction has failed, and can only be rolled back as a whole.
+    if (!answered) PQclear(PQexec(transaction, "ROLLBACK TO SAVEPOINT tollgate; RELEASE SAVEPOINT tollgate"));
+    return answered;
+}
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/detail/postgres/backlog.ipp>
+
+namespace tollgate::inline v0::postgres {
+
+TOLLGATE_DECL result<std::size_t> work_on_backlog(pool& on, std::size_t removed_max, instant now) {
+    auto asked = on.make_batch();
+    asked.add(
+        "SELECT set_config('tollgate.backlog_of', coalesce((SELECT hooks.id::text FROM tollgate_hooks AS hooks "
+        "JOIN tollgate_hosts AS hosts ON hosts.id = host_id WHERE has_backlog AND account_id <> 0 "
+        "ORDER BY hooks.id LIMIT 1 FOR NO KEY UPDATE OF hosts SKIP LOCKED), '0'), true)");
+    asked.add(
+        "UPDATE tollgate_deliveries SET state = 3, at = $1, lease_is_open = false WHERE id = ANY (ARRAY("
+        "SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = "
+        "hook_id "
+        "WHERE hook_id = current_setting('tollgate.backlog_of')::bigint AND disabled_at IS NOT NULL "
+        "AND state = 0 AND NOT is_leased LIMIT $2))",
+        now, backlog_rows_max);
+    asked.add(
+        "WITH due AS (UPDATE tollgate_deliveries SET state = 0, at = $1, attempts_made = 0, resend_asked = false, "
+        "lease_is_open = false WHERE id = ANY (ARRAY(SELECT deliveries.id FROM tollgate_deliveries AS deliveries "
+        "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
+        "WHERE hook_id = current_setting('tollgate.backlog_of')::bigint AND disabled_at IS NULL AND state = 3 "
+        "LIMIT $2)) RETURNING host_id) "
+        "INSERT INTO tollgate_bells (host_id, due_at) SELECT DISTINCT host_id, $1 FROM due",
+        now, backlog_rows_max);
+    asked.add(
+        "UPDATE tollgate_hooks AS hooks SET has_backlog = CASE WHEN disabled_at IS NULL "
+        "THEN EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
+        "ELSE EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 0 AND NOT is_leased) END "
+        "WHERE id = current_setting('tollgate.backlog_of')::bigint AND account_id <> 0");
+    asked.add("SELECT EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0)");
+    auto answered = on.run(asked);
+    if (!answered) return std::move(answered).error();
+    const auto any_deleted = answered->back().only<bool>();
+    if (!any_deleted) return any_deleted.error();
+    if (!std::get<0>(*any_deleted)) return std::size_t{0};
+    return removal{on}.of_deleted(std::nullopt, removed_max);
+}
+
+}  // namespace tollgate::postgres
+
 // <tollgate/store/detail/postgres/removal.ipp>
 
 namespace tollgate::inline v0::postgres {
@@ -33723,7 +34658,7 @@ TOLLGATE_DECL result<std::size_t> removal::remove(const batch& listing, bool of_
 
 TOLLGATE_DECL result<std::size_t> removal::remove_once(const batch& listing, bool of_deleted,
                                                         bool& may_be_tried_again) {
-    auto talk = connections_.begin();
+    auto talk = connections_.converse();
     if (!talk) return std::move(talk).error();
     const auto run = [&](const batch& asked) {
         auto answered = talk->run(asked);
@@ -33760,72 +34695,6 @@ TOLLGATE_DECL result<std::size_t> removal::remove_once(const batch& listing, boo
     if (answered = run(asked); !answered) return std::move(answered).error();
     talk->committed();
     return deliveries.size();
-}
-
-}  // namespace tollgate::postgres
-
-// <tollgate/store/detail/postgres/append_event.ipp>
-
-namespace tollgate::inline v0::postgres {
-
-TOLLGATE_DECL void append_event(batch& to, const event& happened, const message_seed& seed, instant now) {
-    to.add(
-        "WITH listening AS (SELECT id, host_id FROM tollgate_hooks "
-        "WHERE service = $1 AND account_id = $2 AND event = $3 AND disabled_at IS NULL ORDER BY id FOR KEY SHARE), "
-        "made AS (INSERT INTO tollgate_events (service, account_id, name, data, happened_at, seed) "
-        "SELECT $1, $2, $3, $4, $5, $6 WHERE EXISTS (SELECT FROM listening) RETURNING id), "
-        "sent AS (INSERT INTO tollgate_deliveries (event_id, hook_id, host_id, created_at, at) "
-        "SELECT made.id, listening.id, host_id, $7, $7 FROM made, listening ORDER BY listening.id RETURNING host_id), "
-        "rung AS (INSERT INTO tollgate_bells (host_id, due_at) SELECT DISTINCT host_id, $7 FROM sent) "
-        "SELECT count(*) FROM sent",
-        happened.account.service, happened.account.account, happened.name, happened.data, happened.at, seed, now);
-}
-
-TOLLGATE_DECL result<std::size_t> appended_count(rows& answered) {
-    const auto row = answered.only<std::int64_t>();
-    if (!row) return row.error();
-    return static_cast<std::size_t>(std::get<0>(*row));
-}
-
-}  // namespace tollgate::postgres
-
-// <tollgate/store/detail/postgres/backlog.ipp>
-
-namespace tollgate::inline v0::postgres {
-
-TOLLGATE_DECL result<std::size_t> work_on_backlog(postgres_database& on, std::size_t removed_max, instant now) {
-    auto asked = on.make_batch();
-    asked.add(
-        "SELECT set_config('tollgate.backlog_of', coalesce((SELECT hooks.id::text FROM tollgate_hooks AS hooks "
-        "JOIN tollgate_hosts AS hosts ON hosts.id = host_id WHERE has_backlog AND account_id <> 0 "
-        "ORDER BY hooks.id LIMIT 1 FOR NO KEY UPDATE OF hosts SKIP LOCKED), '0'), true)");
-    asked.add(
-        "UPDATE tollgate_deliveries SET state = 3, at = $1, lease_is_open = false WHERE id = ANY (ARRAY("
-        "SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = "
-        "hook_id "
-        "WHERE hook_id = current_setting('tollgate.backlog_of')::bigint AND disabled_at IS NOT NULL "
-        "AND state = 0 AND NOT is_leased LIMIT $2))",
-        now, backlog_rows_max);
-    asked.add(
-        "WITH due AS (UPDATE tollgate_deliveries SET state = 0, at = $1, attempts_made = 0, resend_asked = false, "
-        "lease_is_open = false WHERE id = ANY (ARRAY(SELECT deliveries.id FROM tollgate_deliveries AS deliveries "
-        "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
-        "WHERE hook_id = current_setting('tollgate.backlog_of')::bigint AND disabled_at IS NULL AND state = 3 "
-        "LIMIT $2)) RETURNING host_id) "
-        "INSERT INTO tollgate_bells (host_id, due_at) SELECT DISTINCT host_id, $1 FROM due",
-        now, backlog_rows_max);
-    asked.add(
-        "UPDATE tollgate_hooks AS hooks SET has_backlog = CASE WHEN disabled_at IS NULL "
-        "THEN EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
-        "ELSE EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 0 AND NOT is_leased) END "
-        "WHERE id = current_setting('tollgate.backlog_of')::bigint AND account_id <> 0");
-    asked.add("SELECT EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0)");
-    auto answered = on.run(asked);
-    if (!answered) return std::move(answered).error();
-    const auto any_deleted = answered->back().only<bool>();
-    if (!any_deleted) return any_deleted.error();
-    if (!std::get<0>(*any_deleted)) return std::size_t{0};
-    return removal{on}.of_deleted(std::nullopt, removed_max);
 }
 
 }  // namespace tollgate::postgres
@@ -34206,14 +35075,10 @@ public:
     /// It may wait for Redis.
     static constexpr bool blocking = true;
 
-    /// `redis://[user[:password]@]host[:port][/database]`, or `rediss://` for TLS; an IPv6 address stands in brackets,
-    /// and user and password are percent-encoded. Does not connect yet. Error (invalid) for another URL, or an
-    /// `authorities_file` that cannot be used; it does not quote the URL, which may hold a password.
+    /// `url` as `redis::parse_url` reads it. Connects to nothing yet. Problem (invalid) for a URL or an
+    /// `authorities_file` that will not do.
     [[nodiscard]] static TOLLGATE_DECL result<redis_limiter> open(std::string_view url,
                                                                   const redis_limiter_settings& settings = {});
-
-    /// Whether `open` takes the URL.
-    [[nodiscard]] static TOLLGATE_DECL result<void> validate(std::string_view url);
 
     /// Movable while no other thread uses it; not copyable.
     TOLLGATE_DECL redis_limiter(redis_limiter&&) noexcept;
@@ -34248,7 +35113,6 @@ static_assert(rate_limiter<redis_limiter>);
 #include <hiredis/hiredis.h>
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
-#include <poll.h>
 
 // <tollgate/limits/detail/redis/server_address.ipp>
 
@@ -35092,45 +35956,127 @@ inline std::string_view meaning_of(std::string_view error) noexcept {
 }  // namespace detail
 
 struct pool::state {
-    using connections = reconnecting_pool<connection>;
+    struct idle_connection {
+        std::unique_ptr<connection> held;
+        std::uint64_t generation;
+    };
 
     state(server_address server_, std::unique_ptr<tls_authorities> authorities_, window_script script_,
           const pool_settings& settings_)
         : server{std::move(server_)},
           authorities{std::move(authorities_)},
           script{std::move(script_)},
-          settings{settings_},
-          shared{{.name = "Redis", .connections_max = settings_.connections_max, .on_state = settings_.on_state},
-                 [this] { return connection::open(server, authorities.get(), steady::now() + settings.connect_wait_max); }} {}
+          settings{settings_} {
+        settings.connections_max = (std::max)(settings.connections_max, std::size_t{1});
+        idle.reserve(settings.connections_max);  // so that nothing throws when a connection comes back
+    }
 
     ending ask(const window_question* before, const window_question& asked, window_answer& answered);
-    ending exchange(connection& on, const window_question* before, const window_question& asked,
-                    window_answer& answered, std::string& why);
+    bool may_try() noexcept;
+    std::optional<idle_connection> take(steady::time_point end);
+    ending ask_on(connection& on, const window_question* before, const window_question& asked, window_answer& answered,
+                  std::string& why);
+    void put(idle_connection returned) noexcept;
+    void came_back() noexcept;
+    void went_away(std::string_view why) noexcept;
+    void tell(bool up_now, std::string_view why) noexcept;
 
     const server_address server;
     const std::unique_ptr<tls_authorities> authorities;
     const window_script script;
-    const pool_settings settings;
-    connections shared;
+    pool_settings settings;
+
+    // Read without the lock by everybody who is told at once; written under it.
+    std::atomic<bool> up{true};
+    std::atomic<steady::rep> try_again_at{0};
+    std::atomic<bool> trying{false};
+
+    std::mutex mutex;
+    std::condition_variable came_free;
+    std::vector<idle_connection> idle;
+    std::size_t opened = 0;  // those that are being opened, and lent, included
+    std::uint64_t generation = 0;
+    unsigned failures = 0;
+    std::uint32_t jitter = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(this) >> 4) | 1U;
 };
 
+/// While the server is out of reach: one caller at a time, and not before it is time.
+inline bool pool::state::may_try() noexcept {
+    if (steady::now().time_since_epoch().count() < try_again_at.load(std::memory_order_relaxed)) return false;
+    if (trying.exchange(true, std::memory_order_acquire)) return false;
+    // Whoever tried meanwhile may have set another time, or found it back.
+    if (up.load(std::memory_order_acquire) ||
+        steady::now().time_since_epoch().count() >= try_again_at.load(std::memory_order_relaxed))
+        return true;
+    trying.store(false, std::memory_order_release);
+    return false;
+}
+
 inline ending pool::state::ask(const window_question* before, const window_question& asked, window_answer& answered) {
-    if (shared.is_refusing()) return ending::not_reached;
-    auto on = shared.take(settings.answer_wait_max);
-    if (!on) return ending::not_reached;
-    std::string why = "out of memory";
+    const bool was_up = up.load(std::memory_order_acquire);
+    if (!was_up && !may_try()) return ending::not_reached;
+    struct end_of_try {
+        std::atomic<bool>* flag;
+        ~end_of_try() {
+            if (flag != nullptr) flag->store(false, std::memory_order_release);
+        }
+    } const tried{was_up ? nullptr : &trying};
+
+    const auto end = steady::now() + settings.answer_wait_max;
+    auto lent = take(end);
+    if (!lent) return ending::not_reached;
+    std::string why;
     ending done = ending::not_reached;
     try {
-        done = exchange(**on, before, asked, answered, why);
-    } catch (...) {  // memory: an unread answer may be left on the connection
+        if (lent->held == nullptr) {
+            auto made = connection::open(server, authorities.get(), steady::now() + settings.connect_wait_max);
+            if (made) lent->held = *std::move(made);
+            else why = std::move(made.error().cause);
+        }
+        if (lent->held != nullptr) done = ask_on(*lent->held, before, asked, answered, why);
+    } catch (...) {  // out of memory: nobody knows what is left to be read on it
     }
-    // A server that failed one caller fails all: a connection that broke, hung or got an error such as LOADING.
-    if (done == ending::not_reached) on->trip(why);
+    if (done == ending::not_reached) {
+        const bool stale = [&] {
+            const std::scoped_lock lock{mutex};
+            --opened;
+            return lent->generation != generation;
+        }();
+        lent->held.reset();
+        // Of what went away together, the first says so; and one of before does not undo what came after.
+        if (!stale) went_away(why.empty() ? "out of memory" : std::string_view{why});
+        came_free.notify_all();
+        return done;
+    }
+    put(*std::move(lent));
+    if (!was_up) came_back();
     return done;
 }
 
-inline ending pool::state::exchange(connection& on, const window_question* before, const window_question& asked,
-                                    window_answer& answered, std::string& why) {
+/// A connection, or leave to open one; none when the server is away, or nothing came free in time.
+inline std::optional<pool::state::idle_connection> pool::state::take(steady::time_point end) {
+    std::unique_lock lock{mutex};
+    const std::uint64_t began_in = generation;
+    for (;;) {
+        while (!idle.empty()) {  // the one that was used last first: the others may close by and by
+            auto chosen = std::move(idle.back());
+            idle.pop_back();
+            if (chosen.held->is_sound()) return chosen;
+            --opened;
+        }
+        if (opened < settings.connections_max) {
+            ++opened;
+            return idle_connection{nullptr, generation};
+        }
+        if (came_free.wait_until(lock, end) == std::cv_status::timeout && idle.empty() &&
+            opened >= settings.connections_max)
+            return std::nullopt;
+        if (generation != began_in) return std::nullopt;  // it went away while we waited
+    }
+}
+
+inline ending pool::state::ask_on(connection& on, const window_question* before, const window_question& asked,
+                                  window_answer& answered, std::string& why) {
     const auto end = steady::now() + settings.answer_wait_max;
     std::string commands;
     commands.reserve(512);
@@ -35163,6 +36109,48 @@ inline ending pool::state::exchange(connection& on, const window_question* befor
     return ending::answered;
 }
 
+inline void pool::state::put(idle_connection returned) noexcept {
+    {
+        const std::scoped_lock lock{mutex};
+        if (returned.generation == generation) idle.push_back(std::move(returned));
+        else --opened;
+    }
+    came_free.notify_one();
+}
+
+inline void pool::state::came_back() noexcept {
+    const std::scoped_lock lock{mutex};
+    failures = 0;
+    if (up.load(std::memory_order_relaxed)) return;
+    tell(true, "Redis answers again");
+    up.store(true, std::memory_order_release);
+}
+
+inline void pool::state::went_away(std::string_view why) noexcept {
+    constexpr std::int64_t first = 100, last = 2000;
+    const std::scoped_lock lock{mutex};
+    // All go with one: they lead to the same server, and each would hold up somebody for as long.
+    ++generation;
+    opened -= idle.size();
+    idle.clear();
+    const std::int64_t full = (std::min)(first << (std::min)(failures, 10U), last);
+    ++failures;
+    jitter = jitter * 1664525U + 1013904223U;  // so that nodes do not come together
+    const milliseconds wait{failures == 1 ? full : full - static_cast<std::int64_t>(jitter >> 8) % (full / 4)};
+    try_again_at.store((steady::now() + wait).time_since_epoch().count(), std::memory_order_relaxed);
+    if (!up.load(std::memory_order_relaxed)) return;
+    up.store(false, std::memory_order_release);
+    tell(false, why);
+}
+
+inline void pool::state::tell(bool up_now, std::string_view why) noexcept {
+    if (!settings.on_state) return;
+    try {
+        settings.on_state(up_now, why);
+    } catch (...) {  // whoever is told has no say in what is counted
+    }
+}
+
 TOLLGATE_DECL pool::pool(server_address server, std::unique_ptr<tls_authorities> authorities, window_script script,
                          const pool_settings& settings)
     : state_{std::make_unique<state>(std::move(server), std::move(authorities), std::move(script), settings)} {}
@@ -35178,7 +36166,7 @@ TOLLGATE_DECL ending pool::ask(const window_question* before, const window_quest
     }
 }
 
-TOLLGATE_DECL bool pool::is_up() const noexcept { return state_->shared.is_up(); }
+TOLLGATE_DECL bool pool::is_up() const noexcept { return state_->up.load(std::memory_order_acquire); }
 
 }  // namespace tollgate::redis
 
@@ -35296,12 +36284,6 @@ TOLLGATE_DECL result<redis_limiter> redis_limiter::open(std::string_view url, co
     } catch (const std::exception& thrown) {
         return internal_error(std::string{"windows in Redis: "} + thrown.what());
     }
-}
-
-TOLLGATE_DECL result<void> redis_limiter::validate(std::string_view url) {
-    auto server = redis::parse_url(url);
-    if (!server) return std::move(server).error();
-    return {};
 }
 
 TOLLGATE_DECL verdict redis_limiter::take(const limit_key& key, const quota& allowed, instant now) noexcept {

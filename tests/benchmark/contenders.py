@@ -24,6 +24,7 @@ CONTENDERS = (
     Contender("raw_epoll", "raw epoll, fixed answer (the limit)", "raw_epoll"),
     Contender("plain_asio", "plain Asio, fixed answer", "plain_asio"),
     Contender("tollgate_fixed", "**Tollgate's server, fixed handler**", "tollgate_fixed"),
+    Contender("tollgate_fixed_asio", "**the same on Asio instead of epoll**", "tollgate_fixed_asio"),
     Contender("tollgate_memory", "**Tollgate, whole API, memory store**", "tollgate_memory", announces=True),
     Contender("tollgate_sqlite", "**Tollgate, whole API, SQLite**", "tollgate_sqlite", announces=True),
     Contender("nginx", "nginx, `return 200`", "nginx"),

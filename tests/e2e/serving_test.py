@@ -504,8 +504,13 @@ class Bounds(Case):
                 for connection in held:
                     self.assert_json(connection.ask("GET", "/v1/testservice/get"))
                 with server.connect() as one_more:
-                    self.assert_error(one_more.read(), 503)
-                    self.assertTrue(one_more.ended())
+                    self.assert_json(one_more.ask("GET", "/v1/testservice/get"))
+                    self.assertTrue(held.pop(0).ended(), "idle for longest, replaced by the new one")
+                    for connection in [*held, one_more]:
+                        connection.send(b"GET /v1")
+                    with server.connect() as refused:
+                        self.assert_error(refused.read(), 503)
+                        self.assertTrue(refused.ended())
                 for connection in held:
                     connection.close()
                 deadline = time.monotonic() + 20

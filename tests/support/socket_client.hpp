@@ -103,6 +103,9 @@ public:
     /// Whether the other side has ended the connection, without saying anything more.
     bool ends_silently() { return read_to_end().empty() && !timed_out_; }
 
+    /// Whether it has waited in vain for ten seconds.
+    [[nodiscard]] bool timed_out() const noexcept { return timed_out_; }
+
     /// Whether anything comes, or the connection ends, within this time.
     [[nodiscard]] bool silent_for(std::chrono::milliseconds time) const {
         pollfd one{socket_, POLLIN, 0};

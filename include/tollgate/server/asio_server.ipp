@@ -6,18 +6,27 @@
 #include <cstddef>
 #include <memory>
 #include <utility>
+#include <vector>
 
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL server::server(const asio::any_io_executor& executor, http::handler_ref handler, server_settings settings)
-    : server{handler, std::move(settings), [executor](const auto& of, std::size_t loops) {
+    : server{handler, std::move(settings), [executor](const auto& context, std::size_t loops) {
                  using namespace server_detail;
                  using io_executor = asio::io_context::executor_type;
-                 // Nearly every caller has an io_context: its concrete executor avoids a type-erased call for each wait.
-                 const auto* const plain = executor.template target<io_executor>();
-                 return plain != nullptr
-                            ? std::unique_ptr<event_loop_group>{std::make_unique<asio_loop_group<io_executor>>(of, loops, *plain)}
-                            : std::make_unique<asio_loop_group<asio::any_io_executor>>(of, loops, executor);
+                 // Nearly every caller has an io_context: its own executor spares a type-erased call for each wait.
+                 const auto* const known = executor.template target<io_executor>();
+                 return known != nullptr ? std::unique_ptr<event_loop_group>{std::make_unique<asio_loop_group<io_executor>>(
+                                               context, std::vector<io_executor>(loops, *known))}
+                                         : std::make_unique<asio_loop_group<asio::any_io_executor>>(
+                                               context, std::vector<asio::any_io_executor>(loops, executor));
              }} {}
+
+#if !defined(__linux__) || defined(TOLLGATE_SERVER_ASIO)
+TOLLGATE_DECL server::server(http::handler_ref handler, server_settings settings)
+    : server{handler, std::move(settings), [](const auto& context, std::size_t loops) {
+                 return std::make_unique<server_detail::asio_thread_group>(context, loops);
+             }} {}
+#endif
 
 }  // namespace tollgate

@@ -38,7 +38,10 @@ using loop_group_factory =
 /// stopped, but not destroyed, from within its own handler. A server runs once: make another one to start again.
 class server {
 public:
-    /// A server with `settings.threads` threads of its own, which needs Linux. Nothing is opened before `start`.
+    /// A server on `settings.threads` threads that it starts. Nothing is opened before `start`.
+    ///
+    /// On Linux these threads use epoll. Elsewhere, or if `TOLLGATE_SERVER_ASIO` is defined for the whole program, they use Asio;
+    /// then this constructor is defined in `<tollgate/server/asio_server.hpp>`.
     TOLLGATE_DECL server(http::handler_ref handler, server_settings settings = {});
 
     /// A server on `executor`, which several threads may run: connections are divided among `settings.threads` event loops,
@@ -49,11 +52,11 @@ public:
     server(const server&) = delete;
     server& operator=(const server&) = delete;
 
-    /// Stops without waiting for requests, but for blocking calls of the handler that are under way.
+    /// Stops without waiting for requests, except for blocking calls of the handler that are under way.
     TOLLGATE_DECL ~server();
 
-    /// Returns when connections are accepted. A problem says which setting, address or certificate will not do; nothing
-    /// is left open then. A server that was stopped before does not start: that too is a problem.
+    /// Returns when connections are accepted. An error names the setting, address or certificate that cannot be used; nothing
+    /// is left open then. A server that was stopped before does not start: that too is an error.
     TOLLGATE_DECL result<void> start();
 
     /// `start`, then `wait`, for the end of `main`. Returns the exit code: 0 when the server has stopped, also if it was
@@ -64,19 +67,20 @@ public:
     /// Waits until the server has stopped. Must not be called by a handler or by the only thread that runs the executor.
     TOLLGATE_DECL void wait();
 
-    /// Accepts nothing more and closes idle connections at once; lets requests that are under way end, each responses with
-    /// `Connection: close`, and after `deadline` closes what is left. Returns when all is over and the port is free. Only
-    /// a blocking handler that does not return can hold it up longer.
+    /// Accepts nothing more and closes idle connections at once; lets requests that are under way end, each answered with
+    /// `Connection: close`, and after `deadline` closes the connections that are left and drops the requests that wait for a
+    /// worker. Returns when all is over and the port is free. Only calls of a blocking handler that are under way can make it
+    /// take longer than `deadline`.
     ///
     /// Called by a handler, or on a thread that runs the server's `io_context`, it starts this and returns at once. If
     /// nothing runs the executor, it gives up at the deadline. It may be called again, for instance with an earlier
     /// deadline.
     TOLLGATE_DECL void stop(milliseconds deadline = seconds{10});
 
-    /// Reads certificate and key again, for connections made from now on. With a problem the old ones stay in use.
+    /// Reads certificate and key again, for connections made from now on. After an error the old ones stay in use.
     TOLLGATE_DECL result<void> reload_certificates();
 
-    /// Where it accepts connections, with the ports it really has. Empty before `start`.
+    /// Where it accepts connections, with the actual ports. Empty before `start`.
     [[nodiscard]] TOLLGATE_DECL std::vector<listen_address> endpoints() const;
     /// The first one's port; 0 before `start`.
     [[nodiscard]] TOLLGATE_DECL std::uint16_t port() const;

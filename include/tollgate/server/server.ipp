@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tollgate/server/detail/epoll_loop_group.hpp>
+#include <tollgate/server/detail/epoll_loop.hpp>
 #include <tollgate/server/server.hpp>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ private:
     const std::shared_ptr<server_detail::server_context> context_;
     const server_detail::loop_group_factory make_loops_;
 
-    // Never held while a loop or a handler is waited for: a handler may call us.
+    // Never held while waiting for a loop or a handler: a handler may call the server.
     mutable std::mutex mutex_;
     std::condition_variable state_changed_;
     state state_ = state::fresh;
@@ -48,17 +48,17 @@ private:
     std::optional<milliseconds> stop_when_started_;
     std::vector<listen_address> endpoints_;
 
-    std::mutex close_mutex_;                     // of several threads that wait for the end, one brings it about
+    std::mutex close_mutex_;                     // one of the threads that wait for the end closes everything
     std::unique_ptr<server_detail::event_loop_group> loops_;  // stays the same from `running` on
 };
 
 TOLLGATE_DECL server::server(http::handler_ref handler, server_settings settings, server_detail::loop_group_factory make_loops)
     : core_{std::make_unique<core>(handler, std::move(settings), std::move(make_loops))} {}
 
-#if defined(__linux__)
+#if defined(__linux__) && !defined(TOLLGATE_SERVER_ASIO)
 TOLLGATE_DECL server::server(http::handler_ref handler, server_settings settings)
-    : server{handler, std::move(settings), [](const auto& of, std::size_t loops) {
-                 return std::make_unique<server_detail::epoll_loop_group>(of, loops);
+    : server{handler, std::move(settings), [](const auto& context, std::size_t loops) {
+                 return std::make_unique<server_detail::epoll_loop_group>(context, loops);
              }} {}
 #endif
 
@@ -117,13 +117,13 @@ TOLLGATE_DECL result<void> server::core::open() {
     std::vector<listen_address> wanted = how.more_addresses;
     wanted.insert(wanted.begin(), {how.address, how.port});
     std::vector<listening_socket> sockets;
-    const auto give_up = [&] {
+    const auto close_all = [&sockets] {
         for (const listening_socket& one : sockets) close_socket(one.socket);
     };
     for (const listen_address& one : wanted) {
         auto made = listen_at(one, how.backlog);
         if (!made) {
-            give_up();
+            close_all();
             return std::move(made).error();
         }
         sockets.push_back(*std::move(made));
@@ -133,7 +133,7 @@ TOLLGATE_DECL result<void> server::core::open() {
         loops_ = make_loops_(context_, how.threads != 0 ? how.threads : (std::max)(1U, std::thread::hardware_concurrency()));
         if (context_->handler.blocking()) context_->workers.start(how.worker_threads);
     } catch (...) {
-        give_up();
+        close_all();
         throw;
     }
     {
@@ -149,7 +149,8 @@ TOLLGATE_DECL result<void> server::core::check_settings() const {
     const std::pair<const char*, milliseconds> times[] = {
         {"header_timeout", how.header_timeout}, {"body_timeout", how.body_timeout},
         {"idle_timeout", how.idle_timeout},     {"write_timeout", how.write_timeout},
-        {"handshake_timeout", how.handshake_timeout}, {"linger_timeout", how.linger_timeout}};
+        {"handshake_timeout", how.handshake_timeout}, {"linger_timeout", how.linger_timeout},
+        {"queue_wait_max", how.queue_wait_max}};
     for (const auto& [name, time] : times)
         if (time <= milliseconds{0}) return invalid(std::string{"The server setting "} + name + " must be above zero.");
     const std::pair<const char*, std::size_t> counts[] = {

@@ -2,7 +2,11 @@
 
 #include "fixed_answer.hpp"
 
+#if defined(TOLLGATE_SERVER_ASIO)
+#include <tollgate/server/asio_server.hpp>
+#else
 #include <tollgate/server/server.hpp>
+#endif
 
 #include <chrono>
 
@@ -15,6 +19,7 @@ inline int serve_on_one_core(tollgate::http::handler_ref handler, int argc, char
     settings.port = port_argument(argc, argv);
     settings.threads = 1;
     settings.idle_timeout = std::chrono::minutes{5};  // under valgrind a round may take longer than a minute
+    settings.connections_per_address_max = settings.connections_max;  // all clients have one address
     if (argc > 3) settings.tls = {.certificate_file = argv[2], .key_file = argv[3]};
     tollgate::server server{handler, settings};
     server.run();

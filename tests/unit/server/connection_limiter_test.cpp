@@ -3,40 +3,59 @@
 #include <catch2/catch.hpp>
 
 using namespace tollgate;
+using server_detail::admission;
 using server_detail::connection_limiter;
-using answer = server_detail::connection_limiter::decision;
 
 TEST_CASE("connections are counted in all", "[connection_limiter]") {
-    connection_limiter connections{2, 0};
+    connection_limiter limiter{2, 2};
     const auto one = ip_address::v4(192, 0, 2, 1);
-    CHECK(connections.admit(one) == answer::accepted);
-    CHECK(connections.admit(one) == answer::accepted);
-    CHECK(connections.admit(one) == answer::refused);
-    connections.release(one, answer::refused);
-    CHECK(connections.admit(one) == answer::refused);
-    connections.release(one, answer::accepted);
-    CHECK(connections.admit(one) == answer::accepted);
+    CHECK(limiter.admit(one) == admission::accepted);
+    CHECK(limiter.admit(one) == admission::accepted);
+    CHECK(limiter.admit(one) == admission::full);
+    limiter.release(one, admission::full);
+    CHECK(limiter.admit(one) == admission::full);
+    limiter.release(one, admission::accepted);
+    CHECK(limiter.admit(one) == admission::accepted);
 }
 
 TEST_CASE("connections are counted by address, an IPv6 one by its /64", "[connection_limiter]") {
-    connection_limiter connections{100, 1};
-    CHECK(connections.admit(*ip_address::parse("192.0.2.1")) == answer::accepted);
-    CHECK(connections.admit(*ip_address::parse("192.0.2.2")) == answer::accepted);
-    CHECK(connections.admit(*ip_address::parse("::ffff:192.0.2.1")) == answer::refused);
-    CHECK(connections.admit(*ip_address::parse("2001:db8::1")) == answer::accepted);
-    CHECK(connections.admit(*ip_address::parse("2001:db8::2")) == answer::refused);
-    CHECK(connections.admit(*ip_address::parse("2001:db8:0:1::1")) == answer::accepted);
-    connections.release(*ip_address::parse("2001:db8::1"), answer::accepted);
-    CHECK(connections.admit(*ip_address::parse("2001:db8::2")) == answer::accepted);
+    connection_limiter limiter{100, 1};
+    CHECK(limiter.admit(*ip_address::parse("192.0.2.1")) == admission::accepted);
+    CHECK(limiter.admit(*ip_address::parse("192.0.2.2")) == admission::accepted);
+    CHECK(limiter.admit(*ip_address::parse("::ffff:192.0.2.1")) == admission::address_full);
+    CHECK(limiter.admit(*ip_address::parse("2001:db8::1")) == admission::accepted);
+    CHECK(limiter.admit(*ip_address::parse("2001:db8::2")) == admission::address_full);
+    CHECK(limiter.admit(*ip_address::parse("2001:db8:0:1::1")) == admission::accepted);
+    limiter.release(*ip_address::parse("2001:db8::1"), admission::accepted);
+    CHECK(limiter.admit(*ip_address::parse("2001:db8::2")) == admission::accepted);
 }
 
-TEST_CASE("a flood is not told, but dropped", "[connection_limiter]") {
-    connection_limiter connections{1, 0};
+TEST_CASE("in a full server a connection is counted in place of another one, but not beyond its address' bound",
+          "[connection_limiter]") {
+    connection_limiter limiter{3, 2};
     const auto one = ip_address::v4(192, 0, 2, 1);
-    CHECK(connections.admit(one) == answer::accepted);
-    int told = 0;
-    while (connections.admit(one) == answer::refused) ++told;
-    CHECK(told == 256);
-    connections.release(one, answer::refused);
-    CHECK(connections.admit(one) == answer::refused);
+    const auto other = ip_address::v4(192, 0, 2, 2);
+    CHECK(limiter.admit(one) == admission::accepted);
+    CHECK(limiter.admit(other) == admission::accepted);
+    CHECK(limiter.admit(other) == admission::accepted);
+    CHECK(limiter.admit(other) == admission::address_full);
+    CHECK(limiter.admit(one) == admission::full);
+    CHECK(limiter.replace(one) == admission::accepted);
+    limiter.release(other, admission::accepted);  // the one that was closed
+    CHECK(limiter.admit(other) == admission::full);
+    CHECK(limiter.replace(other) == admission::accepted);
+    limiter.release(one, admission::accepted);
+    CHECK(limiter.admit(other) == admission::address_full);
+    CHECK(limiter.replace(other) == admission::full);
+}
+
+TEST_CASE("a flood is not answered, but dropped", "[connection_limiter]") {
+    connection_limiter limiter{1, 1};
+    const auto one = ip_address::v4(192, 0, 2, 1);
+    CHECK(limiter.admit(one) == admission::accepted);
+    int refused = 0;
+    while (limiter.admit(one) == admission::full) ++refused;
+    CHECK(refused == 256);
+    limiter.release(one, admission::full);
+    CHECK(limiter.admit(one) == admission::full);
 }

@@ -1,4 +1,4 @@
-#include <tollgate/server/server.hpp>
+#include <tollgate/server/asio_server.hpp>
 
 #include <catch2/catch.hpp>
 #include <support/certificate.hpp>
@@ -141,13 +141,13 @@ TEST_CASE("records without a request in them do not keep a connection", "[server
     tls_client client{running.port(), TLS1_3_VERSION};
     client.write(get);
     REQUIRE(client.read_response().status == 200);
-    const auto begun = std::chrono::steady_clock::now();
-    while (client.silent_for(10ms) && std::chrono::steady_clock::now() - begun < 5s) client.update_key();
-    CHECK(std::chrono::steady_clock::now() - begun < 2s);
+    int records = 0;
+    for (; records < 500 && client.silent_for(10ms); ++records) client.update_key();
+    CHECK(records < 500);
     CHECK(client.ends_silently());
 }
 
-TEST_CASE("what is no TLS is responses in its own language, or cut off", "[server][tls]") {
+TEST_CASE("plain HTTP on a TLS port is answered in plain text, and other bytes are cut off", "[server][tls]") {
     tollgate_test::echo_handler handler;
     server running{handler, with_tls()};
     REQUIRE(running.start());
@@ -181,14 +181,14 @@ TEST_CASE("garbage inside a session ends it", "[server][tls]") {
     CHECK(handler.requests == 1);
 }
 
-TEST_CASE("over TLS, too, connections over a bound are told so", "[server][tls]") {
+TEST_CASE("over TLS, too, connections over a bound get 503", "[server][tls]") {
     tollgate_test::echo_handler handler;
     server_settings how = with_tls();
     how.connections_max = 1;
     server running{handler, how};
     REQUIRE(running.start());
     tls_client first{running.port()};
-    first.write(get);
+    first.write(get + get.substr(0, 8));  // not idle: the next request has begun
     CHECK(first.read_response().status == 200);
 
     tls_client second{running.port()};
@@ -198,7 +198,7 @@ TEST_CASE("over TLS, too, connections over a bound are told so", "[server][tls]"
     CHECK(answer.status == 503);
     CHECK(answer.has("Retry-After: "));
     CHECK(second.ends_silently());
-    first.write(get);
+    first.write(get.substr(8));
     CHECK(first.read_response().status == 200);
     CHECK(handler.requests == 2);
 }

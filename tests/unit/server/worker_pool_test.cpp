@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -10,105 +11,151 @@
 #include <thread>
 #include <vector>
 
+using namespace std::chrono_literals;
 using namespace tollgate::server_detail;
 
 namespace {
 
-/// Counts what comes back, and how often it is woken.
-class loop final : public completion_target {
+const worker_pool::time_point start{1h};
+
+/// Counts the items that were completed.
+class counter {
 public:
-    void notify() noexcept override {
+    void add(bool worked) noexcept {
         const std::lock_guard hold{mutex_};
-        woken_with_ = returned_.load();
+        ++(worked ? worked_ : withdrawn_);
         changed_.notify_all();
     }
-    void come_back() noexcept { ++returned_; }
     void wait_for(int count) {
         std::unique_lock hold{mutex_};
-        changed_.wait(hold, [&] { return woken_with_ >= count; });
+        changed_.wait(hold, [&] { return worked_ >= count; });
+    }
+    [[nodiscard]] int withdrawn() {
+        const std::lock_guard hold{mutex_};
+        return withdrawn_;
     }
 
 private:
     std::mutex mutex_;
     std::condition_variable changed_;
-    std::atomic<int> returned_ = 0;
-    int woken_with_ = 0;
+    int worked_ = 0;
+    int withdrawn_ = 0;
 };
 
 class job final : public work_item {
 public:
-    job(loop& from, std::function<void()> what) : from_{from}, what_{std::move(what)} {}
+    job(counter& completed, std::function<void()> what) : completed_{completed}, what_{std::move(what)} {}
     void work() noexcept override { what_(); }
-    completion_target& complete() noexcept override {
-        from_.come_back();
-        return from_;
-    }
+    void complete(bool worked) noexcept override { completed_.add(worked); }
 
 private:
-    loop& from_;
+    counter& completed_;
     std::function<void()> what_;
 };
 
 }  // namespace
 
-TEST_CASE("all work is done, and its loop is woken for it", "[worker_pool]") {
+TEST_CASE("all work is done and completed", "[worker_pool]") {
     for (const unsigned threads : {1U, 4U}) {
-        loop from;
+        counter completed;
         worker_pool pool{10'000};
         pool.start(threads);
         std::atomic<int> done = 0;
         std::vector<std::unique_ptr<job>> jobs;
-        for (int i = 0; i < 5'000; ++i) jobs.push_back(std::make_unique<job>(from, [&] { ++done; }));
-        for (const auto& one : jobs) REQUIRE(pool.submit(*one));
-        from.wait_for(5'000);
+        for (int i = 0; i < 5'000; ++i) jobs.push_back(std::make_unique<job>(completed, [&] { ++done; }));
+        for (const auto& one : jobs) REQUIRE(pool.submit(*one, start));
+        completed.wait_for(5'000);
         CHECK(done == 5'000);
         pool.stop();
     }
 }
 
-TEST_CASE("one that waits holds up nobody while there are other workers", "[worker_pool]") {
-    loop from;
+TEST_CASE("items that wait hold up no others while there are idle workers", "[worker_pool]") {
+    counter completed;
     worker_pool pool{100};
     pool.start(3);
     std::mutex gate;
     gate.lock();
-    job first{from, [&] { const std::lock_guard wait{gate}; }};
-    job second{from, [&] { const std::lock_guard wait{gate}; }};
+    job first{completed, [&] { const std::lock_guard wait{gate}; }};
+    job second{completed, [&] { const std::lock_guard wait{gate}; }};
     std::vector<std::unique_ptr<job>> quick;
-    for (int i = 0; i < 20; ++i) quick.push_back(std::make_unique<job>(from, [] {}));
-    REQUIRE(pool.submit(first));
-    REQUIRE(pool.submit(second));
-    for (const auto& one : quick) REQUIRE(pool.submit(*one));
-    from.wait_for(20);
+    for (int i = 0; i < 20; ++i) quick.push_back(std::make_unique<job>(completed, [] {}));
+    REQUIRE(pool.submit(first, start));
+    REQUIRE(pool.submit(second, start));
+    for (const auto& one : quick) REQUIRE(pool.submit(*one, start));
+    completed.wait_for(20);
     gate.unlock();
-    from.wait_for(22);
+    completed.wait_for(22);
+}
+
+TEST_CASE("an item is completed before its worker begins the next one", "[worker_pool]") {
+    counter completed;
+    worker_pool pool{10};
+    std::mutex gate;
+    gate.lock();
+    job quick{completed, [] {}};
+    job slow{completed, [&] { const std::lock_guard wait{gate}; }};
+    REQUIRE(pool.submit(quick, start));
+    REQUIRE(pool.submit(slow, start));
+    pool.start(1);
+    completed.wait_for(1);
+    gate.unlock();
+    completed.wait_for(2);
 }
 
 TEST_CASE("a full queue takes nothing", "[worker_pool]") {
-    loop from;
+    counter completed;
     worker_pool pool{2};
-    job one{from, [] {}};
-    job two{from, [] {}};
-    job three{from, [] {}};
-    CHECK(pool.submit(one));
-    CHECK(pool.submit(two));
-    CHECK_FALSE(pool.submit(three));
+    job one{completed, [] {}};
+    job two{completed, [] {}};
+    job three{completed, [] {}};
+    CHECK(pool.submit(one, start));
+    CHECK(pool.submit(two, start));
+    CHECK_FALSE(pool.submit(three, start));
     pool.start(1);
-    from.wait_for(2);
-    CHECK(pool.submit(three));
-    from.wait_for(3);
+    completed.wait_for(2);
+    CHECK(pool.submit(three, start));
+    completed.wait_for(3);
+}
+
+TEST_CASE("queued items that are too old are completed without being worked on", "[worker_pool]") {
+    counter completed;
+    worker_pool pool{10};
+    std::atomic<int> done = 0;
+    job old{completed, [&] { ++done; }};
+    job limit{completed, [&] { ++done; }};
+    job young{completed, [&] { ++done; }};
+    REQUIRE(pool.submit(old, start));
+    REQUIRE(pool.submit(limit, start + 2s));
+    REQUIRE(pool.submit(young, start + 3s));
+    pool.withdraw_older_than(start);
+    CHECK(completed.withdrawn() == 0);
+    pool.withdraw_older_than(start + 2s);
+    CHECK(completed.withdrawn() == 1);
+    SECTION("the others are worked on") {
+        pool.start(1);
+        completed.wait_for(2);
+        CHECK(done == 2);
+    }
+    SECTION("unless all are withdrawn") {
+        pool.withdraw_all();
+        CHECK(completed.withdrawn() == 3);
+        pool.start(1);
+        pool.stop();
+        CHECK(done == 0);
+    }
 }
 
 TEST_CASE("a pool that stops does what it has, and takes nothing more", "[worker_pool]") {
-    loop from;
+    counter completed;
     worker_pool pool{10};
     std::atomic<int> done = 0;
-    job one{from, [&] { ++done; }};
-    job two{from, [&] { ++done; }};
-    REQUIRE(pool.submit(one));
+    job one{completed, [&] { ++done; }};
+    job two{completed, [&] { ++done; }};
+    REQUIRE(pool.submit(one, start));
     pool.start(2);
     pool.stop();
     CHECK(done == 1);
-    CHECK_FALSE(pool.submit(two));
+    CHECK_FALSE(pool.submit(two, start));
     pool.stop();
 }

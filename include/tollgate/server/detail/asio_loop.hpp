@@ -10,24 +10,21 @@
 #include <asio/post.hpp>
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
-/// Event loops on an Asio executor. Asio reports when a socket is ready and when a tick is over, and runs tasks later;
-/// nothing else of it is used.
+/// Event loops on an Asio executor. Asio reports when a socket is ready and when a tick is over, and runs tasks later; nothing
+/// else of it is used.
 namespace tollgate::inline v0::server_detail {
 
-/// Memory of one wait, inside what waits: waiting for the next request allocates nothing.
+/// Memory for the operation of one wait, inside the object that waits: to wait for the next request allocates nothing.
 class wait_memory {
 public:
     [[nodiscard]] void* take(std::size_t bytes) {
@@ -64,19 +61,43 @@ struct wait_allocator {
     wait_memory* memory;
 };
 
+/// A handler whose operation lies in such memory.
+template <class Function>
+struct wait_handler {
+    using allocator_type = wait_allocator<std::byte>;
+
+    wait_handler(wait_memory& from, Function called) : memory{&from}, function{std::move(called)} {}
+    [[nodiscard]] allocator_type get_allocator() const noexcept { return allocator_type{*memory}; }
+    void operator()(const std::error_code& failed) { function(failed); }
+
+    wait_memory* memory;
+    Function function;
+};
+
 template <class Executor>
 class asio_loop;
 
 template <class Executor>
 using asio_socket = asio::basic_stream_socket<asio::generic::stream_protocol, Executor>;
 
+/// Closes a socket so that Asio keeps no registration of it: while a child process has a copy of the descriptor, the kernel
+/// would go on reporting it.
+template <class Executor>
+void close_asio_socket(asio_socket<Executor>& one) noexcept {
+    if (!one.is_open()) return;
+    std::error_code failed;
+    const socket_handle socket = one.release(failed);
+    if (!failed) close_socket(socket);
+}
+
 /// A connection on an Asio socket. The wait that is pending owns it.
 template <class Executor>
 class asio_connection final : public connection {
 public:
-    asio_connection(std::shared_ptr<asio_loop<Executor>> loop, asio_socket<Executor> socket, const ip_address& peer,
-                    connection_limiter::decision decision) noexcept
-        : connection{*loop, socket.native_handle(), peer, decision}, loop_{std::move(loop)}, socket_{std::move(socket)} {}
+    asio_connection(std::shared_ptr<asio_loop<Executor>> home, asio_socket<Executor> socket, const ip_address& peer,
+                    admission admitted) noexcept
+        : connection{*home, socket.native_handle(), peer, admitted}, home_{std::move(home)}, socket_{std::move(socket)} {}
+    ~asio_connection() override { close_asio_socket(socket_); }
 
 private:
     struct on_wait_over {
@@ -94,83 +115,95 @@ private:
         asio_connection* waiting;
     };
 
-    void wait_readable() noexcept override { socket_.async_wait(asio::socket_base::wait_read, on_wait_over{*this}); }
-    void wait_writable() noexcept override { socket_.async_wait(asio::socket_base::wait_write, on_wait_over{*this}); }
+    [[nodiscard]] bool wait_readable() noexcept override { return wait(asio::socket_base::wait_read); }
+    [[nodiscard]] bool wait_writable() noexcept override { return wait(asio::socket_base::wait_write); }
+    [[nodiscard]] bool wait(asio::socket_base::wait_type what) noexcept {
+        starting_ = true;
+        bool started = true;
+        try {
+            socket_.async_wait(what, on_wait_over{*this});
+        } catch (...) {
+            started = false;
+        }
+        starting_ = false;
+        return started;
+    }
     void cancel() noexcept override {
         std::error_code ignored;
         socket_.cancel(ignored);
     }
 
     void wait_over() noexcept {
-        const auto inside = loop_->enter();
+        const auto inside = home_->lock();
         on_ready();
     }
 
-    /// The executor is gone, and with it the wait: nobody will call again.
+    /// The executor was destroyed, and the wait with it: no handler will be called.
     void abandon() noexcept {
-        const auto inside = loop_->enter();
+        if (starting_) return;  // the wait could not be started: `wait` returns false
+        const auto inside = home_->lock();
         delete this;
     }
 
-    const std::shared_ptr<asio_loop<Executor>> loop_;  // the executor may end waits after the server was destroyed
+    const std::shared_ptr<asio_loop<Executor>> home_;  // the executor may end waits after the server was destroyed
+    asio_socket<Executor> socket_;
+    wait_memory memory_;
+    bool starting_ = false;
+};
+
+template <class Executor>
+class asio_listener final : public listener {
+public:
+    /// Throws; the socket is closed then.
+    asio_listener(asio_loop<Executor>& home, std::vector<event_loop*> loops, const listening_socket& from)
+        : listener{home, std::move(loops), from.socket}, home_{home}, socket_{home.executor()} {
+        try {
+            socket_.assign(asio::generic::stream_protocol{from.ipv6 ? AF_INET6 : AF_INET, 0}, from.socket);
+        } catch (...) {
+            close_socket(from.socket);
+            throw;
+        }
+    }
+    ~asio_listener() override { close(); }
+
+    /// The port is free when this returns.
+    void close() noexcept {
+        close_asio_socket(socket_);
+        home_.disarm(*this);
+    }
+
+private:
+    [[nodiscard]] bool wait_readable() noexcept override {
+        if (!socket_.is_open()) return true;
+        try {
+            socket_.async_wait(asio::socket_base::wait_read,
+                               wait_handler{memory_, [this, home = home_.shared_from_this()](const std::error_code& failed) {
+                                                const auto inside = home->lock();
+                                                if (!failed && socket_.is_open()) accept_all();
+                                            }});
+            return true;
+        } catch (...) {
+            return false;
+        }
+    }
+    void pause() noexcept override {}  // a wait of Asio ends by itself
+
+    asio_loop<Executor>& home_;
     asio_socket<Executor> socket_;
     wait_memory memory_;
 };
 
-/// Accepts connections at one address and deals them out to loops in turn. Belongs to its loop's thread.
-template <class Executor>
-class asio_listener final : private deadline_wheel::entry {
-public:
-    using loops = std::vector<std::shared_ptr<asio_loop<Executor>>>;
-
-    asio_listener(asio_loop<Executor>& loop, const loops& all, const listening_socket& from)
-        : loop_{loop}, loops_{all.begin(), all.end()}, socket_{loop.executor()} {
-        socket_.assign(asio::generic::stream_protocol{from.ipv6 ? AF_INET6 : AF_INET, 0}, from.socket);
-    }
-    ~asio_listener() { loop_.disarm(*this); }
-
-    void wait() {
-        socket_.async_wait(asio::socket_base::wait_read, [this, loop = loop_.shared_from_this()](const std::error_code& failed) {
-            const auto inside = loop->enter();
-            if (!failed && socket_.is_open()) accept();
-        });
-    }
-
-    /// The port is free when this returns.
-    void close() noexcept {
-        std::error_code ignored;
-        socket_.close(ignored);
-        loop_.disarm(*this);
-    }
-
-private:
-    static constexpr int batch_max = 64;                       // then the connections that are here have their turn
-    static constexpr milliseconds pause_when_exhausted{100};   // long enough not to spin, short enough not to be noticed
-
-    void accept();
-    void deal(const accept_result& got);
-    void on_deadline() noexcept override {
-        if (socket_.is_open()) wait();
-    }
-
-    asio_loop<Executor>& loop_;
-    std::vector<std::weak_ptr<asio_loop<Executor>>> loops_;  // weak: one of them owns this
-    asio_socket<Executor> socket_;
-    std::size_t next_loop_ = 0;
-};
-
-/// A loop on an executor that somebody else runs, perhaps on several threads: so it has a mutex. Unlike a strand that lets
-/// a destructor shut the loop at once, whether or not the executor is still running.
+/// An event loop on an executor, which several threads may run: a mutex keeps them apart. Unlike a strand it lets a destructor
+/// end the loop at once, whether or not the executor is still run.
 template <class Executor>
 class asio_loop final : public event_loop, public std::enable_shared_from_this<asio_loop<Executor>> {
 public:
-    /// `on_drained` is called once, on the loop's thread, when the loop is draining and its last connection is gone.
-    asio_loop(std::shared_ptr<server_context> of, const Executor& executor, std::function<void()> on_drained)
-        : event_loop{std::move(of)}, executor_{executor}, timer_{executor}, on_drained_{std::move(on_drained)} {}
+    asio_loop(std::shared_ptr<server_context> context, const Executor& executor, std::function<void()> on_drained)
+        : event_loop{std::move(context), std::move(on_drained)}, executor_{executor}, timer_{executor} {}
 
     [[nodiscard]] const Executor& executor() const noexcept { return executor_; }
 
-    /// Being on the loop's thread, for as long as this lives.
+    /// Makes the calling thread the loop's thread for as long as this lives.
     class [[nodiscard]] loop_lock {
     public:
         explicit loop_lock(asio_loop& one) : loop_{one.shared_from_this()}, hold_{one.mutex_}, mark_{one.context()} {}
@@ -180,125 +213,94 @@ public:
         const std::unique_lock<std::recursive_mutex> hold_;
         const serving_scope mark_;
     };
-    loop_lock enter() { return loop_lock{*this}; }
-    using event_loop::enter;
+    loop_lock lock() { return loop_lock{*this}; }
 
-    void listen(const typename asio_listener<Executor>::loops& all, const listening_socket& from) {
+    void listen(const std::vector<event_loop*>& all, const listening_socket& from) {
+        const auto inside = lock();
+        this->begin_ticking();  // so that Asio has memory for the timer before memory gets short
         listeners_.push_back(std::make_unique<asio_listener<Executor>>(*this, all, from));
-        listeners_.back()->wait();
-    }
-    void close_listeners() noexcept {
-        for (const auto& one : listeners_) one->close();
+        listeners_.back()->listen();
     }
 
-    /// Runs `task` on the loop's thread.
-    template <class Task>
-    void post(Task task) {
-        asio::post(executor_, [self = this->shared_from_this(), task = std::move(task)] {
-            const auto inside = self->enter();
-            task(*self);
-        });
-    }
-
-    /// Runs `task` now if the loop is free, otherwise later: who comes from within one loop must not wait for another one,
-    /// whose thread may be waiting for his.
-    template <class Task>
-    void run_or_post(Task task) {
+    /// Collects now if no thread is in the loop; otherwise a posted task does. A thread that is in one loop must not wait for
+    /// another loop, whose thread may be waiting for it.
+    void try_collect() noexcept {
         const std::unique_lock free{mutex_, std::try_to_lock};
-        if (!free) return post(std::move(task));
-        const auto inside = enter();
-        task(*this);
+        if (!free) return;
+        const auto inside = lock();
+        this->collect();
     }
 
-    /// Ends everything now, from any thread, even if the executor never runs again. The handler is not called any more,
-    /// but for calls that workers have under way; `reclaim` takes back what these had, after they have ended.
+    /// Ends everything now, from any thread, even if the executor is never run again. The handler is not called any more, except
+    /// for calls that workers have begun; `reclaim` takes their connections back after they have ended.
     void shut() noexcept {
-        const auto inside = enter();
-        close_listeners();
-        this->drain(milliseconds{0});
-        this->cut_off();
+        const auto inside = lock();
         shut_ = true;
+        this->request_drain(milliseconds{0});
+        this->collect();
         timer_.cancel();
     }
     void reclaim() noexcept {
-        const auto inside = enter();
+        const auto inside = lock();
         this->collect();
     }
 
 private:
-    friend asio_listener<Executor>;
-
-    void post_collect() noexcept override {
-        post([](asio_loop& self) { self.collect(); });
+    bool wake() noexcept override {
+        try {
+            asio::post(executor_, [self = this->shared_from_this()] {
+                const auto inside = self->lock();
+                self->collect();
+            });
+            return true;
+        } catch (...) {
+            return false;
+        }
     }
 
-    void start_ticking() noexcept override {
-        next_tick_ = clock::now() + this->tick_length();
-        wait_for_tick();
+    [[nodiscard]] bool start_ticking() noexcept override { return wait_for_tick(); }
+    void stop_ticking() noexcept override { timer_.cancel(); }  // or a stop would take as long as a tick
+
+    [[nodiscard]] bool wait_for_tick() noexcept {
+        if (shut_) return false;
+        try {
+            timer_.expires_at(this->next_tick());
+            timer_.async_wait(wait_handler{tick_memory_, [self = this->shared_from_this()](const std::error_code& cancelled) {
+                const auto inside = self->lock();
+                if (cancelled || self->shut_ || !self->tick(clock::now())) return;
+                if (!self->wait_for_tick()) self->ticks_failed();
+            }});
+            return true;
+        } catch (...) {
+            return false;
+        }
     }
 
-    void wait_for_tick() {
-        timer_.expires_at(next_tick_);
-        timer_.async_wait([self = this->shared_from_this()](const std::error_code& cancelled) {
-            const auto inside = self->enter();
-            if (cancelled || self->shut_) return;
-            std::uint64_t ticks = 0;
-            for (const auto now = clock::now(); self->next_tick_ <= now; ++ticks) self->next_tick_ += self->tick_length();
-            if (self->tick(ticks)) self->wait_for_tick();
-        });
+    [[nodiscard]] connection* make_connection(socket_handle socket, const ip_address& peer, admission admitted) noexcept override {
+        asio_socket<Executor> own{executor_};
+        try {
+            own.assign(asio::generic::stream_protocol{peer.is_v4() ? AF_INET : AF_INET6, 0}, socket);
+        } catch (...) {
+            close_socket(socket);
+            return nullptr;
+        }
+        connection* const made =
+            new (std::nothrow) asio_connection<Executor>{this->shared_from_this(), std::move(own), peer, admitted};
+        if (made == nullptr) close_asio_socket(own);
+        return made;
+    }
+    void close_listeners() noexcept override {
+        for (const auto& one : listeners_) one->close();  // not destroyed: a handler of theirs may be about to run
     }
 
-    void add_connection(socket_handle socket, const ip_address& peer, connection_limiter::decision decision) noexcept override;
-    void on_drained() noexcept override {
-        timer_.cancel();  // or a stop would take as long as a tick
-        on_drained_();
-    }
-
-    using clock = std::chrono::steady_clock;
+    using clock = event_loop::clock;
 
     const Executor executor_;
     asio::basic_waitable_timer<clock, asio::wait_traits<clock>, Executor> timer_;
-    clock::time_point next_tick_{};
+    wait_memory tick_memory_;
     std::vector<std::unique_ptr<asio_listener<Executor>>> listeners_;
     std::recursive_mutex mutex_;  // recursive: a handler may stop its own server
     bool shut_ = false;
-    const std::function<void()> on_drained_;
 };
-
-template <class Executor>
-void asio_listener<Executor>::accept() {
-    for (int i = 0; i < batch_max; ++i) {
-        const accept_result got = accept_one(socket_.native_handle());
-        if (got.state == accept_state::exhausted) return loop_.arm(*this, pause_when_exhausted);
-        if (got.state == accept_state::none) break;
-        deal(got);
-    }
-    wait();
-}
-
-template <class Executor>
-void asio_listener<Executor>::deal(const accept_result& got) {
-    connection_limiter& connections = loop_.context().connections;
-    const auto decision = connections.admit(got.peer);
-    if (decision == connection_limiter::decision::dropped) return close_socket(got.socket);
-    next_loop_ = (next_loop_ + 1) % loops_.size();
-    const auto to = loops_[next_loop_].lock();
-    if (to.get() == &loop_) return loop_.add_connection(got.socket, got.peer, decision);
-    if (to && to->enqueue_accepted(got.socket, got.peer, decision)) return;
-    close_socket(got.socket);
-    connections.release(got.peer, decision);
-}
-
-template <class Executor>
-void asio_loop<Executor>::add_connection(socket_handle socket, const ip_address& peer, connection_limiter::decision decision) noexcept {
-    connection* made = nullptr;
-    asio_socket<Executor> own{executor_};
-    std::error_code failed;
-    own.assign(asio::generic::stream_protocol{peer.is_v4() ? AF_INET : AF_INET6, 0}, socket, failed);
-    if (failed) close_socket(socket);
-    else made = new (std::nothrow) asio_connection<Executor>{this->shared_from_this(), std::move(own), peer, decision};
-    if (made != nullptr) made->begin();
-    else this->context().connections.release(peer, decision);
-}
 
 }  // namespace tollgate::server_detail

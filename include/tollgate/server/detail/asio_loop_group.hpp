@@ -1,44 +1,52 @@
 #pragma once
 
 #include <tollgate/server/detail/asio_loop.hpp>
-#include <tollgate/server/detail/server_context.hpp>
 #include <tollgate/server/detail/event_loop_group.hpp>
+#include <tollgate/server/detail/server_context.hpp>
+
+#include <asio/executor_work_guard.hpp>
+#include <asio/io_context.hpp>
 
 #include <concepts>
 #include <cstddef>
 #include <memory>
+#include <thread>
 #include <utility>
 #include <vector>
 
 namespace tollgate::inline v0::server_detail {
 
-/// Lanes on an executor that somebody else runs.
+/// Asio loops on an executor that the caller runs.
 template <class Executor>
 class asio_loop_group final : public event_loop_group {
     using loop_type = asio_loop<Executor>;
 
 public:
-    asio_loop_group(const std::shared_ptr<server_context>& of, std::size_t loops, const Executor& executor)
-        : context_{of}, executor_{executor}, drained_{std::make_shared<drain_count>(loops)} {
-        while (loops_.size() < loops)
-            loops_.push_back(std::make_shared<loop_type>(of, executor, [count = drained_] { count->one_drained(); }));
+    asio_loop_group(const std::shared_ptr<server_context>& context, const std::vector<Executor>& executors)
+        : context_{context}, executors_{executors}, drained_{std::make_shared<drain_count>(executors.size())} {
+        for (const Executor& one : executors)
+            loops_.push_back(std::make_shared<loop_type>(context, one, [count = drained_] { count->one_drained(); }));
     }
     ~asio_loop_group() override { close(); }
 
     void listen(const std::vector<listening_socket>& from) override {
+        std::vector<event_loop*> all;
+        for (const auto& one : loops_) all.push_back(one.get());
         for (std::size_t i = 0; i < from.size(); ++i) {
-            const auto& one = loops_[i % loops_.size()];
-            const auto inside = one->enter();
-            one->listen(loops_, from[i]);
+            try {
+                loops_[i % loops_.size()]->listen(all, from[i]);
+            } catch (...) {
+                while (++i < from.size()) close_socket(from[i].socket);
+                throw;
+            }
         }
     }
 
     void drain(milliseconds deadline) override {
-        for (const auto& one : loops_)
-            one->run_or_post([deadline](loop_type& self) {
-                self.close_listeners();
-                self.drain(deadline);
-            });
+        for (const auto& one : loops_) {
+            one->request_drain(deadline);
+            one->try_collect();
+        }
     }
 
     void wait() override { drained_->wait(); }
@@ -46,9 +54,11 @@ public:
 
     [[nodiscard]] bool needs_this_thread() const noexcept override {
         if (serving_scope::inside(*context_)) return true;
-        if constexpr (requires { { executor_.running_in_this_thread() } -> std::same_as<bool>; })
-            return executor_.running_in_this_thread();
-        else return false;
+        if constexpr (requires(const Executor& one) { { one.running_in_this_thread() } -> std::same_as<bool>; }) {
+            for (const Executor& one : executors_)
+                if (one.running_in_this_thread()) return true;
+        }
+        return false;
     }
 
     void close() noexcept override {
@@ -62,10 +72,54 @@ private:
     static constexpr milliseconds grace = seconds{1};  // for the executor to close what the deadline has cut off
 
     const std::shared_ptr<server_context> context_;
-    const Executor executor_;
+    const std::vector<Executor> executors_;
     const std::shared_ptr<drain_count> drained_;
-    std::vector<std::shared_ptr<loop_type>> loops_;  // stays the same: somebody may stop us again meanwhile
+    std::vector<std::shared_ptr<loop_type>> loops_;  // stays the same: another thread may call `drain` meanwhile
     bool closed_ = false;
+};
+
+/// Asio loops on threads of the server: one `io_context` and one thread each.
+class asio_thread_group final : public event_loop_group {
+    using executor = asio::io_context::executor_type;
+
+public:
+    asio_thread_group(const std::shared_ptr<server_context>& context, std::size_t loops) : context_{context} {
+        std::vector<executor> executors;
+        while (contexts_.size() < loops) {
+            contexts_.push_back(std::make_unique<asio::io_context>(1));
+            executors.push_back(contexts_.back()->get_executor());
+            work_.emplace_back(executors.back());
+        }
+        loops_ = std::make_unique<asio_loop_group<executor>>(context, executors);
+    }
+    ~asio_thread_group() override { close(); }
+
+    void listen(const std::vector<listening_socket>& from) override {
+        loops_->listen(from);
+        threads_.reserve(contexts_.size());
+        for (const auto& one : contexts_)
+            threads_.emplace_back([this, &context = *one] {
+                const serving_scope mark{*context_};
+                context.run();
+            });
+    }
+    void drain(milliseconds deadline) override { loops_->drain(deadline); }
+    void wait() override { loops_->wait(); }
+    void wait(milliseconds) override { loops_->wait(); }
+    [[nodiscard]] bool needs_this_thread() const noexcept override { return serving_scope::inside(*context_); }
+    void close() noexcept override {
+        loops_->close();
+        work_.clear();
+        for (std::thread& one : threads_) one.join();
+        threads_.clear();
+    }
+
+private:
+    const std::shared_ptr<server_context> context_;
+    std::vector<std::unique_ptr<asio::io_context>> contexts_;
+    std::vector<asio::executor_work_guard<executor>> work_;
+    std::unique_ptr<asio_loop_group<executor>> loops_;
+    std::vector<std::thread> threads_;
 };
 
 }  // namespace tollgate::server_detail

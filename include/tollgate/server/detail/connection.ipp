@@ -9,35 +9,35 @@
 
 namespace tollgate::inline v0::server_detail {
 
-TOLLGATE_DECL connection::connection(event_loop& loop, socket_handle socket, const ip_address& peer,
-                                     connection_limiter::decision decision) noexcept
-    : loop_{loop}, peer_{peer}, socket_{socket}, admitted_as_{decision} {
-    loop_.enter(*this);
+TOLLGATE_DECL connection::connection(event_loop& loop, socket_handle socket, const ip_address& peer, admission admitted) noexcept
+    : loop_{loop}, peer_{peer}, socket_{socket}, admitted_{admitted} {
+    loop_.add(*this);
 }
 
 TOLLGATE_DECL connection::~connection() {
     if (workspace_) close_workspace();
-    loop_.context().connections.release(peer_, admitted_as_);
-    loop_.leave(*this);
+    loop_.context().limiter.release(peer_, admitted_);
+    loop_.remove(*this);
 }
 
-TOLLGATE_DECL void connection::begin() noexcept {
-    proceed([this] { return first_step(); });
-}
+TOLLGATE_DECL void connection::begin() noexcept { handle(event::accepted); }
 
 TOLLGATE_DECL void connection::on_ready() noexcept {
     waiting_ = false;
-    proceed([this] { return resume(); });
+    switch (std::exchange(interruption_, interruption::none)) {
+        case interruption::none: break;
+        case interruption::draining: return handle(event::draining);
+        case interruption::replaced: return handle(event::replaced);
+        case interruption::timed_out: return handle(event::timed_out);
+        case interruption::cut_off: return handle(event::cut_off);
+    }
+    handle(event::ready);
 }
 
 TOLLGATE_DECL void connection::on_completed() noexcept {
-    proceed([this] {
-        phase_ = phase::reading;
-        if (interruption_ == interruption::cut_off) return next::end;
-        interruption_ = interruption::none;
-        const next then = after_send(after_output_, sent_);
-        return then == next::again ? serve() : then;
-    });
+    const bool withdrawn = std::exchange(withdrawn_, false);
+    if (std::exchange(interruption_, interruption::none) == interruption::cut_off) return handle(event::cut_off);
+    handle(withdrawn ? event::withdrawn : event::completed);
 }
 
 TOLLGATE_DECL void connection::interrupt(interruption why) noexcept {
@@ -47,143 +47,162 @@ TOLLGATE_DECL void connection::interrupt(interruption why) noexcept {
 }
 
 TOLLGATE_DECL void connection::on_deadline() noexcept {
-    // A worker takes the time that the handler needs; ends of that are the handler's own business.
-    if (phase_ != phase::working) interrupt(interruption::timed_out);
+    if (state_ != connection_state::working) interrupt(interruption::timed_out);
 }
 
-template <class Step>
-TOLLGATE_DECL void connection::proceed(Step step) noexcept {
-    const auto guarded = [](auto&& one) noexcept {
+TOLLGATE_DECL void connection::handle(event what) noexcept {
+    while (what != event::none) {
+        const connection_transition next = transition_of(state_, what);
+        state_ = next.to;
+        if (next.action == connection_action::close) {
+            delete this;
+            return;
+        }
         try {
-            return one();
+            what = perform(next.action);
         } catch (...) {
-            return next::end;  // out of memory: this connection is lost, the others go on
+            what = event::broken;  // out of memory: this connection is lost, the others go on
         }
-    };
-    next then = guarded(step);
-    while (then == next::work) {
-        phase_ = phase::working;
-        if (loop_.context().workers.submit(*this)) return;
-        phase_ = phase::reading;
-        then = guarded([this] { return refuse(http::status::service_unavailable, "The server is busy. Try again in a moment."); });
-    }
-    switch (then) {
-        case next::wait_readable:
-            waiting_ = true;
-            return wait_readable();
-        case next::wait_writable:
-            waiting_ = true;
-            return wait_writable();
-        case next::again:
-        case next::work:
-        case next::end: delete this;
     }
 }
 
-TOLLGATE_DECL connection::next connection::first_step() {
-    if (const auto context = loop_.context().tls()) tls_ = std::make_unique<tls_stream>(context);
-    // A TLS client can read what we say only after a handshake.
-    else if (admitted_as_ == connection_limiter::decision::refused) return reject_overload();
-    expect(tls_ ? deadline::handshake : deadline::head);
-    return next::wait_readable;
+TOLLGATE_DECL connection_event connection::perform(connection_action what) {
+    switch (what) {
+        case connection_action::choose_protocol: return begin_tls();
+        case connection_action::await_next_request: deadline_ = deadline::none; [[fallthrough]];
+        case connection_action::await_input:
+            arm_deadline();
+            return await(wait_readable());
+        case connection_action::await_output:
+            arm_deadline();
+            return await(wait_writable());
+        case connection_action::receive: return receive_input();
+        case connection_action::decrypt: return decrypt();
+        case connection_action::submit:
+            return loop_.context().workers.submit(*this, loop_.now()) ? event::none : event::queue_full;
+        case connection_action::report_work: return resume_output(sent_);
+        case connection_action::send: return resume_output(transmit());
+        case connection_action::refuse_connection:
+            return refuse(http::status::service_unavailable, "The server has too many connections. Try again in a moment.");
+        case connection_action::refuse_busy:
+            return refuse(http::status::service_unavailable, "The server is busy. Try again in a moment.");
+        case connection_action::refuse_slow:
+            return refuse(http::status::request_timeout, "The request took too long to arrive.");
+        case connection_action::finish: return finish();
+        case connection_action::linger_anew: arm_linger(); [[fallthrough]];
+        case connection_action::linger: return discard_input();
+        case connection_action::extend_linger: return extend_linger();
+        case connection_action::none:
+        case connection_action::close: break;
+    }
+    return event::none;
 }
 
-TOLLGATE_DECL connection::next connection::resume() {
-    switch (std::exchange(interruption_, interruption::none)) {
-        case interruption::none: break;
-        case interruption::stopping:
-            // A request may have come at the last moment; if not, `await_bytes` ends the connection.
-            if (phase_ == phase::lingering) expect_end();
-            break;
-        case interruption::cut_off: return next::end;
-        case interruption::timed_out:
-            if (phase_ == phase::lingering && lingers_on()) break;
-            if (phase_ == phase::reading && (deadline_ == deadline::head || deadline_ == deadline::body) && workspace_)
-                return refuse(http::status::request_timeout, "The request took too long to arrive.");
-            return next::end;
-    }
-    switch (phase_) {
-        case phase::lingering: return linger();
-        case phase::writing: {
-            const next then = after_send(after_output_, transmit());
-            return then == next::again ? serve() : then;
-        }
-        case phase::reading:
-        case phase::working: break;
-    }
-    return read();
+TOLLGATE_DECL connection_event connection::await(bool wait_started) noexcept {
+    if (!wait_started) return event::broken;
+    waiting_ = true;
+    if (interruption_ != interruption::none) cancel();  // the handler of this connection has stopped the server
+    return event::none;
 }
 
-TOLLGATE_DECL connection::next connection::read() {
+TOLLGATE_DECL connection_event connection::begin_tls() {
+    if (const auto context = loop_.context().tls()) {
+        tls_ = std::make_unique<tls_stream>(context);
+        return event::tls;
+    }
+    return admitted_ == admission::accepted ? event::plain : event::over_limit;
+}
+
+TOLLGATE_DECL connection_event connection::receive_input() {
     if (!workspace_) open_workspace();
-    if (tls_) return read_ciphertext();
+    if (tls_) return receive_ciphertext();
     const std::span<char> space = workspace_->session.input_space();
-    if (space.empty()) return next::end;
+    if (space.empty()) return event::broken;
     const io_result got = receive(socket_, space);
-    if (got.state == io_state::closed) return next::end;
+    if (got.state == io_state::closed) return event::broken;
     workspace_->session.received(got.bytes);
     return serve();
 }
 
-TOLLGATE_DECL connection::next connection::read_ciphertext() {
+TOLLGATE_DECL connection_event connection::receive_ciphertext() {
     tls_wire& wire = workspace_->wire;
     const io_result got = receive(socket_, wire.input_space());
-    if (got.state == io_state::closed) return next::end;
+    if (got.state == io_state::closed) return event::broken;
     wire.end = got.bytes;
-
-    if (!tls_->handshake_done()) {
-        switch (tls_->handshake(wire)) {
-            case tls_step::done: break;
-            case tls_step::wants_bytes: return after_send(http1_session::state::idle, transmit());
-            case tls_step::plain_http:
-                tls_.reset();
-                workspace_->wire.begin = workspace_->wire.end = 0;
-                workspace_->session.begin(peer_, false);
-                return refuse(http::status::bad_request, "This port speaks TLS: use https.");
-            case tls_step::closed:
-            case tls_step::failed:
-                (void)transmit();  // the alert
-                return next::end;
-        }
-        if (admitted_as_ == connection_limiter::decision::refused) return reject_overload();
-        expect(deadline::head);
+    if (tls_->handshake_done()) return decrypt();
+    switch (tls_->handshake(wire)) {
+        case tls_step::done: return admitted_ == admission::accepted ? event::handshake_done : event::over_limit;
+        case tls_step::wants_bytes: return outcome(http1_session::state::idle, transmit());
+        case tls_step::plain_http:
+            tls_.reset();
+            wire.begin = wire.end = 0;
+            workspace_->session.begin(peer_, false);
+            return refuse(http::status::bad_request, "This port speaks TLS: use https.");
+        case tls_step::closed:
+        case tls_step::failed: break;
     }
-    return decrypt();
+    (void)transmit();  // the alert
+    return event::broken;
 }
 
-TOLLGATE_DECL connection::next connection::decrypt() {
-    // All of the wire's bytes at once, so that all their requests are answered in one batch.
+TOLLGATE_DECL connection_event connection::decrypt() {
+    // All ciphertext at once, so that all its requests are answered in one batch.
     do {
         const std::span<char> space = workspace_->session.input_space();
-        if (space.empty()) return next::end;
+        if (space.empty()) return event::broken;
         const auto got = tls_->read(workspace_->wire, space);
         if (got.step == tls_step::wants_bytes) break;
-        if (got.step == tls_step::closed) break;  // what came before the goodbye still wants its answer
+        if (got.step == tls_step::closed) break;  // requests before the close_notify are still answered
         if (got.step != tls_step::done) {
             (void)transmit();
-            return next::end;
+            return event::broken;
         }
         workspace_->session.received(got.bytes);
-    } while (tls_->holds(workspace_->wire));
+    } while (tls_->has_input(workspace_->wire));
     return serve();
 }
 
-TOLLGATE_DECL connection::next connection::serve() {
+TOLLGATE_DECL connection_event connection::serve() {
     for (;;) {
         const http1_session::state now = workspace_->session.serve(loop_.responding(), http::thread_kind::io);
         if (now == http1_session::state::needs_worker) {
             workspace_->date = loop_.date();
-            return next::work;
+            return event::worker_needed;
         }
-        const next then = after_send(now, transmit());
-        if (then != next::again) return then;
+        const io_state sent = transmit();
+        if (now != http1_session::state::output_full || sent != io_state::done) return outcome(now, sent);
     }
 }
 
+TOLLGATE_DECL connection_event connection::outcome(http1_session::state session, io_state sent) {
+    if (sent == io_state::closed) return event::broken;
+    if (sent == io_state::would_block) {
+        after_output_ = session;
+        return event::output_pending;
+    }
+    if (session == http1_session::state::closing || (tls_ && tls_->ended())) return event::session_over;
+    if (!workspace_->empty())
+        return session == http1_session::state::in_body ? event::body_pending : event::head_pending;
+    const bool answered = workspace_->session.responses() > 0;
+    close_workspace();
+    if (loop_.context().stopping.load(std::memory_order_relaxed)) return event::session_over;
+    if (answered) return event::all_answered;
+    return tls_ && !tls_->handshake_done() ? event::handshake_pending : event::nothing_new;
+}
+
+TOLLGATE_DECL connection_event connection::resume_output(io_state sent) {
+    if (after_output_ == http1_session::state::output_full && sent == io_state::done) return serve();
+    return outcome(after_output_, sent);
+}
+
 TOLLGATE_DECL void connection::work() noexcept {
-    const server_context& of = loop_.context();
-    const serving_scope mark{of};
-    const response_context with{of.handler, workspace_->date.view(), of.stopping};
+    if (is_broken(socket_)) {  // the client has reset the connection while the request waited
+        sent_ = io_state::closed;
+        return;
+    }
+    const server_context& context = loop_.context();
+    const serving_scope mark{context};
+    const response_context with{context.handler, workspace_->date.view(), context.stopping};
     try {
         after_output_ = workspace_->session.serve(with, http::thread_kind::worker);
         sent_ = transmit();
@@ -192,86 +211,52 @@ TOLLGATE_DECL void connection::work() noexcept {
     }
 }
 
-TOLLGATE_DECL completion_target& connection::complete() noexcept {
-    event_loop& loop = loop_;
-    loop.complete(*this);
-    return loop;
+TOLLGATE_DECL void connection::complete(bool worked) noexcept {
+    withdrawn_ = !worked;
+    loop_.enqueue_completed(*this);
 }
 
-TOLLGATE_DECL connection::next connection::after_send(http1_session::state then, io_state sent) {
-    switch (sent) {
-        case io_state::closed: return next::end;
-        case io_state::would_block:
-            // Nothing is read as long as the client does not take what it asked for.
-            after_output_ = then;
-            if (phase_ != phase::writing) expect(deadline::write);
-            phase_ = phase::writing;
-            return next::wait_writable;
-        case io_state::done: break;
-    }
-    phase_ = phase::reading;
-    if (then == http1_session::state::closing) return finish();
-    if (then == http1_session::state::output_full) return next::again;
-    return await_bytes(then);
-}
-
-TOLLGATE_DECL connection::next connection::refuse(http::status status, std::string_view reason) {
+TOLLGATE_DECL connection_event connection::refuse(http::status status, std::string_view reason) {
     if (!workspace_) open_workspace();
     workspace_->session.refuse(status, reason, loop_.responding());
-    return after_send(http1_session::state::closing, transmit());
+    return outcome(http1_session::state::closing, transmit());
 }
 
-TOLLGATE_DECL connection::next connection::reject_overload() {
-    return refuse(http::status::service_unavailable, "The server has too many connections. Try again in a moment.");
-}
-
-TOLLGATE_DECL connection::next connection::await_bytes(http1_session::state then) {
-    const bool responded = workspace_->session.responses() > 0;
-    answered_before_ = answered_before_ || responded;
-    if (tls_ && tls_->ended()) return finish();
-    if (workspace_->empty()) {
-        close_workspace();
-        if (loop_.context().stopping.load(std::memory_order_relaxed)) return finish();
-        // Only an answer begins a new rest: bytes that came to nothing, as parts of TLS records may, buy no time.
-        if (answered_before_ && (deadline_ != deadline::idle || responded)) expect(deadline::idle);
-    } else {
-        // Absolute for one message: the trickle of a byte now and then buys no time.
-        const deadline what = then == http1_session::state::in_body ? deadline::body : deadline::head;
-        const std::uint64_t count = workspace_->session.responses();
-        if (deadline_ != what || expected_since_ != count) expect(what);
-        expected_since_ = count;
-    }
-    return next::wait_readable;
-}
-
-TOLLGATE_DECL connection::next connection::finish() {
-    const bool lingers = workspace_ && workspace_->session.needs_linger();
+TOLLGATE_DECL connection_event connection::finish() {
+    const bool client_may_send = workspace_ && workspace_->session.needs_linger();
     if (tls_) {
         if (!workspace_) open_workspace();
         tls_->close_notify(workspace_->wire);
         (void)transmit();
     }
-    if (!lingers) return next::end;
-    // Closing now would make the kernel answer what the client still sends with a reset, which destroys our answer.
+    if (!client_may_send) return event::finished;
+    // Closing now would make the kernel answer what the client still sends with a reset, which destroys our response.
     end_sending(socket_);
     close_workspace();
-    phase_ = phase::lingering;
-    expect_end();
-    return linger();
+    arm_linger();
+    return discard_input();
 }
 
-TOLLGATE_DECL connection::next connection::linger() {
-    constexpr std::size_t reads_max = 16;                           // then other connections have their turn
-    constexpr std::uint32_t lingered_bytes_max = 16 * 1024 * 1024;  // more is not a client on its way to our answer
+TOLLGATE_DECL connection_event connection::discard_input() {
+    constexpr std::size_t reads_max = 16;                            // then other connections have their turn
+    constexpr std::uint32_t discarded_bytes_max = 16 * 1024 * 1024;  // a client that sends more does not read the response
     std::array<char, 16 * 1024> ignored;
     for (std::size_t i = 0; i < reads_max; ++i) {
         const io_result got = receive(socket_, ignored);
-        if (got.state == io_state::closed) return next::end;
+        if (got.state == io_state::closed) return event::finished;
         if (got.state == io_state::would_block) break;
-        lingered_bytes_ += static_cast<std::uint32_t>(got.bytes);
-        if (lingered_bytes_ > lingered_bytes_max) return next::end;
+        discarded_bytes_ += static_cast<std::uint32_t>(got.bytes);
+        if (discarded_bytes_ > discarded_bytes_max) return event::finished;
     }
-    return next::wait_readable;
+    return event::client_may_send;
+}
+
+TOLLGATE_DECL connection_event connection::extend_linger() noexcept {
+    const milliseconds waited = ++linger_extensions_ * linger_while_stopping;
+    const server_context& context = loop_.context();
+    if (!context.stopping || waited >= context.settings.linger_timeout || !is_sending(socket_)) return event::finished;
+    arm_linger();
+    return discard_input();
 }
 
 TOLLGATE_DECL io_state connection::transmit() {
@@ -307,24 +292,34 @@ TOLLGATE_DECL void connection::open_workspace() {
 
 TOLLGATE_DECL void connection::close_workspace() noexcept { loop_.workspaces().give(std::move(workspace_)); }
 
-TOLLGATE_DECL void connection::expect_end() noexcept {
+TOLLGATE_DECL void connection::arm_deadline() noexcept {
+    deadline wanted = deadline::none;
+    switch (state_) {
+        case connection_state::handshaking: wanted = deadline::handshake; break;
+        case connection_state::fresh:
+        case connection_state::in_head: wanted = deadline::head; break;
+        case connection_state::in_body: wanted = deadline::body; break;
+        case connection_state::idle: wanted = deadline::idle; break;
+        case connection_state::sending: wanted = deadline::write; break;
+        case connection_state::connected:
+        case connection_state::working:
+        case connection_state::lingering:
+        case connection_state::closed:
+        case connection_state::count_: return;
+    }
+    const std::uint64_t responses = workspace_ && wanted != deadline::write ? workspace_->session.responses() : 0;
+    if (deadline_ == wanted && responses_at_arming_ == responses) return;
+    if (wanted == deadline::idle) loop_.move_to_front(*this);
+    deadline_ = wanted;
+    responses_at_arming_ = responses;
+    loop_.arm(*this, wanted);
+}
+
+TOLLGATE_DECL void connection::arm_linger() noexcept {
     deadline_ = deadline::linger;
-    const milliseconds patience = loop_.context().settings.linger_timeout;
-    loop_.arm(*this, loop_.context().stopping ? (std::min)(patience, linger_while_stopping) : patience);
-}
-
-/// Whether a client that is still taking its last answers gets more time; patience is short only in a server that stops.
-TOLLGATE_DECL bool connection::lingers_on() noexcept {
-    const milliseconds had = ++lingered_times_ * linger_while_stopping;
-    if (!loop_.context().stopping || had >= loop_.context().settings.linger_timeout || !is_sending(socket_)) return false;
-    expect_end();
-    return true;
-}
-
-TOLLGATE_DECL void connection::expect(deadline what) noexcept {
-    deadline_ = what;
-    expected_since_ = 0;
-    loop_.arm(*this, what);
+    const server_context& context = loop_.context();
+    const milliseconds patience = context.settings.linger_timeout;
+    loop_.arm(*this, context.stopping ? (std::min)(patience, linger_while_stopping) : patience);
 }
 
 }  // namespace tollgate::server_detail

@@ -3,6 +3,7 @@
 #include <tollgate/server/detail/connection_limiter.hpp>
 
 #include <functional>
+#include <limits>
 #include <new>
 #include <string_view>
 
@@ -19,35 +20,51 @@ TOLLGATE_DECL std::size_t connection_limiter::key_hash::operator()(const key& on
     return std::hash<std::string_view>{}({reinterpret_cast<const char*>(one.data()), one.size()});
 }
 
-TOLLGATE_DECL connection_limiter::decision connection_limiter::admit(const ip_address& from) noexcept {
+TOLLGATE_DECL admission connection_limiter::admit(const ip_address& from) noexcept {
     const std::lock_guard hold{mutex_};
-    bool over = connections_ >= connections_max_;
-    if (!over && per_address_max_ != 0) {
-        try {
-            std::size_t& theirs = by_address_[key_of(from)];
-            over = theirs >= per_address_max_;
-            if (!over) ++theirs;
-        } catch (const std::bad_alloc&) {
-            return decision::dropped;
-        }
-    }
-    if (over) {
-        if (refused_ >= refused_max) return decision::dropped;
-        ++refused_;
-        return decision::refused;
-    }
-    ++connections_;
-    return decision::accepted;
+    const admission admitted = admit_below(connections_max_, from);
+    if (admitted != admission::full && admitted != admission::address_full) return admitted;
+    if (refusals_ >= refusals_max) return admission::dropped;
+    ++refusals_;
+    return admitted;
 }
 
-TOLLGATE_DECL void connection_limiter::release(const ip_address& from, decision as) noexcept {
+TOLLGATE_DECL admission connection_limiter::replace(const ip_address& from) noexcept {
     const std::lock_guard hold{mutex_};
-    if (as == decision::refused) {
-        --refused_;
+    const admission admitted = admit_below((std::numeric_limits<std::size_t>::max)(), from);
+    if (admitted != admission::accepted) return admission::full;
+    --refusals_;
+    return admitted;
+}
+
+TOLLGATE_DECL admission connection_limiter::admit_below(std::size_t connections_max, const ip_address& from) noexcept {
+    // The address first: its bound holds for a connection that could replace another one, too.
+    if (per_address_max_ < connections_max_) {
+        try {
+            const auto [theirs, added] = by_address_.try_emplace(key_of(from), 0U);
+            if (theirs->second >= per_address_max_) return admission::address_full;
+            if (connections_ >= connections_max) {
+                if (added) by_address_.erase(theirs);
+                return admission::full;
+            }
+            ++theirs->second;
+        } catch (const std::bad_alloc&) {
+            return admission::dropped;
+        }
+    }
+    if (connections_ >= connections_max) return admission::full;
+    ++connections_;
+    return admission::accepted;
+}
+
+TOLLGATE_DECL void connection_limiter::release(const ip_address& from, admission admitted) noexcept {
+    const std::lock_guard hold{mutex_};
+    if (admitted != admission::accepted) {
+        --refusals_;
         return;
     }
     --connections_;
-    if (per_address_max_ == 0) return;
+    if (per_address_max_ >= connections_max_) return;
     const auto theirs = by_address_.find(key_of(from));
     if (theirs != by_address_.end() && --theirs->second == 0) by_address_.erase(theirs);
 }

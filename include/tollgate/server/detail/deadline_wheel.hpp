@@ -38,7 +38,7 @@ public:
     deadline_wheel(const deadline_wheel&) = delete;
     deadline_wheel& operator=(const deadline_wheel&) = delete;
 
-    /// Due `ticks` ticks from now, at the least one, whatever was said before.
+    /// Due `ticks` ticks from now, at least one, whatever it was before.
     void arm(entry& one, std::uint64_t ticks) noexcept {
         one.due_ = now_ + (ticks == 0 ? 1 : ticks);
         if (one.next_ == nullptr || one.due_ < one.seen_) place(one);

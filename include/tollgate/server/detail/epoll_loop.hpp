@@ -3,143 +3,138 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/server/detail/connection.hpp>
 #include <tollgate/server/detail/event_loop.hpp>
+#include <tollgate/server/detail/event_loop_group.hpp>
 #include <tollgate/server/detail/socket_calls.hpp>
 
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 #if defined(__linux__)
 
-/// The loops of a server with threads of its own, straight on Linux' epoll.
+/// Event loops on threads of the server, directly on Linux' epoll.
 ///
 /// A socket stays registered for reading as long as it lives, so that a connection between two requests costs no system
-/// call but `recv` and `send`. Asio, which `asio_loop` asks, has to make one more for every wait.
+/// call other than `recv` and `send`. Asio makes one more for every wait.
 namespace tollgate::inline v0::server_detail {
 
 class epoll_loop;
 
-/// Something that epoll reports about.
+/// A socket that epoll reports about. Owns the socket.
 class epoll_source {
 public:
-    explicit epoll_source(epoll_loop& loop) noexcept : loop_{loop} {}
+    epoll_source(epoll_loop& loop, socket_handle socket) noexcept : epoll_{loop}, socket_{socket} {}
     epoll_source(const epoll_source&) = delete;
     epoll_source& operator=(const epoll_source&) = delete;
 
     virtual void on_event() noexcept = 0;
 
 protected:
-    enum class interest : std::uint8_t { unregistered, nothing, readable, writable };
+    enum class interest : std::uint8_t { unregistered, readable, writable };
 
-    ~epoll_source() = default;
+    /// Removes the registration before the socket is closed: the kernel would keep it as long as a child process, forked
+    /// meanwhile, has a copy of the descriptor.
+    TOLLGATE_DECL ~epoll_source();
 
-    /// Says what to report, until told otherwise. Nothing happens, and nothing costs, if that is what is reported already.
-    void watch(socket_handle socket, interest what) noexcept {
-        if (what != watched_) change(socket, what);
-    }
-    [[nodiscard]] epoll_loop& epoll_loop_of() const noexcept { return loop_; }
+    /// What to report from now on. Costs nothing if that is reported already. False: the kernel refuses, nothing is reported.
+    [[nodiscard]] bool watch(interest what) noexcept { return what == watched_ || change(what); }
+    [[nodiscard]] epoll_loop& epoll() const noexcept { return epoll_; }
 
 private:
-    TOLLGATE_DECL void change(socket_handle socket, interest what) noexcept;
+    TOLLGATE_DECL bool change(interest what) noexcept;
 
-    epoll_loop& loop_;
+    epoll_loop& epoll_;
+    const socket_handle socket_;
     interest watched_ = interest::unregistered;
 };
 
 class epoll_connection final : public connection, private epoll_source {
 public:
-    TOLLGATE_DECL epoll_connection(epoll_loop& loop, socket_handle socket, const ip_address& peer,
-                                   connection_limiter::decision decision) noexcept;
-    TOLLGATE_DECL ~epoll_connection() override;
+    TOLLGATE_DECL epoll_connection(epoll_loop& loop, socket_handle socket, const ip_address& peer, admission admitted) noexcept;
 
-    /// The wait was cancelled.
-    void on_cancelled() noexcept { end_wait(); }
+    TOLLGATE_DECL void end_wait() noexcept;
 
 private:
     TOLLGATE_DECL void on_event() noexcept override;
-    TOLLGATE_DECL void wait_readable() noexcept override;
-    TOLLGATE_DECL void wait_writable() noexcept override;
+    [[nodiscard]] TOLLGATE_DECL bool wait_readable() noexcept override;
+    [[nodiscard]] TOLLGATE_DECL bool wait_writable() noexcept override;
     TOLLGATE_DECL void cancel() noexcept override;
-    TOLLGATE_DECL void end_wait() noexcept;
 
-    const socket_handle own_socket_;
     bool awaited_ = false;
     bool cancelled_ = false;
 };
 
-/// Accepts connections at one address and deals them out to loops in turn.
-class epoll_listener final : private deadline_wheel::entry, private epoll_source {
+class epoll_listener final : public listener, private epoll_source {
 public:
-    TOLLGATE_DECL epoll_listener(epoll_loop& loop, const std::vector<std::unique_ptr<epoll_loop>>& loops,
-                                 socket_handle socket) noexcept;
-    TOLLGATE_DECL ~epoll_listener();
-
-    void wait() noexcept { watch(socket_, interest::readable); }
+    epoll_listener(epoll_loop& loop, std::vector<event_loop*> loops, socket_handle socket) noexcept;
 
 private:
-    TOLLGATE_DECL void on_event() noexcept override;
-    void on_deadline() noexcept override { wait(); }
-    TOLLGATE_DECL void deal(const accept_result& got) noexcept;
-
-    const std::vector<std::unique_ptr<epoll_loop>>& loops_;
-    const socket_handle socket_;
-    std::size_t next_loop_ = 0;
+    void on_event() noexcept override { accept_all(); }
+    [[nodiscard]] bool wait_readable() noexcept override { return watch(interest::readable); }
+    void pause() noexcept override { (void)watch(interest::unregistered); }
 };
 
-/// A loop that one thread serves by calling `run`.
+/// An event loop that one thread serves by calling `run`.
 class epoll_loop final : public event_loop {
 public:
-    /// Throws `std::system_error`. `on_drained` is called once, on the loop's thread.
-    TOLLGATE_DECL epoll_loop(std::shared_ptr<server_context> of, std::function<void()> on_drained);
+    /// Throws `std::system_error`.
+    TOLLGATE_DECL epoll_loop(std::shared_ptr<server_context> context, std::function<void()> on_drained);
     TOLLGATE_DECL ~epoll_loop() override;
 
     /// Before `run`: accepts connections of this socket, which belongs to the loop from here on.
-    TOLLGATE_DECL void listen(const std::vector<std::unique_ptr<epoll_loop>>& loops, socket_handle socket);
+    TOLLGATE_DECL void listen(const std::vector<event_loop*>& loops, socket_handle socket);
 
+    /// Returns when the loop has drained and `request_exit` was called.
     TOLLGATE_DECL void run() noexcept;
 
-    /// From any thread: closes the listeners, then drains. `run` returns when that is done and `exit_requested` was called.
-    TOLLGATE_DECL void request_drain(milliseconds deadline) noexcept;
-    TOLLGATE_DECL void exit_requested() noexcept;
+    /// From any thread.
+    TOLLGATE_DECL void request_exit() noexcept;
 
 private:
     friend epoll_source;
     friend epoll_connection;
-    friend epoll_listener;
 
-    using clock = std::chrono::steady_clock;
+    TOLLGATE_DECL bool wake() noexcept override;
+    [[nodiscard]] bool start_ticking() noexcept override { return ticks_ = true; }
+    void stop_ticking() noexcept override {}
+    [[nodiscard]] TOLLGATE_DECL connection* make_connection(socket_handle socket, const ip_address& peer,
+                                                            admission admitted) noexcept override;
+    void close_listeners() noexcept override { listeners_.clear(); }
 
-    TOLLGATE_DECL void post_collect() noexcept override;
-    TOLLGATE_DECL void start_ticking() noexcept override;
-    TOLLGATE_DECL void add_connection(socket_handle socket, const ip_address& peer,
-        connection_limiter::decision decision) noexcept override;
-    void on_drained() noexcept override { on_drained_(); }
-
-    TOLLGATE_DECL void wake_thread() noexcept;
     TOLLGATE_DECL void on_wakeup() noexcept;
-    TOLLGATE_DECL void tick_if_due() noexcept;
     TOLLGATE_DECL void end_cancelled() noexcept;
-    [[nodiscard]] TOLLGATE_DECL int wait_timeout_milliseconds() const noexcept;
+    [[nodiscard]] TOLLGATE_DECL int wait_milliseconds() const noexcept;
 
     int epoll_ = -1;
-    int wakeup_ = -1;  // an eventfd that other threads wake_thread
+    int wakeup_ = -1;  // an eventfd that other threads write to
     bool ticks_ = false;
-    clock::time_point next_tick_{};
     work_queue cancelled_;
     std::vector<std::unique_ptr<epoll_listener>> listeners_;
-    const std::function<void()> on_drained_;
-
-    std::mutex requests_mutex_;
-    bool collect_requested_ = false;
-    bool drain_requested_ = false;
     std::atomic<bool> exit_requested_ = false;
-    milliseconds drain_deadline_{};
+};
+
+/// Epoll loops with one thread each.
+class epoll_loop_group final : public event_loop_group {
+public:
+    TOLLGATE_DECL epoll_loop_group(const std::shared_ptr<server_context>& context, std::size_t loops);
+    ~epoll_loop_group() override { close(); }
+
+    TOLLGATE_DECL void listen(const std::vector<listening_socket>& from) override;
+    TOLLGATE_DECL void drain(milliseconds deadline) override;
+    void wait() override { drained_->wait(); }
+    void wait(milliseconds) override { drained_->wait(); }
+    [[nodiscard]] bool needs_this_thread() const noexcept override { return serving_scope::inside(*context_); }
+    TOLLGATE_DECL void close() noexcept override;
+
+private:
+    const std::shared_ptr<server_context> context_;
+    const std::shared_ptr<drain_count> drained_;
+    std::vector<std::unique_ptr<epoll_loop>> loops_;
+    std::vector<std::thread> threads_;
 };
 
 }  // namespace tollgate::server_detail

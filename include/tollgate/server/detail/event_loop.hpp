@@ -8,56 +8,81 @@
 #include <tollgate/server/detail/workspace.hpp>
 
 #include <array>
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 namespace tollgate::inline v0::server_detail {
 
 class connection;
 
-/// What a connection waits for, each with a time of its own.
+/// What a connection waits for; each has its own time-out.
 enum class deadline : std::uint8_t { none, handshake, head, body, idle, write, linger, count_ };
 
-/// Why a wait was cancelled; a later one of these is stronger.
+/// Why a wait was cancelled; a later one of these overrides an earlier one.
 enum class interruption : std::uint8_t {
     none,
-    stopping,   ///< the server takes no further requests
+    draining,   ///< the server takes no further requests
+    replaced,   ///< the connection is idle, and its place is needed
     timed_out,  ///< the connection's deadline is over
-    cut_off,    ///< the server's own deadline is over
+    cut_off,    ///< the deadline of `stop` is over
 };
 
-/// The connections of a loop, linked through themselves.
+/// The connections of a loop, linked through themselves; the one that became idle last comes first.
 class connection_list {
 public:
     TOLLGATE_DECL void add(connection& one) noexcept;
     TOLLGATE_DECL void remove(connection& one) noexcept;
+    void move_to_front(connection& one) noexcept {
+        if (first_ == &one) return;
+        remove(one);
+        add(one);
+    }
+    /// The one that has been idle for the longest time; null if there is none.
+    [[nodiscard]] TOLLGATE_DECL connection* longest_idle() const noexcept;
     TOLLGATE_DECL void interrupt_all(interruption why) const noexcept;
     [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
 
 private:
     connection* first_ = nullptr;
+    connection* last_ = nullptr;
 };
 
-/// Serves a part of a server's connections, on one thread at a time: what they share needs no locks.
-class event_loop : public completion_target {
+/// Serves a part of a server's connections on one thread at a time, so that what they share needs no lock.
+///
+/// `epoll_loop` and `asio_loop` derive from it. They report when a socket is ready, when a tick is over and when another thread
+/// has left something to collect; every decision is made here, in `listener` and in `connection`.
+class event_loop {
 public:
-    TOLLGATE_DECL explicit event_loop(std::shared_ptr<server_context> of);
+    using clock = std::chrono::steady_clock;
+
+    /// `on_drained` is called once, on the loop's thread, when the loop is draining and its last connection is gone.
+    TOLLGATE_DECL event_loop(std::shared_ptr<server_context> context, std::function<void()> on_drained);
     event_loop(const event_loop&) = delete;
     event_loop& operator=(const event_loop&) = delete;
     TOLLGATE_DECL virtual ~event_loop();
 
     [[nodiscard]] server_context& context() const noexcept { return *context_; }
 
-    /// An accepted connection, from the thread of another loop. False if there is no memory to remember it.
-    [[nodiscard]] TOLLGATE_DECL bool enqueue_accepted(socket_handle socket, const ip_address& peer,
-        connection_limiter::decision decision) noexcept;
+    // From any thread:
 
-    // For its connections and listeners, on its own thread:
+    /// An accepted connection. False if there is no memory to remember it.
+    [[nodiscard]] TOLLGATE_DECL bool enqueue_accepted(socket_handle socket, const ip_address& peer, admission admitted) noexcept;
+    /// A connection that has finished at the workers.
+    TOLLGATE_DECL void enqueue_completed(connection& one) noexcept;
+    /// Closes the listeners and idle connections, and at the deadline all others. Of several deadlines the earliest counts.
+    TOLLGATE_DECL void request_drain(milliseconds deadline) noexcept;
+
+    // On the loop's thread:
 
     [[nodiscard]] response_context responding() const noexcept { return {context_->handler, date_.view(), context_->stopping}; }
     [[nodiscard]] const http_date_text& date() const noexcept { return date_; }
+    /// The time of the last tick.
+    [[nodiscard]] clock::time_point now() const noexcept { return now_; }
     [[nodiscard]] workspace_pool& workspaces() noexcept { return workspaces_; }
     void arm(deadline_wheel::entry& one, deadline what) noexcept {
         if (!ticking_) begin_ticking();
@@ -66,38 +91,46 @@ public:
     TOLLGATE_DECL void arm(deadline_wheel::entry& one, milliseconds from_now) noexcept;
     void disarm(deadline_wheel::entry& one) noexcept { wheel_.disarm(one); }
 
-    TOLLGATE_DECL void enter(connection& one) noexcept;
-    TOLLGATE_DECL void leave(connection& one) noexcept;
-    /// From a worker's thread.
-    TOLLGATE_DECL void complete(connection& one) noexcept;
-    TOLLGATE_DECL void notify() noexcept override;
-
-    // For the server, on the loop's own thread:
-
-    /// Takes nothing new, closes what is idle, and at the deadline everything. Of several deadlines the earliest counts.
-    TOLLGATE_DECL void drain(milliseconds deadline) noexcept;
-    TOLLGATE_DECL void cut_off() noexcept;
-    [[nodiscard]] bool drained() const noexcept { return draining_ && connections_.empty(); }
+    TOLLGATE_DECL void add(connection& one) noexcept;
+    TOLLGATE_DECL void remove(connection& one) noexcept;
+    void move_to_front(connection& one) noexcept { connections_.move_to_front(one); }
+    /// Makes a connection of an accepted socket and begins it, in place of an idle one if the server is full; closes the socket
+    /// if that fails.
+    TOLLGATE_DECL void add_connection(socket_handle socket, const ip_address& peer, admission admitted) noexcept;
 
 protected:
-    /// What was handed over or given back is to be fetched by `collect`, on the loop's own thread.
-    virtual void post_collect() noexcept = 0;
-    /// `tick` is to be called every `tick_length` until it returns false.
-    virtual void start_ticking() noexcept = 0;
-    /// Makes a connection of an accepted socket and begins it; closes the socket if that fails.
-    virtual void add_connection(socket_handle socket, const ip_address& peer, connection_limiter::decision decision) noexcept = 0;
-    /// The last connection of a draining loop is gone.
-    virtual void on_drained() noexcept = 0;
+    /// `collect` is to be called soon, on the loop's thread. False if there is no memory for that; then the next tick collects.
+    virtual bool wake() noexcept = 0;
+    /// `tick` is to be called every `tick_length` until it returns false. False if there is no memory for that.
+    [[nodiscard]] virtual bool start_ticking() noexcept = 0;
+    virtual void stop_ticking() noexcept = 0;
+    /// Null if that fails; then the socket is closed.
+    [[nodiscard]] virtual connection* make_connection(socket_handle socket, const ip_address& peer, admission admitted) noexcept = 0;
+    virtual void close_listeners() noexcept = 0;
 
     [[nodiscard]] milliseconds tick_length() const noexcept { return tick_length_; }
-    TOLLGATE_DECL bool tick(std::uint64_t ticks) noexcept;
+    /// Handles the ticks that are over at `now`; false if no further ones are needed.
+    TOLLGATE_DECL bool tick(clock::time_point now) noexcept;
+    [[nodiscard]] clock::time_point next_tick() const noexcept { return next_tick_; }
+    /// Takes what other threads have left for this loop.
     TOLLGATE_DECL void collect() noexcept;
+    TOLLGATE_DECL void begin_ticking() noexcept;
+    /// Ticks could not go on; the next `arm` starts them again.
+    void ticks_failed() noexcept { ticking_ = false; }
+    [[nodiscard]] bool drained() const noexcept { return draining_ && connections_.empty(); }
 
 private:
     struct accepted_socket {
         socket_handle socket;
         ip_address peer;
-        connection_limiter::decision decision;
+        admission admitted;
+    };
+    /// What other threads leave for the loop.
+    struct inbox {
+        work_queue completed;
+        std::vector<accepted_socket> accepted;
+        std::optional<milliseconds> drain;
+        bool woken = false;
     };
     class drain_end final : public deadline_wheel::entry {
     public:
@@ -109,13 +142,18 @@ private:
     };
 
     [[nodiscard]] TOLLGATE_DECL std::uint64_t to_ticks(milliseconds time) const noexcept;
-    TOLLGATE_DECL void begin_ticking() noexcept;
     TOLLGATE_DECL void update_date() noexcept;
+    TOLLGATE_DECL void close_accepted(const accepted_socket& one) noexcept;
+    TOLLGATE_DECL void drain(milliseconds deadline) noexcept;
+    TOLLGATE_DECL void cut_off() noexcept;
 
     const std::shared_ptr<server_context> context_;
+    const std::function<void()> on_drained_;
     milliseconds tick_length_{};
     std::array<std::uint64_t, static_cast<std::size_t>(deadline::count_)> ticks_{};
     http_date_text date_{};
+    clock::time_point now_{};
+    clock::time_point next_tick_{};
     deadline_wheel wheel_;
     workspace_pool workspaces_;
     connection_list connections_;
@@ -124,9 +162,38 @@ private:
     bool draining_ = false;
 
     std::mutex inbox_mutex_;
-    work_queue completed_;
-    std::vector<accepted_socket> accepted_;
-    bool collect_posted_ = false;
+    inbox inbox_;
+};
+
+/// Accepts connections at one address and distributes them over the loops in turn. Belongs to its loop's thread.
+class listener : public deadline_wheel::entry {
+public:
+    /// The loops outlive every listener that is open.
+    TOLLGATE_DECL listener(event_loop& loop, std::vector<event_loop*> loops, socket_handle socket) noexcept;
+    TOLLGATE_DECL virtual ~listener();
+
+    /// Waits for connections; if that fails, tries again after a pause.
+    TOLLGATE_DECL void listen() noexcept;
+    void on_deadline() noexcept override { listen(); }
+
+protected:
+    /// Calls `accept_all` when a connection has arrived. False: the wait could not be started.
+    [[nodiscard]] virtual bool wait_readable() noexcept = 0;
+    /// Ends the wait, if it goes on by itself.
+    virtual void pause() noexcept = 0;
+
+    TOLLGATE_DECL void accept_all() noexcept;
+    [[nodiscard]] event_loop& loop() const noexcept { return loop_; }
+
+private:
+    TOLLGATE_DECL void distribute(const accept_result& got) noexcept;
+    /// Answers one client with 503 when no descriptor is left for it. False: not even that is possible, or no client is waiting.
+    TOLLGATE_DECL bool refuse_one() noexcept;
+
+    event_loop& loop_;
+    const std::vector<event_loop*> loops_;
+    const socket_handle socket_;
+    std::size_t next_loop_ = 0;
 };
 
 }  // namespace tollgate::server_detail

@@ -4,95 +4,97 @@
 #include <tollgate/server/detail/event_loop.hpp>
 
 #include <algorithm>
-#include <chrono>
+#include <array>
 #include <new>
 #include <utility>
 
 namespace tollgate::inline v0::server_detail {
 
 TOLLGATE_DECL void connection_list::add(connection& one) noexcept {
+    one.previous_ = nullptr;
     one.next_ = first_;
-    if (first_ != nullptr) first_->previous_ = &one;
+    (first_ == nullptr ? last_ : first_->previous_) = &one;
     first_ = &one;
 }
 
 TOLLGATE_DECL void connection_list::remove(connection& one) noexcept {
     (one.previous_ == nullptr ? first_ : one.previous_->next_) = one.next_;
-    if (one.next_ != nullptr) one.next_->previous_ = one.previous_;
+    (one.next_ == nullptr ? last_ : one.next_->previous_) = one.previous_;
+}
+
+TOLLGATE_DECL connection* connection_list::longest_idle() const noexcept {
+    constexpr int steps_max = 256;  // so that a flood of new connections costs little
+    connection* one = last_;
+    for (int i = 0; one != nullptr && i < steps_max; ++i, one = one->previous_)
+        if (one->idle()) return one;
+    return nullptr;
 }
 
 TOLLGATE_DECL void connection_list::interrupt_all(interruption why) const noexcept {
     for (connection* one = first_; one != nullptr; one = one->next_) one->interrupt(why);
 }
 
-TOLLGATE_DECL event_loop::event_loop(std::shared_ptr<server_context> of) : context_{std::move(of)}, workspaces_{context_->parsing()} {
-    const server_settings& how = context_->settings;
+TOLLGATE_DECL event_loop::event_loop(std::shared_ptr<server_context> context, std::function<void()> on_drained)
+    : context_{std::move(context)}, on_drained_{std::move(on_drained)}, workspaces_{context_->parsing()} {
+    const server_settings& settings = context_->settings;
     const std::pair<deadline, milliseconds> times[] = {
-        {deadline::handshake, how.handshake_timeout}, {deadline::head, how.header_timeout},
-        {deadline::body, how.body_timeout},           {deadline::idle, how.idle_timeout},
-        {deadline::write, how.write_timeout},         {deadline::linger, how.linger_timeout}};
-    milliseconds shortest = seconds{2};
+        {deadline::handshake, settings.handshake_timeout}, {deadline::head, settings.header_timeout},
+        {deadline::body, settings.body_timeout},           {deadline::idle, settings.idle_timeout},
+        {deadline::write, settings.write_timeout},         {deadline::linger, settings.linger_timeout}};
+    milliseconds shortest = (std::min)(milliseconds{seconds{2}}, settings.queue_wait_max);
     for (const auto& [what, time] : times) shortest = (std::min)(shortest, time);
-    // An eighth of the shortest time is precise enough; four ticks a second are no load, and date a response well enough.
+    // An eighth of the shortest time is precise enough; four ticks a second cost little, and are enough for `Date`.
     tick_length_ = (std::clamp)(shortest / 8, milliseconds{5}, milliseconds{250});
-    for (const auto& [what, time] : times)
-        ticks_[static_cast<std::size_t>(what)] = to_ticks(time);
+    for (const auto& [what, time] : times) ticks_[static_cast<std::size_t>(what)] = to_ticks(time);
 }
 
 TOLLGATE_DECL event_loop::~event_loop() {
-    for (const accepted_socket& one : accepted_) {
-        close_socket(one.socket);
-        context_->connections.release(one.peer, one.decision);
-    }
+    for (const accepted_socket& one : inbox_.accepted) close_accepted(one);
 }
 
-TOLLGATE_DECL bool event_loop::enqueue_accepted(socket_handle socket, const ip_address& peer,
-    connection_limiter::decision decision) noexcept {
-    {
-        const std::lock_guard hold{inbox_mutex_};
-        try {
-            accepted_.push_back({socket, peer, decision});
-        } catch (const std::bad_alloc&) {
-            return false;
-        }
-        if (std::exchange(collect_posted_, true)) return true;
-    }
-    post_collect();
-    return true;
+TOLLGATE_DECL void event_loop::close_accepted(const accepted_socket& one) noexcept {
+    close_socket(one.socket);
+    context_->limiter.release(one.peer, one.admitted);
 }
 
-TOLLGATE_DECL void event_loop::complete(connection& one) noexcept {
+TOLLGATE_DECL bool event_loop::enqueue_accepted(socket_handle socket, const ip_address& peer, admission admitted) noexcept {
     const std::lock_guard hold{inbox_mutex_};
-    completed_.push(one);
+    try {
+        inbox_.accepted.push_back({socket, peer, admitted});
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+    if (inbox_.woken) return true;
+    inbox_.woken = wake();
+    if (!inbox_.woken) inbox_.accepted.pop_back();  // without connections there may be no tick
+    return inbox_.woken;
 }
 
-TOLLGATE_DECL void event_loop::notify() noexcept {
-    {
-        const std::lock_guard hold{inbox_mutex_};
-        if (collect_posted_ || completed_.size() == 0) return;
-        collect_posted_ = true;
-    }
-    post_collect();
+TOLLGATE_DECL void event_loop::enqueue_completed(connection& one) noexcept {
+    // Held while it wakes the loop: that may destroy its last connection, and with it the loop, as soon as it has the item.
+    const std::lock_guard hold{inbox_mutex_};
+    inbox_.completed.push(one);
+    if (!inbox_.woken) inbox_.woken = wake();
+}
+
+TOLLGATE_DECL void event_loop::request_drain(milliseconds deadline) noexcept {
+    const std::lock_guard hold{inbox_mutex_};
+    inbox_.drain = (std::min)(inbox_.drain.value_or(deadline), deadline);
+    if (!inbox_.woken) inbox_.woken = wake();
 }
 
 TOLLGATE_DECL void event_loop::collect() noexcept {
-    std::vector<accepted_socket> accepted;
-    work_queue completed;
+    inbox taken;
     {
         const std::lock_guard hold{inbox_mutex_};
-        accepted.swap(accepted_);
-        completed = std::exchange(completed_, work_queue{});
-        collect_posted_ = false;
+        std::swap(taken, inbox_);
     }
-    for (const accepted_socket& one : accepted) {
-        if (!draining_) {
-            add_connection(one.socket, one.peer, one.decision);
-        } else {
-            close_socket(one.socket);
-            context_->connections.release(one.peer, one.decision);
-        }
+    if (taken.drain) drain(*taken.drain);
+    for (const accepted_socket& one : taken.accepted) {
+        if (draining_) close_accepted(one);
+        else add_connection(one.socket, one.peer, one.admitted);
     }
-    while (work_item* const one = completed.pop()) static_cast<connection&>(*one).on_completed();
+    while (work_item* const one = taken.completed.pop()) static_cast<connection&>(*one).on_completed();
 }
 
 TOLLGATE_DECL void event_loop::arm(deadline_wheel::entry& one, milliseconds from_now) noexcept {
@@ -105,49 +107,130 @@ TOLLGATE_DECL std::uint64_t event_loop::to_ticks(milliseconds time) const noexce
 }
 
 TOLLGATE_DECL void event_loop::begin_ticking() noexcept {
-    ticking_ = true;
+    now_ = clock::now();
+    next_tick_ = now_ + tick_length_;
     update_date();
-    start_ticking();
+    ticking_ = start_ticking();
 }
 
 TOLLGATE_DECL void event_loop::update_date() noexcept {
     date_ = to_http_date(std::chrono::time_point_cast<milliseconds>(std::chrono::system_clock::now()));
 }
 
-TOLLGATE_DECL bool event_loop::tick(std::uint64_t ticks) noexcept {
+TOLLGATE_DECL bool event_loop::tick(clock::time_point now) noexcept {
+    now_ = now;
     update_date();
     workspaces_.trim();
-    collect();  // a worker may have given back something before it began with what takes it long
-    while (ticks-- > 0 && !wheel_.empty()) wheel_.advance();
+    collect();
+    context_->workers.withdraw_older_than(now - context_->settings.queue_wait_max);
+    for (; next_tick_ <= now; next_tick_ += tick_length_)
+        if (!wheel_.empty()) wheel_.advance();
     ticking_ = !wheel_.empty() || !connections_.empty();
     return ticking_;
 }
 
-TOLLGATE_DECL void event_loop::enter(connection& one) noexcept {
+TOLLGATE_DECL void event_loop::add(connection& one) noexcept {
     connections_.add(one);
     if (!ticking_) begin_ticking();
 }
 
-TOLLGATE_DECL void event_loop::leave(connection& one) noexcept {
+TOLLGATE_DECL void event_loop::remove(connection& one) noexcept {
     connections_.remove(one);
     wheel_.disarm(one);
     if (drained()) {
         wheel_.disarm(drain_end_);
-        on_drained();
+        stop_ticking();
+        on_drained_();
     }
+}
+
+TOLLGATE_DECL void event_loop::add_connection(socket_handle socket, const ip_address& peer, admission admitted) noexcept {
+    if (admitted == admission::full) {
+        if (connection* const idle = connections_.longest_idle()) {
+            admitted = context_->limiter.replace(peer);
+            if (admitted == admission::accepted) idle->interrupt(interruption::replaced);
+        }
+    }
+    if (connection* const made = make_connection(socket, peer, admitted)) made->begin();
+    else context_->limiter.release(peer, admitted);
 }
 
 TOLLGATE_DECL void event_loop::drain(milliseconds deadline) noexcept {
+    close_listeners();
     const bool first = !std::exchange(draining_, true);
     if (connections_.empty()) {
-        if (first) on_drained();
+        if (!first) return;
+        stop_ticking();
+        on_drained_();
         return;
     }
     if (!ticking_) begin_ticking();
-    wheel_.arm_no_later(drain_end_, to_ticks(deadline));
-    connections_.interrupt_all(interruption::stopping);
+    connections_.interrupt_all(interruption::draining);
+    if (ticking_ && deadline > milliseconds{0}) wheel_.arm_no_later(drain_end_, to_ticks(deadline));
+    else cut_off();
 }
 
-TOLLGATE_DECL void event_loop::cut_off() noexcept { connections_.interrupt_all(interruption::cut_off); }
+TOLLGATE_DECL void event_loop::cut_off() noexcept {
+    connections_.interrupt_all(interruption::cut_off);
+    context_->workers.withdraw_all();
+}
+
+TOLLGATE_DECL listener::listener(event_loop& loop, std::vector<event_loop*> loops, socket_handle socket) noexcept
+    : loop_{loop}, loops_{std::move(loops)}, socket_{socket} {}
+
+TOLLGATE_DECL listener::~listener() { loop_.disarm(*this); }
+
+TOLLGATE_DECL void listener::listen() noexcept {
+    constexpr milliseconds retry_pause{100};
+    if (!wait_readable()) loop_.arm(*this, retry_pause);
+}
+
+TOLLGATE_DECL void listener::accept_all() noexcept {
+    constexpr int batch_max = 64;  // then the connections that are open have their turn
+    constexpr milliseconds exhausted_pause{100};
+    for (int i = 0; i < batch_max; ++i) {
+        const accept_result got = accept_one(socket_);
+        if (got.state == accept_state::none) break;
+        if (got.state == accept_state::exhausted && !refuse_one()) {
+            pause();  // trying again at once would spin
+            return loop_.arm(*this, exhausted_pause);
+        }
+        if (got.state == accept_state::accepted) distribute(got);
+    }
+    listen();
+}
+
+TOLLGATE_DECL bool listener::refuse_one() noexcept {
+    server_context& context = loop_.context();
+    context.warn_exhausted(event_loop::clock::now());
+    const server_context::spare_use spare{context, socket_};
+    if (spare.accepted.state != accept_state::accepted) return false;
+    if (context.tls()) return true;  // a TLS client cannot read a response before a handshake
+    try {
+        http1_session session{context.parsing()};
+        session.begin(spare.accepted.peer, false);
+        session.refuse(http::status::service_unavailable, "The server has too many open files. Try again in a moment.",
+                       loop_.responding());
+        (void)send(spare.accepted.socket, session.output());
+        std::array<char, 4096> ignored;  // unread bytes would turn the close into a reset, which destroys the response
+        end_sending(spare.accepted.socket);
+        (void)receive(spare.accepted.socket, ignored);
+    } catch (...) {
+        return true;  // closed without a response
+    }
+    return true;
+}
+
+TOLLGATE_DECL void listener::distribute(const accept_result& got) noexcept {
+    connection_limiter& limiter = loop_.context().limiter;
+    const admission admitted = limiter.admit(got.peer);
+    if (admitted == admission::dropped) return close_socket(got.socket);
+    next_loop_ = (next_loop_ + 1) % loops_.size();
+    event_loop& to = *loops_[next_loop_];
+    if (&to == &loop_) return to.add_connection(got.socket, got.peer, admitted);
+    if (to.enqueue_accepted(got.socket, got.peer, admitted)) return;
+    close_socket(got.socket);
+    limiter.release(got.peer, admitted);
+}
 
 }  // namespace tollgate::server_detail

@@ -4,30 +4,30 @@
 #include <tollgate/http/detail/request_parser.hpp>
 #include <tollgate/http/handler.hpp>
 #include <tollgate/server/detail/connection_limiter.hpp>
+#include <tollgate/server/detail/socket_calls.hpp>
 #include <tollgate/server/detail/tls_context.hpp>
 #include <tollgate/server/detail/worker_pool.hpp>
 #include <tollgate/server/server_settings.hpp>
 
+#include <algorithm>
 #include <atomic>
-#include <condition_variable>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <utility>
 
 namespace tollgate::inline v0::server_detail {
 
-/// What all loops of one server share. May be used by several threads at the same time.
+/// What all event loops of one server share. May be used by several threads at the same time.
 class server_context {
 public:
     server_context(http::handler_ref answers, server_settings how)
-        : handler{answers},
-          settings{std::move(how)},
-          connections{settings.connections_max, settings.connections_per_address_max},
+        : handler{answers}, settings{std::move(how)}, limiter{connections_max(settings), per_address_max(settings)},
           workers{settings.worker_queue_max} {}
 
     const http::handler_ref handler;
     const server_settings settings;
-    connection_limiter connections;
+    connection_limiter limiter;
     worker_pool workers;
     std::atomic<bool> stopping = false;
 
@@ -38,7 +38,7 @@ public:
         return made;
     }
 
-    /// Of new connections; empty without TLS.
+    /// For new connections; null without TLS.
     [[nodiscard]] std::shared_ptr<const tls_context> tls() const {
         const std::lock_guard hold{tls_mutex_};
         return tls_;
@@ -48,12 +48,65 @@ public:
         tls_ = std::move(context);
     }
 
+    /// Accepts one connection with the descriptor that is kept for when no other is left. The caller closes it before it
+    /// lets go of `use`.
+    class spare_use {
+    public:
+        spare_use(server_context& of, socket_handle listening) noexcept : hold_{of.spare_mutex_}, spare_{of.spare_} {
+            spare_.close();
+            accepted = accept_one(listening);
+        }
+        spare_use(const spare_use&) = delete;
+        spare_use& operator=(const spare_use&) = delete;
+        ~spare_use() {
+            if (accepted.state == accept_state::accepted) close_socket(accepted.socket);
+            spare_.open();
+        }
+        accept_result accepted;
+
+    private:
+        const std::lock_guard<std::mutex> hold_;
+        spare_descriptor& spare_;
+    };
+
+    /// Reports that no descriptor is left, at most once a minute.
+    void warn_exhausted(std::chrono::steady_clock::time_point now) noexcept {
+        constexpr std::chrono::minutes pause{1};
+        const std::lock_guard hold{spare_mutex_};
+        if (!settings.on_warning || (warned_ && now - warned_at_ < pause)) return;
+        warned_ = true;
+        warned_at_ = now;
+        try {
+            settings.on_warning("No file descriptor is left: new connections are refused.");
+        } catch (...) {
+            return;  // the server goes on without the report
+        }
+    }
+
 private:
+    /// The limit on open files leaves room for what is no connection: files and sockets of the program, two for each worker
+    /// (a database and a limiter), and connections that are being refused. Never less than half of it.
+    [[nodiscard]] static std::size_t connections_max(const server_settings& settings) noexcept {
+        const std::size_t files = open_files_max();
+        const std::size_t others = 64 + 2 * std::size_t{settings.worker_threads} + connection_limiter::refusals_max;
+        return (std::min)(settings.connections_max, (std::max)(files / 2, files - (std::min)(files, others)));
+    }
+    /// A quarter by default, so that three addresses cannot lock out a fourth; small servers need not divide so finely.
+    [[nodiscard]] static std::size_t per_address_max(const server_settings& settings) noexcept {
+        constexpr std::size_t share_min = 64;
+        if (settings.connections_per_address_max != 0) return settings.connections_per_address_max;
+        return (std::max)(connections_max(settings) / 4, share_min);
+    }
+
     mutable std::mutex tls_mutex_;
     std::shared_ptr<const tls_context> tls_;
+    std::mutex spare_mutex_;
+    spare_descriptor spare_;
+    bool warned_ = false;
+    std::chrono::steady_clock::time_point warned_at_{};
 };
 
-/// Says which server the calling thread is serving, so that `stop` does not wait for the thread that calls it.
+/// Marks the calling thread as serving a server, so that `stop` does not wait for the thread that calls it.
 class serving_scope {
 public:
     explicit serving_scope(const server_context& of) noexcept : before_{std::exchange(current(), &of)} {}

@@ -10,8 +10,7 @@
 #include <span>
 #include <string_view>
 
-/// The system calls of sockets, none of which waits or raises a signal: what is read and written, and when, is decided by
-/// a connection; Asio is asked only when a socket is ready.
+/// The system calls of sockets. None of them waits or raises a signal.
 namespace tollgate::inline v0::server_detail {
 
 using socket_handle = int;
@@ -28,15 +27,37 @@ struct io_result {
 TOLLGATE_DECL io_result receive(socket_handle from, std::span<char> into) noexcept;
 TOLLGATE_DECL io_result send(socket_handle to, std::string_view bytes) noexcept;
 
-/// Says that nothing more is sent, and goes on receiving.
+/// Ends the sending direction; receiving goes on.
 TOLLGATE_DECL void end_sending(socket_handle on) noexcept;
 /// Whether the other side has yet to take something of what was sent. False where the system cannot tell.
 [[nodiscard]] TOLLGATE_DECL bool is_sending(socket_handle on) noexcept;
+/// Whether the connection was reset or has failed. False for a client that has only ended its sending direction.
+[[nodiscard]] TOLLGATE_DECL bool is_broken(socket_handle one) noexcept;
+/// Ends the connection or the listening and closes the descriptor. The end takes effect although a child process may hold a copy
+/// of the descriptor: one that was forked without `exec` has all of them.
 TOLLGATE_DECL void close_socket(socket_handle one) noexcept;
+
+/// How many descriptors this process may have; a very large number if that is not limited.
+[[nodiscard]] TOLLGATE_DECL std::size_t open_files_max() noexcept;
+
+/// A descriptor that is kept so that a client can be refused when no other is left.
+class spare_descriptor {
+public:
+    spare_descriptor() noexcept { open(); }
+    spare_descriptor(const spare_descriptor&) = delete;
+    spare_descriptor& operator=(const spare_descriptor&) = delete;
+    ~spare_descriptor() { close(); }
+
+    TOLLGATE_DECL void open() noexcept;
+    TOLLGATE_DECL void close() noexcept;
+
+private:
+    int descriptor_ = -1;
+};
 
 enum class accept_state : std::uint8_t {
     accepted,
-    none,       ///< nobody is waiting
+    none,       ///< no connection is waiting
     exhausted,  ///< no descriptor or memory is left: try again later, for trying at once would spin
 };
 
@@ -46,8 +67,8 @@ struct accept_result {
     ip_address peer;
 };
 
-/// The new socket does not block, and sends without delay: batches are made by us, and Nagle's algorithm together with
-/// delayed acknowledgements would hold each of them back for 40 ms.
+/// The new socket does not block, and sends without delay: responses are sent in batches, which Nagle's algorithm together
+/// with delayed acknowledgements would hold back for 40 ms.
 TOLLGATE_DECL accept_result accept_one(socket_handle listening) noexcept;
 
 /// A listening socket, and the address with the port it really has.

@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -12,7 +14,9 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <string>
+#include <utility>
 
 #if defined(__linux__)
 #include <linux/sockios.h>
@@ -99,7 +103,29 @@ TOLLGATE_DECL bool is_sending(socket_handle on) noexcept {
 #endif
 }
 
-TOLLGATE_DECL void close_socket(socket_handle one) noexcept { ::close(one); }
+TOLLGATE_DECL bool is_broken(socket_handle one) noexcept {
+    pollfd asked{one, 0, 0};
+    return ::poll(&asked, 1, 0) > 0 && (asked.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0;
+}
+
+TOLLGATE_DECL void close_socket(socket_handle one) noexcept {
+    ::shutdown(one, SHUT_RDWR);
+    ::close(one);
+}
+
+TOLLGATE_DECL std::size_t open_files_max() noexcept {
+    rlimit limit{};
+    const bool limited = ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    return limited ? static_cast<std::size_t>(limit.rlim_cur) : (std::numeric_limits<std::size_t>::max)();
+}
+
+TOLLGATE_DECL void spare_descriptor::open() noexcept {
+    if (descriptor_ < 0) descriptor_ = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+TOLLGATE_DECL void spare_descriptor::close() noexcept {
+    if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+}
 
 TOLLGATE_DECL accept_result accept_one(socket_handle listening) noexcept {
     for (;;) {
@@ -113,7 +139,7 @@ TOLLGATE_DECL accept_result accept_one(socket_handle listening) noexcept {
         if (made < 0) {
             switch (errno) {
                 case EINTR:
-                case ECONNABORTED: continue;  // that one is gone; the next may be there
+                case ECONNABORTED: continue;  // the client has left; there may be others
                 case EMFILE:
                 case ENFILE:
                 case ENOBUFS:
@@ -138,7 +164,7 @@ TOLLGATE_DECL accept_result accept_one(socket_handle listening) noexcept {
 TOLLGATE_DECL result<listening_socket> listen_at(const listen_address& where, int backlog) {
     const std::string place = where.address + " port " + std::to_string(where.port);
     const auto address = ip_address::parse(where.address);
-    if (!address) return invalid("The listen address " + where.address + " is no IPv4 or IPv6 address.");
+    if (!address) return invalid("The listen address " + where.address + " is not an IPv4 or IPv6 address.");
 
     detail::socket_address name{};
     const socklen_t name_bytes = detail::to_socket_address(*address, where.port, name);
@@ -147,7 +173,12 @@ TOLLGATE_DECL result<listening_socket> listen_at(const listen_address& where, in
                        std::string{call} + " failed"};
     };
 
-    const int made = ::socket(name.any.sa_family, SOCK_STREAM, 0);
+#if defined(SOCK_CLOEXEC)
+    constexpr int type = SOCK_STREAM | SOCK_CLOEXEC;  // at once: another thread may start a program before a later fcntl
+#else
+    constexpr int type = SOCK_STREAM;
+#endif
+    const int made = ::socket(name.any.sa_family, type, 0);
     if (made < 0) return failed("socket");
     const auto give_up = [&](std::string_view call) {
         error why = failed(call);

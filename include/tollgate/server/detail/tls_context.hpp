@@ -12,10 +12,10 @@ struct bio_method_st;
 namespace tollgate::inline v0::server_detail {
 
 /// What all TLS connections of one certificate share: TLS 1.2 and 1.3, no compression, no renegotiation, `http/1.1` by
-/// ALPN, stateless tickets. Connections keep theirs alive, so a reload swaps it for new ones alone.
+/// ALPN, stateless tickets. Each connection keeps its context alive, so that a reload affects only new ones.
 class tls_context {
 public:
-    /// Reads the certificate chain and the key. A problem names the file and says what is wrong with it.
+    /// Reads the certificate chain and the key. An error names the file and says what is wrong with it.
     static TOLLGATE_DECL result<std::shared_ptr<const tls_context>> make(const tls_settings& settings);
 
     TOLLGATE_DECL tls_context();

@@ -19,7 +19,7 @@ namespace tollgate::inline v0::server_detail {
 
 namespace detail {
 
-/// A BIO over a `tls_wire`, which whoever calls OpenSSL sets as its data for as long as the call takes.
+/// A BIO over a `tls_wire`, which is set as its data for the time of each call of OpenSSL.
 struct wire_bio {
     static int read(BIO* bio, char* to, int bytes_max) noexcept {
         BIO_clear_retry_flags(bio);
@@ -40,7 +40,7 @@ struct wire_bio {
         try {
             wire.output.append(from, static_cast<std::size_t>(bytes));
         } catch (const std::bad_alloc&) {
-            return -1;  // without a wish to retry: OpenSSL takes it for a broken connection, and so do we
+            return -1;  // no retry flag: OpenSSL treats the connection as broken
         }
         return bytes;
     }
@@ -53,7 +53,7 @@ struct wire_bio {
     }
 };
 
-/// RFC 7301 section 3.2: a client that names protocols, and not ours, is told so instead of being misunderstood.
+/// RFC 7301 section 3.2: a client that offers protocols, but none of ours, gets a fatal alert.
 inline int select_http_1_1(SSL*, const unsigned char** out, unsigned char* out_bytes, const unsigned char* offered,
                            unsigned offered_bytes, void*) noexcept {
     constexpr std::string_view ours = "http/1.1";
@@ -67,7 +67,7 @@ inline int select_http_1_1(SSL*, const unsigned char** out, unsigned char* out_b
     return SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
-/// OpenSSL's own words for what went wrong first; leaves its queue empty.
+/// OpenSSL's text for the first error in its queue, which is empty afterwards.
 inline std::string take_openssl_error() {
     const unsigned long code = ERR_get_error();
     ERR_clear_error();
@@ -85,7 +85,7 @@ struct pem_source {
     BIO* bio;
 };
 
-/// A pass phrase cannot be asked for here; the empty one fails with a clear error instead of a prompt on a terminal.
+/// A server cannot prompt for a pass phrase: an empty one makes an encrypted key fail with a clear error.
 inline int no_pass_phrase(char*, int, int, void*) noexcept { return 0; }
 
 /// The first certificate is the leaf; those behind it lead to an authority.
@@ -130,8 +130,8 @@ TOLLGATE_DECL tls_context::tls_context() : context_{SSL_CTX_new(TLS_server_metho
     // a batch is encrypted to its end before anybody else writes.
     SSL_CTX_set_mode(context_, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
                                    SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-    // Sessions are resumed by tickets, which the clients keep; a cache of ours would grow with their number. One ticket
-    // is enough, for a client opens few connections at once.
+    // Sessions are resumed by tickets, which the clients keep; a cache here would grow with their number. One ticket is
+    // enough: a client opens few connections at once.
     SSL_CTX_set_session_cache_mode(context_, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_num_tickets(context_, 1);
     SSL_CTX_set_timeout(context_, 2 * 60 * 60);  // seconds that a ticket is good for

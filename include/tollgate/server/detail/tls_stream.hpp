@@ -15,7 +15,7 @@ struct ssl_st;
 
 namespace tollgate::inline v0::server_detail {
 
-/// Ciphertext on its way between a socket and a `tls_stream`. Needed only while something is on its way.
+/// Ciphertext between a socket and a `tls_stream`. Needed only while there is some.
 struct tls_wire {
     static constexpr std::size_t input_bytes = 20 * 1024;  // more than one record of 16 KiB with all its overhead
 
@@ -36,10 +36,10 @@ struct tls_wire {
 
 enum class tls_step : std::uint8_t {
     done,
-    wants_bytes,  ///< of ciphertext from the other side
-    closed,       ///< the other side said goodbye
-    failed,       ///< a broken rule of TLS; the alert that says so is in the output
-    plain_http,   ///< the other side speaks HTTP without TLS
+    wants_bytes,  ///< of ciphertext from the client
+    closed,       ///< the client has sent close_notify
+    failed,       ///< the client broke a rule of TLS; the alert is in the output
+    plain_http,   ///< the client sends HTTP without TLS
 };
 
 /// The TLS side of one connection: OpenSSL over bytes in memory, never over a socket. Used by one thread at a time.
@@ -60,15 +60,15 @@ public:
     };
     /// Decrypts into `into` as much as fits. `done` means that it is full or that a record ended.
     TOLLGATE_DECL reading read(tls_wire& wire, std::span<char> into);
-    /// Whether `read` has more to give without more bytes from the socket.
-    [[nodiscard]] TOLLGATE_DECL bool holds(const tls_wire& wire) const noexcept;
+    /// Whether `read` can return more without more bytes from the socket.
+    [[nodiscard]] TOLLGATE_DECL bool has_input(const tls_wire& wire) const noexcept;
 
-    /// Whether the other side has said goodbye: it may still wait for answers, but nothing more comes from it.
+    /// Whether the client has sent close_notify: it may still wait for responses, but sends nothing more.
     [[nodiscard]] bool ended() const noexcept { return ended_; }
 
     /// Encrypts all of `plain` into the wire's output. False if the connection is broken.
     TOLLGATE_DECL bool write(tls_wire& wire, std::string_view plain);
-    /// Appends the goodbye.
+    /// Appends a close_notify.
     TOLLGATE_DECL void close_notify(tls_wire& wire) noexcept;
 
 private:

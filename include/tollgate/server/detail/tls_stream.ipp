@@ -14,7 +14,7 @@ namespace tollgate::inline v0::server_detail {
 
 namespace detail {
 
-/// Before every call: a mistake of somebody else's on this thread must not be taken for the connection's.
+/// Before every call: an earlier error of other code on this thread must not be taken for one of this connection.
 inline void ready_openssl(ssl_st* ssl, tls_wire& wire) noexcept {
     BIO_set_data(SSL_get_rbio(ssl), &wire);
     if (ERR_peek_error() != 0) ERR_clear_error();
@@ -63,7 +63,7 @@ TOLLGATE_DECL tls_stream::reading tls_stream::read(tls_wire& wire, std::span<cha
     return {failure(returned), 0};
 }
 
-TOLLGATE_DECL bool tls_stream::holds(const tls_wire& wire) const noexcept {
+TOLLGATE_DECL bool tls_stream::has_input(const tls_wire& wire) const noexcept {
     return wire.begin != wire.end || SSL_pending(ssl_) > 0;
 }
 

@@ -2,6 +2,7 @@
 
 #include <tollgate/base/config.hpp>
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <mutex>
@@ -10,16 +11,6 @@
 
 namespace tollgate::inline v0::server_detail {
 
-/// Where work comes back to.
-class completion_target {
-public:
-    /// Something was given back: see to it. Called by worker threads.
-    virtual void notify() noexcept = 0;
-
-protected:
-    ~completion_target() = default;
-};
-
 /// Something to be done by a thread that may wait.
 class work_item {
 public:
@@ -27,17 +18,20 @@ public:
     work_item(const work_item&) = delete;
     work_item& operator=(const work_item&) = delete;
 
-    /// Called by a worker thread.
+    /// Called by a worker.
     virtual void work() noexcept = 0;
-    /// Called after it by the same thread, which looks at the item no more. The loop is woken a little later.
-    virtual completion_target& complete() noexcept = 0;
+    /// Called once for each submitted item, after `work` by the same thread, or without it (`worked` is false) by the thread that
+    /// withdrew the item. The pool does not use the item after that. It must not block: the same worker has other items to do.
+    virtual void complete(bool worked) noexcept = 0;
 
 protected:
     ~work_item() = default;
 
 private:
     friend class work_queue;
+    friend class worker_pool;
     work_item* next_ = nullptr;
+    std::chrono::steady_clock::time_point submitted_at_{};
 };
 
 /// First in, first out; linked through the items, so that nothing is allocated.
@@ -49,6 +43,7 @@ public:
         last_ = &one;
         ++size_;
     }
+    [[nodiscard]] work_item* front() const noexcept { return first_; }
     [[nodiscard]] work_item* pop() noexcept {
         work_item* const one = first_;
         if (one == nullptr) return nullptr;
@@ -65,25 +60,31 @@ private:
     std::size_t size_ = 0;
 };
 
-/// Threads for handlers that wait, and a bounded queue before them.
+/// Threads for handlers that block, behind a queue that is bounded in number and, by `withdraw_older_than`, in time.
 ///
-/// Waking a thread costs as much as a small request. So at most one worker is being woken at a time; one that finds more
-/// to do than its own item wakes the next. And a loop is woken once for several items given back in a row, unless one of
-/// them took long.
+/// To wake a thread costs as much as a small request, so at most one worker is being woken at a time; one that leaves more
+/// items behind than its own wakes the next before it begins to work.
 class worker_pool {
 public:
+    using time_point = std::chrono::steady_clock::time_point;
+
     explicit worker_pool(std::size_t queue_max) noexcept : queue_max_{queue_max} {}
     worker_pool(const worker_pool&) = delete;
     worker_pool& operator=(const worker_pool&) = delete;
     ~worker_pool() { stop(); }
 
-    /// Throws `std::system_error` when there is no thread to be had.
+    /// Throws `std::system_error` if a thread cannot be started.
     TOLLGATE_DECL void start(unsigned threads);
 
-    /// False, and nothing is queued, when the queue is full.
-    [[nodiscard]] TOLLGATE_DECL bool submit(work_item& one) noexcept;
+    /// False, and nothing is queued, when the queue is full or the pool has stopped.
+    [[nodiscard]] TOLLGATE_DECL bool submit(work_item& one, time_point now) noexcept;
 
-    /// Does what is queued and ends the threads. Not to be called by a worker.
+    /// Completes, without working on them, the queued items that were submitted before `limit`.
+    TOLLGATE_DECL void withdraw_older_than(time_point limit) noexcept;
+    /// All queued ones.
+    void withdraw_all() noexcept { withdraw_older_than((time_point::max)()); }
+
+    /// Does what is queued and ends the threads. Must not be called by a worker.
     TOLLGATE_DECL void stop() noexcept;
 
 private:
@@ -95,7 +96,7 @@ private:
     std::condition_variable work_came_;
     work_queue queue_;
     std::size_t idle_ = 0;
-    bool waking_ = false;  // one idle worker has been told, and is not up yet
+    bool waking_ = false;  // one idle worker has been notified and does not run yet
     bool stopping_ = false;
 };
 

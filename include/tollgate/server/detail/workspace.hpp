@@ -14,14 +14,14 @@
 
 namespace tollgate::inline v0::server_detail {
 
-/// What a connection needs while a message or its answer is under way: a few pages. An idle connection has none, so that
-/// thousands of them cost little, and a busy thread uses the same few again and again, still warm in its cache.
+/// What a connection needs while it has a message or a response: a few pages. An idle connection has none, so that thousands
+/// of them cost little, and a busy thread reuses the same few, which stay in its cache.
 struct workspace {
     explicit workspace(const http::parser_settings& settings) : session{settings} {}
 
     http1_session session;
     tls_wire wire;
-    http_date_text date;  ///< taken along to a worker, which may not look at the loop's
+    http_date_text date;  ///< a copy for the worker, which must not read the loop's
 
     [[nodiscard]] bool empty() const noexcept { return session.empty() && wire.empty(); }
 
@@ -29,7 +29,7 @@ struct workspace {
     static void operator delete(void* data, std::size_t bytes) noexcept { page_buffer::release(data, bytes); }
 };
 
-/// The workspaces of one loop that nobody uses. Used by one thread at a time.
+/// The unused workspaces of one loop. Used by one thread at a time.
 class workspace_pool {
 public:
     explicit workspace_pool(const http::parser_settings& settings) : settings_{settings} {}
@@ -42,7 +42,7 @@ public:
         return one;
     }
 
-    /// Gives back an eighth of what nobody has needed since the last call: a burst is forgotten within seconds, and a
+    /// Frees an eighth of what was not needed since the last call: the memory of a burst is returned within seconds, and a
     /// steady load loses nothing.
     void trim() noexcept {
         for (std::size_t i = (fewest_ + 7) / 8; i > 0; --i) spare_[--kept_].reset();

@@ -1,4 +1,4 @@
-#include <tollgate/store/postgres_database.hpp>
+#include <tollgate/store/detail/postgres/migrations.hpp>
 
 #include <support/child_process.hpp>
 #include <support/postgres_server.hpp>
@@ -30,21 +30,21 @@ constexpr std::array steps{
 
 std::span<const schema_step> first(std::size_t count) { return std::span{steps}.first(count); }
 
-postgres_database open_pool(const std::string& to) {
-    auto made = postgres_database::open(to);
+postgres::pool open_pool(const std::string& to) {
+    auto made = postgres::pool::open(to);
     INFO((made ? "" : made.error().cause));
     REQUIRE(made);
     return *std::move(made);
 }
 
-std::int64_t number(postgres_database& on, postgres::statement_text text) {
+std::int64_t number(postgres::pool& on, postgres::sql text) {
     auto asked = on.ask(text);
     INFO((asked ? "" : asked.error().cause));
     REQUIRE(asked);
     return std::get<0>(*asked->only<std::int64_t>());
 }
 
-std::int64_t version(postgres_database& on) {
+std::int64_t version(postgres::pool& on) {
     return number(on, "SELECT coalesce(max(version), 0) FROM tollgate_schema WHERE component = 'things'");
 }
 
@@ -53,61 +53,61 @@ std::int64_t version(postgres_database& on) {
 TEST_CASE("steps are run once, in order, and only those that were not before") {
     auto& server = postgres_server::shared();
     auto pool = open_pool(server.fresh());
-    REQUIRE(pool.migrate("things", first(1)));
+    REQUIRE(postgres::migrate(pool, "things", first(1)));
     CHECK(number(pool, "SELECT count(*) FROM things") == 1);
-    REQUIRE(pool.migrate("things", first(1)));
+    REQUIRE(postgres::migrate(pool, "things", first(1)));
     CHECK(version(pool) == 1);
-    REQUIRE(pool.migrate("things", first(4)));
+    REQUIRE(postgres::migrate(pool, "things", first(4)));
     CHECK(version(pool) == 4);
     CHECK(number(pool, "SELECT count(*) FROM things") == 3);
     // Components know nothing of each other.
     constexpr std::array others{schema_step{"CREATE TABLE others (id bigint)"}};
-    const auto done = pool.migrate("others", others);
+    const auto done = postgres::migrate(pool, "others", others);
     INFO((done ? "" : done.error().cause));
     REQUIRE(done);
     CHECK(number(pool, "SELECT count(*) FROM tollgate_schema") == 2);
-    REQUIRE(pool.migrate("nothing", {}));
+    REQUIRE(postgres::migrate(pool, "nothing", {}));
 }
 
 TEST_CASE("a step that fails leaves all as it was, and says so") {
     auto& server = postgres_server::shared();
     auto pool = open_pool(server.fresh());
-    REQUIRE(pool.migrate("things", first(1)));
+    REQUIRE(postgres::migrate(pool, "things", first(1)));
     constexpr std::array broken{steps[0], steps[1], schema_step{"CREATE TABLE more (id bigint); SELECT nonsense"}};
-    const auto refused = pool.migrate("things", broken);
+    const auto refused = postgres::migrate(pool, "things", broken);
     REQUIRE_FALSE(refused);
     CHECK(refused.error().kind == error_kind::internal);
     CHECK_THAT(refused.error().cause, Catch::Contains("nonsense"));
     CHECK(version(pool) == 1);
     CHECK(number(pool, "SELECT count(*) FROM things") == 1);
     CHECK(number(pool, "SELECT count(to_regclass('more'))") == 0);
-    REQUIRE(pool.migrate("things", first(2)));
+    REQUIRE(postgres::migrate(pool, "things", first(2)));
 }
 
 TEST_CASE("an older node goes on beside tables of a newer one, unless a step broke them for it") {
     auto& server = postgres_server::shared();
     const auto where = server.fresh();
     auto old_node = open_pool(where), newer_node = open_pool(where);
-    REQUIRE(old_node.migrate("things", first(1)));
-    REQUIRE(newer_node.migrate("things", first(2)));
+    REQUIRE(postgres::migrate(old_node, "things", first(1)));
+    REQUIRE(postgres::migrate(newer_node, "things", first(2)));
     CHECK(number(old_node, "SELECT count(*) FROM things") == 2);
 
     auto old_again = open_pool(where);  // started again while the newer one is there
-    REQUIRE(old_again.migrate("things", first(1)));
+    REQUIRE(postgres::migrate(old_again, "things", first(1)));
     CHECK(version(old_again) == 2);
     CHECK(number(old_again, "SELECT count(*) FROM things") == 2);
 
     auto newest_node = open_pool(where);
-    REQUIRE(newest_node.migrate("things", first(4)));
+    REQUIRE(postgres::migrate(newest_node, "things", first(4)));
     for (const std::size_t known : {1U, 2U}) {
         auto late = open_pool(where);
-        const auto refused = late.migrate("things", first(known));
+        const auto refused = postgres::migrate(late, "things", first(known));
         REQUIRE_FALSE(refused);
         CHECK(refused.error().kind == error_kind::internal);
         CHECK_THAT(refused.error().cause, Catch::Contains("made by a later release"));
     }
     auto late = open_pool(where);
-    CHECK(late.migrate("things", first(3)));
+    CHECK(postgres::migrate(late, "things", first(3)));
     // Those that run have their connections; they get no new ones.
     const auto another = old_node.open_another();
     REQUIRE_FALSE(another);
@@ -129,9 +129,9 @@ TEST_CASE("of nodes that start at once one does the work: processes and threads"
             processes.emplace_back([&] {
                 start.close_writing();
                 start.take();
-                auto pool = postgres_database::open(where);
+                auto pool = postgres::pool::open(where);
                 if (!pool) return 1;
-                return pool->migrate("things", counting) ? 0 : 2;
+                return postgres::migrate(*pool, "things", counting) ? 0 : 2;
             });
         start.close_writing();
         for (auto& each : processes) CHECK(each.wait() == 0);
@@ -142,7 +142,7 @@ TEST_CASE("of nodes that start at once one does the work: processes and threads"
         std::vector<std::thread> threads;
         for (int i = 0; i < 4; ++i)
             threads.emplace_back([&] {
-                if (pool.migrate("things", counting)) ++done;
+                if (postgres::migrate(pool, "things", counting)) ++done;
             });
         for (auto& each : threads) each.join();
         CHECK(done == 4);
@@ -154,13 +154,13 @@ TEST_CASE("where there is nothing to do, no right to make tables is needed") {
     auto& server = postgres_server::shared();
     const auto where = server.fresh();
     auto pool = open_pool(where);
-    REQUIRE(pool.migrate("things", first(1)));
+    REQUIRE(postgres::migrate(pool, "things", first(1)));
     const auto schema = where.substr(where.find("test_"));
     server.run("CREATE ROLE clerk LOGIN; GRANT USAGE ON SCHEMA " + schema +
                " TO clerk; GRANT SELECT ON ALL TABLES IN SCHEMA " + schema + " TO clerk");
     auto clerk = open_pool(where + " user=clerk");
-    CHECK(clerk.migrate("things", first(1)));
-    const auto refused = clerk.migrate("things", first(2));
+    CHECK(postgres::migrate(clerk, "things", first(1)));
+    const auto refused = postgres::migrate(clerk, "things", first(2));
     REQUIRE_FALSE(refused);
     CHECK_THAT(refused.error().cause, Catch::Contains("42501"));  // insufficient_privilege
     server.run("DROP OWNED BY clerk; DROP ROLE clerk");
@@ -170,8 +170,8 @@ TEST_CASE("a table that somebody has locked keeps the others waiting no longer t
     auto& server = postgres_server::shared();
     const auto where = server.fresh();
     auto pool = open_pool(where);
-    REQUIRE(pool.migrate("things", first(1)));
-    auto talk = pool.begin();
+    REQUIRE(postgres::migrate(pool, "things", first(1)));
+    auto talk = pool.converse();
     REQUIRE(talk);
     auto asked = pool.make_batch();
     asked.add("BEGIN");
@@ -179,7 +179,7 @@ TEST_CASE("a table that somebody has locked keeps the others waiting no longer t
     REQUIRE(talk->run(asked));
     constexpr std::array impatient{steps[0],
                                    schema_step{"SET LOCAL lock_timeout = '200ms'; ALTER TABLE things ADD b int"}};
-    const auto refused = pool.migrate("things", impatient);
+    const auto refused = postgres::migrate(pool, "things", impatient);
     REQUIRE_FALSE(refused);
     CHECK(refused.error().kind == error_kind::unavailable);
     CHECK(version(pool) == 1);

@@ -11,7 +11,7 @@
 namespace tollgate::inline v0::postgres {
 
 /// What listeners hear of: deliveries that are due now.
-inline constexpr statement_text ring_at_other_nodes{
+inline constexpr sql ring_at_other_nodes{
     "SELECT pg_notify('tollgate_deliveries', '') WHERE EXISTS (SELECT FROM tollgate_bells)"};
 
 /// What `append_event` of `event_sink` does, as one statement, and how many deliveries it answers there were.

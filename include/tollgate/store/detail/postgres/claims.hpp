@@ -3,7 +3,7 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/model/delivery.hpp>
-#include <tollgate/store/postgres_database.hpp>
+#include <tollgate/store/detail/postgres/pool.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace tollgate::inline v0::postgres {
 /// and read what is to be sent when that is committed.
 class claims {
 public:
-    explicit claims(postgres_database& connections) : connections_{connections} {}
+    explicit claims(pool& connections) : connections_{connections} {}
 
     TOLLGATE_DECL result<claimed_deliveries> claim_due(const claim_terms& terms);
 
@@ -28,11 +28,11 @@ private:
     struct choice;
 
     TOLLGATE_DECL result<claimed_deliveries> claim_once(const claim_terms& terms, bool& may_be_tried_again);
-    TOLLGATE_DECL result<std::vector<host>> lock_hosts(transaction& talk, const claim_terms& terms);
+    TOLLGATE_DECL result<std::vector<host>> lock_hosts(conversation& talk, const claim_terms& terms);
     static TOLLGATE_DECL choice choose(const std::vector<host>& ready, const claim_terms& terms);
-    TOLLGATE_DECL result<claimed_deliveries> lease(transaction& talk, const choice& chosen, const claim_terms& terms);
+    TOLLGATE_DECL result<claimed_deliveries> lease(conversation& talk, const choice& chosen, const claim_terms& terms);
 
-    postgres_database& connections_;
+    pool& connections_;
 };
 
 }  // namespace tollgate::postgres

@@ -41,7 +41,7 @@ namespace detail {
 /// As many as one claim locks: more than are served in one mean a further claim at once.
 inline constexpr std::size_t hosts_max = 1000;
 
-inline constexpr statement_text when_next{
+inline constexpr sql when_next{
     "SELECT (SELECT min(ready_at) FROM tollgate_hosts WHERE NOT is_slow AND ready_at IS NOT NULL), "
     "(SELECT min(ready_at) FROM tollgate_hosts WHERE is_slow AND ready_at IS NOT NULL), "
     "EXISTS (SELECT FROM tollgate_bells), EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog)"};
@@ -85,7 +85,7 @@ TOLLGATE_DECL result<claimed_deliveries> claims::claim_due(const claim_terms& te
 }
 
 TOLLGATE_DECL result<claimed_deliveries> claims::claim_once(const claim_terms& terms, bool& may_be_tried_again) {
-    auto talk = connections_.begin();
+    auto talk = connections_.converse();
     if (!talk) return std::move(talk).error();
     const auto ready = lock_hosts(*talk, terms);
     may_be_tried_again = talk->may_be_tried_again();
@@ -95,7 +95,7 @@ TOLLGATE_DECL result<claimed_deliveries> claims::claim_once(const claim_terms& t
     return claimed;
 }
 
-TOLLGATE_DECL result<std::vector<claims::host>> claims::lock_hosts(transaction& talk, const claim_terms& terms) {
+TOLLGATE_DECL result<std::vector<claims::host>> claims::lock_hosts(conversation& talk, const claim_terms& terms) {
     auto asked = connections_.make_batch();
     asked.add("BEGIN");
     // A host that waits already keeps its place. A bell whose host is gone is forgotten; one whose host somebody else
@@ -184,7 +184,7 @@ TOLLGATE_DECL claims::choice claims::choose(const std::vector<host>& ready, cons
     return made;
 }
 
-TOLLGATE_DECL result<claimed_deliveries> claims::lease(transaction& talk, const choice& chosen,
+TOLLGATE_DECL result<claimed_deliveries> claims::lease(conversation& talk, const choice& chosen,
                                                         const claim_terms& terms) {
     std::vector<delivery_id> ids;
     std::vector<hook_id> hooks;

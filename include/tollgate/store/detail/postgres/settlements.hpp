@@ -3,7 +3,7 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/model/delivery.hpp>
-#include <tollgate/store/postgres_database.hpp>
+#include <tollgate/store/detail/postgres/pool.hpp>
 
 #include <cstddef>
 #include <mutex>
@@ -17,7 +17,7 @@ namespace tollgate::inline v0::postgres {
 /// of it.
 class settlements {
 public:
-    explicit settlements(postgres_database& connections) : connections_{connections} {}
+    explicit settlements(pool& connections) : connections_{connections} {}
 
     TOLLGATE_DECL result<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now);
 
@@ -26,15 +26,15 @@ private:
 
     TOLLGATE_DECL result<std::vector<settle_result>> settle_once(std::span<const settlement> ended, instant now,
                                                                   bool& may_be_tried_again);
-    TOLLGATE_DECL result<ledger> open(transaction& talk, std::span<const settlement> ended);
+    TOLLGATE_DECL result<ledger> open(conversation& talk, std::span<const settlement> ended);
     static TOLLGATE_DECL settle_result settle_one(ledger& in, const settlement& ended, instant now);
-    TOLLGATE_DECL result<void> close(transaction& talk, const ledger& in, std::span<const settlement> ended,
+    TOLLGATE_DECL result<void> close(conversation& talk, const ledger& in, std::span<const settlement> ended,
                                       instant now);
 
     /// Those of which enough ended since the last time.
     TOLLGATE_DECL std::vector<hook_id> hooks_with_history_to_trim(const ledger& in);
 
-    postgres_database& connections_;
+    pool& connections_;
     std::mutex mutex_;
     std::unordered_map<hook_id, std::size_t> ended_;  // of each hook, since it was trimmed
 };

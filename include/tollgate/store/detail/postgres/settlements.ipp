@@ -84,7 +84,7 @@ TOLLGATE_DECL result<std::vector<settle_result>> settlements::settle(std::span<c
 
 TOLLGATE_DECL result<std::vector<settle_result>> settlements::settle_once(std::span<const settlement> ended,
                                                                            instant now, bool& may_be_tried_again) {
-    auto talk = connections_.begin();
+    auto talk = connections_.converse();
     if (!talk) return std::move(talk).error();
     auto in = open(*talk, ended);
     may_be_tried_again = talk->may_be_tried_again();
@@ -117,7 +117,7 @@ TOLLGATE_DECL std::vector<hook_id> settlements::hooks_with_history_to_trim(const
     return full;
 }
 
-TOLLGATE_DECL result<settlements::ledger> settlements::open(transaction& talk, std::span<const settlement> ended) {
+TOLLGATE_DECL result<settlements::ledger> settlements::open(conversation& talk, std::span<const settlement> ended) {
     std::vector<delivery_id> ids;
     for (const settlement& each : ended) ids.push_back(each.lease.delivery);
     auto asked = connections_.make_batch();
@@ -216,7 +216,7 @@ TOLLGATE_DECL settle_result settlements::settle_one(ledger& in, const settlement
     return to.disabled && !was_disabled ? settle_result::hook_disabled : settle_result::done;
 }
 
-TOLLGATE_DECL result<void> settlements::close(transaction& talk, const ledger& in, std::span<const settlement> ended,
+TOLLGATE_DECL result<void> settlements::close(conversation& talk, const ledger& in, std::span<const settlement> ended,
                                                instant now) {
     auto asked = connections_.make_batch();
     {

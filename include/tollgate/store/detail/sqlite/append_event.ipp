@@ -2,7 +2,7 @@
 
 #include <tollgate/store/detail/delivery_host.hpp>
 #include <tollgate/store/detail/sqlite/append_event.hpp>
-#include <tollgate/store/detail/sqlite/statement.hpp>
+#include <tollgate/store/detail/sqlite/columns.hpp>
 #include <tollgate/store/detail/sqlite/delivery_hosts.hpp>
 
 #include <string>

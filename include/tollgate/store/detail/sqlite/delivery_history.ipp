@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tollgate/store/detail/delivery_host.hpp>
-#include <tollgate/store/detail/errors.hpp>
+#include <tollgate/store/detail/refusals.hpp>
 #include <tollgate/store/detail/sqlite/delivery_columns.hpp>
 #include <tollgate/store/detail/sqlite/delivery_history.hpp>
 #include <tollgate/store/detail/sqlite/delivery_hosts.hpp>

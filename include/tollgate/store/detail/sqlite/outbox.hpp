@@ -4,7 +4,7 @@
 #include <tollgate/base/result.hpp>
 #include <tollgate/model/delivery.hpp>
 #include <tollgate/store/detail/sqlite/delivery_hosts.hpp>
-#include <tollgate/store/sqlite_database.hpp>
+#include <tollgate/store/detail/sqlite/pool.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace tollgate::inline v0::sqlite {
 /// The verbs of `outbox` that send: what is due, and what came of it.
 class outbox {
 public:
-    explicit outbox(sqlite_database& connections) : connections_{connections} {}
+    explicit outbox(pool& connections) : connections_{connections} {}
 
     TOLLGATE_DECL result<std::size_t> append(const event& happened, const message_seed& seed, instant now);
     TOLLGATE_DECL result<claimed_deliveries> claim(const claim_terms& terms);
@@ -28,7 +28,7 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
 
 private:
-    sqlite_database& connections_;
+    pool& connections_;
     /// Since what is beyond the bound was removed, of each hook. Whoever has the connection that writes has it, too.
     std::unordered_map<hook_id, unsigned> ended_;
 };

@@ -1,0 +1,111 @@
+#include <tollgate/server/asio_server.hpp>
+
+#include <catch2/catch.hpp>
+#include <support/echo_handler.hpp>
+#include <support/gate.hpp>
+#include <support/socket_client.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace std::chrono_literals;
+using tollgate::server;
+using tollgate::server_settings;
+using tollgate_test::gate;
+using tollgate_test::socket_client;
+
+namespace {
+
+const std::string get = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n";
+const std::string get_slow = "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n";
+
+/// A handler with one worker, which `/slow` holds until the gate opens.
+struct one_worker {
+    gate waiting;
+    std::atomic<int> calls = 0;
+    tollgate_test::blocking_handler handler;
+    server_settings settings;
+
+    one_worker() {
+        handler.answer = [this](const tollgate::http::request& request, tollgate::http::response& response) {
+            ++calls;
+            if (request.target.path == "/slow") waiting.wait();
+            response.body() = request.target.path;
+        };
+        settings.port = 0;
+        settings.threads = 1;
+        settings.worker_threads = 1;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a request that waits too long for a worker gets 503 while the worker is still busy", "[server][workers]") {
+    one_worker with;
+    with.settings.queue_wait_max = 50ms;
+    server running{with.handler, with.settings};
+    REQUIRE(running.start());
+    socket_client slow{running.port()};
+    slow.write(get_slow);
+    with.waiting.wait_for_calls(1);
+
+    socket_client queued{running.port()};
+    queued.write(get);
+    const auto refused = queued.read_response();
+    CHECK(refused.status == 503);
+    CHECK(refused.has("Retry-After: 1"));
+    CHECK(queued.ends_silently());
+    with.waiting.open();
+    CHECK(slow.read_response().body == "/slow");
+    CHECK(with.calls == 1);
+}
+
+TEST_CASE("requests whose clients have reset their connections are not run", "[server][workers]") {
+    one_worker with;
+    server running{with.handler, with.settings};
+    REQUIRE(running.start());
+    socket_client slow{running.port()};
+    slow.write(get_slow);
+    with.waiting.wait_for_calls(1);
+    {
+        std::vector<socket_client> gone;
+        for (int i = 0; i < 20; ++i) {
+            gone.emplace_back(running.port());
+            gone.back().write(get);
+        }
+        CHECK(gone.back().silent_for(50ms));  // so they are in the queue
+        for (const auto& one : gone) one.reset_on_close();
+    }
+    socket_client last{running.port()};
+    last.write(get);
+    with.waiting.open();
+    CHECK(slow.read_response().body == "/slow");
+    CHECK(last.read_response().body == "/a");
+    CHECK(with.calls == 2);
+}
+
+TEST_CASE("a stop's deadline drops the requests that wait for a worker", "[server][workers][stop]") {
+    one_worker with;
+    server running{with.handler, with.settings};
+    REQUIRE(running.start());
+    socket_client slow{running.port()};
+    slow.write(get_slow);
+    with.waiting.wait_for_calls(1);
+    std::vector<socket_client> queued;
+    for (int i = 0; i < 20; ++i) {
+        queued.emplace_back(running.port());
+        queued.back().write(get);
+    }
+    CHECK(queued.back().silent_for(50ms));
+
+    auto stopped = std::async(std::launch::async, [&] { running.stop(0ms); });
+    for (auto& one : queued) CHECK(one.ends_silently());
+    CHECK(stopped.wait_for(0ms) == std::future_status::timeout);  // the call that is under way
+    with.waiting.open();
+    stopped.get();
+    CHECK(with.calls == 1);
+}

@@ -1,0 +1,276 @@
+#include <tollgate/server/asio_server.hpp>
+
+#include <tollgate/server/detail/server_context.hpp>
+
+#include <asio/executor_work_guard.hpp>
+#include <asio/io_context.hpp>
+#include <catch2/catch.hpp>
+#include <fcntl.h>
+#include <support/allocations.hpp>
+#include <support/echo_handler.hpp>
+#include <support/socket_client.hpp>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <new>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace std::chrono_literals;
+using namespace tollgate;
+using tollgate_test::socket_client;
+
+namespace {
+
+const std::string get = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n";
+
+server_settings one_thread() {
+    server_settings made;
+    made.port = 0;
+    made.threads = 1;
+    return made;
+}
+
+int answer_to(socket_client& one) {
+    one.write(get);
+    return one.read_response().status;
+}
+
+/// How many sockets the epoll instances of this process watch.
+int epoll_registrations() {
+    int count = 0;
+    for (const auto& one : std::filesystem::directory_iterator{"/proc/self/fd"}) {
+        std::error_code gone;
+        if (std::filesystem::read_symlink(one.path(), gone) != "anon_inode:[eventpoll]") continue;
+        std::ifstream info{"/proc/self/fdinfo/" + one.path().filename().string()};
+        for (std::string line; std::getline(info, line);)
+            if (line.starts_with("tfd:")) ++count;
+    }
+    return count;
+}
+
+/// A child process that has a copy of every descriptor, until this is destroyed.
+class forked_child {
+public:
+    forked_child() {
+        int ends[2];
+        REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+        child_ = ::fork();
+        if (child_ == 0) {
+            char none;
+            ::close(ends[1]);
+            (void)!::read(ends[0], &none, 1);
+            ::_exit(0);
+        }
+        ::close(ends[0]);
+        end_ = ends[1];
+    }
+    forked_child(const forked_child&) = delete;
+    forked_child& operator=(const forked_child&) = delete;
+    ~forked_child() {
+        ::close(end_);
+        ::waitpid(child_, nullptr, 0);
+    }
+
+private:
+    pid_t child_ = -1;
+    int end_ = -1;
+};
+
+/// Lets this process have no descriptor but one, for the client of a test.
+class one_descriptor_left {
+public:
+    one_descriptor_left() {
+        REQUIRE(::getrlimit(RLIMIT_NOFILE, &before_) == 0);
+        for (int i = 0; i < 64; ++i) fill_.push_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));  // no gap is left below these
+        rlimit now = before_;
+        now.rlim_cur = static_cast<rlim_t>(*std::max_element(fill_.begin(), fill_.end())) + 1;
+        REQUIRE(::setrlimit(RLIMIT_NOFILE, &now) == 0);
+        ::close(fill_.back());
+        fill_.pop_back();
+    }
+    one_descriptor_left(const one_descriptor_left&) = delete;
+    one_descriptor_left& operator=(const one_descriptor_left&) = delete;
+    ~one_descriptor_left() {
+        for (const int one : fill_) ::close(one);
+        ::setrlimit(RLIMIT_NOFILE, &before_);
+    }
+
+private:
+    rlimit before_{};
+    std::vector<int> fill_;
+};
+
+}  // namespace
+
+TEST_CASE("connections end although a child process has copies of their descriptors", "[server][fork]") {
+    tollgate_test::echo_handler handler;
+    server running{handler, one_thread()};
+    REQUIRE(running.start());
+    const auto port = running.port();
+    socket_client stays{port};
+    CHECK(answer_to(stays) == 200);
+    const int before = epoll_registrations();
+    {
+        std::vector<socket_client> clients;
+        for (int i = 0; i < 8; ++i) {
+            clients.emplace_back(port);
+            CHECK(answer_to(clients.back()) == 200);
+        }
+        CHECK(epoll_registrations() == before + 8);
+        const forked_child child;
+        for (const auto& one : clients) one.end_writing();  // to close them would not end them: the child has copies of these, too
+        clients.clear();
+        for (int i = 0; i < 500 && epoll_registrations() != before; ++i) std::this_thread::sleep_for(10ms);
+        CHECK(epoll_registrations() == before);
+        stays.write("GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+        CHECK(stays.read_response().status == 200);
+        CHECK(stays.ends_silently());
+        socket_client next{port};
+        CHECK(answer_to(next) == 200);
+        running.stop();
+        server_settings again = one_thread();
+        again.port = port;
+        server second{handler, again};
+        CHECK(second.start().has_value());
+    }
+}
+
+TEST_CASE("a client for whom no descriptor is left gets 503, and one line says so", "[server]") {
+    tollgate_test::echo_handler handler;
+    server_settings how = one_thread();
+    std::atomic<int> warnings = 0;
+    how.on_warning = [&](std::string_view) { ++warnings; };
+    server running{handler, how};
+    REQUIRE(running.start());
+    {
+        const one_descriptor_left limited;
+        for (int i = 0; i < 3; ++i) {
+            socket_client client{running.port()};
+            const auto refused = client.read_response();
+            CHECK(refused.status == 503);
+            CHECK(refused.has("Retry-After: 1"));
+            CHECK(client.ends_silently());
+        }
+        CHECK(warnings == 1);
+    }
+    socket_client client{running.port()};
+    CHECK(answer_to(client) == 200);
+    CHECK(warnings == 1);
+}
+
+TEST_CASE("the bounds on connections leave room for other descriptors and other clients", "[server]") {
+    struct row {
+        rlim_t files;
+        std::size_t connections_max;
+        std::size_t per_address_max;
+        std::size_t admitted_in_all;
+        std::size_t admitted_of_one;
+    };
+    rlimit before{};
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+    for (const row& one : {row{600, 10'000, 0, 300, 75}, row{1024, 10'000, 0, 688, 172}, row{1024, 200, 0, 200, 64},
+                           row{1024, 600, 600, 600, 600}, row{1024, 40, 0, 40, 40}}) {
+        CAPTURE(one.files, one.connections_max, one.per_address_max);
+        rlimit now = before;
+        now.rlim_cur = one.files;
+        REQUIRE(::setrlimit(RLIMIT_NOFILE, &now) == 0);
+        server_settings how;
+        how.connections_max = one.connections_max;
+        how.connections_per_address_max = one.per_address_max;
+        tollgate_test::echo_handler handler;
+        const auto admitted = [&](bool one_address) {
+            server_detail::server_context context{handler, how};
+            std::size_t count = 0;
+            const auto address = [&] { return ip_address::v4(10, 0, static_cast<std::uint8_t>(one_address ? 0 : count / 32), 1); };
+            while (context.limiter.admit(address()) == server_detail::admission::accepted) ++count;
+            return count;
+        };
+        CHECK(admitted(false) == one.admitted_in_all);
+        CHECK(admitted(true) == one.admitted_of_one);
+    }
+    ::setrlimit(RLIMIT_NOFILE, &before);
+}
+
+#if !defined(TOLLGATE_TEST_NEW_IS_TAKEN)
+
+// The whole program's, so that each allocation of a loop can be made to fail in its turn. Not inlined: where one of a pair is
+// and the other is not, GCC takes malloc and delete for a mismatch.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+    if (tollgate_test::allocations_left && (*tollgate_test::allocations_left)-- <= 0) throw std::bad_alloc{};
+    if (void* made = std::malloc(size == 0 ? 1 : size)) return made;
+    throw std::bad_alloc{};
+}
+[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+    try {
+        return operator new(size);
+    } catch (...) {
+        return nullptr;
+    }
+}
+[[gnu::noinline]] void operator delete(void* block) noexcept { std::free(block); }
+[[gnu::noinline]] void operator delete(void* block, std::size_t) noexcept { std::free(block); }
+
+namespace {
+
+/// A handler that needs no memory.
+struct frugal_handler {
+    void handle(const http::request&, http::response& response) noexcept { response.body() = "ok"; }
+    void handle(const http::refusal& refused, http::response& response) noexcept { response.set_status(refused.status); }
+};
+
+}  // namespace
+
+TEST_CASE("on an executor without memory a client gets an answer or an end, and the server goes on afterwards", "[server][asio]") {
+    frugal_handler handler;
+    asio::io_context context;
+    const auto work = asio::make_work_guard(context);
+    server_settings how = one_thread();
+    how.header_timeout = how.idle_timeout = 200ms;
+    server running{context.get_executor(), handler, how};
+    REQUIRE(running.start());
+
+    constexpr long keep = -2, unlimited = -1;
+    std::atomic<long> memory = keep;
+    std::atomic<bool> ended = false;
+    std::thread loop{[&] {
+        while (!ended) {
+            const long allowed = memory.exchange(keep);
+            if (allowed >= 0) tollgate_test::allocations_left = allowed;
+            if (allowed == unlimited) tollgate_test::allocations_left.reset();
+            context.run_for(5ms);
+            context.restart();
+        }
+    }};
+    const auto set_memory = [&](long allowed) {
+        memory = allowed;
+        while (memory != keep) std::this_thread::yield();
+    };
+    for (long allowed = 0; allowed < 40; ++allowed) {
+        CAPTURE(allowed);
+        set_memory(allowed);
+        socket_client client{running.port()};
+        client.write(get + "GET / HT");
+        client.read_response();  // or none
+        CHECK_FALSE(client.timed_out());
+        set_memory(unlimited);
+        client.read_to_end();  // its header time-out, at the latest
+        CHECK_FALSE(client.timed_out());
+        socket_client next{running.port()};
+        CHECK(answer_to(next) == 200);
+        CHECK(next.ends_silently());  // its idle time-out
+    }
+    ended = true;
+    loop.join();
+}
+
+#endif
