@@ -53,8 +53,14 @@ verdict chosen_limiter::peek_shared(const limit_key& key, const quota& allowed, 
     return shared_->windows.peek(key, allowed, now);
 }
 
-bool chosen_limiter::answers_at_once(const limit_key& key, const quota& allowed) const noexcept {
-    return shared_ == nullptr || shared_->windows.answers_at_once(key, allowed);
+std::optional<verdict> chosen_limiter::try_take(const limit_key& key, const quota& allowed, instant now) noexcept {
+    if (shared_ == nullptr) return here_->take(key, allowed, now);
+    return shared_->windows.try_take(key, allowed, now);
+}
+
+std::optional<verdict> chosen_limiter::try_peek(const limit_key& key, const quota& allowed, instant now) noexcept {
+    if (shared_ == nullptr) return here_->peek(key, allowed, now);
+    return shared_->windows.try_peek(key, allowed, now);
 }
 
 #else
@@ -72,7 +78,13 @@ verdict chosen_limiter::peek_shared(const limit_key& key, const quota& allowed, 
     return here_->peek(key, allowed, now);
 }
 
-bool chosen_limiter::answers_at_once(const limit_key&, const quota&) const noexcept { return true; }
+std::optional<verdict> chosen_limiter::try_take(const limit_key& key, const quota& allowed, instant now) noexcept {
+    return here_->take(key, allowed, now);
+}
+
+std::optional<verdict> chosen_limiter::try_peek(const limit_key& key, const quota& allowed, instant now) noexcept {
+    return here_->peek(key, allowed, now);
+}
 
 #endif
 

@@ -25,8 +25,11 @@ public:
     ~chosen_limiter();
 
     [[nodiscard]] bool may_block() const noexcept { return shared_ != nullptr; }
-    [[nodiscard]] bool answers_at_once(const tollgate::limit_key& key,
-                                       const tollgate::quota& allowed) const noexcept;
+    /// Empty where Redis would have to be asked.
+    [[nodiscard]] std::optional<tollgate::verdict> try_take(const tollgate::limit_key& key, const tollgate::quota& allowed,
+                                                            tollgate::instant now) noexcept;
+    [[nodiscard]] std::optional<tollgate::verdict> try_peek(const tollgate::limit_key& key, const tollgate::quota& allowed,
+                                                            tollgate::instant now) noexcept;
 
     [[nodiscard]] tollgate::verdict take(const tollgate::limit_key& key, const tollgate::quota& allowed,
                                          tollgate::instant now) noexcept {

@@ -81,8 +81,16 @@ result<sqlite_directory::user_row> sqlite_directory::find_user(user_id user) {
     return **found;
 }
 
-bool sqlite_directory::remembers(user_id user) const noexcept {
-    return users_->recall(user).has_value();
+lookup<balance> sqlite_directory::cached_balance_of(user_id user) const noexcept {
+    const auto found = users_->cached(user);
+    if (found.is_hit()) return lookup<balance>::hit({user, found->balance, found->currency});
+    return found.is_miss() ? lookup<balance>::miss() : lookup<balance>::unknown();
+}
+
+lookup<std::optional<quota>> sqlite_directory::cached_quota_of(user_id user) const noexcept {
+    const auto found = users_->cached(user);
+    if (found.is_hit()) return lookup<std::optional<quota>>::hit(found->own_quota());
+    return found.is_miss() ? lookup<std::optional<quota>>::miss() : lookup<std::optional<quota>>::unknown();
 }
 
 result<balance> sqlite_directory::balance_of(user_id user) {
@@ -94,8 +102,7 @@ result<balance> sqlite_directory::balance_of(user_id user) {
 result<std::optional<quota>> sqlite_directory::quota_of(user_id user) {
     auto found = find_user(user);
     if (!found) return std::move(found).error();
-    if (!found->requests_per_day) return std::optional<quota>{};
-    return std::optional{quota{static_cast<std::uint32_t>(*found->requests_per_day), std::chrono::hours{24}}};
+    return found->own_quota();
 }
 
 result<std::vector<account>> sqlite_directory::accounts_of(user_id user, std::string_view service) {

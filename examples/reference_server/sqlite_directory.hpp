@@ -33,7 +33,8 @@ public:
     tollgate::result<tollgate::balance> balance_of(tollgate::user_id user);
     tollgate::result<std::vector<tollgate::account>> accounts_of(tollgate::user_id user, std::string_view service);
     tollgate::result<std::optional<tollgate::quota>> quota_of(tollgate::user_id user);
-    bool remembers(tollgate::user_id user) const noexcept;
+    tollgate::lookup<tollgate::balance> cached_balance_of(tollgate::user_id user) const noexcept;
+    tollgate::lookup<std::optional<tollgate::quota>> cached_quota_of(tollgate::user_id user) const noexcept;
     tollgate::result<bool> has_account(tollgate::user_id user, const tollgate::account_ref& wanted);
 
     /// Whether there is such an account, whoever's it is.
@@ -61,6 +62,11 @@ private:
         tollgate::decimal balance;
         tollgate::currency_code currency;
         std::optional<std::int64_t> requests_per_day;
+
+        [[nodiscard]] std::optional<tollgate::quota> own_quota() const noexcept {
+            if (!requests_per_day) return std::nullopt;
+            return tollgate::quota{static_cast<std::uint32_t>(*requests_per_day), std::chrono::hours{24}};
+        }
     };
 
     explicit sqlite_directory(tollgate::sqlite::pool connections);

@@ -152,7 +152,7 @@ constexpr inline_text<Capacity>& inline_text<Capacity>::operator=(const inline_t
 template <std::size_t Capacity>
 constexpr bool inline_text<Capacity>::append(std::string_view text) noexcept {
     if (text.size() > Capacity - size_) return false;
-    for (std::size_t i = 0; i < text.size(); ++i) bytes_[size_ + i] = text[i];
+    std::char_traits<char>::copy(bytes_.data() + size_, text.data(), text.size());
     size_ = static_cast<std::uint16_t>(size_ + text.size());
     return true;
 }
@@ -2097,9 +2097,8 @@ public:
 
     /// The object, made from `arguments` if there is none. One request uses one type.
     template <class T, class... Arguments>
-    [[nodiscard]] T& get(Arguments&&... arguments) noexcept {
+    [[nodiscard]] T& get(Arguments&&... arguments) {
         static_assert(sizeof(T) <= bytes_max && alignof(T) <= alignof(std::max_align_t), "the state of a handler is too large");
-        static_assert(std::is_nothrow_constructible_v<T, Arguments...>);
         if (destroy_ == nullptr) {
             ::new (static_cast<void*>(bytes_)) T(std::forward<Arguments>(arguments)...);
             destroy_ = [](void* object) noexcept { static_cast<T*>(object)->~T(); };
@@ -3411,8 +3410,8 @@ namespace tollgate::inline v0 {
 ///
 /// `Store` is whatever the integrator gave the API; an authenticator that needs none of it takes it as `auto&`.
 ///
-/// One that asks the store for nothing but the verbs of `credential_source` may say so,
-/// `static constexpr bool only_finds_credentials = true`: it is then also asked over what a store remembers.
+/// `identify` runs on a worker if the store blocks. An authenticator that only looks a token up may also be a
+/// `token_authenticator`: its requests are then answered without a worker if they are malformed or the token is cached.
 ///
 /// Exemplar:
 ///
@@ -3434,6 +3433,26 @@ concept authenticator_over = requires(const A& a, std::string_view credentials, 
     // could not be found out, such as a store that is down. `credentials` is what follows the scheme and one or more
     // spaces. Called from many threads at once; compares secrets in constant time.
     { a.identify(credentials, store, now) } -> std::same_as<result<std::optional<caller>>>;
+};
+
+/// A token that a request presents.
+struct presented_token {
+    credential_kind kind = credential_kind::personal_token;  ///< personal_token or access_token
+    token_username username;                                 ///< of a personal token: finds it in a `credential_source`
+    digest secret_digest;                                    ///< of the secret; finds an access token
+};
+
+/// An authenticator whose credentials are tokens of a `credential_source`, so that the lookup can be left to the caller. It accepts
+/// a token that the source holds with the same digest and that has not expired.
+///
+/// Exemplar: `basic_token`.
+template <class A>
+concept token_authenticator = requires(const A& a, std::string_view credentials, presented_token& into,
+                                       const std::optional<instant>& last_used_at, instant now) {
+    // Reads the token from the credentials into a new `presented_token`; false if they are malformed. Asks no store.
+    { a.read(credentials, into) } -> std::same_as<bool>;
+    // Whether to record this use of a token that was accepted. True makes the caller record it.
+    { a.use_is_due(last_used_at, now) } noexcept -> std::same_as<bool>;
 };
 
 }  // namespace tollgate
@@ -3741,7 +3760,8 @@ namespace tollgate::inline v0 {
 /// Thread rule: both functions may be called from many threads at once, and of requests that arrive together exactly as
 /// many are admitted as there is room for. Blocking: never, unless it declares `static constexpr bool blocking = true`; of
 /// those, one that blocks or not as it was set up says which: `bool may_block() const noexcept`, the same all its life; and
-/// one that often need not wait says when: `bool answers_at_once(key, allowed) const noexcept`, of both functions.
+/// one that often need not wait may have `try_take` and `try_peek`, with the arguments of `take` and `peek`: they return
+/// `std::optional<verdict>`, empty (and nothing counted) where `take` and `peek` would have to wait.
 /// Nothing is thrown: a limiter that cannot count, because what it counts in is down, decides for itself whether to
 /// admit.
 ///
@@ -4023,14 +4043,16 @@ concept credential_source = requires(S& s, std::string_view username, const dige
     { s.find_access_token(token) } -> std::same_as<result<std::optional<token_credential>>>;
 };
 
-/// A blocking store that remembers credentials may say so: a request whose answer needs nobody to be waited for is then
-/// answered by the thread that read it, without the way to one that may wait and back. Nobody has to.
+/// A blocking store that caches credentials. Optional: a request that needs nothing else is then answered on the thread that read
+/// it. Where the answer is `unknown`, the store is asked by `find_personal_token` or `find_access_token` on a worker.
+///
+/// Never blocks and never asks the store; called for every request with well-formed credentials.
 template <class S>
-concept credential_recaller = credential_source<S> && requires(const S& s, std::string_view username, const digest& token) {
-    // What `find_personal_token` would answer now without waiting; none where it would have to ask. Quick.
-    { s.recall_personal_token(username) } noexcept -> std::same_as<std::optional<std::optional<token_credential>>>;
+concept credential_cache = credential_source<S> && requires(const S& s, std::string_view username, const digest& token) {
+    // What `find_personal_token` would return now; unknown if the store would have to be asked.
+    { s.cached_personal_token(username) } noexcept -> std::same_as<lookup<token_credential>>;
     // The same of `find_access_token`.
-    { s.recall_access_token(token) } noexcept -> std::same_as<std::optional<std::optional<token_credential>>>;
+    { s.cached_access_token(token) } noexcept -> std::same_as<lookup<token_credential>>;
 };
 
 /// Keeps personal tokens and access tokens. Every verb is one atomic intent, and durable (as far as the store is) when it
@@ -4088,8 +4110,7 @@ namespace tollgate::inline v0 {
 ///     };
 ///
 /// A directory may also have `result<bool> has_account(user_id, const account_ref&)`, where asking for one account is
-/// cheaper than listing them all; and, if it blocks, `bool remembers(user_id) const noexcept`: whether `balance_of` and
-/// `quota_of` would answer now without waiting (see `credential_recaller` for what that is good for).
+/// cheaper than listing them all. One that blocks may also say what it has cached, see `cached_quota_of`.
 template <class D>
 concept user_directory = requires(D& d, user_id user, std::string_view service) {
     // What the user has, in the currency of their settings.
@@ -4100,6 +4121,23 @@ concept user_directory = requires(D& d, user_id user, std::string_view service) 
     // it, so it should be quick and without heap memory; what it says counts at once.
     { d.quota_of(user) } -> std::same_as<result<std::optional<quota>>>;
 };
+
+/// What a directory says of a user without blocking: `lookup<std::optional<quota>> cached_quota_of(user_id) const noexcept`, optional.
+/// It returns what `quota_of` would; a miss is a user who is gone, and unknown means that `quota_of` has to be asked.
+template <user_directory D>
+[[nodiscard]] lookup<std::optional<quota>> cached_quota_of(const D& directory, user_id user) noexcept {
+    if constexpr (requires { { directory.cached_quota_of(user) } noexcept -> std::same_as<lookup<std::optional<quota>>>; })
+        return directory.cached_quota_of(user);
+    else return lookup<std::optional<quota>>::unknown();
+}
+
+/// The same of `balance_of`: `lookup<balance> cached_balance_of(user_id) const noexcept`, optional.
+template <user_directory D>
+[[nodiscard]] lookup<balance> cached_balance_of(const D& directory, user_id user) noexcept {
+    if constexpr (requires { { directory.cached_balance_of(user) } noexcept -> std::same_as<lookup<balance>>; })
+        return directory.cached_balance_of(user);
+    else return lookup<balance>::unknown();
+}
 
 /// Whether the account is one of the user's.
 template <user_directory D>
@@ -4635,11 +4673,11 @@ inline digest recall_digest_of(std::string_view secret) {
 
 namespace tollgate::inline v0 {
 
-/// Says when to record that a credential was used: for one credential once an hour, because a person asks whether it is
-/// used at all, and over all once a second, because each may be a write that everybody waits for. What is left out now
-/// is recorded at a later use.
+/// Decides whether to record that a credential was used: once an hour for one credential, because that is as exact as its owner
+/// needs it, and once a second over all, because each record may be a write that other requests wait for. A use that is not
+/// recorded is recorded with a later one.
 ///
-/// Thread rule: any thread. A copy has a pace of its own.
+/// Thread rule: any thread. A copy is independent.
 class last_used_throttle {
 public:
     static constexpr std::chrono::hours for_one{1};
@@ -4652,17 +4690,14 @@ public:
         return *this;
     }
 
-    /// Of parallel calls at most one is told yes. A clock that was put back holds up nothing for longer than the pace.
+    /// Whether to record a use now. Of parallel calls at most one returns true. A clock that goes back delays the next record by
+    /// one interval at most.
     [[nodiscard]] bool is_due(const std::optional<instant>& last_used_at, instant now) noexcept {
         if (is_recent(last_used_at, now)) [[likely]]
             return false;
         std::int64_t last = last_.load(std::memory_order_relaxed);
         if (!has_passed(last, now)) return false;
         return last_.compare_exchange_strong(last, to_unix_milliseconds(now), std::memory_order_relaxed);
-    }
-    /// What `is_due` would say now, without being told so.
-    [[nodiscard]] bool would_be_due(const std::optional<instant>& last_used_at, instant now) const noexcept {
-        return !is_recent(last_used_at, now) && has_passed(last_.load(std::memory_order_relaxed), now);
     }
 
 private:
@@ -4677,106 +4712,137 @@ private:
     std::atomic<std::int64_t> last_ = 0;  // milliseconds since 1970
 };
 
-namespace detail {
-
-/// Stands for a store where somebody only looks what would be asked of it (`pipeline::recalled_store`).
-template <class S>
-concept use_foreseer = requires(S& s) {
-    { s.foresee_record() } noexcept;
-};
-
-/// Records a use when that is due. That this fails, in whatever way, is no reason to refuse the request that was the use.
-template <class Store, class Record>
-void record_use(last_used_throttle& pace, Store& store, const std::optional<instant>& last_used_at, instant now,
-                Record&& record) noexcept {
-    if constexpr (use_foreseer<Store>) {
-        if (pace.would_be_due(last_used_at, now)) store.foresee_record();
-    } else if constexpr (use_recorder<Store>) {
-        if (pace.is_due(last_used_at, now)) [[unlikely]] {
-            try {
-                static_cast<void>(record(store));
-            } catch (...) {
-            }
-        }
-    }
-}
-
-}  // namespace detail
-
 }  // namespace tollgate
 
 // <tollgate/policy/token_authenticators.hpp>
 
 namespace tollgate::inline v0 {
 
-/// `Authorization: Basic` with a personal token: its username, and its secret as the password (RFC 7617). Says now and then
-/// that the token was used, to a store that keeps it.
-struct basic_token {
+/// `Authorization: Basic` with a personal token: its username, and its secret as the password (RFC 7617). Records the use of a
+/// token, throttled, in a store that keeps it. Thread rule: any thread.
+class basic_token {
+public:
     static constexpr std::string_view scheme = "Basic";
     static constexpr std::string_view challenge = "Basic realm=\"api\", charset=\"UTF-8\"";
-    static constexpr bool only_finds_credentials = true;
 
-    /// The contract `authenticator`.
+    /// The contract `token_authenticator`. Throws as `sha256` does.
+    [[nodiscard]] bool read(std::string_view credentials, presented_token& into) const;
+    [[nodiscard]] bool use_is_due(const std::optional<instant>& last_used_at, instant now) const noexcept {
+        return throttle_.is_due(last_used_at, now);
+    }
+
+    /// The contract `authenticator_over`.
     template <credential_source Store>
     [[nodiscard]] result<std::optional<caller>> identify(std::string_view credentials, Store& store, instant now) const;
 
 private:
-    // Longer credentials name no token of ours; the last few bytes are the decoder's, which thinks in groups of three.
+    // Longer credentials name no token of ours; the last few bytes are for the decoder, which writes groups of three.
     static constexpr std::size_t decoded_bytes_max = limits::token_username_bytes_max + 1 + limits::secret_text_bytes_max + 4;
 
-    mutable last_used_throttle pace_;
+    mutable last_used_throttle throttle_;
 };
+
+/// `Authorization: Bearer` with an OAuth 2.0 access token (RFC 6750 section 2.1). Records the use of a token, throttled, in a store
+/// that keeps it. Thread rule: any thread.
+class bearer_token {
+public:
+    static constexpr std::string_view scheme = "Bearer";
+    static constexpr std::string_view challenge = "Bearer realm=\"api\"";
+
+    /// The contract `token_authenticator`. Throws as `sha256` does.
+    [[nodiscard]] bool read(std::string_view credentials, presented_token& into) const {
+        if (!is_well_formed(secret_kind::access_token, credentials)) return false;
+        into.kind = credential_kind::access_token;
+        into.secret_digest = recall_digest_of(credentials);
+        return true;
+    }
+    [[nodiscard]] bool use_is_due(const std::optional<instant>& last_used_at, instant now) const noexcept {
+        return throttle_.is_due(last_used_at, now);
+    }
+
+    /// The contract `authenticator_over`.
+    template <credential_source Store>
+    [[nodiscard]] result<std::optional<caller>> identify(std::string_view credentials, Store& store, instant now) const;
+
+private:
+    mutable last_used_throttle throttle_;
+};
+
+static_assert(token_authenticator<basic_token> && token_authenticator<bearer_token>);
+
+inline bool basic_token::read(std::string_view credentials, presented_token& into) const {
+    std::array<char, decoded_bytes_max> buffer;
+    const auto decoded_bytes = base64_decode_into(credentials, buffer);
+    if (!decoded_bytes) return false;
+    const std::string_view decoded{buffer.data(), *decoded_bytes};
+    const auto colon = decoded.find(':');  // the first one: a username has none, a password may (RFC 7617 section 2)
+    if (colon == std::string_view::npos || !into.username.append(decoded.substr(0, colon))) return false;
+    const auto secret = decoded.substr(colon + 1);
+    if (!is_well_formed(secret_kind::personal_token, secret)) return false;
+    into.kind = credential_kind::personal_token;
+    into.secret_digest = recall_digest_of(secret);
+    return true;
+}
+
+namespace detail {
+
+/// Asks the store for the token: the verb of its kind.
+template <credential_source Store>
+[[nodiscard]] result<std::optional<token_credential>> find_token(Store& store, const presented_token& token) {
+    if (token.kind == credential_kind::personal_token) return store.find_personal_token(token.username.view());
+    return store.find_access_token(token.secret_digest);
+}
+
+/// Whether what a store holds is the token that was presented, and valid now. Digests are compared in constant time.
+[[nodiscard]] inline bool accepts(const token_credential& stored, const presented_token& token, instant now) noexcept {
+    if (token.kind == credential_kind::personal_token && stored.secret_digest != token.secret_digest) return false;
+    return !stored.expires_at || now < *stored.expires_at;
+}
+
+/// Who presents an accepted token.
+inline void make_caller(std::optional<caller>& made, const token_credential& stored, credential_kind kind) noexcept {
+    made.emplace(stored.user, stored.scopes, kind,
+                 kind == credential_kind::access_token ? stored.application : std::nullopt, stored.owner_quota);
+}
+
+/// Records a use. A failure, of whatever kind, does not refuse the request.
+template <class Store>
+void record_use(Store& store, const presented_token& token, instant now) noexcept {
+    if constexpr (use_recorder<Store>) {
+        try {
+            if (token.kind == credential_kind::personal_token)
+                static_cast<void>(store.record_personal_token_use(token.username.view(), now));
+            else static_cast<void>(store.record_access_token_use(token.secret_digest, now));
+        } catch (...) {
+        }
+    }
+}
+
+/// `identify` of a token authenticator: all its steps.
+template <token_authenticator Authenticator, credential_source Store>
+[[nodiscard]] result<std::optional<caller>> identify_token(const Authenticator& by, std::string_view credentials, Store& store,
+                                                           instant now) {
+    std::optional<caller> made;
+    presented_token token;
+    if (!by.read(credentials, token)) return made;
+    const auto found = find_token(store, token);
+    if (!found) return found.error();
+    if (!*found || !accepts(**found, token, now)) return made;
+    if (use_recorder<Store> && by.use_is_due((*found)->last_used_at, now)) record_use(store, token, now);
+    make_caller(made, **found, token.kind);
+    return made;
+}
+
+}  // namespace detail
 
 template <credential_source Store>
 result<std::optional<caller>> basic_token::identify(std::string_view credentials, Store& store, instant now) const {
-    std::array<char, decoded_bytes_max> buffer;
-    const auto decoded_bytes = base64_decode_into(credentials, buffer);
-    if (!decoded_bytes) return std::optional<caller>{};
-    const std::string_view decoded{buffer.data(), *decoded_bytes};
-    const auto colon = decoded.find(':');  // the first one: a username has none, a password may (RFC 7617 section 2)
-    if (colon == std::string_view::npos) return std::optional<caller>{};
-    const auto username = decoded.substr(0, colon);
-    const auto secret = decoded.substr(colon + 1);
-    if (!is_well_formed(secret_kind::personal_token, secret)) return std::optional<caller>{};
-
-    auto found = store.find_personal_token(username);
-    if (!found) return std::move(found).error();
-    if (!*found || (*found)->secret_digest != recall_digest_of(secret)) return std::optional<caller>{};
-    if ((*found)->expires_at && *(*found)->expires_at <= now) return std::optional<caller>{};
-    detail::record_use(pace_, store, (*found)->last_used_at, now,
-                       [&](auto& to) { return to.record_personal_token_use(username, now); });
-    // In place: a caller put together elsewhere and moved here costs GCC a kilobyte of zeros first.
-    return result<std::optional<caller>>{
-        std::optional<caller>{std::in_place, (*found)->user, (*found)->scopes, credential_kind::personal_token,
-                              std::nullopt, (*found)->owner_quota}};
+    return detail::identify_token(*this, credentials, store, now);
 }
-
-/// `Authorization: Bearer` with an OAuth 2.0 access token (RFC 6750 section 2.1). Says now and then that the token was used,
-/// to a store that keeps it.
-struct bearer_token {
-    static constexpr std::string_view scheme = "Bearer";
-    static constexpr std::string_view challenge = "Bearer realm=\"api\"";
-    static constexpr bool only_finds_credentials = true;
-
-    /// The contract `authenticator`.
-    template <credential_source Store>
-    [[nodiscard]] result<std::optional<caller>> identify(std::string_view credentials, Store& store, instant now) const;
-
-private:
-    mutable last_used_throttle pace_;
-};
 
 template <credential_source Store>
 result<std::optional<caller>> bearer_token::identify(std::string_view credentials, Store& store, instant now) const {
-    if (!is_well_formed(secret_kind::access_token, credentials)) return std::optional<caller>{};
-    auto found = store.find_access_token(recall_digest_of(credentials));
-    if (!found) return std::move(found).error();
-    if (!*found || ((*found)->expires_at && *(*found)->expires_at <= now)) return std::optional<caller>{};
-    detail::record_use(pace_, store, (*found)->last_used_at, now,
-                       [&](auto& to) { return to.record_access_token_use((*found)->secret_digest, now); });
-    return result<std::optional<caller>>{
-        std::optional<caller>{std::in_place, (*found)->user, (*found)->scopes, credential_kind::access_token,
-                              (*found)->application, (*found)->owner_quota}};
+    return detail::identify_token(*this, credentials, store, now);
 }
 
 }  // namespace tollgate
@@ -5164,6 +5230,7 @@ public:
     [[nodiscard]] result<bool> has_account(user_id user, const account_ref& wanted) const {
         return verbs_->has_account(users_, user, wanted);
     }
+    [[nodiscard]] lookup<balance> cached_balance_of(user_id user) const noexcept { return verbs_->cached_balance_of(users_, user); }
 
 private:
     struct verbs {
@@ -5171,6 +5238,7 @@ private:
         result<std::vector<account>> (*accounts_of)(void*, user_id, std::string_view);
         result<std::optional<quota>> (*quota_of)(void*, user_id);
         result<bool> (*has_account)(void*, user_id, const account_ref&);
+        lookup<balance> (*cached_balance_of)(const void*, user_id) noexcept;
     };
     template <class Users>
     static constexpr verbs verbs_of{
@@ -5179,7 +5247,8 @@ private:
         [](void* of, user_id user) { return static_cast<Users*>(of)->quota_of(user); },
         [](void* of, user_id user, const account_ref& wanted) {
             return tollgate::has_account(*static_cast<Users*>(of), user, wanted);
-        }};
+        },
+        [](const void* of, user_id user) noexcept { return tollgate::cached_balance_of(*static_cast<const Users*>(of), user); }};
 
     void* users_;
     const verbs* verbs_;
@@ -5350,40 +5419,202 @@ namespace detail {
 
 }  // namespace tollgate::http
 
-// <tollgate/pipeline/detail/judgement.hpp>
+// <tollgate/pipeline/detail/authenticate.hpp>
 
+/// Who is calling. Each function returns false if it has to wait and must not: it is then called again on a worker, and goes on
+/// with what `authentication` holds.
 namespace tollgate::inline v0::pipeline {
 
-/// How a request presented itself.
-enum class standing : std::uint8_t {
+enum class auth_state : std::uint8_t {
     anonymous,        ///< no credentials
-    known,            ///< good ones: there is a caller
-    bad_credentials,  ///< some that let nobody in
-    ambiguous,        ///< more than one Authorization field: nobody can say which one counts
-    undecided,        ///< a store or directory could not be asked
+    unchecked,        ///< credentials that have still to be looked up
+    authenticated,    ///< valid credentials: there is a caller
+    bad_credentials,  ///< malformed, unknown, expired or revoked
+    ambiguous,        ///< more than one Authorization field
+    failed,           ///< a store or directory failed
 };
 
-/// What the stages have found out about one request so far. Each stage reads what those before it wrote.
-struct judgement {
-    instant now;
-    ip_address client;
-    bool agent_accepted = false;
-    pipeline::standing standing = standing::anonymous;
-    std::optional<caller> who;       ///< set exactly when `standing` is known
-    std::optional<quota> own_quota;  ///< the caller's, where it is not the default
-    std::optional<error> failure;  ///< set exactly when `standing` is undecided
-    verdict window{};                ///< the client's or the caller's, whichever this request is counted against
-    route_match route;
-    const service* of_service = nullptr;  ///< which `{service}` the path names, if the route has one
+/// What is known of the caller so far.
+struct authentication {
+    auth_state state = auth_state::anonymous;
+    bool use_is_due = false;               ///< the use of the token has still to be recorded
+    std::uint8_t authenticator = 0;        ///< unchecked: which one of the API's knows the scheme
+    presented_token token;                 ///< set if that one is a token authenticator
+    std::optional<tollgate::caller> caller;  ///< set exactly if authenticated
+    std::optional<error> failure;            ///< set exactly if failed
+
+    void fail(error why) noexcept {
+        state = auth_state::failed;
+        caller.reset();
+        failure = std::move(why);
+    }
 };
+
+/// `auth-scheme 1*SP credentials` (RFC 9110 section 11.4), cut in two.
+struct authorization {
+    std::string_view scheme;
+    std::string_view credentials;
+};
+
+[[nodiscard]] constexpr authorization split_authorization(std::string_view value) noexcept {
+    const auto end = value.find(' ');
+    if (end == std::string_view::npos) return {value, {}};
+    auto credentials = value.substr(end);
+    while (!credentials.empty() && credentials.front() == ' ') credentials.remove_prefix(1);
+    return {value.substr(0, end), credentials};
+}
+
+/// Calls `use` with the API's authenticator of this number.
+template <class Authenticators, class Use>
+void with_authenticator(const Authenticators& authenticators, std::size_t number, Use&& use) {
+    std::apply(
+        [&](const auto&... each) {
+            std::size_t next = 0;
+            static_cast<void>(((next++ == number && (use(policy(each)), true)) || ...));
+        },
+        authenticators);
+}
+
+/// Reads the Authorization field: malformed credentials are known as such without a store.
+template <class Authenticators>
+void read_authorization(const Authenticators& authenticators, const http::request& request, authentication& auth) {
+    const auto lines = request.fields.count(http::field_id::authorization);
+    if (lines == 0) return;
+    if (lines > 1) {
+        auth.state = auth_state::ambiguous;
+        return;
+    }
+    const auto sent = split_authorization(request.fields.find(http::field_id::authorization));
+    auth.state = auth_state::bad_credentials;
+    std::uint8_t next = 0;
+    const auto try_one = [&](const auto& held) {
+        const auto& authenticator = policy(held);
+        const auto number = next++;
+        if (!ascii_iequals(sent.scheme, authenticator.scheme)) return false;
+        auth.authenticator = number;
+        if constexpr (token_authenticator<std::remove_cvref_t<decltype(authenticator)>>) {
+            if (!authenticator.read(sent.credentials, auth.token)) return true;
+        }
+        auth.state = auth_state::unchecked;
+        return true;
+    };
+    std::apply([&](const auto&... each) { static_cast<void>((try_one(each) || ...)); }, authenticators);
+}
+
+/// Takes what a store holds under the presented token; null if there is none.
+template <class Authenticator, class Store>
+void take_credential(const Authenticator& authenticator, const token_credential* stored, instant now, authentication& auth) noexcept {
+    auth.state = auth_state::bad_credentials;
+    if (stored == nullptr || !detail::accepts(*stored, auth.token, now)) return;
+    auth.state = auth_state::authenticated;
+    detail::make_caller(auth.caller, *stored, auth.token.kind);
+    if constexpr (use_recorder<Store>) auth.use_is_due = authenticator.use_is_due(stored->last_used_at, now);
+}
+
+/// Looks the token up: in the cache of a blocking store if the thread must not wait, else in the store.
+template <class Authenticator, class Store>
+[[nodiscard]] bool find_token_credential(const Authenticator& authenticator, Store& store, http::thread_kind thread, instant now,
+                                         authentication& auth) {
+    if (http::handler_blocks<Store>() && thread == http::thread_kind::io) {
+        if constexpr (credential_cache<Store>) {
+            const auto cached = auth.token.kind == credential_kind::personal_token
+                                    ? store.cached_personal_token(auth.token.username.view())
+                                    : store.cached_access_token(auth.token.secret_digest);
+            if (cached.is_unknown()) return false;
+            take_credential<Authenticator, Store>(authenticator, cached.is_hit() ? &*cached : nullptr, now, auth);
+            return true;
+        }
+        return false;
+    }
+    auto found = detail::find_token(store, auth.token);
+    if (!found) auth.fail(std::move(found).error());
+    else take_credential<Authenticator, Store>(authenticator, *found ? &**found : nullptr, now, auth);
+    return true;
+}
+
+/// Looks the credentials up that `read_authorization` has found.
+template <class Authenticators, class Store>
+[[nodiscard]] bool find_credential(const Authenticators& authenticators, Store& store, const http::request& request,
+                                   http::thread_kind thread, instant now, authentication& auth) {
+    if (auth.state != auth_state::unchecked) return true;
+    bool done = false;
+    with_authenticator(authenticators, auth.authenticator, [&](const auto& authenticator) {
+        using type = std::remove_cvref_t<decltype(authenticator)>;
+        if constexpr (token_authenticator<type>) {
+            done = find_token_credential(authenticator, store, thread, now, auth);
+        } else {
+            constexpr bool blocks = http::handler_blocks<Store>() || http::handler_blocks<type>();
+            if (blocks && thread == http::thread_kind::io) return;
+            const auto sent = split_authorization(request.fields.find(http::field_id::authorization));
+            done = true;
+            auto who = authenticator.identify(sent.credentials, store, now);
+            if (!who) return auth.fail(std::move(who).error());
+            auth.state = *who ? auth_state::authenticated : auth_state::bad_credentials;
+            if (*who) auth.caller.emplace(**who);
+        }
+    });
+    return done;
+}
+
+/// Records the use of a token, if that is due.
+template <class Store>
+[[nodiscard]] bool record_token_use(Store& store, http::thread_kind thread, instant now, authentication& auth) noexcept {
+    if (!auth.use_is_due) [[likely]] return true;
+    if (http::handler_blocks<Store>() && thread == http::thread_kind::io) return false;
+    auth.use_is_due = false;
+    detail::record_use(store, auth.token, now);
+    return true;
+}
+
+/// Finds the caller's own quota, unless it came with the credential. A user who is gone takes their credentials along; any other
+/// failure is the directory's, not the caller's.
+template <user_directory Users>
+[[nodiscard]] bool find_quota(Users& users, http::thread_kind thread, authentication& auth, std::optional<quota>& own) {
+    if (auth.state != auth_state::authenticated) return true;
+    if (auth.caller->user_quota.is_told) {
+        own = auth.caller->user_quota.own;
+        return true;
+    }
+    const auto user_is_gone = [&] {
+        auth.state = auth_state::bad_credentials;
+        auth.caller.reset();
+    };
+    if (http::handler_blocks<Users>() && thread == http::thread_kind::io) {
+        const auto cached = cached_quota_of(users, auth.caller->user);
+        if (cached.is_unknown()) return false;
+        if (cached.is_hit()) own = *cached;
+        else user_is_gone();
+        return true;
+    }
+    auto found = users.quota_of(auth.caller->user);
+    if (found) own = *found;
+    else if (found.error().kind == error_kind::not_found) user_is_gone();
+    else auth.fail(std::move(found).error());
+    return true;
+}
+
+/// `WWW-Authenticate` of a 401: one line per scheme. Only credentials that were sent and are invalid have an error code
+/// (RFC 6750 section 3.1).
+template <class Authenticators>
+void add_challenges(http::response& response, const Authenticators& authenticators, auth_state state) {
+    const auto add_one = [&](const auto& held) {
+        const auto& authenticator = policy(held);
+        std::string challenge{authenticator.challenge};
+        if (state == auth_state::bad_credentials && ascii_iequals(authenticator.scheme, "Bearer"))
+            challenge.append(", error=\"invalid_token\"");
+        if (const auto value = http::field_value::from(challenge)) response.add("WWW-Authenticate", *value);
+    };
+    std::apply([&](const auto&... each) { (add_one(each), ...); }, authenticators);
+}
 
 }  // namespace tollgate::pipeline
 
-// <tollgate/pipeline/detail/refused.hpp>
+// <tollgate/pipeline/detail/error_response.hpp>
 
+/// What all API responses have in common: the Error object, the rate limit fields, `Allow` and `WWW-Authenticate`.
 namespace tollgate::inline v0::pipeline {
 
-/// A page of the documentation: `{auth_url}/docs/{slug}/`. Every Error object leads to one of these.
+/// A page of the documentation, `{auth_url}/docs/{slug}/`. Every Error object links to one.
 struct topic {
     std::string_view slug;
 };
@@ -5394,16 +5625,16 @@ inline constexpr topic about_scopes{"scopes"};
 inline constexpr topic about_rate_limits{"rate-limits"};
 inline constexpr topic about_errors{"errors"};
 
-/// Why a stage stops a request, in the client's words.
-struct refused {
+/// Why a stage of the judgement rejects a request: the status, and the message for the client.
+struct rejection {
     http::status status;
     std::string_view message;  ///< of static storage
     topic documentation = about_errors;
 };
 
-inline constexpr refused no_agent{http::status::forbidden, "Send one User-Agent header that names your program.",
-                                  about_requests};
-inline constexpr refused no_room_in_window{
+inline constexpr rejection missing_user_agent{http::status::forbidden, "Send one User-Agent header that names your program.",
+                                              about_requests};
+inline constexpr rejection rate_limit_exceeded{
     http::status::too_many_requests, "API rate limit exceeded. Wait until the time in X-RateLimit-Reset.", about_rate_limits};
 
 [[nodiscard]] constexpr http::status to_status(error_kind kind) noexcept {
@@ -5434,6 +5665,67 @@ inline constexpr refused no_room_in_window{
         case http::status::header_fields_too_large: return about_requests;
         default: return about_errors;
     }
+}
+
+/// The fields of every JSON response. Account data is private to its caller, and must not be taken for another type.
+inline constexpr std::string_view json_field_lines =
+    "Content-Type: application/json\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n";
+
+/// `Retry-After` of a 503: long enough for a database to fail over, short enough for a person not to give up.
+inline constexpr std::uint64_t retry_after_unavailable_seconds = 2;
+
+/// The Error object, and the fields of a JSON response.
+inline void write_error(http::response& response, http::status status, std::string_view message, std::string_view docs_url,
+                        topic about) {
+    response.set_status(status);
+    response.add_prepared_lines(json_field_lines);
+    http::json_writer body{response.body()};
+    body.begin_object();
+    body.member("message").string(message);
+    body.member("documentation_url").string(std::string{docs_url}.append(about.slug).append("/"));
+    body.end_object();
+}
+
+/// The rate limit fields. `X-RateLimit-Reset` is sent exactly when nothing remains.
+inline void add_rate_limit_fields(http::response& response, const verdict& limit) {
+    // Every response has these two: assembled here, they are one append instead of ten.
+    std::array<char, 96> lines;
+    char* end = lines.data();
+    const auto put = [&](std::string_view text) { end = std::copy_n(text.data(), text.size(), end); };
+    constexpr std::size_t digits_max = 10;  // of 32 bits
+    const auto put_number = [&](std::uint32_t number) { end = std::to_chars(end, end + digits_max, number).ptr; };
+    put("X-RateLimit-Limit: ");
+    put_number(limit.limit);
+    put("\r\nX-RateLimit-Remaining: ");
+    put_number(limit.remaining);
+    put("\r\n");
+    response.add_prepared_lines({lines.data(), static_cast<std::size_t>(end - lines.data())});
+    if (limit.remaining == 0) response.add("X-RateLimit-Reset", round_up_to_seconds(limit.resets_at));
+}
+
+/// Seconds until a window ends, for `Retry-After`: whole, rounded up, at least one.
+[[nodiscard]] inline std::uint64_t seconds_until(instant later, instant now) noexcept {
+    return static_cast<std::uint64_t>((std::max)(std::int64_t{1}, std::chrono::ceil<seconds>(later - now).count()));
+}
+
+/// `Allow` of a path with these methods: HEAD where there is GET, and always OPTIONS (RFC 9110 section 10.2.1).
+inline void add_allow(http::response& response, method_set allowed) {
+    std::string list;
+    for (const auto each : {http::method::get, http::method::head, http::method::post, http::method::put, http::method::patch,
+                            http::method::delete_, http::method::options}) {
+        const bool is_allowed = each == http::method::head ? allowed.contains(http::method::get)
+                                                           : each == http::method::options || allowed.contains(each);
+        if (!is_allowed) continue;
+        if (!list.empty()) list.append(", ");
+        list.append(to_text(each));
+    }
+    if (const auto value = http::field_value::from(list)) response.add("Allow", *value);
+}
+
+/// `WWW-Authenticate` of a 403 for an insufficient scope (RFC 6750 section 3.1).
+inline void add_insufficient_scope(http::response& response, std::string_view scope) {
+    const auto challenge = std::string{"Bearer realm=\"api\", error=\"insufficient_scope\", scope=\""}.append(scope).append("\"");
+    if (const auto value = http::field_value::from(challenge)) response.add("WWW-Authenticate", *value);
 }
 
 }  // namespace tollgate::pipeline
@@ -5624,17 +5916,26 @@ struct route {
 
     static constexpr std::size_t no_capture = limits::path_parameters_max;
 
+    /// The same on a thread that must not wait. Empty if the endpoint may have to; nothing has been called or written then.
+    using function_without_waiting = std::optional<result<void>> (*)(const void* endpoint, api_call&, const route_match&,
+                                                                     const service*);
+
     /// Calls the endpoint with what `match` captured.
     [[nodiscard]] result<void> call(api_call& call, const route_match& match, const service* of_service) const {
         return run(endpoint.get(), call, match, of_service);
     }
+    /// The same on a thread that must not wait; empty, with nothing written, if the endpoint may have to.
+    [[nodiscard]] std::optional<result<void>> call_without_waiting(api_call& call, const route_match& match,
+                                                                   const service* of_service) const {
+        return run_without_waiting(endpoint.get(), call, match, of_service);
+    }
 
     function run = nullptr;
+    function_without_waiting run_without_waiting = nullptr;
     std::shared_ptr<const void> endpoint;      ///< null for one without state
     access_rule access{};
     std::size_t service_capture = no_capture;  ///< which capture is `{service}`
     bool reads_body = false;                   ///< POST, PUT and PATCH: the body is checked before the endpoint is called
-    bool reads_the_user_alone = false;         ///< its endpoint asks for nothing but the caller's balance and quota
 
     http::method method = http::method::get;
     std::string_view path;
@@ -5664,6 +5965,13 @@ struct parameter_reader<"service"> {
     static const service* read(std::string_view, const service* of_service) noexcept { return of_service; }
 };
 
+/// Whether an endpoint says that it never asks the users or the store.
+template <class Endpoint>
+[[nodiscard]] constexpr bool never_waits() noexcept {
+    if constexpr (requires { { Endpoint::blocking } -> std::convertible_to<bool>; }) return !Endpoint::blocking;
+    else return false;
+}
+
 /// Calls an endpoint. The name of `run`, which stack traces show, has neither the path nor the table in it.
 template <class Endpoint, class... Readers>
 struct endpoint_caller {
@@ -5673,32 +5981,43 @@ struct endpoint_caller {
 
     [[nodiscard]] static result<void> run(const void* endpoint, api_call& call, const route_match& match,
                                           const service* of_service) {
-        return run_with(endpoint, call, match, of_service, std::index_sequence_for<Readers...>{});
+        return with_parsed(match, of_service, std::index_sequence_for<Readers...>{}, [&](const auto&... values) -> result<void> {
+            if (!(static_cast<bool>(values) && ...)) return not_found();
+            return with_endpoint(endpoint, [&](const Endpoint& target) { return target(call, *values...); });
+        });
+    }
+
+    [[nodiscard]] static std::optional<result<void>> run_without_waiting([[maybe_unused]] const void* endpoint,
+                                                                         [[maybe_unused]] api_call& call, const route_match& match,
+                                                                         const service* of_service) {
+        return with_parsed(match, of_service, std::index_sequence_for<Readers...>{},
+                           [&](const auto&... values) -> std::optional<result<void>> {
+            if (!(static_cast<bool>(values) && ...)) return not_found();
+            if constexpr (never_waits<Endpoint>()) {
+                return with_endpoint(endpoint, [&](const Endpoint& target) { return target(call, *values...); });
+            } else if constexpr (requires(const Endpoint& e) { { e.respond_from_cache(call, *values...) } -> std::same_as<bool>; }) {
+                if (with_endpoint(endpoint, [&](const Endpoint& target) { return target.respond_from_cache(call, *values...); }))
+                    return result<void>{};
+            }
+            return std::nullopt;
+        });
     }
 
 private:
-    template <std::size_t... I>
-    static result<void> run_with([[maybe_unused]] const void* endpoint, api_call& call,
-                                 [[maybe_unused]] const route_match& match, [[maybe_unused]] const service* of_service,
-                                 std::index_sequence<I...>) {
-        const auto run_parsed = [&](const auto&... values) -> result<void> {
-            if (!(static_cast<bool>(values) && ...)) return not_found();
-            if constexpr (is_stateless) return Endpoint{}(call, *values...);
-            else return (*static_cast<const Endpoint*>(endpoint))(call, *values...);
-        };
-        return run_parsed(Readers::read(match.captures[I], of_service)...);
+    template <std::size_t... I, class Use>
+    static auto with_parsed([[maybe_unused]] const route_match& match, [[maybe_unused]] const service* of_service,
+                            std::index_sequence<I...>, Use use) {
+        return use(Readers::read(match.captures[I], of_service)...);
+    }
+    template <class Use>
+    static auto with_endpoint([[maybe_unused]] const void* endpoint, Use use) {
+        if constexpr (is_stateless) return use(Endpoint{});
+        else return use(*static_cast<const Endpoint*>(endpoint));
     }
 };
 
 // Stands for a missing endpoint.
 struct no_endpoint {};
-
-template <class Endpoint>
-[[nodiscard]] constexpr bool reads_the_user_alone() noexcept {
-    if constexpr (requires { { Endpoint::reads_the_user_alone } -> std::convertible_to<bool>; })
-        return Endpoint::reads_the_user_alone;
-    else return false;
-}
 
 /// A row before it is in a table: the compiler still knows which requests it answers.
 template <std::uint64_t Key>
@@ -5718,9 +6037,11 @@ template <class Endpoint, class... Readers>
                   "tollgate: an endpoint takes `auto& call` and one parameter for each name in braces of its path, and returns "
                   "result<void>; read tollgate/pipeline/route_table.hpp");
     route made = make_row(method, path, access, notes, {Readers::kind...});
-    if constexpr (caller::fits) made.run = &caller::run;
+    if constexpr (caller::fits) {
+        made.run = &caller::run;
+        made.run_without_waiting = &caller::run_without_waiting;
+    }
     if constexpr (!caller::is_stateless) made.endpoint = std::make_shared<const Endpoint>(std::move(endpoint));
-    made.reads_the_user_alone = reads_the_user_alone<Endpoint>();
     return made;
 }
 
@@ -5762,9 +6083,10 @@ template <http::method Method, fixed_text Pattern, class Access, class Endpoint>
 /// `path_parameter` gives it (`{service}`: `const service&`), and returns `result<void>`: nothing, or the error to respond
 /// with. It is called from many threads at once. HEAD and OPTIONS need no routes.
 ///
-/// An endpoint that asks for nothing but the caller's balance and quota may declare
-/// `static constexpr bool reads_the_user_alone = true`. It then runs on the I/O thread when a blocking directory has both in
-/// its cache.
+/// Where the directory or the store blocks, endpoints run on workers. An endpoint that asks neither may declare
+/// `static constexpr bool blocking = false`; one that can respond from a cache may have a member
+/// `bool respond_from_cache(api_call&, parameters...) const`, which is called first, on the I/O thread, and returns false, with
+/// nothing written, if it has to wait.
 template <fixed_text Pattern, class Access, class Endpoint = pipeline::no_endpoint>
 [[nodiscard]] auto on_get(Access access, Endpoint endpoint = {}, const route_notes& notes = {}) {
     return pipeline::make_route<http::method::get, Pattern>(access, std::move(endpoint), notes);
@@ -5829,308 +6151,186 @@ namespace pipeline {
 }  // namespace pipeline
 }  // namespace tollgate
 
-// <tollgate/pipeline/detail/access.hpp>
+// <tollgate/pipeline/detail/stages.hpp>
 
+/// The stages of the judgement, one decision each: `judge.hpp` has their order. A stage takes only what it needs, and reads what
+/// the stages before it have found out. None of them writes a response.
 namespace tollgate::inline v0::pipeline {
 
-/// The scope that a route asks for; empty when it asks for none.
-[[nodiscard]] inline std::string_view required_scope(const access_rule& rule, const judgement& found) noexcept {
-    switch (rule.who) {
-        case access_rule::kind::open:
-        case access_rule::kind::any_caller: break;
-        case access_rule::kind::scope: return rule.scope;
-        case access_rule::kind::service_read: return found.of_service->read_scope;
-        case access_rule::kind::service_write: return found.of_service->write_scope;
-    }
-    return {};
-}
+/// Where a judgement goes on when it is continued, see `judge.hpp`.
+enum class stage : std::uint8_t { head, credential, use, quota, limit, checks, body, endpoint };
 
-/// 401 for credentials that let nobody in, on an open route too: a program with a dead token learns it at once. 401 where
-/// some are needed and there are none, 403 where they do not reach.
-template <scope_checker Checker>
-[[nodiscard]] std::optional<refused> check_access(const Checker& checker, const access_rule& rule, const judgement& found) {
-    if (found.standing == standing::bad_credentials)
-        return refused{http::status::unauthorized, "Bad credentials.", about_authentication};
-    if (rule.who == access_rule::kind::open) return std::nullopt;
-    if (found.standing != standing::known)
-        return refused{http::status::unauthorized, "This needs credentials: a personal API token or an OAuth access token.",
-                       about_authentication};
-    const auto scope = required_scope(rule, found);
-    if (scope.empty() || checker.covers(found.who->scopes, scope)) return std::nullopt;
-    return refused{http::status::forbidden, "The token's scopes do not cover this; see the WWW-Authenticate header.", about_scopes};
-}
-
-}  // namespace tollgate::pipeline
-
-// <tollgate/pipeline/detail/agent.hpp>
-
-namespace tollgate::inline v0::pipeline {
-
-/// Whether the request says what program sends it.
-template <agent_rule Rule>
-void look_at_agent(const Rule& rule, const http::request& asked, judgement& found) noexcept {
-    found.agent_accepted = asked.fields.count(http::field_id::user_agent) <= 1 &&
-                           rule.accepts(asked.fields.find(http::field_id::user_agent));
-}
-
-/// 403 for a request that does not. It is judged behind the rate limit, because it counts against the client's address.
-[[nodiscard]] inline std::optional<refused> require_agent_of(const judgement& found) noexcept {
-    if (found.agent_accepted) return std::nullopt;
-    return no_agent;
-}
-
-}  // namespace tollgate::pipeline
-
-// <tollgate/pipeline/detail/answer.hpp>
-
-namespace tollgate::inline v0::pipeline {
-
-/// What every JSON answer says of itself: account data is for its caller alone, and is what it says it is.
-inline constexpr std::string_view json_field_lines =
-    "Content-Type: application/json\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n";
-
-/// The rate limit fields. `X-RateLimit-Reset` is there exactly when nothing remains.
-inline void add_window(http::response& out, const verdict& window) {
-    // Every response has these two: put together here, they are one append instead of ten.
-    std::array<char, 96> lines;
-    char* end = lines.data();
-    const auto put = [&](std::string_view text) { end = std::copy_n(text.data(), text.size(), end); };
-    constexpr std::size_t digits_max = 10;  // of 32 bits
-    const auto put_number = [&](std::uint32_t number) { end = std::to_chars(end, end + digits_max, number).ptr; };
-    put("X-RateLimit-Limit: ");
-    put_number(window.limit);
-    put("\r\nX-RateLimit-Remaining: ");
-    put_number(window.remaining);
-    put("\r\n");
-    out.add_prepared_lines({lines.data(), static_cast<std::size_t>(end - lines.data())});
-    if (window.remaining == 0) out.add("X-RateLimit-Reset", round_up_to_seconds(window.resets_at));
-}
-
-/// Seconds until a window opens again, for `Retry-After`: whole, rounded up, at least one.
-[[nodiscard]] inline std::uint64_t seconds_until(instant later, instant now) noexcept {
-    return static_cast<std::uint64_t>((std::max)(std::int64_t{1}, std::chrono::ceil<seconds>(later - now).count()));
-}
-
-/// The Error object.
-inline void write_error(http::response& out, http::status status, std::string_view message, std::string_view docs_url, topic about) {
-    out.set_status(status);
-    out.add_prepared_lines(json_field_lines);
-    http::json_writer body{out.body()};
-    body.begin_object();
-    body.member("message").string(message);
-    body.member("documentation_url").string(std::string{docs_url}.append(about.slug).append("/"));
-    body.end_object();
-}
-
-/// `Allow` for a path that answers to these methods: HEAD where there is GET, and OPTIONS always (RFC 9110 section 10.2.1).
-inline void add_allow(http::response& out, method_set allowed) {
-    std::string list;
-    for (const auto each : {http::method::get, http::method::head, http::method::post, http::method::put, http::method::patch,
-                            http::method::delete_, http::method::options}) {
-        const bool is_there = each == http::method::head ? allowed.contains(http::method::get)
-                                                         : each == http::method::options || allowed.contains(each);
-        if (!is_there) continue;
-        if (!list.empty()) list.append(", ");
-        list.append(to_text(each));
-    }
-    if (const auto value = http::field_value::from(list)) out.add("Allow", *value);
-}
-
-/// `WWW-Authenticate` of a 401: a line for each scheme. Only credentials that were sent and bad have an error code
-/// (RFC 6750 section 3.1).
-template <class Authenticators>
-void add_challenges(http::response& out, const Authenticators& authenticators, const judgement& found) {
-    const auto add_one = [&](const auto& held) {
-        const auto& authenticator = policy(held);
-        std::string challenge{authenticator.challenge};
-        if (found.standing == standing::bad_credentials && ascii_iequals(authenticator.scheme, "Bearer"))
-            challenge.append(", error=\"invalid_token\"");
-        if (const auto value = http::field_value::from(challenge)) out.add("WWW-Authenticate", *value);
-    };
-    std::apply([&](const auto&... each) { (add_one(each), ...); }, authenticators);
-}
-
-/// `WWW-Authenticate` of a 403 for want of a scope (RFC 6750 section 3.1).
-inline void add_insufficient_scope(http::response& out, std::string_view scope) {
-    const auto challenge = std::string{"Bearer realm=\"api\", error=\"insufficient_scope\", scope=\""}.append(scope).append("\"");
-    if (const auto value = http::field_value::from(challenge)) out.add("WWW-Authenticate", *value);
-}
-
-/// How long a client waits before it asks again after a 503 of ours: long enough for a database to fail over, short enough
-/// for a person not to give up.
-inline constexpr std::uint64_t retry_after_unavailable_seconds = 2;
-
-}  // namespace tollgate::pipeline
-
-// <tollgate/pipeline/detail/find_route.hpp>
-
-namespace tollgate::inline v0::pipeline {
-
-/// One text for what is not there and what is not the caller's.
-inline constexpr refused nothing_there{http::status::not_found, "Not Found", about_errors};
-
-/// The path below the API's root; empty when it is not below it.
-[[nodiscard]] constexpr std::string_view below(std::string_view root, std::string_view path) noexcept {
-    if (!path.starts_with(root)) return {};
-    path.remove_prefix(root.size());
-    return path.starts_with('/') ? path : std::string_view{};
-}
-
-/// Finds the route, and the service that its path names. 404 for a path that no route has, 405 for another method on one
-/// that some route has. OPTIONS matches every known path: the caller answers it from `found.route.allowed`.
-template <router Router>
-[[nodiscard]] std::optional<refused> find_route(const Router& router, const route_table& lines,
-                                                const service_catalog& services, std::string_view root,
-                                                const http::request& asked, judgement& found) {
-    const auto method = asked.method == http::method::head ? http::method::get : asked.method;
-    if (method == http::method::options && asked.target.path == "*") {
-        found.route.result = route_match::kind::other_method;
-        for (const route& each : lines) found.route.allowed.add(each.method);
-        return std::nullopt;
-    }
-    found.route = router.find(method, below(root, asked.target.path));
-    if (found.route.result == route_match::kind::unknown_path) return nothing_there;
-    if (const auto capture = lines[found.route.route].service_capture; capture != route::no_capture) {
-        found.of_service = services.find(found.route.captures[capture]);
-        if (found.of_service == nullptr) return nothing_there;
-    }
-    if (found.route.result == route_match::kind::found || method == http::method::options) return std::nullopt;
-    return refused{http::status::method_not_allowed, "This path does not answer to this method; see the Allow header.", about_requests};
-}
-
-}  // namespace tollgate::pipeline
-
-// <tollgate/pipeline/detail/identify.hpp>
-
-namespace tollgate::inline v0::pipeline {
-
-/// `auth-scheme 1*SP credentials` (RFC 9110 section 11.4), cut in two.
-struct authorization {
-    std::string_view scheme;
-    std::string_view credentials;
+/// What is known of one request so far.
+struct judgement {
+    stage next = stage::head;
+    bool user_agent_accepted = false;
+    instant now;
+    ip_address client;
+    authentication auth;
+    std::optional<quota> own_quota;  ///< the caller's, if it is not the default
+    verdict limit{};                 ///< of the caller or of the client's address, whichever the request counts against
+    route_match route;
+    const service* route_service = nullptr;  ///< what `{service}` in the path names
+    const char* route_path = nullptr;        ///< where the path was when `route` was found; its captures are views of it
 };
 
-[[nodiscard]] constexpr authorization split_authorization(std::string_view value) noexcept {
-    const auto end = value.find(' ');
-    if (end == std::string_view::npos) return {value, {}};
-    auto credentials = value.substr(end);
-    while (!credentials.empty() && credentials.front() == ' ') credentials.remove_prefix(1);
-    return {value.substr(0, end), credentials};
+// ---- User-Agent
+
+/// Whether the request has one User-Agent field, with a value that the rule accepts.
+template <agent_rule Rule>
+[[nodiscard]] bool accepts_user_agent(const Rule& rule, const http::request& request) noexcept {
+    return request.fields.count(http::field_id::user_agent) <= 1 && rule.accepts(request.fields.find(http::field_id::user_agent));
 }
 
-/// Finds out who is calling. A request whose agent was not accepted is nobody's: it is counted against the address.
-template <class Authenticators, class Store, user_directory Users>
-void identify(const Authenticators& authenticators, Store& store, Users& users, const http::request& asked, judgement& found) {
-    const auto lines = asked.fields.count(http::field_id::authorization);
-    if (lines == 0 || !found.agent_accepted) return;
-    if (lines > 1) {
-        found.standing = standing::ambiguous;
-        return;
-    }
+// ---- rate limit
 
-    const auto sent = split_authorization(asked.fields.find(http::field_id::authorization));
-    found.standing = standing::bad_credentials;
-    const auto try_one = [&](const auto& held) {
-        const auto& authenticator = policy(held);
-        if (!ascii_iequals(sent.scheme, authenticator.scheme)) return false;
-        auto who = authenticator.identify(sent.credentials, store, found.now);
-        if (!who) {
-            found.standing = standing::undecided;
-            found.failure = std::move(who).error();
-        } else if (*who) {
-            found.standing = standing::known;
-            found.who = **who;
-        }
-        return true;
-    };
-    std::apply([&](const auto&... each) { static_cast<void>((try_one(each) || ...)); }, authenticators);
-    if (found.standing != standing::known) return;
-
-    if (found.who->user_quota.is_told) {
-        found.own_quota = found.who->user_quota.own;
-        return;
-    }
-    // A user who is gone takes their credentials along; any other failure is ours, not the caller's.
-    auto own = users.quota_of(found.who->user);
-    if (own) {
-        found.own_quota = *own;
-    } else if (own.error().kind == error_kind::not_found) {
-        found.standing = standing::bad_credentials;
-        found.who.reset();
-    } else {
-        found.standing = standing::undecided;
-        found.who.reset();
-        found.failure = std::move(own).error();
-    }
-}
-
-/// 400 for two Authorization fields: which of them counts is not ours to choose.
-[[nodiscard]] inline std::optional<refused> require_one_authorization(const judgement& found) noexcept {
-    if (found.standing != standing::ambiguous) return std::nullopt;
-    return refused{http::status::bad_request, "Send one Authorization header only.", about_authentication};
-}
-
-}  // namespace tollgate::pipeline
-
-// <tollgate/pipeline/detail/limit.hpp>
-
-namespace tollgate::inline v0::pipeline {
-
-/// What requests are counted against when their caller has no quota of their own.
+/// What a request is counted against if its caller has no quota of their own.
 struct default_quotas {
     quota anonymous;
     quota user;
 };
 
-/// Whether counting may wait for another machine, see the contract.
+/// Whether `take` and `peek` may wait for another machine, see the contract.
 template <rate_limiter Limiter>
 [[nodiscard]] constexpr bool limiter_may_block(const Limiter& limiter) noexcept {
     if constexpr (requires { { limiter.may_block() } noexcept -> std::same_as<bool>; }) return limiter.may_block();
     else return http::handler_blocks<Limiter>();
 }
 
-/// Whether it would say at once what it says of this caller.
+/// `take` without waiting; empty, and nothing counted, where it would have to wait.
 template <rate_limiter Limiter>
-[[nodiscard]] bool answers_at_once(const Limiter& limiter, const limit_key& key, const quota& allowed) noexcept {
-    if (!limiter_may_block(limiter)) return true;
-    if constexpr (requires { { limiter.answers_at_once(key, allowed) } noexcept -> std::same_as<bool>; })
-        return limiter.answers_at_once(key, allowed);
-    else return false;
+[[nodiscard]] std::optional<verdict> take_without_waiting(Limiter& limiter, const limit_key& key, const quota& allowed,
+                                                          instant now) noexcept {
+    if (!limiter_may_block(limiter)) return limiter.take(key, allowed, now);
+    if constexpr (requires { { limiter.try_take(key, allowed, now) } noexcept -> std::same_as<std::optional<verdict>>; })
+        return limiter.try_take(key, allowed, now);
+    else return std::nullopt;
 }
 
-/// What the fields say of a request that is not counted, on whatever thread: a limiter that would have to wait is not asked,
-/// and they tell the window of one of whom nothing is known. Else, whoever sends rubbish could hold up sockets.
 template <rate_limiter Limiter>
-[[nodiscard]] verdict glance(Limiter& limiter, const limit_key& key, const quota& allowed, instant now) noexcept {
-    if (answers_at_once(limiter, key, allowed)) return limiter.peek(key, allowed, now);
+[[nodiscard]] std::optional<verdict> peek_without_waiting(Limiter& limiter, const limit_key& key, const quota& allowed,
+                                                          instant now) noexcept {
+    if (!limiter_may_block(limiter)) return limiter.peek(key, allowed, now);
+    if constexpr (requires { { limiter.try_peek(key, allowed, now) } noexcept -> std::same_as<std::optional<verdict>>; })
+        return limiter.try_peek(key, allowed, now);
+    else return std::nullopt;
+}
+
+/// The limit fields of a request that is not counted, on any thread: those of an unused window where the limiter would have to
+/// wait. Otherwise malformed requests could hold up the threads that serve sockets.
+template <rate_limiter Limiter>
+[[nodiscard]] verdict peek_or_unused(Limiter& limiter, const limit_key& key, const quota& allowed, instant now) noexcept {
+    if (const auto known = peek_without_waiting(limiter, key, allowed, now)) return *known;
     return {true, allowed.requests, allowed.requests, now + allowed.window};
 }
 
-/// Counts the request: against the caller, whichever of their credentials it carries, else against the client's address.
-/// One that was not judged for a fault of ours is not counted.
+/// Counts the request against the caller, whichever token they use, or else against the client's address. A request that could
+/// not be authenticated because a store failed is not counted. False, and nothing counted, if that needs a worker.
 template <rate_limiter Limiter>
-void count(Limiter& limiter, const default_quotas& defaults, judgement& found) {
-    if (found.standing == standing::known)
-        found.window = limiter.take(limit_key::of(found.who->user), found.own_quota.value_or(defaults.user), found.now);
-    else if (found.standing == standing::undecided)
-        found.window = limiter.peek(limit_key::of(found.client), defaults.anonymous, found.now);
-    else
-        found.window = limiter.take(limit_key::of(found.client), defaults.anonymous, found.now);
+[[nodiscard]] bool count_request(Limiter& limiter, const default_quotas& quotas, http::thread_kind thread, judgement& state) {
+    const bool known = state.auth.state == auth_state::authenticated;
+    const limit_key key = known ? limit_key::of(state.auth.caller->user) : limit_key::of(state.client);
+    const quota& allowed = !known ? quotas.anonymous : state.own_quota ? *state.own_quota : quotas.user;
+    const bool counts = state.auth.state != auth_state::failed;
+    if (thread == http::thread_kind::io && http::handler_blocks<Limiter>()) {
+        const auto taken = counts ? take_without_waiting(limiter, key, allowed, state.now)
+                                  : peek_without_waiting(limiter, key, allowed, state.now);
+        if (taken) state.limit = *taken;
+        return taken.has_value();
+    }
+    state.limit = counts ? limiter.take(key, allowed, state.now) : limiter.peek(key, allowed, state.now);
+    return true;
 }
 
-/// 429 for one that its window has no room for.
-[[nodiscard]] inline std::optional<refused> require_room(const judgement& found) noexcept {
-    if (found.window.admitted || found.standing == standing::undecided) return std::nullopt;
-    return no_room_in_window;
+/// 429 for a request beyond its quota.
+[[nodiscard]] inline std::optional<rejection> check_limit(const judgement& state) noexcept {
+    if (state.limit.admitted || state.auth.state == auth_state::failed) return std::nullopt;
+    return rate_limit_exceeded;
 }
 
-}  // namespace tollgate::pipeline
+// ---- route
 
-// <tollgate/pipeline/detail/read_body.hpp>
+/// One text for a resource that does not exist and one that is not the caller's.
+inline constexpr rejection no_such_resource{http::status::not_found, "Not Found", about_errors};
 
-namespace tollgate::inline v0::pipeline {
+/// The path below the API's root; empty if it is not below it.
+[[nodiscard]] constexpr std::string_view below(std::string_view root, std::string_view path) noexcept {
+    if (!path.starts_with(root)) return {};
+    path.remove_prefix(root.size());
+    return path.starts_with('/') ? path : std::string_view{};
+}
 
-/// `application/json`, with no parameter but a charset of UTF-8 (RFC 8259 section 8.1 leaves no other).
+/// Finds the route, and the service that its path names. 404 for a path without a route, 405 for a method that the path does not
+/// have. OPTIONS matches every known path: it is answered from `state.route.allowed`.
+template <router Router>
+[[nodiscard]] std::optional<rejection> find_route(const Router& router, const route_table& routes,
+                                                  const service_catalog& services, std::string_view root,
+                                                  const http::request& request, judgement& state) {
+    const auto method = request.method == http::method::head ? http::method::get : request.method;
+    if (method == http::method::options && request.target.path == "*") {
+        state.route.result = route_match::kind::other_method;
+        for (const tollgate::route& each : routes) state.route.allowed.add(each.method);
+        return std::nullopt;
+    }
+    state.route = router.find(method, below(root, request.target.path));
+    state.route_path = request.target.path.data();
+    if (state.route.result == route_match::kind::unknown_path) return no_such_resource;
+    if (const auto capture = routes[state.route.route].service_capture; capture != tollgate::route::no_capture) {
+        state.route_service = services.find(state.route.captures[capture]);
+        if (state.route_service == nullptr) return no_such_resource;
+    }
+    if (state.route.result == route_match::kind::found || method == http::method::options) return std::nullopt;
+    return rejection{http::status::method_not_allowed, "This path does not answer to this method; see the Allow header.", about_requests};
+}
+
+/// The bytes of the request may have moved since its route was found, so that its body fits behind them.
+inline void relocate_captures(const http::request& request, judgement& state) noexcept {
+    const char* const path = request.target.path.data();
+    if (path == state.route_path || state.route_path == nullptr) return;
+    const auto before = reinterpret_cast<std::uintptr_t>(state.route_path);
+    for (std::size_t i = 0; i < state.route.captured; ++i)
+        state.route.captures[i] = http::relocated(state.route.captures[i], before, path);
+    state.route_path = path;
+}
+
+// ---- access
+
+/// 400 for two Authorization fields: choosing one of them is not ours to do.
+[[nodiscard]] inline std::optional<rejection> check_one_authorization(const judgement& state) noexcept {
+    if (state.auth.state != auth_state::ambiguous) return std::nullopt;
+    return rejection{http::status::bad_request, "Send one Authorization header only.", about_authentication};
+}
+
+/// The scope that a route requires; empty if none.
+[[nodiscard]] inline std::string_view required_scope(const access_rule& rule, const service* route_service) noexcept {
+    switch (rule.who) {
+        case access_rule::kind::open:
+        case access_rule::kind::any_caller: break;
+        case access_rule::kind::scope: return rule.scope;
+        case access_rule::kind::service_read: return route_service->read_scope;
+        case access_rule::kind::service_write: return route_service->write_scope;
+    }
+    return {};
+}
+
+/// 401 for invalid credentials, on an open route too: a program with a revoked token learns of it at once. 401 where credentials
+/// are required and missing, 403 where their scopes do not suffice.
+template <scope_checker Checker>
+[[nodiscard]] std::optional<rejection> check_access(const Checker& checker, const access_rule& rule, const judgement& state) {
+    if (state.auth.state == auth_state::bad_credentials)
+        return rejection{http::status::unauthorized, "Bad credentials.", about_authentication};
+    if (rule.who == access_rule::kind::open) return std::nullopt;
+    if (state.auth.state != auth_state::authenticated)
+        return rejection{http::status::unauthorized, "This needs credentials: a personal API token or an OAuth access token.",
+                         about_authentication};
+    const auto scope = required_scope(rule, state.route_service);
+    if (scope.empty() || checker.covers(state.auth.caller->scopes, scope)) return std::nullopt;
+    return rejection{http::status::forbidden, "The token's scopes do not cover this; see the WWW-Authenticate header.", about_scopes};
+}
+
+// ---- body
+
+/// `application/json`, with no parameter but a charset of UTF-8 (RFC 8259 section 8.1 allows no other).
 [[nodiscard]] constexpr bool is_json_media_type(std::string_view content_type) noexcept {
     const auto end = content_type.find(';');
     if (!ascii_iequals(trim_ows(content_type.substr(0, end)), "application/json")) return false;
@@ -6139,13 +6339,18 @@ namespace tollgate::inline v0::pipeline {
     return parameter.empty() || ascii_iequals(parameter, "charset=utf-8") || ascii_iequals(parameter, "charset=\"utf-8\"");
 }
 
-/// 413 and 415: what can be said of a body without reading it. A body where none is expected is not looked at.
-[[nodiscard]] inline std::optional<refused> check_body(const http::request& asked, bool reads_body) noexcept {
-    if (asked.body_state == http::body_state::too_large)
-        return refused{http::status::content_too_large, "The request's body is too large.", about_requests};
-    if (!reads_body || asked.body.empty()) return std::nullopt;
-    if (asked.fields.count(http::field_id::content_type) != 1 || !is_json_media_type(asked.fields.find(http::field_id::content_type)))
-        return refused{http::status::unsupported_media_type, "Send the body with Content-Type: application/json.", about_requests};
+/// 413 and 415, as far as they are known: also before the body has arrived. A body that the route does not read may have any type.
+[[nodiscard]] inline std::optional<rejection> check_body(const http::request& request, bool reads_body) noexcept {
+    if (request.body_state == http::body_state::too_large)
+        return rejection{http::status::content_too_large, "The request's body is too large.", about_requests};
+    // A pending body of declared length is not empty; a chunked one may turn out to be.
+    const bool has_body = request.body_state == http::body_state::pending
+                              ? request.fields.count(http::field_id::content_length) != 0
+                              : !request.body.empty();
+    if (!reads_body || !has_body) return std::nullopt;
+    if (request.fields.count(http::field_id::content_type) != 1 ||
+        !is_json_media_type(request.fields.find(http::field_id::content_type)))
+        return rejection{http::status::unsupported_media_type, "Send the body with Content-Type: application/json.", about_requests};
     return std::nullopt;
 }
 
@@ -6155,111 +6360,167 @@ namespace tollgate::inline v0::pipeline {
 
 namespace tollgate::inline v0::pipeline {
 
-/// THE ORDER in which a request is judged, the cheapest refusal first; no other file knows more than one stage.
+/// Judges the requests of one API, and answers them. Views: what it refers to belongs to the API.
 ///
-/// What is malformed never comes this far. The agent is looked at first, since a request without one is nobody's and so
-/// counts against its address; the refusal itself comes behind the rate limit, so that an empty window says 429 to all.
-template <class Api>
-[[nodiscard]] std::optional<refused> judge(Api& api, const http::request& asked, judgement& found) {
-    auto& policies = api.policies();
-    const auto& settings = api.settings();
+/// `advance` is THE ORDER in which a request is judged, the cheapest rejection first; no other file knows more than one stage. It
+/// runs on the thread that read the request for as long as it need not wait. Where it has to wait for a store, the directory or
+/// the limiter, it returns `needs_worker`, and goes on at the same stage when it is called on a worker; nothing is done twice.
+template <class Users, class Store, class Policies>
+struct judge {
+    const api_settings& settings;
+    Users& users;
+    Store& store;
+    Policies& policies;
+    const route_table& routes;
+    const api_context& context;  ///< what endpoints are called with
+    std::string_view root;       ///< the path of the API's base URL
+    std::string_view docs_url;
 
-    found.now = policy(policies.clock).now();
-    found.client = http::client_address(asked, settings.trusted_proxies);
-    look_at_agent(policy(policies.agent_rule), asked, found);
-    identify(policies.authenticators, api.store(), api.users(), asked, found);
-    count(policy(policies.limiter), {settings.anonymous_quota, settings.user_quota}, found);
-
-    if (auto no = require_room(found)) return no;
-    if (auto no = require_agent_of(found)) return no;
-    if (auto no = require_one_authorization(found)) return no;
-    if (found.failure) return std::nullopt;
-    if (auto no = find_route(policy(policies.router), api.table(), settings.services, api.root(), asked, found)) return no;
-    if (found.route.result != route_match::kind::found) return std::nullopt;
-    const route& line = api.table()[found.route.route];
-    if (auto no = check_access(policy(policies.scope_checker), line.access, found)) return no;
-    return check_body(asked, line.reads_body);
-}
-
-/// Answers a problem of an endpoint, a store or a directory: the message to the client, the cause to the observer.
-template <class Api>
-void answer_error(Api& api, const error& why, http::response& out) {
-    const auto status = to_status(why.kind);
-    if (to_number(status) >= 500) policy(api.policies().observer).on_problem(why);
-    out.clear();
-    if (status == http::status::service_unavailable) out.add("Retry-After", retry_after_unavailable_seconds);
-    write_error(out, status, why.message, api.docs_url(), to_topic(status));
-}
-
-/// Answers what a stage stopped.
-template <class Api>
-void answer_refused(Api& api, const refused& no, const judgement& found, http::response& out) {
-    switch (no.status) {
-        case http::status::unauthorized: add_challenges(out, api.policies().authenticators, found); break;
-        case http::status::forbidden:
-            if (found.route.result == route_match::kind::found)
-                add_insufficient_scope(out, required_scope(api.table()[found.route.route].access, found));
-            break;
-        case http::status::method_not_allowed: add_allow(out, found.route.allowed); break;
-        case http::status::too_many_requests:
-            out.add("Retry-After", seconds_until(found.window.resets_at, found.now));
-            break;
-        default: break;
+    /// One request, up to its response or to what it has to wait for. Throws what policies, endpoints and the heap throw;
+    /// `respond_thrown` then says what is left to say. Malformed HTTP never comes this far.
+    http::handle_step advance(const http::request& request, http::response& response, judgement& state, http::thread_kind thread) const {
+        switch (state.next) {
+            case stage::head:
+                state.now = policy(policies.clock).now();
+                state.client = http::client_address(request, settings.trusted_proxies);
+                // A request without a User-Agent counts against its address, and so its credentials are not read. Its rejection
+                // comes after the rate limit.
+                state.user_agent_accepted = accepts_user_agent(policy(policies.agent_rule), request);
+                if (state.user_agent_accepted) read_authorization(policies.authenticators, request, state.auth);
+                [[fallthrough]];
+            case stage::credential:
+                if (!find_credential(policies.authenticators, store, request, thread, state.now, state.auth))
+                    return wait_at(stage::credential, state);
+                [[fallthrough]];
+            case stage::use:
+                if (!record_token_use(store, thread, state.now, state.auth)) return wait_at(stage::use, state);
+                [[fallthrough]];
+            case stage::quota:
+                if (!find_quota(users, thread, state.auth, state.own_quota)) return wait_at(stage::quota, state);
+                [[fallthrough]];
+            case stage::limit:
+                if (!count_request(policy(policies.limiter), {settings.anonymous_quota, settings.user_quota}, thread, state))
+                    return wait_at(stage::limit, state);
+                [[fallthrough]];
+            case stage::checks:
+                if (const auto no = check_limit(state)) return reject(*no, request, response, state);
+                if (!state.user_agent_accepted) return reject(missing_user_agent, request, response, state);
+                if (const auto no = check_one_authorization(state)) return reject(*no, request, response, state);
+                if (state.auth.failure) return fail(*state.auth.failure, request, response, state);
+                if (const auto no = find_route(policy(policies.router), routes, settings.services, root, request, state))
+                    return reject(*no, request, response, state);
+                if (state.route.result == route_match::kind::other_method) return respond_options(request, response, state);
+                if (const auto no = check_access(policy(policies.scope_checker), routes[state.route.route].access, state))
+                    return reject(*no, request, response, state);
+                [[fallthrough]];
+            case stage::body:
+                relocate_captures(request, state);
+                if (const auto no = check_body(request, routes[state.route.route].reads_body))
+                    return reject(*no, request, response, state);
+                if (request.body_state == http::body_state::pending) {
+                    state.next = stage::body;
+                    return http::handle_step::needs_body;
+                }
+                [[fallthrough]];
+            case stage::endpoint: break;
+        }
+        return respond_endpoint(request, response, state, thread);
     }
-    write_error(out, no.status, no.message, api.docs_url(), no.documentation);
-}
 
-/// Calls the endpoint and completes what it wrote.
-template <class Api>
-void answer_endpoint(Api& api, const http::request& asked, const judgement& found, http::response& out) {
-    api_call call{api.context(), asked, out, found.who ? &*found.who : nullptr, found.now};
-    const route& line = api.table()[found.route.route];
-    if (auto done = line.call(call, found.route, found.of_service); !done) return answer_error(api, done.error(), out);
-    const bool says_its_type = !out.field_block().empty() && !out.find("Content-Type").empty();
-    if (!out.body().empty() && !says_its_type) out.add_prepared_lines(json_field_lines);
-}
-
-/// One request, from start to finish. May throw what an integrator's code or the heap throws: `account_api` catches it, and
-/// answers with what was found out until then.
-template <class Api>
-void run(Api& api, const http::request& asked, judgement& found, http::response& out) {
-    if (const auto no = judge(api, asked, found)) {
-        answer_refused(api, *no, found, out);
-    } else if (found.failure) {
-        answer_error(api, *found.failure, out);
-    } else if (found.route.result == route_match::kind::other_method) {
-        out.set_status(http::status::no_content);
-        add_allow(out, found.route.allowed);
-    } else {
-        answer_endpoint(api, asked, found, out);
+    /// What is left to say when something was thrown. Never waits.
+    void respond_thrown(std::string_view what, const http::request& request, http::response& response, judgement& state) const {
+        write_failure(internal_error(std::string{"thrown: "}.append(what)), response);
+        if (state.limit.limit == 0)
+            state.limit = peek_or_unused(policy(policies.limiter), limit_key::of(request.peer), settings.anonymous_quota, state.now);
+        add_rate_limit_fields(response, state.limit);
+        policy(policies.observer).on_request({request, response, nullptr, state.client, state.now});
     }
-    add_window(out, found.window);
-    policy(api.policies().observer).on_request({asked, out, found.who ? &*found.who : nullptr, found.client, found.now});
-}
 
-/// What is left to say when something was thrown.
-template <class Api>
-void answer_thrown(Api& api, std::string_view what, const http::request& asked, judgement& found, http::response& out) {
-    auto& policies = api.policies();
-    answer_error(api, internal_error(std::string{"thrown: "}.append(what)), out);
-    if (found.window.limit == 0)
-        found.window = glance(policy(policies.limiter), limit_key::of(asked.peer), api.settings().anonymous_quota, found.now);
-    add_window(out, found.window);
-    policy(policies.observer).on_request({asked, out, nullptr, found.client, found.now});
-}
+    /// The response to what the server refused by itself: an Error object like all others. It is not counted, because who sent it
+    /// is not known. Never waits.
+    void respond_refusal(const http::refusal& refusal, http::response& response) const {
+        const auto now = policy(policies.clock).now();
+        const auto limit = peek_or_unused(policy(policies.limiter), limit_key::of(refusal.peer), settings.anonymous_quota, now);
+        if (refusal.status == http::status::service_unavailable) response.add("Retry-After", retry_after_unavailable_seconds);
+        write_error(response, refusal.status, refusal.reason, docs_url, to_topic(refusal.status));
+        add_rate_limit_fields(response, limit);
+        policy(policies.observer).on_refusal(refusal);
+    }
 
-/// What a host refused by itself: worded as every other error, and not counted, for nobody knows what it was. It is worded
-/// where sockets are served, and so waits for nobody.
-template <class Api>
-void run(Api& api, const http::refusal& refusal, http::response& out) {
-    auto& policies = api.policies();
-    const auto now = policy(policies.clock).now();
-    const auto window = glance(policy(policies.limiter), limit_key::of(refusal.peer), api.settings().anonymous_quota, now);
-    if (refusal.status == http::status::service_unavailable) out.add("Retry-After", retry_after_unavailable_seconds);
-    write_error(out, refusal.status, refusal.reason, api.docs_url(), to_topic(refusal.status));
-    add_window(out, window);
-    policy(policies.observer).on_refusal(refusal);
-}
+private:
+    [[nodiscard]] static http::handle_step wait_at(stage here, judgement& state) noexcept {
+        state.next = here;
+        return http::handle_step::needs_worker;
+    }
+
+    [[nodiscard]] static const caller* caller_of(const judgement& state) noexcept {
+        return state.auth.caller ? &*state.auth.caller : nullptr;
+    }
+
+    http::handle_step finish(const http::request& request, http::response& response, const judgement& state) const {
+        add_rate_limit_fields(response, state.limit);
+        policy(policies.observer).on_request({request, response, caller_of(state), state.client, state.now});
+        return http::handle_step::done;
+    }
+
+    /// The error of an endpoint, a store or the directory: its message for the client, its cause for the observer.
+    void write_failure(const error& why, http::response& response) const {
+        const auto status = to_status(why.kind);
+        if (to_number(status) >= 500) policy(policies.observer).on_problem(why);
+        response.clear();
+        if (status == http::status::service_unavailable) response.add("Retry-After", retry_after_unavailable_seconds);
+        write_error(response, status, why.message, docs_url, to_topic(status));
+    }
+
+    http::handle_step fail(const error& why, const http::request& request, http::response& response, const judgement& state) const {
+        write_failure(why, response);
+        return finish(request, response, state);
+    }
+
+    http::handle_step reject(const rejection& why, const http::request& request, http::response& response,
+                             const judgement& state) const {
+        switch (why.status) {
+            case http::status::unauthorized: add_challenges(response, policies.authenticators, state.auth.state); break;
+            case http::status::forbidden:
+                if (state.route.result == route_match::kind::found)
+                    add_insufficient_scope(response, required_scope(routes[state.route.route].access, state.route_service));
+                break;
+            case http::status::method_not_allowed: add_allow(response, state.route.allowed); break;
+            case http::status::too_many_requests:
+                response.add("Retry-After", seconds_until(state.limit.resets_at, state.now));
+                break;
+            default: break;
+        }
+        write_error(response, why.status, why.message, docs_url, why.documentation);
+        return finish(request, response, state);
+    }
+
+    http::handle_step respond_options(const http::request& request, http::response& response, const judgement& state) const {
+        response.set_status(http::status::no_content);
+        add_allow(response, state.route.allowed);
+        return finish(request, response, state);
+    }
+
+    /// Calls the endpoint, on a worker if it has to wait.
+    http::handle_step respond_endpoint(const http::request& request, http::response& response, judgement& state,
+                                       http::thread_kind thread) const {
+        constexpr bool endpoints_may_block = http::handler_blocks<Users>() || http::handler_blocks<Store>();
+        const route& found = routes[state.route.route];
+        api_call call{context, request, response, caller_of(state), state.now};
+        result<void> done;
+        if (endpoints_may_block && thread == http::thread_kind::io) {
+            auto without_waiting = found.call_without_waiting(call, state.route, state.route_service);
+            if (!without_waiting) return wait_at(stage::endpoint, state);
+            done = *std::move(without_waiting);
+        } else {
+            done = found.call(call, state.route, state.route_service);
+        }
+        if (!done) return fail(done.error(), request, response, state);
+        const bool has_type = !response.field_block().empty() && !response.find("Content-Type").empty();
+        if (!response.body().empty() && !has_type) response.add_prepared_lines(json_field_lines);
+        return finish(request, response, state);
+    }
+};
 
 }  // namespace tollgate::pipeline
 
@@ -8924,9 +9185,7 @@ private:
     }
 
     [[nodiscard]] bool has_user_agent(const http::request& request) const noexcept {
-        pipeline::judgement found;
-        pipeline::look_at_agent(policy(policies_.agent_rule), request, found);
-        return found.agent_accepted;
+        return pipeline::accepts_user_agent(policy(policies_.agent_rule), request);
     }
 
     /// Whether the response is a page, which carries no limit fields.
@@ -8998,10 +9257,10 @@ void authorization_server<Sessions, Store, Policies, Theme>::finish(const http::
                                                                     http::response& response) {
     auto& limiter = policy(policies_.limiter);
     const auto key = limit_key::of(context.client);
-    if (context.window) pipeline::add_window(response, *context.window);
+    if (context.window) pipeline::add_rate_limit_fields(response, *context.window);
     else if (!is_page(request, context))
-        pipeline::add_window(response, needs_no_store(context.which)
-                                           ? pipeline::glance(limiter, key, settings_.anonymous_quota, context.now)
+        pipeline::add_rate_limit_fields(response, needs_no_store(context.which)
+                                           ? pipeline::peek_or_unused(limiter, key, settings_.anonymous_quota, context.now)
                                            : limiter.peek(key, settings_.anonymous_quota, context.now));
     policy(policies_.observer)
         .on_request({request, response, context.who ? &*context.who : nullptr, context.client, context.now});
@@ -9047,13 +9306,13 @@ void authorization_server<Sessions, Store, Policies, Theme>::handle(const http::
     if constexpr (fits) {
         try {
             // The server has worded the reason.
-            const auto window = pipeline::glance(policy(policies_.limiter), limit_key::of(refused.peer),
+            const auto window = pipeline::peek_or_unused(policy(policies_.limiter), limit_key::of(refused.peer),
                                                  settings_.anonymous_quota, policy(policies_.clock).now());
             if (refused.status == http::status::service_unavailable)
                 response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
             pipeline::write_error(response, refused.status, refused.reason, docs_url_,
                                   pipeline::to_topic(refused.status));
-            pipeline::add_window(response, window);
+            pipeline::add_rate_limit_fields(response, window);
             policy(policies_.observer).on_refusal(refused);
         } catch (...) {
             response.clear();
@@ -10333,107 +10592,6 @@ namespace tollgate::inline v0 {
 
 }  // namespace tollgate
 
-// <tollgate/pipeline/detail/at_once.hpp>
-
-/// Whether a request can be answered now, without waiting for a database: asked on the thread that serves the sockets,
-/// which then answers it in place.
-///
-/// It is a look ahead, with the stages themselves, at what is remembered; it counts and changes nothing. What was
-/// remembered a moment ago may be forgotten by the time of the answer: that one request then waits on its thread, as long
-/// as a store's time-outs let it.
-namespace tollgate::inline v0::pipeline {
-
-/// Nobody reads it: it says that somebody would have to be asked.
-[[nodiscard]] inline error would_wait() { return {error_kind::unavailable, {}, {}}; }
-
-/// A store that answers from what it remembers, or not at all; one that never waits answers.
-template <credential_source Store>
-struct recalled_store {
-    Store& store;
-    bool would_record = false;
-
-    [[nodiscard]] result<std::optional<token_credential>> find_personal_token(std::string_view username) const {
-        if constexpr (!http::handler_blocks<Store>()) return store.find_personal_token(username);
-        else return told(store.recall_personal_token(username));
-    }
-    [[nodiscard]] result<std::optional<token_credential>> find_access_token(const digest& token) const {
-        if constexpr (!http::handler_blocks<Store>()) return store.find_access_token(token);
-        else return told(store.recall_access_token(token));
-    }
-
-    /// That a use is due to be recorded is a reason to wait, too, where that may wait.
-    void foresee_record() noexcept { would_record = http::handler_blocks<Store>() && use_recorder<Store>; }
-
-private:
-    [[nodiscard]] static result<std::optional<token_credential>> told(
-        const std::optional<std::optional<token_credential>>& known) {
-        if (!known) return would_wait();
-        return *known;
-    }
-};
-
-/// Whether what most requests ask of this user can be told without waiting.
-template <user_directory Users>
-[[nodiscard]] bool remembers(const Users& users, user_id user) noexcept {
-    if constexpr (!http::handler_blocks<Users>()) return true;
-    else if constexpr (requires { { users.remembers(user) } noexcept -> std::same_as<bool>; }) return users.remembers(user);
-    else return false;
-}
-
-template <user_directory Users>
-struct recalled_users {
-    Users& users;
-
-    [[nodiscard]] result<balance> balance_of(user_id) const { return would_wait(); }
-    [[nodiscard]] result<std::vector<account>> accounts_of(user_id, std::string_view) const { return would_wait(); }
-    [[nodiscard]] result<std::optional<quota>> quota_of(user_id user) const {
-        if (!remembers(users, user)) return would_wait();
-        return users.quota_of(user);
-    }
-};
-
-template <class Authenticator>
-[[nodiscard]] constexpr bool only_finds_credentials() noexcept {
-    if constexpr (requires { { Authenticator::only_finds_credentials } -> std::convertible_to<bool>; })
-        return Authenticator::only_finds_credentials;
-    else return false;
-}
-
-template <class Authenticators>
-inline constexpr bool all_only_find_credentials = false;
-template <class... A>
-inline constexpr bool all_only_find_credentials<std::tuple<A...>> = (only_finds_credentials<policy_type<A>>() && ...);
-
-/// Whether there is something to look at: without it every request may wait.
-template <class Users, class Store, class Authenticators>
-inline constexpr bool can_recall = (!http::handler_blocks<Store>() || credential_recaller<Store>) &&
-    all_only_find_credentials<Authenticators> &&
-    (!http::handler_blocks<Users>() || requires(const Users& users, user_id user) {
-        { users.remembers(user) } noexcept -> std::same_as<bool>;
-    });
-
-/// Who is calling, and that they have room, is remembered; and so is what their endpoint asks for.
-template <class Api>
-[[nodiscard]] bool answers_at_once(const Api& api, const http::request& asked) {
-    const auto& policies = api.policies();
-    const auto& settings = api.settings();
-    judgement found;
-    // Most endpoints ask a database in any case, and the path says which.
-    if (find_route(policy(policies.router), api.table(), settings.services, api.root(), asked, found)) return false;
-    if (found.route.result != route_match::kind::found || !api.table()[found.route.route].reads_the_user_alone) return false;
-
-    found.now = policy(policies.clock).now();
-    look_at_agent(policy(policies.agent_rule), asked, found);
-    recalled_store<std::remove_reference_t<decltype(api.store())>> store{api.store()};
-    recalled_users<std::remove_reference_t<decltype(api.users())>> users{api.users()};
-    identify(policies.authenticators, store, users, asked, found);
-    return found.standing == standing::known && !store.would_record && remembers(api.users(), found.who->user) &&
-           answers_at_once(policy(policies.limiter), limit_key::of(found.who->user),
-                           found.own_quota.value_or(settings.user_quota));
-}
-
-}  // namespace tollgate::pipeline
-
 // <tollgate/api/account_api.hpp>
 
 namespace tollgate::inline v0 {
@@ -10487,57 +10645,40 @@ public:
     account_api(const account_api&) = delete;
     account_api& operator=(const account_api&) = delete;
 
-    void handle(const http::request& asked, http::response& out) noexcept;
-    void handle(const http::refusal& refused, http::response& out) noexcept;
+    void handle(const http::request& request, http::response& response) noexcept;
+    void handle(const http::refusal& refusal, http::response& response) noexcept;
 
-    /// Judges a request as far as the thread allows.
-    [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response, http::handler_state&,
+    /// The contract `http::resumable_handler`: a request is answered on the thread that read it, from its head if that rejects it,
+    /// unless a store, the directory or the limiter has to be waited for.
+    [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response, http::handler_state& state,
                                             http::thread_kind thread) noexcept {
-        if (request.body_state == http::body_state::pending) return http::handle_step::needs_body;
-        if (blocking && thread == http::thread_kind::io && may_block(request)) return http::handle_step::needs_worker;
+        return judge(request, response, state.get<pipeline::judgement>(), thread);
+    }
+
+    /// For tests, and for servers that have no response to use again.
+    [[nodiscard]] http::response handle(const http::request& request) noexcept {
+        http::response response;
         handle(request, response);
-        return http::handle_step::done;
-    }
-
-    /// Every request is counted, and most ask the users or the store: where one of these may wait, any request may, but
-    /// for those that are answered by what is remembered.
-    [[nodiscard]] bool may_block(const http::request& asked) const noexcept {
-        constexpr bool only_the_limiter = !http::handler_blocks<Users>() && !http::handler_blocks<Store>();
-        if (only_the_limiter && !pipeline::limiter_may_block(policy(policies_.limiter))) return false;
-        if constexpr (pipeline::can_recall<Users, Store, decltype(Policies::authenticators)>) {
-            try {
-                return !pipeline::answers_at_once(*this, asked);
-            } catch (...) {  // what an integrator's policy throws is answered by `handle`
-                return true;
-            }
-        } else {
-            return true;
-        }
-    }
-
-    /// For tests, and for hosts that have no response to use again.
-    [[nodiscard]] http::response handle(const http::request& asked) noexcept {
-        http::response out;
-        handle(asked, out);
-        return out;
+        return response;
     }
 
     /// The API's OpenAPI 3.1 description: what `{base_url}/openapi.json` answers with.
     [[nodiscard]] const std::string& openapi() const noexcept { return openapi_; }
 
-    // What the pipeline and the endpoints read.
     [[nodiscard]] const api_settings& settings() const noexcept { return settings_; }
-    [[nodiscard]] Users& users() const noexcept { return users_; }
-    [[nodiscard]] Store& store() const noexcept { return store_; }
-    [[nodiscard]] Policies& policies() noexcept { return policies_; }
-    [[nodiscard]] const Policies& policies() const noexcept { return policies_; }
     [[nodiscard]] const route_table& table() const noexcept { return table_; }
-    [[nodiscard]] const auto& context() const noexcept { return context_; }
+    /// The path of the base URL.
     [[nodiscard]] std::string_view root() const noexcept { return root_; }
-    [[nodiscard]] std::string_view docs_url() const noexcept { return docs_url_; }
 
 private:
-    void answer_thrown(std::string_view what, const http::request& asked, pipeline::judgement& found, http::response& out) noexcept;
+    [[nodiscard]] http::handle_step judge(const http::request& request, http::response& response, pipeline::judgement& state,
+                                          http::thread_kind thread) noexcept;
+    void respond_thrown(std::string_view what, const http::request& request, http::response& response,
+                        pipeline::judgement& state) noexcept;
+
+    [[nodiscard]] pipeline::judge<Users, Store, Policies> make_judge() noexcept {
+        return {settings_, users_, store_, policies_, table_, context_, root_, docs_url_};
+    }
 
     api_settings settings_;
     Users& users_;
@@ -10570,40 +10711,50 @@ account_api<Users, Store, Policies>::account_api(api_settings settings, Users& u
 }
 
 template <class Users, class Store, class Policies>
-void account_api<Users, Store, Policies>::handle(const http::request& asked, http::response& out) noexcept {
-    if constexpr (fits) {
-        pipeline::judgement found;
-        try {
-            pipeline::run(*this, asked, found, out);
-        } catch (const std::exception& thrown) {
-            answer_thrown(thrown.what(), asked, found, out);
-        } catch (...) {
-            answer_thrown("something that is no std::exception", asked, found, out);
-        }
-    }
+void account_api<Users, Store, Policies>::handle(const http::request& request, http::response& response) noexcept {
+    pipeline::judgement state;
+    // On a thread that may wait, and with the whole request, the judgement goes through to its end.
+    static_cast<void>(judge(request, response, state, http::thread_kind::worker));
 }
 
 template <class Users, class Store, class Policies>
-void account_api<Users, Store, Policies>::handle(const http::refusal& refused, http::response& out) noexcept {
+http::handle_step account_api<Users, Store, Policies>::judge(const http::request& request, http::response& response,
+                                                             pipeline::judgement& state, http::thread_kind thread) noexcept {
     if constexpr (fits) {
         try {
-            pipeline::run(*this, refused, out);
+            return make_judge().advance(request, response, state, thread);
+        } catch (const std::exception& thrown) {
+            respond_thrown(thrown.what(), request, response, state);
+        } catch (...) {
+            respond_thrown("something that is no std::exception", request, response, state);
+        }
+    }
+    return http::handle_step::done;
+}
+
+template <class Users, class Store, class Policies>
+void account_api<Users, Store, Policies>::handle(const http::refusal& refusal, http::response& response) noexcept {
+    if constexpr (fits) {
+        try {
+            make_judge().respond_refusal(refusal, response);
         } catch (...) {
             // Only the heap throws here: without it there is a status, and nothing to say it with.
-            out.clear();
-            out.set_status(refused.status);
+            response.clear();
+            response.set_status(refusal.status);
         }
     }
 }
 
 template <class Users, class Store, class Policies>
-void account_api<Users, Store, Policies>::answer_thrown(std::string_view what, const http::request& asked,
-                                                               pipeline::judgement& found, http::response& out) noexcept {
-    try {
-        pipeline::answer_thrown(*this, what, asked, found, out);
-    } catch (...) {
-        out.clear();
-        out.set_status(http::status::internal_server_error);
+void account_api<Users, Store, Policies>::respond_thrown(std::string_view what, const http::request& request,
+                                                         http::response& response, pipeline::judgement& state) noexcept {
+    if constexpr (fits) {
+        try {
+            make_judge().respond_thrown(what, request, response, state);
+        } catch (...) {
+            response.clear();
+            response.set_status(http::status::internal_server_error);
+        }
     }
 }
 
@@ -13528,8 +13679,8 @@ public:
     /// What `query()` (an `answer`) says, or said and would say again. Problems are not remembered.
     template <class Query>
     [[nodiscard]] answer find(const Key& key, Query&& query);
-    /// What `find` would say now without a query, and in a moment; none where it would make one.
-    [[nodiscard]] std::optional<std::optional<Value>> recall(const Key& key) const noexcept;
+    /// What `find` would return now without a query; unknown where it would make one.
+    [[nodiscard]] lookup<Value> cached(const Key& key) const noexcept;
 
     /// How `Changes` is told of this key.
     [[nodiscard]] std::size_t hash_of(const Key& key) const noexcept { return hash_(key); }
@@ -13570,8 +13721,7 @@ private:
         return changes_->holds(each.held->kept, now, each.hash, each.held->key, each.held->value);
     }
 
-    [[nodiscard]] std::optional<std::optional<Value>> recall(std::size_t hash, const mark& now,
-                                                             const Key& key) const noexcept;
+    [[nodiscard]] lookup<Value> cached(std::size_t hash, const mark& now, const Key& key) const noexcept;
     void keep(std::size_t hash, const mark& read_at, const Key& key, const std::optional<Value>& value) noexcept;
     /// Where to keep it. Precondition: the set is locked.
     [[nodiscard]] slot& slot_for(std::size_t hash, const mark& now, const Key& key, bool is_row) noexcept;
@@ -13590,36 +13740,35 @@ auto row_cache<Key, Value, Changes>::find(const Key& key, Query&& query) -> answ
     if (!now) return query();
 
     const std::size_t hash = hash_(key);
-    if (const auto known = recall(hash, *now, key)) return *known;
+    if (auto known = cached(hash, *now, key); !known.is_unknown()) return std::move(known).found();
     answer asked = query();
     if (asked) keep(hash, *now, key, *asked);
     return asked;
 }
 
 template <class Key, class Value, class Changes>
-std::optional<std::optional<Value>> row_cache<Key, Value, Changes>::recall(const Key& key) const noexcept {
-    if (sets_.empty()) return std::nullopt;
+lookup<Value> row_cache<Key, Value, Changes>::cached(const Key& key) const noexcept {
+    if (sets_.empty()) return lookup<Value>::unknown();
     const auto soon = [this] {
         if constexpr (requires { changes_->read_ahead(); }) return changes_->read_ahead();
         else return changes_->read();
     }();
-    if (!soon) return std::nullopt;
-    return recall(hash_(key), *soon, key);
+    if (!soon) return lookup<Value>::unknown();
+    return cached(hash_(key), *soon, key);
 }
 
 template <class Key, class Value, class Changes>
-std::optional<std::optional<Value>> row_cache<Key, Value, Changes>::recall(std::size_t hash, const mark& now,
-                                                                           const Key& key) const noexcept {
+lookup<Value> row_cache<Key, Value, Changes>::cached(std::size_t hash, const mark& now, const Key& key) const noexcept {
     const std::shared_lock lock{guard_of(hash).lock, std::try_to_lock};
-    if (!lock.owns_lock()) return std::nullopt;
+    if (!lock.owns_lock()) return lookup<Value>::unknown();
     for (const slot& each : set_of(hash).slots) {
         if (each.held == nullptr || each.hash != hash || !(each.held->key == key) || !holds(each, now)) continue;
         // Looked at first: a line that nobody writes to stays with all cores.
         if (!each.held->was_asked_for.load(std::memory_order_relaxed))
             each.held->was_asked_for.store(true, std::memory_order_relaxed);
-        return each.held->value;
+        return each.held->value ? lookup<Value>::hit(*each.held->value) : lookup<Value>::miss();
     }
-    return std::nullopt;
+    return lookup<Value>::unknown();
 }
 
 template <class Key, class Value, class Changes>
@@ -17653,7 +17802,7 @@ TOLLGATE_DECL void write_missing_user_agent(http::response& response, const requ
     const bool admitted = context.window && context.window->admitted;
     if (!admitted && context.window)
         response.add("Retry-After", pipeline::seconds_until(context.window->resets_at, context.now));
-    const pipeline::refused& value = admitted ? pipeline::no_agent : pipeline::no_room_in_window;
+    const pipeline::rejection& value = admitted ? pipeline::missing_user_agent : pipeline::rate_limit_exceeded;
     const failure why{error_code::invalid_request, std::string{value.message}};
     write_failure(response, {.status = value.status, .why = why, .docs_url = docs_url, .about = value.documentation});
 }
@@ -19481,18 +19630,28 @@ TOLLGATE_DECL std::string make_openapi(const api_settings& settings, const route
 namespace tollgate::inline v0::endpoints {
 
 struct get_balance {
-    static constexpr bool reads_the_user_alone = true;
-
     result<void> operator()(api_call& call) const {
         const auto found = call.users().balance_of(call.caller().user);
         if (!found) return found.error();
+        write(call, *found);
+        return {};
+    }
+
+    bool respond_from_cache(api_call& call) const {
+        const auto cached = call.users().cached_balance_of(call.caller().user);
+        if (!cached.is_hit()) return false;
+        write(call, *cached);
+        return true;
+    }
+
+private:
+    static void write(api_call& call, const balance& of) {
         auto out = call.json();
         out.begin_object();
-        out.member("id").integer(found->user.value());
-        out.member("balance").number(found->amount.text());
-        out.member("currency").string(found->currency);
+        out.member("id").integer(of.user.value());
+        out.member("balance").number(of.amount.text());
+        out.member("currency").string(of.currency);
         out.end_object();
-        return {};
     }
 };
 
@@ -19603,15 +19762,18 @@ inline result<void> write_strings(api_call& call, std::initializer_list<std::str
 }
 
 struct try_get {
+    static constexpr bool blocking = false;
     result<void> operator()(api_call& call) const { return write_strings(call, {"hello", "from", "get"}); }
 };
 
 struct try_authentication {
+    static constexpr bool blocking = false;
     result<void> operator()(api_call& call) const { return write_strings(call, {"hello", "authenticated", "caller"}); }
 };
 
 /// A body is checked and then ignored.
 struct try_post {
+    static constexpr bool blocking = false;
     result<void> operator()(api_call& call) const {
         if (!call.request().body.empty())
             if (const auto body = call.body(); !body) return body.error();
@@ -19620,6 +19782,7 @@ struct try_post {
 };
 
 struct get_openapi {
+    static constexpr bool blocking = false;
     result<void> operator()(api_call& call) const {
         call.response().body() = call.openapi();
         return {};
@@ -25889,11 +26052,9 @@ public:
     TOLLGATE_DECL result<void> create_access_token(const new_access_token& made) noexcept;
     TOLLGATE_DECL result<bool> revoke_access_token(const digest& token) noexcept;
     TOLLGATE_DECL result<void> record_access_token_use(const digest& token, instant now) noexcept;
-    // The contract `credential_recaller`.
-    TOLLGATE_DECL std::optional<std::optional<token_credential>> recall_personal_token(
-        std::string_view username) const noexcept;
-    TOLLGATE_DECL std::optional<std::optional<token_credential>> recall_access_token(
-        const digest& token) const noexcept;
+    // The contract `credential_cache`.
+    TOLLGATE_DECL lookup<token_credential> cached_personal_token(std::string_view username) const noexcept;
+    TOLLGATE_DECL lookup<token_credential> cached_access_token(const digest& token) const noexcept;
 
     TOLLGATE_DECL result<hook_id> create_hook(const new_hook& made, std::size_t hooks_per_event_max) noexcept;
     TOLLGATE_DECL result<std::vector<hook>> hooks_of(const account_ref& account) noexcept;
@@ -25951,7 +26112,7 @@ private:
     std::unique_ptr<rooms> rooms_;
 };
 
-static_assert(token_store<sqlite_store> && credential_recaller<sqlite_store> && use_recorder<sqlite_store>);
+static_assert(token_store<sqlite_store> && credential_cache<sqlite_store> && use_recorder<sqlite_store>);
 static_assert(hook_store<sqlite_store>);
 static_assert(oauth_store<sqlite_store>);
 static_assert(session_store<sqlite_store>);
@@ -26510,8 +26671,8 @@ public:
         : connections_{connections}, credentials_{connections.changes(), cached_max} {}
 
     TOLLGATE_DECL result<std::optional<token_credential>> find(const digest& token);
-    [[nodiscard]] std::optional<std::optional<token_credential>> recall(const digest& token) const noexcept {
-        return credentials_.recall(token);
+    [[nodiscard]] lookup<token_credential> cached(const digest& token) const noexcept {
+        return credentials_.cached(token);
     }
     TOLLGATE_DECL result<void> create(const new_access_token& made);
     TOLLGATE_DECL result<bool> revoke(const digest& token);
@@ -26720,7 +26881,7 @@ public:
         : connections_{connections}, credentials_{connections.changes(), cached_max} {}
 
     TOLLGATE_DECL result<std::optional<token_credential>> find(std::string_view username);
-    TOLLGATE_DECL std::optional<std::optional<token_credential>> recall(std::string_view username) const noexcept;
+    TOLLGATE_DECL lookup<token_credential> cached(std::string_view username) const noexcept;
     TOLLGATE_DECL result<token_id> create(const new_personal_token& made, std::size_t tokens_per_user_max);
     TOLLGATE_DECL result<std::vector<personal_token>> of(user_id user);
     TOLLGATE_DECL result<bool> revoke(token_id id);
@@ -27069,14 +27230,12 @@ TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_access_
     return detail::contained([&] { return rooms_->access.find(token); });
 }
 
-TOLLGATE_DECL std::optional<std::optional<token_credential>> sqlite_store::recall_personal_token(
-    std::string_view username) const noexcept {
-    return rooms_->personal.recall(username);
+TOLLGATE_DECL lookup<token_credential> sqlite_store::cached_personal_token(std::string_view username) const noexcept {
+    return rooms_->personal.cached(username);
 }
 
-TOLLGATE_DECL std::optional<std::optional<token_credential>> sqlite_store::recall_access_token(
-    const digest& token) const noexcept {
-    return rooms_->access.recall(token);
+TOLLGATE_DECL lookup<token_credential> sqlite_store::cached_access_token(const digest& token) const noexcept {
+    return rooms_->access.cached(token);
 }
 TOLLGATE_DECL result<void> sqlite_store::create_access_token(const new_access_token& made) noexcept {
     return detail::contained([&] { return rooms_->access.create(made); });
@@ -29197,11 +29356,10 @@ TOLLGATE_DECL result<std::optional<token_credential>> personal_tokens::find(std:
     return credentials_.find(*name, [&] { return read(*name); });
 }
 
-TOLLGATE_DECL std::optional<std::optional<token_credential>> personal_tokens::recall(
-    std::string_view username) const noexcept {
+TOLLGATE_DECL lookup<token_credential> personal_tokens::cached(std::string_view username) const noexcept {
     const auto name = token_username::from(username);
-    if (!name) return std::nullopt;
-    return credentials_.recall(*name);
+    if (!name) return lookup<token_credential>::unknown();
+    return credentials_.cached(*name);
 }
 
 TOLLGATE_DECL result<std::optional<token_credential>> personal_tokens::read(const token_username& username) {
@@ -29860,11 +30018,9 @@ public:
     TOLLGATE_DECL result<void> create_access_token(const new_access_token& made) noexcept;
     TOLLGATE_DECL result<bool> revoke_access_token(const digest& token) noexcept;
     TOLLGATE_DECL result<void> record_access_token_use(const digest& token, instant now) noexcept;
-    // The contract `credential_recaller`.
-    TOLLGATE_DECL std::optional<std::optional<token_credential>> recall_personal_token(
-        std::string_view username) const noexcept;
-    TOLLGATE_DECL std::optional<std::optional<token_credential>> recall_access_token(
-        const digest& token) const noexcept;
+    // The contract `credential_cache`.
+    TOLLGATE_DECL lookup<token_credential> cached_personal_token(std::string_view username) const noexcept;
+    TOLLGATE_DECL lookup<token_credential> cached_access_token(const digest& token) const noexcept;
 
     TOLLGATE_DECL result<hook_id> create_hook(const new_hook& made, std::size_t hooks_per_event_max) noexcept;
     TOLLGATE_DECL result<std::vector<hook>> hooks_of(const account_ref& account) noexcept;
@@ -29923,7 +30079,7 @@ private:
     std::unique_ptr<rooms> rooms_;
 };
 
-static_assert(token_store<postgres_store> && credential_recaller<postgres_store> && use_recorder<postgres_store>);
+static_assert(token_store<postgres_store> && credential_cache<postgres_store> && use_recorder<postgres_store>);
 static_assert(hook_store<postgres_store>);
 static_assert(oauth_store<postgres_store>);
 static_assert(session_store<postgres_store>);
@@ -30693,8 +30849,8 @@ public:
         : connections_{connections}, lookup_{lookup}, changes_{changes}, credentials_{changes, cached_max} {}
 
     TOLLGATE_DECL result<std::optional<token_credential>> find(const digest& token);
-    [[nodiscard]] std::optional<std::optional<token_credential>> recall(const digest& token) const noexcept {
-        return credentials_.recall(token);
+    [[nodiscard]] lookup<token_credential> cached(const digest& token) const noexcept {
+        return credentials_.cached(token);
     }
     TOLLGATE_DECL result<void> create(const new_access_token& made);
     TOLLGATE_DECL result<bool> revoke(const digest& token);
@@ -30952,7 +31108,7 @@ public:
         : connections_{connections}, lookup_{lookup}, changes_{changes}, credentials_{changes, cached_max} {}
 
     TOLLGATE_DECL result<std::optional<token_credential>> find(std::string_view username);
-    TOLLGATE_DECL std::optional<std::optional<token_credential>> recall(std::string_view username) const noexcept;
+    TOLLGATE_DECL lookup<token_credential> cached(std::string_view username) const noexcept;
     TOLLGATE_DECL result<token_id> create(const new_personal_token& made, std::size_t tokens_per_user_max);
     TOLLGATE_DECL result<std::vector<personal_token>> of(user_id user);
     TOLLGATE_DECL result<bool> revoke(token_id id);
@@ -31410,14 +31566,12 @@ TOLLGATE_DECL result<std::optional<token_credential>> postgres_store::find_acces
     return detail::contained([&] { return rooms_->access.find(token); });
 }
 
-TOLLGATE_DECL std::optional<std::optional<token_credential>> postgres_store::recall_personal_token(
-    std::string_view username) const noexcept {
-    return rooms_->personal.recall(username);
+TOLLGATE_DECL lookup<token_credential> postgres_store::cached_personal_token(std::string_view username) const noexcept {
+    return rooms_->personal.cached(username);
 }
 
-TOLLGATE_DECL std::optional<std::optional<token_credential>> postgres_store::recall_access_token(
-    const digest& token) const noexcept {
-    return rooms_->access.recall(token);
+TOLLGATE_DECL lookup<token_credential> postgres_store::cached_access_token(const digest& token) const noexcept {
+    return rooms_->access.cached(token);
 }
 TOLLGATE_DECL result<void> postgres_store::create_access_token(const new_access_token& made) noexcept {
     return detail::contained([&] { return rooms_->access.create(made); });
@@ -33976,11 +34130,10 @@ TOLLGATE_DECL result<std::optional<token_credential>> personal_tokens::find(std:
     return credentials_.find(*name, [&] { return read(*name); });
 }
 
-TOLLGATE_DECL std::optional<std::optional<token_credential>> personal_tokens::recall(
-    std::string_view username) const noexcept {
+TOLLGATE_DECL lookup<token_credential> personal_tokens::cached(std::string_view username) const noexcept {
     const auto name = token_username::from(username);
-    if (!name) return std::nullopt;
-    return credentials_.recall(*name);
+    if (!name) return lookup<token_credential>::unknown();
+    return credentials_.cached(*name);
 }
 
 TOLLGATE_DECL result<std::optional<token_credential>> personal_tokens::read(const token_username& username) {
@@ -34940,10 +35093,6 @@ public:
                                                             const tollgate::detail::bounded_quota& allowed,
                                                             std::int64_t steady_now) const noexcept;
 
-    /// Whether `take` would find an answer here.
-    [[nodiscard]] TOLLGATE_DECL bool has_at_hand(const limit_key& key, const tollgate::detail::bounded_quota& allowed,
-                                                 std::int64_t steady_now) const noexcept;
-
     /// Puts the answer's units here, but for the one that is used now; null when there was none. `asked_at` is from
     /// before the question was sent. What is to be told; without an answer, only if it is admitted: there was a unit all
     /// the same.
@@ -35089,8 +35238,9 @@ public:
     [[nodiscard]] TOLLGATE_DECL verdict take(const limit_key& key, const quota& allowed, instant now) noexcept;
     [[nodiscard]] TOLLGATE_DECL verdict peek(const limit_key& key, const quota& allowed, instant now) noexcept;
 
-    /// Whether a unit of a lease is at hand, or a refusal of a moment ago.
-    [[nodiscard]] TOLLGATE_DECL bool answers_at_once(const limit_key& key, const quota& allowed) const noexcept;
+    /// `take` and `peek` without asking Redis: from a lease, or from a refusal of a moment ago; empty where there is none.
+    [[nodiscard]] TOLLGATE_DECL std::optional<verdict> try_take(const limit_key& key, const quota& allowed, instant now) noexcept;
+    [[nodiscard]] TOLLGATE_DECL std::optional<verdict> try_peek(const limit_key& key, const quota& allowed, instant now) noexcept;
 
     /// Asks Redis something of no consequence, so that `on_state` tells now of one that is down. Whether it answered.
     TOLLGATE_DECL bool try_now() noexcept;
@@ -35843,14 +35993,6 @@ TOLLGATE_DECL std::optional<verdict> leases::peek(const limit_key& key,
     return table::tell(*known, true);
 }
 
-TOLLGATE_DECL bool leases::has_at_hand(const limit_key& key, const tollgate::detail::bounded_quota& allowed,
-                                       std::int64_t steady_now) const noexcept {
-    const std::size_t index = table_->set_of(key);
-    const std::scoped_lock held{table_->lock_of(index)};
-    const auto* known = table::find(table_->sets[index], key);
-    return known != nullptr && table::finds_here(*known, allowed, steady_now);
-}
-
 TOLLGATE_DECL verdict leases::settle(const asking& asked, const window_answer* answered,
                                      std::int64_t asked_at) noexcept {
     const limit_key& key = asked.question.key;
@@ -36294,8 +36436,14 @@ TOLLGATE_DECL verdict redis_limiter::peek(const limit_key& key, const quota& all
     return state_->peek(key, allowed, now);
 }
 
-TOLLGATE_DECL bool redis_limiter::answers_at_once(const limit_key& key, const quota& allowed) const noexcept {
-    return state_->leased && state_->leased->has_at_hand(key, detail::bounded_quota{allowed}, state::steady_now());
+TOLLGATE_DECL std::optional<verdict> redis_limiter::try_take(const limit_key& key, const quota& allowed, instant) noexcept {
+    if (!state_->leased) return std::nullopt;
+    return state_->leased->take_at_hand(key, detail::bounded_quota{allowed}, state::steady_now());
+}
+
+TOLLGATE_DECL std::optional<verdict> redis_limiter::try_peek(const limit_key& key, const quota& allowed, instant) noexcept {
+    if (!state_->leased) return std::nullopt;
+    return state_->leased->peek(key, detail::bounded_quota{allowed}, state::steady_now());
 }
 
 TOLLGATE_DECL bool redis_limiter::try_now() noexcept {

@@ -7,7 +7,6 @@
 #include <tollgate/contract/token_store.hpp>
 #include <tollgate/contract/user_directory.hpp>
 #include <tollgate/http/handler.hpp>
-#include <tollgate/pipeline/detail/at_once.hpp>
 #include <tollgate/pipeline/judge.hpp>
 #include <tollgate/pipeline/route_table.hpp>
 #include <tollgate/policy/default_policies.hpp>
@@ -74,57 +73,40 @@ public:
     account_api(const account_api&) = delete;
     account_api& operator=(const account_api&) = delete;
 
-    void handle(const http::request& asked, http::response& out) noexcept;
-    void handle(const http::refusal& refused, http::response& out) noexcept;
+    void handle(const http::request& request, http::response& response) noexcept;
+    void handle(const http::refusal& refusal, http::response& response) noexcept;
 
-    /// Judges a request as far as the thread allows.
-    [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response, http::handler_state&,
+    /// The contract `http::resumable_handler`: a request is answered on the thread that read it, from its head if that rejects it,
+    /// unless a store, the directory or the limiter has to be waited for.
+    [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response, http::handler_state& state,
                                             http::thread_kind thread) noexcept {
-        if (request.body_state == http::body_state::pending) return http::handle_step::needs_body;
-        if (blocking && thread == http::thread_kind::io && may_block(request)) return http::handle_step::needs_worker;
+        return judge(request, response, state.get<pipeline::judgement>(), thread);
+    }
+
+    /// For tests, and for servers that have no response to use again.
+    [[nodiscard]] http::response handle(const http::request& request) noexcept {
+        http::response response;
         handle(request, response);
-        return http::handle_step::done;
-    }
-
-    /// Every request is counted, and most ask the users or the store: where one of these may wait, any request may, but
-    /// for those that are answered by what is remembered.
-    [[nodiscard]] bool may_block(const http::request& asked) const noexcept {
-        constexpr bool only_the_limiter = !http::handler_blocks<Users>() && !http::handler_blocks<Store>();
-        if (only_the_limiter && !pipeline::limiter_may_block(policy(policies_.limiter))) return false;
-        if constexpr (pipeline::can_recall<Users, Store, decltype(Policies::authenticators)>) {
-            try {
-                return !pipeline::answers_at_once(*this, asked);
-            } catch (...) {  // what an integrator's policy throws is answered by `handle`
-                return true;
-            }
-        } else {
-            return true;
-        }
-    }
-
-    /// For tests, and for hosts that have no response to use again.
-    [[nodiscard]] http::response handle(const http::request& asked) noexcept {
-        http::response out;
-        handle(asked, out);
-        return out;
+        return response;
     }
 
     /// The API's OpenAPI 3.1 description: what `{base_url}/openapi.json` answers with.
     [[nodiscard]] const std::string& openapi() const noexcept { return openapi_; }
 
-    // What the pipeline and the endpoints read.
     [[nodiscard]] const api_settings& settings() const noexcept { return settings_; }
-    [[nodiscard]] Users& users() const noexcept { return users_; }
-    [[nodiscard]] Store& store() const noexcept { return store_; }
-    [[nodiscard]] Policies& policies() noexcept { return policies_; }
-    [[nodiscard]] const Policies& policies() const noexcept { return policies_; }
     [[nodiscard]] const route_table& table() const noexcept { return table_; }
-    [[nodiscard]] const auto& context() const noexcept { return context_; }
+    /// The path of the base URL.
     [[nodiscard]] std::string_view root() const noexcept { return root_; }
-    [[nodiscard]] std::string_view docs_url() const noexcept { return docs_url_; }
 
 private:
-    void answer_thrown(std::string_view what, const http::request& asked, pipeline::judgement& found, http::response& out) noexcept;
+    [[nodiscard]] http::handle_step judge(const http::request& request, http::response& response, pipeline::judgement& state,
+                                          http::thread_kind thread) noexcept;
+    void respond_thrown(std::string_view what, const http::request& request, http::response& response,
+                        pipeline::judgement& state) noexcept;
+
+    [[nodiscard]] pipeline::judge<Users, Store, Policies> make_judge() noexcept {
+        return {settings_, users_, store_, policies_, table_, context_, root_, docs_url_};
+    }
 
     api_settings settings_;
     Users& users_;
@@ -157,40 +139,50 @@ account_api<Users, Store, Policies>::account_api(api_settings settings, Users& u
 }
 
 template <class Users, class Store, class Policies>
-void account_api<Users, Store, Policies>::handle(const http::request& asked, http::response& out) noexcept {
-    if constexpr (fits) {
-        pipeline::judgement found;
-        try {
-            pipeline::run(*this, asked, found, out);
-        } catch (const std::exception& thrown) {
-            answer_thrown(thrown.what(), asked, found, out);
-        } catch (...) {
-            answer_thrown("something that is no std::exception", asked, found, out);
-        }
-    }
+void account_api<Users, Store, Policies>::handle(const http::request& request, http::response& response) noexcept {
+    pipeline::judgement state;
+    // On a thread that may wait, and with the whole request, the judgement goes through to its end.
+    static_cast<void>(judge(request, response, state, http::thread_kind::worker));
 }
 
 template <class Users, class Store, class Policies>
-void account_api<Users, Store, Policies>::handle(const http::refusal& refused, http::response& out) noexcept {
+http::handle_step account_api<Users, Store, Policies>::judge(const http::request& request, http::response& response,
+                                                             pipeline::judgement& state, http::thread_kind thread) noexcept {
     if constexpr (fits) {
         try {
-            pipeline::run(*this, refused, out);
+            return make_judge().advance(request, response, state, thread);
+        } catch (const std::exception& thrown) {
+            respond_thrown(thrown.what(), request, response, state);
+        } catch (...) {
+            respond_thrown("something that is no std::exception", request, response, state);
+        }
+    }
+    return http::handle_step::done;
+}
+
+template <class Users, class Store, class Policies>
+void account_api<Users, Store, Policies>::handle(const http::refusal& refusal, http::response& response) noexcept {
+    if constexpr (fits) {
+        try {
+            make_judge().respond_refusal(refusal, response);
         } catch (...) {
             // Only the heap throws here: without it there is a status, and nothing to say it with.
-            out.clear();
-            out.set_status(refused.status);
+            response.clear();
+            response.set_status(refusal.status);
         }
     }
 }
 
 template <class Users, class Store, class Policies>
-void account_api<Users, Store, Policies>::answer_thrown(std::string_view what, const http::request& asked,
-                                                               pipeline::judgement& found, http::response& out) noexcept {
-    try {
-        pipeline::answer_thrown(*this, what, asked, found, out);
-    } catch (...) {
-        out.clear();
-        out.set_status(http::status::internal_server_error);
+void account_api<Users, Store, Policies>::respond_thrown(std::string_view what, const http::request& request,
+                                                         http::response& response, pipeline::judgement& state) noexcept {
+    if constexpr (fits) {
+        try {
+            make_judge().respond_thrown(what, request, response, state);
+        } catch (...) {
+            response.clear();
+            response.set_status(http::status::internal_server_error);
+        }
     }
 }
 

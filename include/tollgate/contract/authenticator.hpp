@@ -1,8 +1,10 @@
 #pragma once
 
+#include <tollgate/base/digest.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/model/caller.hpp>
+#include <tollgate/model/personal_token.hpp>
 
 #include <concepts>
 #include <optional>
@@ -14,8 +16,8 @@ namespace tollgate::inline v0 {
 ///
 /// `Store` is whatever the integrator gave the API; an authenticator that needs none of it takes it as `auto&`.
 ///
-/// One that asks the store for nothing but the verbs of `credential_source` may say so,
-/// `static constexpr bool only_finds_credentials = true`: it is then also asked over what a store remembers.
+/// `identify` runs on a worker if the store blocks. An authenticator that only looks a token up may also be a
+/// `token_authenticator`: its requests are then answered without a worker if they are malformed or the token is cached.
 ///
 /// Exemplar:
 ///
@@ -37,6 +39,26 @@ concept authenticator_over = requires(const A& a, std::string_view credentials, 
     // could not be found out, such as a store that is down. `credentials` is what follows the scheme and one or more
     // spaces. Called from many threads at once; compares secrets in constant time.
     { a.identify(credentials, store, now) } -> std::same_as<result<std::optional<caller>>>;
+};
+
+/// A token that a request presents.
+struct presented_token {
+    credential_kind kind = credential_kind::personal_token;  ///< personal_token or access_token
+    token_username username;                                 ///< of a personal token: finds it in a `credential_source`
+    digest secret_digest;                                    ///< of the secret; finds an access token
+};
+
+/// An authenticator whose credentials are tokens of a `credential_source`, so that the lookup can be left to the caller. It accepts
+/// a token that the source holds with the same digest and that has not expired.
+///
+/// Exemplar: `basic_token`.
+template <class A>
+concept token_authenticator = requires(const A& a, std::string_view credentials, presented_token& into,
+                                       const std::optional<instant>& last_used_at, instant now) {
+    // Reads the token from the credentials into a new `presented_token`; false if they are malformed. Asks no store.
+    { a.read(credentials, into) } -> std::same_as<bool>;
+    // Whether to record this use of a token that was accepted. True makes the caller record it.
+    { a.use_is_due(last_used_at, now) } noexcept -> std::same_as<bool>;
 };
 
 }  // namespace tollgate

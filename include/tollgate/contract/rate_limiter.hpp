@@ -12,7 +12,8 @@ namespace tollgate::inline v0 {
 /// Thread rule: both functions may be called from many threads at once, and of requests that arrive together exactly as
 /// many are admitted as there is room for. Blocking: never, unless it declares `static constexpr bool blocking = true`; of
 /// those, one that blocks or not as it was set up says which: `bool may_block() const noexcept`, the same all its life; and
-/// one that often need not wait says when: `bool answers_at_once(key, allowed) const noexcept`, of both functions.
+/// one that often need not wait may have `try_take` and `try_peek`, with the arguments of `take` and `peek`: they return
+/// `std::optional<verdict>`, empty (and nothing counted) where `take` and `peek` would have to wait.
 /// Nothing is thrown: a limiter that cannot count, because what it counts in is down, decides for itself whether to
 /// admit.
 ///

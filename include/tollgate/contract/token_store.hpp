@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/lookup.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/model/personal_token.hpp>
 
@@ -27,14 +28,16 @@ concept credential_source = requires(S& s, std::string_view username, const dige
     { s.find_access_token(token) } -> std::same_as<result<std::optional<token_credential>>>;
 };
 
-/// A blocking store that remembers credentials may say so: a request whose answer needs nobody to be waited for is then
-/// answered by the thread that read it, without the way to one that may wait and back. Nobody has to.
+/// A blocking store that caches credentials. Optional: a request that needs nothing else is then answered on the thread that read
+/// it. Where the answer is `unknown`, the store is asked by `find_personal_token` or `find_access_token` on a worker.
+///
+/// Never blocks and never asks the store; called for every request with well-formed credentials.
 template <class S>
-concept credential_recaller = credential_source<S> && requires(const S& s, std::string_view username, const digest& token) {
-    // What `find_personal_token` would answer now without waiting; none where it would have to ask. Quick.
-    { s.recall_personal_token(username) } noexcept -> std::same_as<std::optional<std::optional<token_credential>>>;
+concept credential_cache = credential_source<S> && requires(const S& s, std::string_view username, const digest& token) {
+    // What `find_personal_token` would return now; unknown if the store would have to be asked.
+    { s.cached_personal_token(username) } noexcept -> std::same_as<lookup<token_credential>>;
     // The same of `find_access_token`.
-    { s.recall_access_token(token) } noexcept -> std::same_as<std::optional<std::optional<token_credential>>>;
+    { s.cached_access_token(token) } noexcept -> std::same_as<lookup<token_credential>>;
 };
 
 /// Keeps personal tokens and access tokens. Every verb is one atomic intent, and durable (as far as the store is) when it

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/lookup.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/model/account.hpp>
 #include <tollgate/model/quota.hpp>
@@ -26,8 +27,7 @@ namespace tollgate::inline v0 {
 ///     };
 ///
 /// A directory may also have `result<bool> has_account(user_id, const account_ref&)`, where asking for one account is
-/// cheaper than listing them all; and, if it blocks, `bool remembers(user_id) const noexcept`: whether `balance_of` and
-/// `quota_of` would answer now without waiting (see `credential_recaller` for what that is good for).
+/// cheaper than listing them all. One that blocks may also say what it has cached, see `cached_quota_of`.
 template <class D>
 concept user_directory = requires(D& d, user_id user, std::string_view service) {
     // What the user has, in the currency of their settings.
@@ -38,6 +38,23 @@ concept user_directory = requires(D& d, user_id user, std::string_view service) 
     // it, so it should be quick and without heap memory; what it says counts at once.
     { d.quota_of(user) } -> std::same_as<result<std::optional<quota>>>;
 };
+
+/// What a directory says of a user without blocking: `lookup<std::optional<quota>> cached_quota_of(user_id) const noexcept`, optional.
+/// It returns what `quota_of` would; a miss is a user who is gone, and unknown means that `quota_of` has to be asked.
+template <user_directory D>
+[[nodiscard]] lookup<std::optional<quota>> cached_quota_of(const D& directory, user_id user) noexcept {
+    if constexpr (requires { { directory.cached_quota_of(user) } noexcept -> std::same_as<lookup<std::optional<quota>>>; })
+        return directory.cached_quota_of(user);
+    else return lookup<std::optional<quota>>::unknown();
+}
+
+/// The same of `balance_of`: `lookup<balance> cached_balance_of(user_id) const noexcept`, optional.
+template <user_directory D>
+[[nodiscard]] lookup<balance> cached_balance_of(const D& directory, user_id user) noexcept {
+    if constexpr (requires { { directory.cached_balance_of(user) } noexcept -> std::same_as<lookup<balance>>; })
+        return directory.cached_balance_of(user);
+    else return lookup<balance>::unknown();
+}
 
 /// Whether the account is one of the user's.
 template <user_directory D>

@@ -85,9 +85,8 @@ public:
 
     /// The object, made from `arguments` if there is none. One request uses one type.
     template <class T, class... Arguments>
-    [[nodiscard]] T& get(Arguments&&... arguments) noexcept {
+    [[nodiscard]] T& get(Arguments&&... arguments) {
         static_assert(sizeof(T) <= bytes_max && alignof(T) <= alignof(std::max_align_t), "the state of a handler is too large");
-        static_assert(std::is_nothrow_constructible_v<T, Arguments...>);
         if (destroy_ == nullptr) {
             ::new (static_cast<void*>(bytes_)) T(std::forward<Arguments>(arguments)...);
             destroy_ = [](void* object) noexcept { static_cast<T*>(object)->~T(); };

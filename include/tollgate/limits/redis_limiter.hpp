@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -93,8 +94,9 @@ public:
     [[nodiscard]] TOLLGATE_DECL verdict take(const limit_key& key, const quota& allowed, instant now) noexcept;
     [[nodiscard]] TOLLGATE_DECL verdict peek(const limit_key& key, const quota& allowed, instant now) noexcept;
 
-    /// Whether a unit of a lease is at hand, or a refusal of a moment ago.
-    [[nodiscard]] TOLLGATE_DECL bool answers_at_once(const limit_key& key, const quota& allowed) const noexcept;
+    /// `take` and `peek` without asking Redis: from a lease, or from a refusal of a moment ago; empty where there is none.
+    [[nodiscard]] TOLLGATE_DECL std::optional<verdict> try_take(const limit_key& key, const quota& allowed, instant now) noexcept;
+    [[nodiscard]] TOLLGATE_DECL std::optional<verdict> try_peek(const limit_key& key, const quota& allowed, instant now) noexcept;
 
     /// Asks Redis something of no consequence, so that `on_state` tells now of one that is down. Whether it answered.
     TOLLGATE_DECL bool try_now() noexcept;

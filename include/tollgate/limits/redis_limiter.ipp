@@ -130,8 +130,14 @@ TOLLGATE_DECL verdict redis_limiter::peek(const limit_key& key, const quota& all
     return state_->peek(key, allowed, now);
 }
 
-TOLLGATE_DECL bool redis_limiter::answers_at_once(const limit_key& key, const quota& allowed) const noexcept {
-    return state_->leased && state_->leased->has_at_hand(key, detail::bounded_quota{allowed}, state::steady_now());
+TOLLGATE_DECL std::optional<verdict> redis_limiter::try_take(const limit_key& key, const quota& allowed, instant) noexcept {
+    if (!state_->leased) return std::nullopt;
+    return state_->leased->take_at_hand(key, detail::bounded_quota{allowed}, state::steady_now());
+}
+
+TOLLGATE_DECL std::optional<verdict> redis_limiter::try_peek(const limit_key& key, const quota& allowed, instant) noexcept {
+    if (!state_->leased) return std::nullopt;
+    return state_->leased->peek(key, detail::bounded_quota{allowed}, state::steady_now());
 }
 
 TOLLGATE_DECL bool redis_limiter::try_now() noexcept {

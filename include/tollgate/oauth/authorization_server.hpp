@@ -7,9 +7,8 @@
 #include <tollgate/oauth/detail/client_endpoints.hpp>
 #include <tollgate/oauth/detail/metadata.hpp>
 #include <tollgate/oauth/detail/paths.hpp>
-#include <tollgate/pipeline/detail/agent.hpp>
-#include <tollgate/pipeline/detail/answer.hpp>
-#include <tollgate/pipeline/detail/limit.hpp>
+#include <tollgate/pipeline/detail/stages.hpp>
+#include <tollgate/pipeline/detail/error_response.hpp>
 #include <tollgate/policy/default_policies.hpp>
 #include <tollgate/web/detail/page.hpp>
 #include <tollgate/web/plain_theme.hpp>
@@ -127,9 +126,7 @@ private:
     }
 
     [[nodiscard]] bool has_user_agent(const http::request& request) const noexcept {
-        pipeline::judgement found;
-        pipeline::look_at_agent(policy(policies_.agent_rule), request, found);
-        return found.agent_accepted;
+        return pipeline::accepts_user_agent(policy(policies_.agent_rule), request);
     }
 
     /// Whether the response is a page, which carries no limit fields.
@@ -201,10 +198,10 @@ void authorization_server<Sessions, Store, Policies, Theme>::finish(const http::
                                                                     http::response& response) {
     auto& limiter = policy(policies_.limiter);
     const auto key = limit_key::of(context.client);
-    if (context.window) pipeline::add_window(response, *context.window);
+    if (context.window) pipeline::add_rate_limit_fields(response, *context.window);
     else if (!is_page(request, context))
-        pipeline::add_window(response, needs_no_store(context.which)
-                                           ? pipeline::glance(limiter, key, settings_.anonymous_quota, context.now)
+        pipeline::add_rate_limit_fields(response, needs_no_store(context.which)
+                                           ? pipeline::peek_or_unused(limiter, key, settings_.anonymous_quota, context.now)
                                            : limiter.peek(key, settings_.anonymous_quota, context.now));
     policy(policies_.observer)
         .on_request({request, response, context.who ? &*context.who : nullptr, context.client, context.now});
@@ -250,13 +247,13 @@ void authorization_server<Sessions, Store, Policies, Theme>::handle(const http::
     if constexpr (fits) {
         try {
             // The server has worded the reason.
-            const auto window = pipeline::glance(policy(policies_.limiter), limit_key::of(refused.peer),
+            const auto window = pipeline::peek_or_unused(policy(policies_.limiter), limit_key::of(refused.peer),
                                                  settings_.anonymous_quota, policy(policies_.clock).now());
             if (refused.status == http::status::service_unavailable)
                 response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
             pipeline::write_error(response, refused.status, refused.reason, docs_url_,
                                   pipeline::to_topic(refused.status));
-            pipeline::add_window(response, window);
+            pipeline::add_rate_limit_fields(response, window);
             policy(policies_.observer).on_refusal(refused);
         } catch (...) {
             response.clear();

@@ -15,8 +15,7 @@
 #include <tollgate/pages/detail/sign_in_page.hpp>
 #include <tollgate/pages/detail/tokens_page.hpp>
 #include <tollgate/pages/detail/webhooks_page.hpp>
-#include <tollgate/pipeline/detail/answer.hpp>
-#include <tollgate/pipeline/detail/refused.hpp>
+#include <tollgate/pipeline/detail/error_response.hpp>
 #include <tollgate/policy/default_policies.hpp>
 #include <tollgate/web/detail/form.hpp>
 #include <tollgate/web/detail/page.hpp>

@@ -45,6 +45,7 @@ public:
     [[nodiscard]] result<bool> has_account(user_id user, const account_ref& wanted) const {
         return verbs_->has_account(users_, user, wanted);
     }
+    [[nodiscard]] lookup<balance> cached_balance_of(user_id user) const noexcept { return verbs_->cached_balance_of(users_, user); }
 
 private:
     struct verbs {
@@ -52,6 +53,7 @@ private:
         result<std::vector<account>> (*accounts_of)(void*, user_id, std::string_view);
         result<std::optional<quota>> (*quota_of)(void*, user_id);
         result<bool> (*has_account)(void*, user_id, const account_ref&);
+        lookup<balance> (*cached_balance_of)(const void*, user_id) noexcept;
     };
     template <class Users>
     static constexpr verbs verbs_of{
@@ -60,7 +62,8 @@ private:
         [](void* of, user_id user) { return static_cast<Users*>(of)->quota_of(user); },
         [](void* of, user_id user, const account_ref& wanted) {
             return tollgate::has_account(*static_cast<Users*>(of), user, wanted);
-        }};
+        },
+        [](const void* of, user_id user) noexcept { return tollgate::cached_balance_of(*static_cast<const Users*>(of), user); }};
 
     void* users_;
     const verbs* verbs_;

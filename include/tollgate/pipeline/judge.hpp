@@ -1,15 +1,12 @@
 #pragma once
 
 #include <tollgate/http/detail/client_address.hpp>
+#include <tollgate/http/handler.hpp>
+#include <tollgate/pipeline/api_settings.hpp>
 #include <tollgate/pipeline/call.hpp>
-#include <tollgate/pipeline/detail/access.hpp>
-#include <tollgate/pipeline/detail/agent.hpp>
-#include <tollgate/pipeline/detail/answer.hpp>
-#include <tollgate/pipeline/detail/find_route.hpp>
-#include <tollgate/pipeline/detail/identify.hpp>
-#include <tollgate/pipeline/detail/judgement.hpp>
-#include <tollgate/pipeline/detail/limit.hpp>
-#include <tollgate/pipeline/detail/read_body.hpp>
+#include <tollgate/pipeline/detail/authenticate.hpp>
+#include <tollgate/pipeline/detail/error_response.hpp>
+#include <tollgate/pipeline/detail/stages.hpp>
 #include <tollgate/policy/detail/policy_set.hpp>
 
 #include <optional>
@@ -19,110 +16,166 @@
 
 namespace tollgate::inline v0::pipeline {
 
-/// THE ORDER in which a request is judged, the cheapest refusal first; no other file knows more than one stage.
+/// Judges the requests of one API, and answers them. Views: what it refers to belongs to the API.
 ///
-/// What is malformed never comes this far. The agent is looked at first, since a request without one is nobody's and so
-/// counts against its address; the refusal itself comes behind the rate limit, so that an empty window says 429 to all.
-template <class Api>
-[[nodiscard]] std::optional<refused> judge(Api& api, const http::request& asked, judgement& found) {
-    auto& policies = api.policies();
-    const auto& settings = api.settings();
+/// `advance` is THE ORDER in which a request is judged, the cheapest rejection first; no other file knows more than one stage. It
+/// runs on the thread that read the request for as long as it need not wait. Where it has to wait for a store, the directory or
+/// the limiter, it returns `needs_worker`, and goes on at the same stage when it is called on a worker; nothing is done twice.
+template <class Users, class Store, class Policies>
+struct judge {
+    const api_settings& settings;
+    Users& users;
+    Store& store;
+    Policies& policies;
+    const route_table& routes;
+    const api_context& context;  ///< what endpoints are called with
+    std::string_view root;       ///< the path of the API's base URL
+    std::string_view docs_url;
 
-    found.now = policy(policies.clock).now();
-    found.client = http::client_address(asked, settings.trusted_proxies);
-    look_at_agent(policy(policies.agent_rule), asked, found);
-    identify(policies.authenticators, api.store(), api.users(), asked, found);
-    count(policy(policies.limiter), {settings.anonymous_quota, settings.user_quota}, found);
-
-    if (auto no = require_room(found)) return no;
-    if (auto no = require_agent_of(found)) return no;
-    if (auto no = require_one_authorization(found)) return no;
-    if (found.failure) return std::nullopt;
-    if (auto no = find_route(policy(policies.router), api.table(), settings.services, api.root(), asked, found)) return no;
-    if (found.route.result != route_match::kind::found) return std::nullopt;
-    const route& line = api.table()[found.route.route];
-    if (auto no = check_access(policy(policies.scope_checker), line.access, found)) return no;
-    return check_body(asked, line.reads_body);
-}
-
-/// Answers a problem of an endpoint, a store or a directory: the message to the client, the cause to the observer.
-template <class Api>
-void answer_error(Api& api, const error& why, http::response& out) {
-    const auto status = to_status(why.kind);
-    if (to_number(status) >= 500) policy(api.policies().observer).on_problem(why);
-    out.clear();
-    if (status == http::status::service_unavailable) out.add("Retry-After", retry_after_unavailable_seconds);
-    write_error(out, status, why.message, api.docs_url(), to_topic(status));
-}
-
-/// Answers what a stage stopped.
-template <class Api>
-void answer_refused(Api& api, const refused& no, const judgement& found, http::response& out) {
-    switch (no.status) {
-        case http::status::unauthorized: add_challenges(out, api.policies().authenticators, found); break;
-        case http::status::forbidden:
-            if (found.route.result == route_match::kind::found)
-                add_insufficient_scope(out, required_scope(api.table()[found.route.route].access, found));
-            break;
-        case http::status::method_not_allowed: add_allow(out, found.route.allowed); break;
-        case http::status::too_many_requests:
-            out.add("Retry-After", seconds_until(found.window.resets_at, found.now));
-            break;
-        default: break;
+    /// One request, up to its response or to what it has to wait for. Throws what policies, endpoints and the heap throw;
+    /// `respond_thrown` then says what is left to say. Malformed HTTP never comes this far.
+    http::handle_step advance(const http::request& request, http::response& response, judgement& state, http::thread_kind thread) const {
+        switch (state.next) {
+            case stage::head:
+                state.now = policy(policies.clock).now();
+                state.client = http::client_address(request, settings.trusted_proxies);
+                // A request without a User-Agent counts against its address, and so its credentials are not read. Its rejection
+                // comes after the rate limit.
+                state.user_agent_accepted = accepts_user_agent(policy(policies.agent_rule), request);
+                if (state.user_agent_accepted) read_authorization(policies.authenticators, request, state.auth);
+                [[fallthrough]];
+            case stage::credential:
+                if (!find_credential(policies.authenticators, store, request, thread, state.now, state.auth))
+                    return wait_at(stage::credential, state);
+                [[fallthrough]];
+            case stage::use:
+                if (!record_token_use(store, thread, state.now, state.auth)) return wait_at(stage::use, state);
+                [[fallthrough]];
+            case stage::quota:
+                if (!find_quota(users, thread, state.auth, state.own_quota)) return wait_at(stage::quota, state);
+                [[fallthrough]];
+            case stage::limit:
+                if (!count_request(policy(policies.limiter), {settings.anonymous_quota, settings.user_quota}, thread, state))
+                    return wait_at(stage::limit, state);
+                [[fallthrough]];
+            case stage::checks:
+                if (const auto no = check_limit(state)) return reject(*no, request, response, state);
+                if (!state.user_agent_accepted) return reject(missing_user_agent, request, response, state);
+                if (const auto no = check_one_authorization(state)) return reject(*no, request, response, state);
+                if (state.auth.failure) return fail(*state.auth.failure, request, response, state);
+                if (const auto no = find_route(policy(policies.router), routes, settings.services, root, request, state))
+                    return reject(*no, request, response, state);
+                if (state.route.result == route_match::kind::other_method) return respond_options(request, response, state);
+                if (const auto no = check_access(policy(policies.scope_checker), routes[state.route.route].access, state))
+                    return reject(*no, request, response, state);
+                [[fallthrough]];
+            case stage::body:
+                relocate_captures(request, state);
+                if (const auto no = check_body(request, routes[state.route.route].reads_body))
+                    return reject(*no, request, response, state);
+                if (request.body_state == http::body_state::pending) {
+                    state.next = stage::body;
+                    return http::handle_step::needs_body;
+                }
+                [[fallthrough]];
+            case stage::endpoint: break;
+        }
+        return respond_endpoint(request, response, state, thread);
     }
-    write_error(out, no.status, no.message, api.docs_url(), no.documentation);
-}
 
-/// Calls the endpoint and completes what it wrote.
-template <class Api>
-void answer_endpoint(Api& api, const http::request& asked, const judgement& found, http::response& out) {
-    api_call call{api.context(), asked, out, found.who ? &*found.who : nullptr, found.now};
-    const route& line = api.table()[found.route.route];
-    if (auto done = line.call(call, found.route, found.of_service); !done) return answer_error(api, done.error(), out);
-    const bool says_its_type = !out.field_block().empty() && !out.find("Content-Type").empty();
-    if (!out.body().empty() && !says_its_type) out.add_prepared_lines(json_field_lines);
-}
-
-/// One request, from start to finish. May throw what an integrator's code or the heap throws: `account_api` catches it, and
-/// answers with what was found out until then.
-template <class Api>
-void run(Api& api, const http::request& asked, judgement& found, http::response& out) {
-    if (const auto no = judge(api, asked, found)) {
-        answer_refused(api, *no, found, out);
-    } else if (found.failure) {
-        answer_error(api, *found.failure, out);
-    } else if (found.route.result == route_match::kind::other_method) {
-        out.set_status(http::status::no_content);
-        add_allow(out, found.route.allowed);
-    } else {
-        answer_endpoint(api, asked, found, out);
+    /// What is left to say when something was thrown. Never waits.
+    void respond_thrown(std::string_view what, const http::request& request, http::response& response, judgement& state) const {
+        write_failure(internal_error(std::string{"thrown: "}.append(what)), response);
+        if (state.limit.limit == 0)
+            state.limit = peek_or_unused(policy(policies.limiter), limit_key::of(request.peer), settings.anonymous_quota, state.now);
+        add_rate_limit_fields(response, state.limit);
+        policy(policies.observer).on_request({request, response, nullptr, state.client, state.now});
     }
-    add_window(out, found.window);
-    policy(api.policies().observer).on_request({asked, out, found.who ? &*found.who : nullptr, found.client, found.now});
-}
 
-/// What is left to say when something was thrown.
-template <class Api>
-void answer_thrown(Api& api, std::string_view what, const http::request& asked, judgement& found, http::response& out) {
-    auto& policies = api.policies();
-    answer_error(api, internal_error(std::string{"thrown: "}.append(what)), out);
-    if (found.window.limit == 0)
-        found.window = glance(policy(policies.limiter), limit_key::of(asked.peer), api.settings().anonymous_quota, found.now);
-    add_window(out, found.window);
-    policy(policies.observer).on_request({asked, out, nullptr, found.client, found.now});
-}
+    /// The response to what the server refused by itself: an Error object like all others. It is not counted, because who sent it
+    /// is not known. Never waits.
+    void respond_refusal(const http::refusal& refusal, http::response& response) const {
+        const auto now = policy(policies.clock).now();
+        const auto limit = peek_or_unused(policy(policies.limiter), limit_key::of(refusal.peer), settings.anonymous_quota, now);
+        if (refusal.status == http::status::service_unavailable) response.add("Retry-After", retry_after_unavailable_seconds);
+        write_error(response, refusal.status, refusal.reason, docs_url, to_topic(refusal.status));
+        add_rate_limit_fields(response, limit);
+        policy(policies.observer).on_refusal(refusal);
+    }
 
-/// What a host refused by itself: worded as every other error, and not counted, for nobody knows what it was. It is worded
-/// where sockets are served, and so waits for nobody.
-template <class Api>
-void run(Api& api, const http::refusal& refusal, http::response& out) {
-    auto& policies = api.policies();
-    const auto now = policy(policies.clock).now();
-    const auto window = glance(policy(policies.limiter), limit_key::of(refusal.peer), api.settings().anonymous_quota, now);
-    if (refusal.status == http::status::service_unavailable) out.add("Retry-After", retry_after_unavailable_seconds);
-    write_error(out, refusal.status, refusal.reason, api.docs_url(), to_topic(refusal.status));
-    add_window(out, window);
-    policy(policies.observer).on_refusal(refusal);
-}
+private:
+    [[nodiscard]] static http::handle_step wait_at(stage here, judgement& state) noexcept {
+        state.next = here;
+        return http::handle_step::needs_worker;
+    }
+
+    [[nodiscard]] static const caller* caller_of(const judgement& state) noexcept {
+        return state.auth.caller ? &*state.auth.caller : nullptr;
+    }
+
+    http::handle_step finish(const http::request& request, http::response& response, const judgement& state) const {
+        add_rate_limit_fields(response, state.limit);
+        policy(policies.observer).on_request({request, response, caller_of(state), state.client, state.now});
+        return http::handle_step::done;
+    }
+
+    /// The error of an endpoint, a store or the directory: its message for the client, its cause for the observer.
+    void write_failure(const error& why, http::response& response) const {
+        const auto status = to_status(why.kind);
+        if (to_number(status) >= 500) policy(policies.observer).on_problem(why);
+        response.clear();
+        if (status == http::status::service_unavailable) response.add("Retry-After", retry_after_unavailable_seconds);
+        write_error(response, status, why.message, docs_url, to_topic(status));
+    }
+
+    http::handle_step fail(const error& why, const http::request& request, http::response& response, const judgement& state) const {
+        write_failure(why, response);
+        return finish(request, response, state);
+    }
+
+    http::handle_step reject(const rejection& why, const http::request& request, http::response& response,
+                             const judgement& state) const {
+        switch (why.status) {
+            case http::status::unauthorized: add_challenges(response, policies.authenticators, state.auth.state); break;
+            case http::status::forbidden:
+                if (state.route.result == route_match::kind::found)
+                    add_insufficient_scope(response, required_scope(routes[state.route.route].access, state.route_service));
+                break;
+            case http::status::method_not_allowed: add_allow(response, state.route.allowed); break;
+            case http::status::too_many_requests:
+                response.add("Retry-After", seconds_until(state.limit.resets_at, state.now));
+                break;
+            default: break;
+        }
+        write_error(response, why.status, why.message, docs_url, why.documentation);
+        return finish(request, response, state);
+    }
+
+    http::handle_step respond_options(const http::request& request, http::response& response, const judgement& state) const {
+        response.set_status(http::status::no_content);
+        add_allow(response, state.route.allowed);
+        return finish(request, response, state);
+    }
+
+    /// Calls the endpoint, on a worker if it has to wait.
+    http::handle_step respond_endpoint(const http::request& request, http::response& response, judgement& state,
+                                       http::thread_kind thread) const {
+        constexpr bool endpoints_may_block = http::handler_blocks<Users>() || http::handler_blocks<Store>();
+        const route& found = routes[state.route.route];
+        api_call call{context, request, response, caller_of(state), state.now};
+        result<void> done;
+        if (endpoints_may_block && thread == http::thread_kind::io) {
+            auto without_waiting = found.call_without_waiting(call, state.route, state.route_service);
+            if (!without_waiting) return wait_at(stage::endpoint, state);
+            done = *std::move(without_waiting);
+        } else {
+            done = found.call(call, state.route, state.route_service);
+        }
+        if (!done) return fail(done.error(), request, response, state);
+        const bool has_type = !response.field_block().empty() && !response.find("Content-Type").empty();
+        if (!response.body().empty() && !has_type) response.add_prepared_lines(json_field_lines);
+        return finish(request, response, state);
+    }
+};
 
 }  // namespace tollgate::pipeline

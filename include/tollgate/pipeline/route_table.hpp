@@ -119,17 +119,26 @@ struct route {
 
     static constexpr std::size_t no_capture = limits::path_parameters_max;
 
+    /// The same on a thread that must not wait. Empty if the endpoint may have to; nothing has been called or written then.
+    using function_without_waiting = std::optional<result<void>> (*)(const void* endpoint, api_call&, const route_match&,
+                                                                     const service*);
+
     /// Calls the endpoint with what `match` captured.
     [[nodiscard]] result<void> call(api_call& call, const route_match& match, const service* of_service) const {
         return run(endpoint.get(), call, match, of_service);
     }
+    /// The same on a thread that must not wait; empty, with nothing written, if the endpoint may have to.
+    [[nodiscard]] std::optional<result<void>> call_without_waiting(api_call& call, const route_match& match,
+                                                                   const service* of_service) const {
+        return run_without_waiting(endpoint.get(), call, match, of_service);
+    }
 
     function run = nullptr;
+    function_without_waiting run_without_waiting = nullptr;
     std::shared_ptr<const void> endpoint;      ///< null for one without state
     access_rule access{};
     std::size_t service_capture = no_capture;  ///< which capture is `{service}`
     bool reads_body = false;                   ///< POST, PUT and PATCH: the body is checked before the endpoint is called
-    bool reads_the_user_alone = false;         ///< its endpoint asks for nothing but the caller's balance and quota
 
     http::method method = http::method::get;
     std::string_view path;
@@ -159,6 +168,13 @@ struct parameter_reader<"service"> {
     static const service* read(std::string_view, const service* of_service) noexcept { return of_service; }
 };
 
+/// Whether an endpoint says that it never asks the users or the store.
+template <class Endpoint>
+[[nodiscard]] constexpr bool never_waits() noexcept {
+    if constexpr (requires { { Endpoint::blocking } -> std::convertible_to<bool>; }) return !Endpoint::blocking;
+    else return false;
+}
+
 /// Calls an endpoint. The name of `run`, which stack traces show, has neither the path nor the table in it.
 template <class Endpoint, class... Readers>
 struct endpoint_caller {
@@ -168,32 +184,43 @@ struct endpoint_caller {
 
     [[nodiscard]] static result<void> run(const void* endpoint, api_call& call, const route_match& match,
                                           const service* of_service) {
-        return run_with(endpoint, call, match, of_service, std::index_sequence_for<Readers...>{});
+        return with_parsed(match, of_service, std::index_sequence_for<Readers...>{}, [&](const auto&... values) -> result<void> {
+            if (!(static_cast<bool>(values) && ...)) return not_found();
+            return with_endpoint(endpoint, [&](const Endpoint& target) { return target(call, *values...); });
+        });
+    }
+
+    [[nodiscard]] static std::optional<result<void>> run_without_waiting([[maybe_unused]] const void* endpoint,
+                                                                         [[maybe_unused]] api_call& call, const route_match& match,
+                                                                         const service* of_service) {
+        return with_parsed(match, of_service, std::index_sequence_for<Readers...>{},
+                           [&](const auto&... values) -> std::optional<result<void>> {
+            if (!(static_cast<bool>(values) && ...)) return not_found();
+            if constexpr (never_waits<Endpoint>()) {
+                return with_endpoint(endpoint, [&](const Endpoint& target) { return target(call, *values...); });
+            } else if constexpr (requires(const Endpoint& e) { { e.respond_from_cache(call, *values...) } -> std::same_as<bool>; }) {
+                if (with_endpoint(endpoint, [&](const Endpoint& target) { return target.respond_from_cache(call, *values...); }))
+                    return result<void>{};
+            }
+            return std::nullopt;
+        });
     }
 
 private:
-    template <std::size_t... I>
-    static result<void> run_with([[maybe_unused]] const void* endpoint, api_call& call,
-                                 [[maybe_unused]] const route_match& match, [[maybe_unused]] const service* of_service,
-                                 std::index_sequence<I...>) {
-        const auto run_parsed = [&](const auto&... values) -> result<void> {
-            if (!(static_cast<bool>(values) && ...)) return not_found();
-            if constexpr (is_stateless) return Endpoint{}(call, *values...);
-            else return (*static_cast<const Endpoint*>(endpoint))(call, *values...);
-        };
-        return run_parsed(Readers::read(match.captures[I], of_service)...);
+    template <std::size_t... I, class Use>
+    static auto with_parsed([[maybe_unused]] const route_match& match, [[maybe_unused]] const service* of_service,
+                            std::index_sequence<I...>, Use use) {
+        return use(Readers::read(match.captures[I], of_service)...);
+    }
+    template <class Use>
+    static auto with_endpoint([[maybe_unused]] const void* endpoint, Use use) {
+        if constexpr (is_stateless) return use(Endpoint{});
+        else return use(*static_cast<const Endpoint*>(endpoint));
     }
 };
 
 // Stands for a missing endpoint.
 struct no_endpoint {};
-
-template <class Endpoint>
-[[nodiscard]] constexpr bool reads_the_user_alone() noexcept {
-    if constexpr (requires { { Endpoint::reads_the_user_alone } -> std::convertible_to<bool>; })
-        return Endpoint::reads_the_user_alone;
-    else return false;
-}
 
 /// A row before it is in a table: the compiler still knows which requests it answers.
 template <std::uint64_t Key>
@@ -213,9 +240,11 @@ template <class Endpoint, class... Readers>
                   "tollgate: an endpoint takes `auto& call` and one parameter for each name in braces of its path, and returns "
                   "result<void>; read tollgate/pipeline/route_table.hpp");
     route made = make_row(method, path, access, notes, {Readers::kind...});
-    if constexpr (caller::fits) made.run = &caller::run;
+    if constexpr (caller::fits) {
+        made.run = &caller::run;
+        made.run_without_waiting = &caller::run_without_waiting;
+    }
     if constexpr (!caller::is_stateless) made.endpoint = std::make_shared<const Endpoint>(std::move(endpoint));
-    made.reads_the_user_alone = reads_the_user_alone<Endpoint>();
     return made;
 }
 
@@ -257,9 +286,10 @@ template <http::method Method, fixed_text Pattern, class Access, class Endpoint>
 /// `path_parameter` gives it (`{service}`: `const service&`), and returns `result<void>`: nothing, or the error to respond
 /// with. It is called from many threads at once. HEAD and OPTIONS need no routes.
 ///
-/// An endpoint that asks for nothing but the caller's balance and quota may declare
-/// `static constexpr bool reads_the_user_alone = true`. It then runs on the I/O thread when a blocking directory has both in
-/// its cache.
+/// Where the directory or the store blocks, endpoints run on workers. An endpoint that asks neither may declare
+/// `static constexpr bool blocking = false`; one that can respond from a cache may have a member
+/// `bool respond_from_cache(api_call&, parameters...) const`, which is called first, on the I/O thread, and returns false, with
+/// nothing written, if it has to wait.
 template <fixed_text Pattern, class Access, class Endpoint = pipeline::no_endpoint>
 [[nodiscard]] auto on_get(Access access, Endpoint endpoint = {}, const route_notes& notes = {}) {
     return pipeline::make_route<http::method::get, Pattern>(access, std::move(endpoint), notes);

@@ -14,74 +14,131 @@
 
 namespace tollgate::inline v0 {
 
-/// `Authorization: Basic` with a personal token: its username, and its secret as the password (RFC 7617). Says now and then
-/// that the token was used, to a store that keeps it.
-struct basic_token {
+/// `Authorization: Basic` with a personal token: its username, and its secret as the password (RFC 7617). Records the use of a
+/// token, throttled, in a store that keeps it. Thread rule: any thread.
+class basic_token {
+public:
     static constexpr std::string_view scheme = "Basic";
     static constexpr std::string_view challenge = "Basic realm=\"api\", charset=\"UTF-8\"";
-    static constexpr bool only_finds_credentials = true;
 
-    /// The contract `authenticator`.
+    /// The contract `token_authenticator`. Throws as `sha256` does.
+    [[nodiscard]] bool read(std::string_view credentials, presented_token& into) const;
+    [[nodiscard]] bool use_is_due(const std::optional<instant>& last_used_at, instant now) const noexcept {
+        return throttle_.is_due(last_used_at, now);
+    }
+
+    /// The contract `authenticator_over`.
     template <credential_source Store>
     [[nodiscard]] result<std::optional<caller>> identify(std::string_view credentials, Store& store, instant now) const;
 
 private:
-    // Longer credentials name no token of ours; the last few bytes are the decoder's, which thinks in groups of three.
+    // Longer credentials name no token of ours; the last few bytes are for the decoder, which writes groups of three.
     static constexpr std::size_t decoded_bytes_max = limits::token_username_bytes_max + 1 + limits::secret_text_bytes_max + 4;
 
-    mutable last_used_throttle pace_;
+    mutable last_used_throttle throttle_;
 };
+
+/// `Authorization: Bearer` with an OAuth 2.0 access token (RFC 6750 section 2.1). Records the use of a token, throttled, in a store
+/// that keeps it. Thread rule: any thread.
+class bearer_token {
+public:
+    static constexpr std::string_view scheme = "Bearer";
+    static constexpr std::string_view challenge = "Bearer realm=\"api\"";
+
+    /// The contract `token_authenticator`. Throws as `sha256` does.
+    [[nodiscard]] bool read(std::string_view credentials, presented_token& into) const {
+        if (!is_well_formed(secret_kind::access_token, credentials)) return false;
+        into.kind = credential_kind::access_token;
+        into.secret_digest = recall_digest_of(credentials);
+        return true;
+    }
+    [[nodiscard]] bool use_is_due(const std::optional<instant>& last_used_at, instant now) const noexcept {
+        return throttle_.is_due(last_used_at, now);
+    }
+
+    /// The contract `authenticator_over`.
+    template <credential_source Store>
+    [[nodiscard]] result<std::optional<caller>> identify(std::string_view credentials, Store& store, instant now) const;
+
+private:
+    mutable last_used_throttle throttle_;
+};
+
+static_assert(token_authenticator<basic_token> && token_authenticator<bearer_token>);
+
+inline bool basic_token::read(std::string_view credentials, presented_token& into) const {
+    std::array<char, decoded_bytes_max> buffer;
+    const auto decoded_bytes = base64_decode_into(credentials, buffer);
+    if (!decoded_bytes) return false;
+    const std::string_view decoded{buffer.data(), *decoded_bytes};
+    const auto colon = decoded.find(':');  // the first one: a username has none, a password may (RFC 7617 section 2)
+    if (colon == std::string_view::npos || !into.username.append(decoded.substr(0, colon))) return false;
+    const auto secret = decoded.substr(colon + 1);
+    if (!is_well_formed(secret_kind::personal_token, secret)) return false;
+    into.kind = credential_kind::personal_token;
+    into.secret_digest = recall_digest_of(secret);
+    return true;
+}
+
+namespace detail {
+
+/// Asks the store for the token: the verb of its kind.
+template <credential_source Store>
+[[nodiscard]] result<std::optional<token_credential>> find_token(Store& store, const presented_token& token) {
+    if (token.kind == credential_kind::personal_token) return store.find_personal_token(token.username.view());
+    return store.find_access_token(token.secret_digest);
+}
+
+/// Whether what a store holds is the token that was presented, and valid now. Digests are compared in constant time.
+[[nodiscard]] inline bool accepts(const token_credential& stored, const presented_token& token, instant now) noexcept {
+    if (token.kind == credential_kind::personal_token && stored.secret_digest != token.secret_digest) return false;
+    return !stored.expires_at || now < *stored.expires_at;
+}
+
+/// Who presents an accepted token.
+inline void make_caller(std::optional<caller>& made, const token_credential& stored, credential_kind kind) noexcept {
+    made.emplace(stored.user, stored.scopes, kind,
+                 kind == credential_kind::access_token ? stored.application : std::nullopt, stored.owner_quota);
+}
+
+/// Records a use. A failure, of whatever kind, does not refuse the request.
+template <class Store>
+void record_use(Store& store, const presented_token& token, instant now) noexcept {
+    if constexpr (use_recorder<Store>) {
+        try {
+            if (token.kind == credential_kind::personal_token)
+                static_cast<void>(store.record_personal_token_use(token.username.view(), now));
+            else static_cast<void>(store.record_access_token_use(token.secret_digest, now));
+        } catch (...) {
+        }
+    }
+}
+
+/// `identify` of a token authenticator: all its steps.
+template <token_authenticator Authenticator, credential_source Store>
+[[nodiscard]] result<std::optional<caller>> identify_token(const Authenticator& by, std::string_view credentials, Store& store,
+                                                           instant now) {
+    std::optional<caller> made;
+    presented_token token;
+    if (!by.read(credentials, token)) return made;
+    const auto found = find_token(store, token);
+    if (!found) return found.error();
+    if (!*found || !accepts(**found, token, now)) return made;
+    if (use_recorder<Store> && by.use_is_due((*found)->last_used_at, now)) record_use(store, token, now);
+    make_caller(made, **found, token.kind);
+    return made;
+}
+
+}  // namespace detail
 
 template <credential_source Store>
 result<std::optional<caller>> basic_token::identify(std::string_view credentials, Store& store, instant now) const {
-    std::array<char, decoded_bytes_max> buffer;
-    const auto decoded_bytes = base64_decode_into(credentials, buffer);
-    if (!decoded_bytes) return std::optional<caller>{};
-    const std::string_view decoded{buffer.data(), *decoded_bytes};
-    const auto colon = decoded.find(':');  // the first one: a username has none, a password may (RFC 7617 section 2)
-    if (colon == std::string_view::npos) return std::optional<caller>{};
-    const auto username = decoded.substr(0, colon);
-    const auto secret = decoded.substr(colon + 1);
-    if (!is_well_formed(secret_kind::personal_token, secret)) return std::optional<caller>{};
-
-    auto found = store.find_personal_token(username);
-    if (!found) return std::move(found).error();
-    if (!*found || (*found)->secret_digest != recall_digest_of(secret)) return std::optional<caller>{};
-    if ((*found)->expires_at && *(*found)->expires_at <= now) return std::optional<caller>{};
-    detail::record_use(pace_, store, (*found)->last_used_at, now,
-                       [&](auto& to) { return to.record_personal_token_use(username, now); });
-    // In place: a caller put together elsewhere and moved here costs GCC a kilobyte of zeros first.
-    return result<std::optional<caller>>{
-        std::optional<caller>{std::in_place, (*found)->user, (*found)->scopes, credential_kind::personal_token,
-                              std::nullopt, (*found)->owner_quota}};
+    return detail::identify_token(*this, credentials, store, now);
 }
-
-/// `Authorization: Bearer` with an OAuth 2.0 access token (RFC 6750 section 2.1). Says now and then that the token was used,
-/// to a store that keeps it.
-struct bearer_token {
-    static constexpr std::string_view scheme = "Bearer";
-    static constexpr std::string_view challenge = "Bearer realm=\"api\"";
-    static constexpr bool only_finds_credentials = true;
-
-    /// The contract `authenticator`.
-    template <credential_source Store>
-    [[nodiscard]] result<std::optional<caller>> identify(std::string_view credentials, Store& store, instant now) const;
-
-private:
-    mutable last_used_throttle pace_;
-};
 
 template <credential_source Store>
 result<std::optional<caller>> bearer_token::identify(std::string_view credentials, Store& store, instant now) const {
-    if (!is_well_formed(secret_kind::access_token, credentials)) return std::optional<caller>{};
-    auto found = store.find_access_token(recall_digest_of(credentials));
-    if (!found) return std::move(found).error();
-    if (!*found || ((*found)->expires_at && *(*found)->expires_at <= now)) return std::optional<caller>{};
-    detail::record_use(pace_, store, (*found)->last_used_at, now,
-                       [&](auto& to) { return to.record_access_token_use((*found)->secret_digest, now); });
-    return result<std::optional<caller>>{
-        std::optional<caller>{std::in_place, (*found)->user, (*found)->scopes, credential_kind::access_token,
-                              (*found)->application, (*found)->owner_quota}};
+    return detail::identify_token(*this, credentials, store, now);
 }
 
 }  // namespace tollgate

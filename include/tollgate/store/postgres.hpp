@@ -133,11 +133,9 @@ public:
     TOLLGATE_DECL result<void> create_access_token(const new_access_token& made) noexcept;
     TOLLGATE_DECL result<bool> revoke_access_token(const digest& token) noexcept;
     TOLLGATE_DECL result<void> record_access_token_use(const digest& token, instant now) noexcept;
-    // The contract `credential_recaller`.
-    TOLLGATE_DECL std::optional<std::optional<token_credential>> recall_personal_token(
-        std::string_view username) const noexcept;
-    TOLLGATE_DECL std::optional<std::optional<token_credential>> recall_access_token(
-        const digest& token) const noexcept;
+    // The contract `credential_cache`.
+    TOLLGATE_DECL lookup<token_credential> cached_personal_token(std::string_view username) const noexcept;
+    TOLLGATE_DECL lookup<token_credential> cached_access_token(const digest& token) const noexcept;
 
     TOLLGATE_DECL result<hook_id> create_hook(const new_hook& made, std::size_t hooks_per_event_max) noexcept;
     TOLLGATE_DECL result<std::vector<hook>> hooks_of(const account_ref& account) noexcept;
@@ -196,7 +194,7 @@ private:
     std::unique_ptr<rooms> rooms_;
 };
 
-static_assert(token_store<postgres_store> && credential_recaller<postgres_store> && use_recorder<postgres_store>);
+static_assert(token_store<postgres_store> && credential_cache<postgres_store> && use_recorder<postgres_store>);
 static_assert(hook_store<postgres_store>);
 static_assert(oauth_store<postgres_store>);
 static_assert(session_store<postgres_store>);

@@ -100,14 +100,12 @@ TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_access_
     return detail::contained([&] { return rooms_->access.find(token); });
 }
 
-TOLLGATE_DECL std::optional<std::optional<token_credential>> sqlite_store::recall_personal_token(
-    std::string_view username) const noexcept {
-    return rooms_->personal.recall(username);
+TOLLGATE_DECL lookup<token_credential> sqlite_store::cached_personal_token(std::string_view username) const noexcept {
+    return rooms_->personal.cached(username);
 }
 
-TOLLGATE_DECL std::optional<std::optional<token_credential>> sqlite_store::recall_access_token(
-    const digest& token) const noexcept {
-    return rooms_->access.recall(token);
+TOLLGATE_DECL lookup<token_credential> sqlite_store::cached_access_token(const digest& token) const noexcept {
+    return rooms_->access.cached(token);
 }
 TOLLGATE_DECL result<void> sqlite_store::create_access_token(const new_access_token& made) noexcept {
     return detail::contained([&] { return rooms_->access.create(made); });

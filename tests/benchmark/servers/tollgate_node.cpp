@@ -54,8 +54,15 @@ public:
     }
 
     [[nodiscard]] bool may_block() const noexcept { return shared_.has_value(); }
-    [[nodiscard]] bool answers_at_once(const tollgate::limit_key& key, const tollgate::quota& allowed) const noexcept {
-        return here_ || shared_->answers_at_once(key, allowed);
+    [[nodiscard]] std::optional<tollgate::verdict> try_take(const tollgate::limit_key& key, const tollgate::quota& allowed,
+                                                            tollgate::instant now) noexcept {
+        if (here_) return here_->take(key, allowed, now);
+        return shared_->try_take(key, allowed, now);
+    }
+    [[nodiscard]] std::optional<tollgate::verdict> try_peek(const tollgate::limit_key& key, const tollgate::quota& allowed,
+                                                            tollgate::instant now) noexcept {
+        if (here_) return here_->peek(key, allowed, now);
+        return shared_->try_peek(key, allowed, now);
     }
     [[nodiscard]] tollgate::verdict take(const tollgate::limit_key& key, const tollgate::quota& allowed,
                                          tollgate::instant now) noexcept {

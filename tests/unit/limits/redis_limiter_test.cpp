@@ -268,12 +268,13 @@ TEST_CASE("a request is one round trip, and none while a lease lasts") {
     const quota plenty{1'000'000, hours{24}};
     (void)admitted_of(leasing, 1 + 4 + 16, user(2), plenty);
     const auto warm = proxy.turns();
-    CHECK_FALSE(one.answers_at_once(user(1), sixty_an_hour));
-    CHECK_FALSE(leasing.answers_at_once(user(2), plenty));  // the last lease is used up
+    CHECK_FALSE(one.try_take(user(1), sixty_an_hour, some_time));
+    CHECK_FALSE(one.try_peek(user(1), sixty_an_hour, some_time));
+    CHECK_FALSE(leasing.try_take(user(2), plenty, some_time));  // the last lease is used up
     std::uint32_t told = leasing.take(user(2), plenty, some_time).remaining;
-    CHECK(leasing.answers_at_once(user(2), plenty));
-    CHECK_FALSE(leasing.answers_at_once(user(3), plenty));
-    CHECK_FALSE(leasing.answers_at_once(user(2), sixty_an_hour));
+    CHECK(leasing.try_peek(user(2), plenty, some_time));
+    CHECK_FALSE(leasing.try_take(user(3), plenty, some_time));
+    CHECK_FALSE(leasing.try_take(user(2), sixty_an_hour, some_time));
     for (int i = 0; i < 62; ++i) {
         const auto said = leasing.take(user(2), plenty, some_time);
         CHECK(said.admitted);
@@ -289,7 +290,7 @@ TEST_CASE("a request is one round trip, and none while a lease lasts") {
     CHECK(proxy.turns() == warm + 2);
 }
 
-TEST_CASE("who is told that an answer is at hand waits for none") {
+TEST_CASE("a limiter that leases takes without asking, or takes nothing") {
     tcp_proxy proxy{redis_server::shared().socket_path()};
     auto settings = patient();
     settings.lease = GENERATE(2U, 63U, 64U, 300U);
@@ -299,10 +300,11 @@ TEST_CASE("who is told that an answer is at hand waits for none") {
              {user(1), {1'000'000, hours{24}}, 1500}, {user(2), {100, hours{24}}, 150}})
         for (int i = 0; i < takes; ++i) {
             const auto before = proxy.turns();
-            const bool at_hand = leasing.answers_at_once(key, allowed);
-            (void)leasing.take(key, allowed, some_time);
+            const bool taken = leasing.try_take(key, allowed, some_time).has_value();
+            mistaken += proxy.turns() != before ? 1 : 0;
+            if (!taken) (void)leasing.take(key, allowed, some_time);
             const bool went = proxy.turns() != before;
-            mistaken += at_hand == went ? 1 : 0;
+            mistaken += taken == went ? 1 : 0;
             asked += went ? 1 : 0;
         }
     CAPTURE(settings.lease);

@@ -5,7 +5,7 @@
 #include <tollgate/oauth/detail/metadata.hpp>
 #include <tollgate/oauth/detail/paths.hpp>
 #include <tollgate/oauth/detail/token_response.hpp>
-#include <tollgate/pipeline/detail/refused.hpp>
+#include <tollgate/pipeline/detail/error_response.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -142,24 +142,23 @@ TEST_CASE("what a store recalls is what it would find, and nothing once anything
     const auto access = sample_access_token(1);
     value_of(other.create_personal_token(sample_personal_token("tgu_a"), tokens_max));
     value_of(other.create_access_token(access));
-    CHECK_FALSE(one.recall_personal_token("tgu_a"));
-    CHECK_FALSE(one.recall_access_token(access.token_digest));
+    CHECK(one.cached_personal_token("tgu_a").is_unknown());
+    CHECK(one.cached_access_token(access.token_digest).is_unknown());
     for (int round = 0; round < 3; ++round) {
         value_of(one.find_personal_token("tgu_a"));
         value_of(one.find_personal_token("tgu_b"));
         value_of(one.find_access_token(access.token_digest));
-        REQUIRE(one.recall_personal_token("tgu_a"));
-        CHECK((*one.recall_personal_token("tgu_a"))->user == user_id{7});
-        REQUIRE(one.recall_personal_token("tgu_b"));
-        CHECK_FALSE(*one.recall_personal_token("tgu_b"));
-        REQUIRE(one.recall_access_token(access.token_digest));
-        CHECK((*one.recall_access_token(access.token_digest))->expires_at == access.expires_at);
+        REQUIRE(one.cached_personal_token("tgu_a").is_hit());
+        CHECK(one.cached_personal_token("tgu_a")->user == user_id{7});
+        REQUIRE(one.cached_personal_token("tgu_b").is_miss());
+        REQUIRE(one.cached_access_token(access.token_digest).is_hit());
+        CHECK(one.cached_access_token(access.token_digest)->expires_at == access.expires_at);
         value_of(other.create_hook(sample_hook(sample_account()), 100));
-        CHECK_FALSE(one.recall_personal_token("tgu_a"));
-        CHECK_FALSE(one.recall_personal_token("tgu_b"));
-        CHECK_FALSE(one.recall_access_token(access.token_digest));
+        CHECK(one.cached_personal_token("tgu_a").is_unknown());
+        CHECK(one.cached_personal_token("tgu_b").is_unknown());
+        CHECK(one.cached_access_token(access.token_digest).is_unknown());
     }
-    CHECK_FALSE(one.recall_personal_token(std::string(999, 'x')));
+    CHECK(one.cached_personal_token(std::string(999, 'x')).is_unknown());
 }
 
 TEST_CASE("processes that open one new store at once all get it, and all they create is there") {

@@ -17,18 +17,28 @@
 namespace tollgate::inline v0::endpoints {
 
 struct get_balance {
-    static constexpr bool reads_the_user_alone = true;
-
     result<void> operator()(api_call& call) const {
         const auto found = call.users().balance_of(call.caller().user);
         if (!found) return found.error();
+        write(call, *found);
+        return {};
+    }
+
+    bool respond_from_cache(api_call& call) const {
+        const auto cached = call.users().cached_balance_of(call.caller().user);
+        if (!cached.is_hit()) return false;
+        write(call, *cached);
+        return true;
+    }
+
+private:
+    static void write(api_call& call, const balance& of) {
         auto out = call.json();
         out.begin_object();
-        out.member("id").integer(found->user.value());
-        out.member("balance").number(found->amount.text());
-        out.member("currency").string(found->currency);
+        out.member("id").integer(of.user.value());
+        out.member("balance").number(of.amount.text());
+        out.member("currency").string(of.currency);
         out.end_object();
-        return {};
     }
 };
 
@@ -139,15 +149,18 @@ inline result<void> write_strings(api_call& call, std::initializer_list<std::str
 }
 
 struct try_get {
+    static constexpr bool blocking = false;
     result<void> operator()(api_call& call) const { return write_strings(call, {"hello", "from", "get"}); }
 };
 
 struct try_authentication {
+    static constexpr bool blocking = false;
     result<void> operator()(api_call& call) const { return write_strings(call, {"hello", "authenticated", "caller"}); }
 };
 
 /// A body is checked and then ignored.
 struct try_post {
+    static constexpr bool blocking = false;
     result<void> operator()(api_call& call) const {
         if (!call.request().body.empty())
             if (const auto body = call.body(); !body) return body.error();
@@ -156,6 +169,7 @@ struct try_post {
 };
 
 struct get_openapi {
+    static constexpr bool blocking = false;
     result<void> operator()(api_call& call) const {
         call.response().body() = call.openapi();
         return {};

@@ -73,7 +73,7 @@ constexpr inline_text<Capacity>& inline_text<Capacity>::operator=(const inline_t
 template <std::size_t Capacity>
 constexpr bool inline_text<Capacity>::append(std::string_view text) noexcept {
     if (text.size() > Capacity - size_) return false;
-    for (std::size_t i = 0; i < text.size(); ++i) bytes_[size_ + i] = text[i];
+    std::char_traits<char>::copy(bytes_.data() + size_, text.data(), text.size());
     size_ = static_cast<std::uint16_t>(size_ + text.size());
     return true;
 }

@@ -8,7 +8,7 @@
 #include <tollgate/oauth/detail/redirect.hpp>
 #include <tollgate/oauth/detail/settings.hpp>
 #include <tollgate/oauth/detail/token_endpoint.hpp>
-#include <tollgate/pipeline/detail/answer.hpp>
+#include <tollgate/pipeline/detail/error_response.hpp>
 #include <tollgate/policy/detail/policy_set.hpp>
 #include <tollgate/web/detail/form.hpp>
 #include <tollgate/web/detail/page.hpp>

@@ -4,7 +4,7 @@
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/limits.hpp>
 #include <tollgate/oauth/detail/client_endpoints.hpp>
-#include <tollgate/pipeline/detail/answer.hpp>
+#include <tollgate/pipeline/detail/error_response.hpp>
 
 #include <utility>
 

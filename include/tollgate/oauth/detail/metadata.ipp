@@ -5,7 +5,7 @@
 #include <tollgate/oauth/detail/paths.hpp>
 #include <tollgate/oauth/detail/pkce.hpp>
 #include <tollgate/oauth/detail/token_response.hpp>
-#include <tollgate/pipeline/detail/answer.hpp>
+#include <tollgate/pipeline/detail/error_response.hpp>
 
 #include <initializer_list>
 #include <string_view>

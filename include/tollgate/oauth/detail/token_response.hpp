@@ -6,7 +6,7 @@
 #include <tollgate/oauth/detail/failure.hpp>
 #include <tollgate/oauth/detail/paths.hpp>
 #include <tollgate/oauth/detail/token_endpoint.hpp>
-#include <tollgate/pipeline/detail/refused.hpp>
+#include <tollgate/pipeline/detail/error_response.hpp>
 
 #include <string_view>
 

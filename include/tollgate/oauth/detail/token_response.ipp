@@ -2,7 +2,7 @@
 
 #include <tollgate/http/json_writer.hpp>
 #include <tollgate/oauth/detail/token_response.hpp>
-#include <tollgate/pipeline/detail/answer.hpp>
+#include <tollgate/pipeline/detail/error_response.hpp>
 
 #include <string>
 
@@ -57,7 +57,7 @@ TOLLGATE_DECL void write_missing_user_agent(http::response& response, const requ
     const bool admitted = context.window && context.window->admitted;
     if (!admitted && context.window)
         response.add("Retry-After", pipeline::seconds_until(context.window->resets_at, context.now));
-    const pipeline::refused& value = admitted ? pipeline::no_agent : pipeline::no_room_in_window;
+    const pipeline::rejection& value = admitted ? pipeline::missing_user_agent : pipeline::rate_limit_exceeded;
     const failure why{error_code::invalid_request, std::string{value.message}};
     write_failure(response, {.status = value.status, .why = why, .docs_url = docs_url, .about = value.documentation});
 }

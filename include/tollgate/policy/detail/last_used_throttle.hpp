@@ -1,7 +1,6 @@
 #pragma once
 
 #include <tollgate/base/time.hpp>
-#include <tollgate/contract/token_store.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -10,11 +9,11 @@
 
 namespace tollgate::inline v0 {
 
-/// Says when to record that a credential was used: for one credential once an hour, because a person asks whether it is
-/// used at all, and over all once a second, because each may be a write that everybody waits for. What is left out now
-/// is recorded at a later use.
+/// Decides whether to record that a credential was used: once an hour for one credential, because that is as exact as its owner
+/// needs it, and once a second over all, because each record may be a write that other requests wait for. A use that is not
+/// recorded is recorded with a later one.
 ///
-/// Thread rule: any thread. A copy has a pace of its own.
+/// Thread rule: any thread. A copy is independent.
 class last_used_throttle {
 public:
     static constexpr std::chrono::hours for_one{1};
@@ -27,17 +26,14 @@ public:
         return *this;
     }
 
-    /// Of parallel calls at most one is told yes. A clock that was put back holds up nothing for longer than the pace.
+    /// Whether to record a use now. Of parallel calls at most one returns true. A clock that goes back delays the next record by
+    /// one interval at most.
     [[nodiscard]] bool is_due(const std::optional<instant>& last_used_at, instant now) noexcept {
         if (is_recent(last_used_at, now)) [[likely]]
             return false;
         std::int64_t last = last_.load(std::memory_order_relaxed);
         if (!has_passed(last, now)) return false;
         return last_.compare_exchange_strong(last, to_unix_milliseconds(now), std::memory_order_relaxed);
-    }
-    /// What `is_due` would say now, without being told so.
-    [[nodiscard]] bool would_be_due(const std::optional<instant>& last_used_at, instant now) const noexcept {
-        return !is_recent(last_used_at, now) && has_passed(last_.load(std::memory_order_relaxed), now);
     }
 
 private:
@@ -51,31 +47,5 @@ private:
 
     std::atomic<std::int64_t> last_ = 0;  // milliseconds since 1970
 };
-
-namespace detail {
-
-/// Stands for a store where somebody only looks what would be asked of it (`pipeline::recalled_store`).
-template <class S>
-concept use_foreseer = requires(S& s) {
-    { s.foresee_record() } noexcept;
-};
-
-/// Records a use when that is due. That this fails, in whatever way, is no reason to refuse the request that was the use.
-template <class Store, class Record>
-void record_use(last_used_throttle& pace, Store& store, const std::optional<instant>& last_used_at, instant now,
-                Record&& record) noexcept {
-    if constexpr (use_foreseer<Store>) {
-        if (pace.would_be_due(last_used_at, now)) store.foresee_record();
-    } else if constexpr (use_recorder<Store>) {
-        if (pace.is_due(last_used_at, now)) [[unlikely]] {
-            try {
-                static_cast<void>(record(store));
-            } catch (...) {
-            }
-        }
-    }
-}
-
-}  // namespace detail
 
 }  // namespace tollgate

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/lookup.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/store/detail/keyed_hash.hpp>
 
@@ -92,8 +93,8 @@ public:
     /// What `query()` (an `answer`) says, or said and would say again. Problems are not remembered.
     template <class Query>
     [[nodiscard]] answer find(const Key& key, Query&& query);
-    /// What `find` would say now without a query, and in a moment; none where it would make one.
-    [[nodiscard]] std::optional<std::optional<Value>> recall(const Key& key) const noexcept;
+    /// What `find` would return now without a query; unknown where it would make one.
+    [[nodiscard]] lookup<Value> cached(const Key& key) const noexcept;
 
     /// How `Changes` is told of this key.
     [[nodiscard]] std::size_t hash_of(const Key& key) const noexcept { return hash_(key); }
@@ -134,8 +135,7 @@ private:
         return changes_->holds(each.held->kept, now, each.hash, each.held->key, each.held->value);
     }
 
-    [[nodiscard]] std::optional<std::optional<Value>> recall(std::size_t hash, const mark& now,
-                                                             const Key& key) const noexcept;
+    [[nodiscard]] lookup<Value> cached(std::size_t hash, const mark& now, const Key& key) const noexcept;
     void keep(std::size_t hash, const mark& read_at, const Key& key, const std::optional<Value>& value) noexcept;
     /// Where to keep it. Precondition: the set is locked.
     [[nodiscard]] slot& slot_for(std::size_t hash, const mark& now, const Key& key, bool is_row) noexcept;
@@ -154,36 +154,35 @@ auto row_cache<Key, Value, Changes>::find(const Key& key, Query&& query) -> answ
     if (!now) return query();
 
     const std::size_t hash = hash_(key);
-    if (const auto known = recall(hash, *now, key)) return *known;
+    if (auto known = cached(hash, *now, key); !known.is_unknown()) return std::move(known).found();
     answer asked = query();
     if (asked) keep(hash, *now, key, *asked);
     return asked;
 }
 
 template <class Key, class Value, class Changes>
-std::optional<std::optional<Value>> row_cache<Key, Value, Changes>::recall(const Key& key) const noexcept {
-    if (sets_.empty()) return std::nullopt;
+lookup<Value> row_cache<Key, Value, Changes>::cached(const Key& key) const noexcept {
+    if (sets_.empty()) return lookup<Value>::unknown();
     const auto soon = [this] {
         if constexpr (requires { changes_->read_ahead(); }) return changes_->read_ahead();
         else return changes_->read();
     }();
-    if (!soon) return std::nullopt;
-    return recall(hash_(key), *soon, key);
+    if (!soon) return lookup<Value>::unknown();
+    return cached(hash_(key), *soon, key);
 }
 
 template <class Key, class Value, class Changes>
-std::optional<std::optional<Value>> row_cache<Key, Value, Changes>::recall(std::size_t hash, const mark& now,
-                                                                           const Key& key) const noexcept {
+lookup<Value> row_cache<Key, Value, Changes>::cached(std::size_t hash, const mark& now, const Key& key) const noexcept {
     const std::shared_lock lock{guard_of(hash).lock, std::try_to_lock};
-    if (!lock.owns_lock()) return std::nullopt;
+    if (!lock.owns_lock()) return lookup<Value>::unknown();
     for (const slot& each : set_of(hash).slots) {
         if (each.held == nullptr || each.hash != hash || !(each.held->key == key) || !holds(each, now)) continue;
         // Looked at first: a line that nobody writes to stays with all cores.
         if (!each.held->was_asked_for.load(std::memory_order_relaxed))
             each.held->was_asked_for.store(true, std::memory_order_relaxed);
-        return each.held->value;
+        return each.held->value ? lookup<Value>::hit(*each.held->value) : lookup<Value>::miss();
     }
-    return std::nullopt;
+    return lookup<Value>::unknown();
 }
 
 template <class Key, class Value, class Changes>

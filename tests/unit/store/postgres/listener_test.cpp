@@ -134,11 +134,11 @@ TEST_CASE_METHOD(two_nodes, "a credential that is remembered takes no round trip
         CHECK((*oauth)->application == access.application);
     }
     CHECK_FALSE(here.find_personal_token("tgu_b"));  // which nobody asked for before
-    CHECK_FALSE(here.recall_personal_token("tgu_b"));
-    REQUIRE(here.recall_personal_token("tgu_a"));
-    CHECK((*here.recall_personal_token("tgu_a"))->user == user_id{7});
-    REQUIRE(here.recall_access_token(access.token_digest));
-    CHECK((*here.recall_access_token(access.token_digest))->expires_at == access.expires_at);
+    CHECK(here.cached_personal_token("tgu_b").is_unknown());
+    REQUIRE(here.cached_personal_token("tgu_a").is_hit());
+    CHECK(here.cached_personal_token("tgu_a")->user == user_id{7});
+    REQUIRE(here.cached_access_token(access.token_digest).is_hit());
+    CHECK(here.cached_access_token(access.token_digest)->expires_at == access.expires_at);
     proxy.behave(way::forwards);
 }
 

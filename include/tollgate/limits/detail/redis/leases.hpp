@@ -61,10 +61,6 @@ public:
                                                             const tollgate::detail::bounded_quota& allowed,
                                                             std::int64_t steady_now) const noexcept;
 
-    /// Whether `take` would find an answer here.
-    [[nodiscard]] TOLLGATE_DECL bool has_at_hand(const limit_key& key, const tollgate::detail::bounded_quota& allowed,
-                                                 std::int64_t steady_now) const noexcept;
-
     /// Puts the answer's units here, but for the one that is used now; null when there was none. `asked_at` is from
     /// before the question was sent. What is to be told; without an answer, only if it is admitted: there was a unit all
     /// the same.

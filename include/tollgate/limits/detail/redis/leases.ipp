@@ -216,14 +216,6 @@ TOLLGATE_DECL std::optional<verdict> leases::peek(const limit_key& key,
     return table::tell(*known, true);
 }
 
-TOLLGATE_DECL bool leases::has_at_hand(const limit_key& key, const tollgate::detail::bounded_quota& allowed,
-                                       std::int64_t steady_now) const noexcept {
-    const std::size_t index = table_->set_of(key);
-    const std::scoped_lock held{table_->lock_of(index)};
-    const auto* known = table::find(table_->sets[index], key);
-    return known != nullptr && table::finds_here(*known, allowed, steady_now);
-}
-
 TOLLGATE_DECL verdict leases::settle(const asking& asked, const window_answer* answered,
                                      std::int64_t asked_at) noexcept {
     const limit_key& key = asked.question.key;

@@ -24,7 +24,7 @@ public:
         : connections_{connections}, lookup_{lookup}, changes_{changes}, credentials_{changes, cached_max} {}
 
     TOLLGATE_DECL result<std::optional<token_credential>> find(std::string_view username);
-    TOLLGATE_DECL std::optional<std::optional<token_credential>> recall(std::string_view username) const noexcept;
+    TOLLGATE_DECL lookup<token_credential> cached(std::string_view username) const noexcept;
     TOLLGATE_DECL result<token_id> create(const new_personal_token& made, std::size_t tokens_per_user_max);
     TOLLGATE_DECL result<std::vector<personal_token>> of(user_id user);
     TOLLGATE_DECL result<bool> revoke(token_id id);

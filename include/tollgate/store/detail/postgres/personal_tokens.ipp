@@ -18,11 +18,10 @@ TOLLGATE_DECL result<std::optional<token_credential>> personal_tokens::find(std:
     return credentials_.find(*name, [&] { return read(*name); });
 }
 
-TOLLGATE_DECL std::optional<std::optional<token_credential>> personal_tokens::recall(
-    std::string_view username) const noexcept {
+TOLLGATE_DECL lookup<token_credential> personal_tokens::cached(std::string_view username) const noexcept {
     const auto name = token_username::from(username);
-    if (!name) return std::nullopt;
-    return credentials_.recall(*name);
+    if (!name) return lookup<token_credential>::unknown();
+    return credentials_.cached(*name);
 }
 
 TOLLGATE_DECL result<std::optional<token_credential>> personal_tokens::read(const token_username& username) {

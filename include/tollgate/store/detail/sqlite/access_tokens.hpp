@@ -18,8 +18,8 @@ public:
         : connections_{connections}, credentials_{connections.changes(), cached_max} {}
 
     TOLLGATE_DECL result<std::optional<token_credential>> find(const digest& token);
-    [[nodiscard]] std::optional<std::optional<token_credential>> recall(const digest& token) const noexcept {
-        return credentials_.recall(token);
+    [[nodiscard]] lookup<token_credential> cached(const digest& token) const noexcept {
+        return credentials_.cached(token);
     }
     TOLLGATE_DECL result<void> create(const new_access_token& made);
     TOLLGATE_DECL result<bool> revoke(const digest& token);

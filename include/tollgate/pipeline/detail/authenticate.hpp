@@ -1,0 +1,210 @@
+#pragma once
+
+#include <tollgate/base/detail/text.hpp>
+#include <tollgate/base/lookup.hpp>
+#include <tollgate/base/result.hpp>
+#include <tollgate/contract/authenticator.hpp>
+#include <tollgate/contract/token_store.hpp>
+#include <tollgate/contract/user_directory.hpp>
+#include <tollgate/http/handler.hpp>
+#include <tollgate/http/request.hpp>
+#include <tollgate/http/response.hpp>
+#include <tollgate/policy/detail/policy_set.hpp>
+#include <tollgate/policy/token_authenticators.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+/// Who is calling. Each function returns false if it has to wait and must not: it is then called again on a worker, and goes on
+/// with what `authentication` holds.
+namespace tollgate::inline v0::pipeline {
+
+enum class auth_state : std::uint8_t {
+    anonymous,        ///< no credentials
+    unchecked,        ///< credentials that have still to be looked up
+    authenticated,    ///< valid credentials: there is a caller
+    bad_credentials,  ///< malformed, unknown, expired or revoked
+    ambiguous,        ///< more than one Authorization field
+    failed,           ///< a store or directory failed
+};
+
+/// What is known of the caller so far.
+struct authentication {
+    auth_state state = auth_state::anonymous;
+    bool use_is_due = false;               ///< the use of the token has still to be recorded
+    std::uint8_t authenticator = 0;        ///< unchecked: which one of the API's knows the scheme
+    presented_token token;                 ///< set if that one is a token authenticator
+    std::optional<tollgate::caller> caller;  ///< set exactly if authenticated
+    std::optional<error> failure;            ///< set exactly if failed
+
+    void fail(error why) noexcept {
+        state = auth_state::failed;
+        caller.reset();
+        failure = std::move(why);
+    }
+};
+
+/// `auth-scheme 1*SP credentials` (RFC 9110 section 11.4), cut in two.
+struct authorization {
+    std::string_view scheme;
+    std::string_view credentials;
+};
+
+[[nodiscard]] constexpr authorization split_authorization(std::string_view value) noexcept {
+    const auto end = value.find(' ');
+    if (end == std::string_view::npos) return {value, {}};
+    auto credentials = value.substr(end);
+    while (!credentials.empty() && credentials.front() == ' ') credentials.remove_prefix(1);
+    return {value.substr(0, end), credentials};
+}
+
+/// Calls `use` with the API's authenticator of this number.
+template <class Authenticators, class Use>
+void with_authenticator(const Authenticators& authenticators, std::size_t number, Use&& use) {
+    std::apply(
+        [&](const auto&... each) {
+            std::size_t next = 0;
+            static_cast<void>(((next++ == number && (use(policy(each)), true)) || ...));
+        },
+        authenticators);
+}
+
+/// Reads the Authorization field: malformed credentials are known as such without a store.
+template <class Authenticators>
+void read_authorization(const Authenticators& authenticators, const http::request& request, authentication& auth) {
+    const auto lines = request.fields.count(http::field_id::authorization);
+    if (lines == 0) return;
+    if (lines > 1) {
+        auth.state = auth_state::ambiguous;
+        return;
+    }
+    const auto sent = split_authorization(request.fields.find(http::field_id::authorization));
+    auth.state = auth_state::bad_credentials;
+    std::uint8_t next = 0;
+    const auto try_one = [&](const auto& held) {
+        const auto& authenticator = policy(held);
+        const auto number = next++;
+        if (!ascii_iequals(sent.scheme, authenticator.scheme)) return false;
+        auth.authenticator = number;
+        if constexpr (token_authenticator<std::remove_cvref_t<decltype(authenticator)>>) {
+            if (!authenticator.read(sent.credentials, auth.token)) return true;
+        }
+        auth.state = auth_state::unchecked;
+        return true;
+    };
+    std::apply([&](const auto&... each) { static_cast<void>((try_one(each) || ...)); }, authenticators);
+}
+
+/// Takes what a store holds under the presented token; null if there is none.
+template <class Authenticator, class Store>
+void take_credential(const Authenticator& authenticator, const token_credential* stored, instant now, authentication& auth) noexcept {
+    auth.state = auth_state::bad_credentials;
+    if (stored == nullptr || !detail::accepts(*stored, auth.token, now)) return;
+    auth.state = auth_state::authenticated;
+    detail::make_caller(auth.caller, *stored, auth.token.kind);
+    if constexpr (use_recorder<Store>) auth.use_is_due = authenticator.use_is_due(stored->last_used_at, now);
+}
+
+/// Looks the token up: in the cache of a blocking store if the thread must not wait, else in the store.
+template <class Authenticator, class Store>
+[[nodiscard]] bool find_token_credential(const Authenticator& authenticator, Store& store, http::thread_kind thread, instant now,
+                                         authentication& auth) {
+    if (http::handler_blocks<Store>() && thread == http::thread_kind::io) {
+        if constexpr (credential_cache<Store>) {
+            const auto cached = auth.token.kind == credential_kind::personal_token
+                                    ? store.cached_personal_token(auth.token.username.view())
+                                    : store.cached_access_token(auth.token.secret_digest);
+            if (cached.is_unknown()) return false;
+            take_credential<Authenticator, Store>(authenticator, cached.is_hit() ? &*cached : nullptr, now, auth);
+            return true;
+        }
+        return false;
+    }
+    auto found = detail::find_token(store, auth.token);
+    if (!found) auth.fail(std::move(found).error());
+    else take_credential<Authenticator, Store>(authenticator, *found ? &**found : nullptr, now, auth);
+    return true;
+}
+
+/// Looks the credentials up that `read_authorization` has found.
+template <class Authenticators, class Store>
+[[nodiscard]] bool find_credential(const Authenticators& authenticators, Store& store, const http::request& request,
+                                   http::thread_kind thread, instant now, authentication& auth) {
+    if (auth.state != auth_state::unchecked) return true;
+    bool done = false;
+    with_authenticator(authenticators, auth.authenticator, [&](const auto& authenticator) {
+        using type = std::remove_cvref_t<decltype(authenticator)>;
+        if constexpr (token_authenticator<type>) {
+            done = find_token_credential(authenticator, store, thread, now, auth);
+        } else {
+            constexpr bool blocks = http::handler_blocks<Store>() || http::handler_blocks<type>();
+            if (blocks && thread == http::thread_kind::io) return;
+            const auto sent = split_authorization(request.fields.find(http::field_id::authorization));
+            done = true;
+            auto who = authenticator.identify(sent.credentials, store, now);
+            if (!who) return auth.fail(std::move(who).error());
+            auth.state = *who ? auth_state::authenticated : auth_state::bad_credentials;
+            if (*who) auth.caller.emplace(**who);
+        }
+    });
+    return done;
+}
+
+/// Records the use of a token, if that is due.
+template <class Store>
+[[nodiscard]] bool record_token_use(Store& store, http::thread_kind thread, instant now, authentication& auth) noexcept {
+    if (!auth.use_is_due) [[likely]] return true;
+    if (http::handler_blocks<Store>() && thread == http::thread_kind::io) return false;
+    auth.use_is_due = false;
+    detail::record_use(store, auth.token, now);
+    return true;
+}
+
+/// Finds the caller's own quota, unless it came with the credential. A user who is gone takes their credentials along; any other
+/// failure is the directory's, not the caller's.
+template <user_directory Users>
+[[nodiscard]] bool find_quota(Users& users, http::thread_kind thread, authentication& auth, std::optional<quota>& own) {
+    if (auth.state != auth_state::authenticated) return true;
+    if (auth.caller->user_quota.is_told) {
+        own = auth.caller->user_quota.own;
+        return true;
+    }
+    const auto user_is_gone = [&] {
+        auth.state = auth_state::bad_credentials;
+        auth.caller.reset();
+    };
+    if (http::handler_blocks<Users>() && thread == http::thread_kind::io) {
+        const auto cached = cached_quota_of(users, auth.caller->user);
+        if (cached.is_unknown()) return false;
+        if (cached.is_hit()) own = *cached;
+        else user_is_gone();
+        return true;
+    }
+    auto found = users.quota_of(auth.caller->user);
+    if (found) own = *found;
+    else if (found.error().kind == error_kind::not_found) user_is_gone();
+    else auth.fail(std::move(found).error());
+    return true;
+}
+
+/// `WWW-Authenticate` of a 401: one line per scheme. Only credentials that were sent and are invalid have an error code
+/// (RFC 6750 section 3.1).
+template <class Authenticators>
+void add_challenges(http::response& response, const Authenticators& authenticators, auth_state state) {
+    const auto add_one = [&](const auto& held) {
+        const auto& authenticator = policy(held);
+        std::string challenge{authenticator.challenge};
+        if (state == auth_state::bad_credentials && ascii_iequals(authenticator.scheme, "Bearer"))
+            challenge.append(", error=\"invalid_token\"");
+        if (const auto value = http::field_value::from(challenge)) response.add("WWW-Authenticate", *value);
+    };
+    std::apply([&](const auto&... each) { (add_one(each), ...); }, authenticators);
+}
+
+}  // namespace tollgate::pipeline

@@ -1,0 +1,226 @@
+#pragma once
+
+#include <tollgate/base/detail/text.hpp>
+#include <tollgate/base/ip_address.hpp>
+#include <tollgate/base/result.hpp>
+#include <tollgate/base/time.hpp>
+#include <tollgate/contract/agent_rule.hpp>
+#include <tollgate/contract/rate_limiter.hpp>
+#include <tollgate/contract/router.hpp>
+#include <tollgate/contract/scope_checker.hpp>
+#include <tollgate/http/handler.hpp>
+#include <tollgate/http/request.hpp>
+#include <tollgate/model/caller.hpp>
+#include <tollgate/model/quota.hpp>
+#include <tollgate/model/service_catalog.hpp>
+#include <tollgate/pipeline/detail/authenticate.hpp>
+#include <tollgate/pipeline/detail/error_response.hpp>
+#include <tollgate/pipeline/route_table.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+/// The stages of the judgement, one decision each: `judge.hpp` has their order. A stage takes only what it needs, and reads what
+/// the stages before it have found out. None of them writes a response.
+namespace tollgate::inline v0::pipeline {
+
+/// Where a judgement goes on when it is continued, see `judge.hpp`.
+enum class stage : std::uint8_t { head, credential, use, quota, limit, checks, body, endpoint };
+
+/// What is known of one request so far.
+struct judgement {
+    stage next = stage::head;
+    bool user_agent_accepted = false;
+    instant now;
+    ip_address client;
+    authentication auth;
+    std::optional<quota> own_quota;  ///< the caller's, if it is not the default
+    verdict limit{};                 ///< of the caller or of the client's address, whichever the request counts against
+    route_match route;
+    const service* route_service = nullptr;  ///< what `{service}` in the path names
+    const char* route_path = nullptr;        ///< where the path was when `route` was found; its captures are views of it
+};
+
+// ---- User-Agent
+
+/// Whether the request has one User-Agent field, with a value that the rule accepts.
+template <agent_rule Rule>
+[[nodiscard]] bool accepts_user_agent(const Rule& rule, const http::request& request) noexcept {
+    return request.fields.count(http::field_id::user_agent) <= 1 && rule.accepts(request.fields.find(http::field_id::user_agent));
+}
+
+// ---- rate limit
+
+/// What a request is counted against if its caller has no quota of their own.
+struct default_quotas {
+    quota anonymous;
+    quota user;
+};
+
+/// Whether `take` and `peek` may wait for another machine, see the contract.
+template <rate_limiter Limiter>
+[[nodiscard]] constexpr bool limiter_may_block(const Limiter& limiter) noexcept {
+    if constexpr (requires { { limiter.may_block() } noexcept -> std::same_as<bool>; }) return limiter.may_block();
+    else return http::handler_blocks<Limiter>();
+}
+
+/// `take` without waiting; empty, and nothing counted, where it would have to wait.
+template <rate_limiter Limiter>
+[[nodiscard]] std::optional<verdict> take_without_waiting(Limiter& limiter, const limit_key& key, const quota& allowed,
+                                                          instant now) noexcept {
+    if (!limiter_may_block(limiter)) return limiter.take(key, allowed, now);
+    if constexpr (requires { { limiter.try_take(key, allowed, now) } noexcept -> std::same_as<std::optional<verdict>>; })
+        return limiter.try_take(key, allowed, now);
+    else return std::nullopt;
+}
+
+template <rate_limiter Limiter>
+[[nodiscard]] std::optional<verdict> peek_without_waiting(Limiter& limiter, const limit_key& key, const quota& allowed,
+                                                          instant now) noexcept {
+    if (!limiter_may_block(limiter)) return limiter.peek(key, allowed, now);
+    if constexpr (requires { { limiter.try_peek(key, allowed, now) } noexcept -> std::same_as<std::optional<verdict>>; })
+        return limiter.try_peek(key, allowed, now);
+    else return std::nullopt;
+}
+
+/// The limit fields of a request that is not counted, on any thread: those of an unused window where the limiter would have to
+/// wait. Otherwise malformed requests could hold up the threads that serve sockets.
+template <rate_limiter Limiter>
+[[nodiscard]] verdict peek_or_unused(Limiter& limiter, const limit_key& key, const quota& allowed, instant now) noexcept {
+    if (const auto known = peek_without_waiting(limiter, key, allowed, now)) return *known;
+    return {true, allowed.requests, allowed.requests, now + allowed.window};
+}
+
+/// Counts the request against the caller, whichever token they use, or else against the client's address. A request that could
+/// not be authenticated because a store failed is not counted. False, and nothing counted, if that needs a worker.
+template <rate_limiter Limiter>
+[[nodiscard]] bool count_request(Limiter& limiter, const default_quotas& quotas, http::thread_kind thread, judgement& state) {
+    const bool known = state.auth.state == auth_state::authenticated;
+    const limit_key key = known ? limit_key::of(state.auth.caller->user) : limit_key::of(state.client);
+    const quota& allowed = !known ? quotas.anonymous : state.own_quota ? *state.own_quota : quotas.user;
+    const bool counts = state.auth.state != auth_state::failed;
+    if (thread == http::thread_kind::io && http::handler_blocks<Limiter>()) {
+        const auto taken = counts ? take_without_waiting(limiter, key, allowed, state.now)
+                                  : peek_without_waiting(limiter, key, allowed, state.now);
+        if (taken) state.limit = *taken;
+        return taken.has_value();
+    }
+    state.limit = counts ? limiter.take(key, allowed, state.now) : limiter.peek(key, allowed, state.now);
+    return true;
+}
+
+/// 429 for a request beyond its quota.
+[[nodiscard]] inline std::optional<rejection> check_limit(const judgement& state) noexcept {
+    if (state.limit.admitted || state.auth.state == auth_state::failed) return std::nullopt;
+    return rate_limit_exceeded;
+}
+
+// ---- route
+
+/// One text for a resource that does not exist and one that is not the caller's.
+inline constexpr rejection no_such_resource{http::status::not_found, "Not Found", about_errors};
+
+/// The path below the API's root; empty if it is not below it.
+[[nodiscard]] constexpr std::string_view below(std::string_view root, std::string_view path) noexcept {
+    if (!path.starts_with(root)) return {};
+    path.remove_prefix(root.size());
+    return path.starts_with('/') ? path : std::string_view{};
+}
+
+/// Finds the route, and the service that its path names. 404 for a path without a route, 405 for a method that the path does not
+/// have. OPTIONS matches every known path: it is answered from `state.route.allowed`.
+template <router Router>
+[[nodiscard]] std::optional<rejection> find_route(const Router& router, const route_table& routes,
+                                                  const service_catalog& services, std::string_view root,
+                                                  const http::request& request, judgement& state) {
+    const auto method = request.method == http::method::head ? http::method::get : request.method;
+    if (method == http::method::options && request.target.path == "*") {
+        state.route.result = route_match::kind::other_method;
+        for (const tollgate::route& each : routes) state.route.allowed.add(each.method);
+        return std::nullopt;
+    }
+    state.route = router.find(method, below(root, request.target.path));
+    state.route_path = request.target.path.data();
+    if (state.route.result == route_match::kind::unknown_path) return no_such_resource;
+    if (const auto capture = routes[state.route.route].service_capture; capture != tollgate::route::no_capture) {
+        state.route_service = services.find(state.route.captures[capture]);
+        if (state.route_service == nullptr) return no_such_resource;
+    }
+    if (state.route.result == route_match::kind::found || method == http::method::options) return std::nullopt;
+    return rejection{http::status::method_not_allowed, "This path does not answer to this method; see the Allow header.", about_requests};
+}
+
+/// The bytes of the request may have moved since its route was found, so that its body fits behind them.
+inline void relocate_captures(const http::request& request, judgement& state) noexcept {
+    const char* const path = request.target.path.data();
+    if (path == state.route_path || state.route_path == nullptr) return;
+    const auto before = reinterpret_cast<std::uintptr_t>(state.route_path);
+    for (std::size_t i = 0; i < state.route.captured; ++i)
+        state.route.captures[i] = http::relocated(state.route.captures[i], before, path);
+    state.route_path = path;
+}
+
+// ---- access
+
+/// 400 for two Authorization fields: choosing one of them is not ours to do.
+[[nodiscard]] inline std::optional<rejection> check_one_authorization(const judgement& state) noexcept {
+    if (state.auth.state != auth_state::ambiguous) return std::nullopt;
+    return rejection{http::status::bad_request, "Send one Authorization header only.", about_authentication};
+}
+
+/// The scope that a route requires; empty if none.
+[[nodiscard]] inline std::string_view required_scope(const access_rule& rule, const service* route_service) noexcept {
+    switch (rule.who) {
+        case access_rule::kind::open:
+        case access_rule::kind::any_caller: break;
+        case access_rule::kind::scope: return rule.scope;
+        case access_rule::kind::service_read: return route_service->read_scope;
+        case access_rule::kind::service_write: return route_service->write_scope;
+    }
+    return {};
+}
+
+/// 401 for invalid credentials, on an open route too: a program with a revoked token learns of it at once. 401 where credentials
+/// are required and missing, 403 where their scopes do not suffice.
+template <scope_checker Checker>
+[[nodiscard]] std::optional<rejection> check_access(const Checker& checker, const access_rule& rule, const judgement& state) {
+    if (state.auth.state == auth_state::bad_credentials)
+        return rejection{http::status::unauthorized, "Bad credentials.", about_authentication};
+    if (rule.who == access_rule::kind::open) return std::nullopt;
+    if (state.auth.state != auth_state::authenticated)
+        return rejection{http::status::unauthorized, "This needs credentials: a personal API token or an OAuth access token.",
+                         about_authentication};
+    const auto scope = required_scope(rule, state.route_service);
+    if (scope.empty() || checker.covers(state.auth.caller->scopes, scope)) return std::nullopt;
+    return rejection{http::status::forbidden, "The token's scopes do not cover this; see the WWW-Authenticate header.", about_scopes};
+}
+
+// ---- body
+
+/// `application/json`, with no parameter but a charset of UTF-8 (RFC 8259 section 8.1 allows no other).
+[[nodiscard]] constexpr bool is_json_media_type(std::string_view content_type) noexcept {
+    const auto end = content_type.find(';');
+    if (!ascii_iequals(trim_ows(content_type.substr(0, end)), "application/json")) return false;
+    if (end == std::string_view::npos) return true;
+    const auto parameter = trim_ows(content_type.substr(end + 1));
+    return parameter.empty() || ascii_iequals(parameter, "charset=utf-8") || ascii_iequals(parameter, "charset=\"utf-8\"");
+}
+
+/// 413 and 415, as far as they are known: also before the body has arrived. A body that the route does not read may have any type.
+[[nodiscard]] inline std::optional<rejection> check_body(const http::request& request, bool reads_body) noexcept {
+    if (request.body_state == http::body_state::too_large)
+        return rejection{http::status::content_too_large, "The request's body is too large.", about_requests};
+    // A pending body of declared length is not empty; a chunked one may turn out to be.
+    const bool has_body = request.body_state == http::body_state::pending
+                              ? request.fields.count(http::field_id::content_length) != 0
+                              : !request.body.empty();
+    if (!reads_body || !has_body) return std::nullopt;
+    if (request.fields.count(http::field_id::content_type) != 1 ||
+        !is_json_media_type(request.fields.find(http::field_id::content_type)))
+        return rejection{http::status::unsupported_media_type, "Send the body with Content-Type: application/json.", about_requests};
+    return std::nullopt;
+}
+
+}  // namespace tollgate::pipeline

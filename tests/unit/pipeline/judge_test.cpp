@@ -1,0 +1,562 @@
+#include <tollgate/pipeline/judge.hpp>
+
+#include <tollgate/api/account_api.hpp>
+#include <tollgate/limits/window_limiter.hpp>
+
+#include <support/shop.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+using namespace tollgate;
+using namespace tollgate::test;
+using http::body_state;
+using http::handle_step;
+using http::method;
+using http::status;
+using http::thread_kind;
+
+namespace {
+
+/// What was called, and on which thread: a call that blocks an I/O thread is a mistake.
+struct call_counts {
+    bool on_io_thread = false;
+    int blocked_io = 0;
+    int cached_credentials = 0, found_credentials = 0, uses_recorded = 0;
+    int cached_users = 0, found_users = 0;
+    int limits_tried = 0, limits_taken = 0;
+    int endpoints = 0;
+
+    void wait() noexcept { blocked_io += on_io_thread ? 1 : 0; }
+};
+
+/// A store that blocks and has a cache, or forgets what is in it.
+struct caching_store : memory_store {
+    static constexpr bool blocking = true;
+
+    call_counts* counts = nullptr;
+    bool is_cached = true;
+    bool forgets_after_lookup = false;
+    bool loses_uses = false;
+    bool is_down = false;
+
+    result<std::optional<token_credential>> find_personal_token(std::string_view username) {
+        counts->wait();
+        ++counts->found_credentials;
+        if (is_down) return unavailable("no connection");
+        return memory_store::find_personal_token(username);
+    }
+    result<std::optional<token_credential>> find_access_token(const digest& token) {
+        counts->wait();
+        ++counts->found_credentials;
+        if (is_down) return unavailable("no connection");
+        return memory_store::find_access_token(token);
+    }
+    lookup<token_credential> cached_personal_token(std::string_view username) const noexcept {
+        return cached(*rows().find_personal_token(username));
+    }
+    lookup<token_credential> cached_access_token(const digest& token) const noexcept {
+        return cached(*rows().find_access_token(token));
+    }
+    result<void> record_personal_token_use(std::string_view username, instant now) {
+        counts->wait();
+        ++counts->uses_recorded;
+        if (loses_uses) return {};
+        return memory_store::record_personal_token_use(username, now);
+    }
+    result<void> record_access_token_use(const digest& token, instant now) {
+        counts->wait();
+        ++counts->uses_recorded;
+        return memory_store::record_access_token_use(token, now);
+    }
+
+    /// Its rows, without counting.
+    memory_store& rows() const noexcept { return const_cast<caching_store&>(*this); }
+
+private:
+    lookup<token_credential> cached(const std::optional<token_credential>& row) const noexcept {
+        ++counts->cached_credentials;
+        if (!is_cached) return lookup<token_credential>::unknown();
+        if (forgets_after_lookup) const_cast<caching_store&>(*this).is_cached = false;
+        return row ? lookup<token_credential>::hit(*row) : lookup<token_credential>::miss();
+    }
+};
+static_assert(credential_cache<caching_store> && use_recorder<caching_store>);
+
+/// A store that blocks and has no cache.
+struct blocking_store : memory_store {
+    static constexpr bool blocking = true;
+};
+static_assert(!credential_cache<blocking_store>);
+
+struct caching_directory : shop_directory {
+    static constexpr bool blocking = true;
+    call_counts* counts = nullptr;
+    bool quota_is_cached = true, balance_is_cached = true;
+
+    result<balance> balance_of(user_id user) {
+        counts->wait();
+        ++counts->found_users;
+        return shop_directory::balance_of(user);
+    }
+    result<std::optional<quota>> quota_of(user_id user) {
+        counts->wait();
+        ++counts->found_users;
+        return shop_directory::quota_of(user);
+    }
+    lookup<balance> cached_balance_of(user_id user) const noexcept {
+        ++counts->cached_users;
+        const auto found = people.find(user);
+        if (!balance_is_cached) return lookup<balance>::unknown();
+        return found == people.end() ? lookup<balance>::miss() : lookup<balance>::hit(found->second.has);
+    }
+    lookup<std::optional<quota>> cached_quota_of(user_id user) const noexcept {
+        ++counts->cached_users;
+        const auto found = people.find(user);
+        if (!quota_is_cached) return {};
+        return found == people.end() ? lookup<std::optional<quota>>::miss()
+                                     : lookup<std::optional<quota>>::hit(found->second.own_quota);
+    }
+};
+
+struct blocking_directory : shop_directory {
+    static constexpr bool blocking = true;
+};
+
+/// Counts here, as the leases of a limiter that blocks do; without a lease it has to wait.
+struct leasing_limiter {
+    static constexpr bool blocking = true;
+    call_counts* counts = nullptr;
+    bool has_lease = true;
+    window_limiter windows{key_capacity{64, 64}};
+
+    verdict take(const limit_key& key, const quota& allowed, instant now) noexcept {
+        counts->wait();
+        ++counts->limits_taken;
+        return windows.take(key, allowed, now);
+    }
+    verdict peek(const limit_key& key, const quota& allowed, instant now) noexcept {
+        counts->wait();
+        return windows.peek(key, allowed, now);
+    }
+    std::optional<verdict> try_take(const limit_key& key, const quota& allowed, instant now) noexcept {
+        ++counts->limits_tried;
+        if (!has_lease) return std::nullopt;
+        return windows.take(key, allowed, now);
+    }
+    std::optional<verdict> try_peek(const limit_key& key, const quota& allowed, instant now) noexcept {
+        if (!has_lease) return std::nullopt;
+        return windows.peek(key, allowed, now);
+    }
+};
+static_assert(rate_limiter<leasing_limiter>);
+
+struct waiting_limiter : unlimited {
+    static constexpr bool blocking = true;
+};
+
+struct guest_pass {
+    static constexpr std::string_view scheme = "Guest";
+    static constexpr std::string_view challenge = "Guest realm=\"api\"";
+    call_counts* counts;
+    result<std::optional<caller>> identify(std::string_view credentials, caching_store&, instant) const {
+        counts->wait();
+        ++counts->found_credentials;
+        if (credentials != "please") return std::optional<caller>{};
+        return std::optional{caller{ann, *scope_set::parse("user:balance"), credential_kind::other, {}}};
+    }
+};
+
+/// What an API does with one request, as a server calls it: on the I/O thread first, then on a worker if it needs one.
+struct handling {
+    std::string steps;  // i: the I/O thread, w: a worker, b: the body has arrived
+    http::response response;
+};
+
+template <class Api>
+handling serve(Api& api, http::request request, call_counts& counts, std::string_view body = {}) {
+    handling made;
+    http::handler_state state;
+    auto thread = thread_kind::io;
+    for (int calls = 0; calls < 5; ++calls) {
+        counts.on_io_thread = thread == thread_kind::io;
+        made.steps += counts.on_io_thread ? 'i' : 'w';
+        const auto step = api.advance(request, made.response, state, thread);
+        counts.on_io_thread = false;
+        if (step == handle_step::done) break;
+        if (step == handle_step::needs_worker) {
+            thread = thread_kind::worker;
+            continue;
+        }
+        made.steps += 'b';
+        request.body = body;
+        request.body_state = body_state::complete;
+        thread = thread_kind::io;
+    }
+    CHECK(counts.blocked_io == 0);
+    return made;
+}
+
+struct caching_shop {
+    call_counts counts;
+    instant now = from_unix_seconds(1'700'000'000);
+    caching_directory users;
+    caching_store store;
+    leasing_limiter limiter;
+    std::string username, secret;
+
+    caching_shop() {
+        users.counts = store.counts = limiter.counts = &counts;
+        users.people.insert({ann, {{ann, *decimal::parse("1234.50"), *currency_code::from("EUR")},
+                                   {{"sitesmaker", {{account_id{1}, "Ann's site", true}}}}, {}}});
+        std::array<std::byte, 32> secret_bytes{};
+        std::array<std::byte, 16> name_bytes{};
+        const auto made = make_secret(secret_kind::personal_token, secret_bytes);
+        const auto name = make_public_id(public_id_kind::username, name_bytes);
+        REQUIRE(store.create_personal_token({ann, *token_username::from(name), digest_of(made), "for tests",
+                                             *scope_set::parse("user:balance sitesmaker:read"), now},
+                                            9));
+        username = name.view();
+        secret = made.view();
+        balance_.basic(username, secret);
+        REQUIRE(store.rows().record_personal_token_use(username, now));
+    }
+
+    auto policies() { return default_policies().with_clock(fake_clock{&now}).with_limiter(std::ref(limiter)); }
+    auto make_api() { return account_api{shop_settings(), users, store, policies()}; }
+    /// A good request for a balance.
+    const http::request& balance() { return balance_.asked(); }
+
+private:
+    sent balance_{method::get, "/v1/user/balance"};
+};
+
+bool is_balance(const http::response& response) {
+    return response.status() == status::ok && response.body().find("1234.50") != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a balance is answered in place as long as all that it takes is cached", "[pipeline][judge]") {
+    caching_shop shop;
+    auto api = shop.make_api();
+    for (const auto m : {method::get, method::head}) {
+        const auto answered = serve(api, sent{m, "/v1/user/balance"}.basic(shop.username, shop.secret).asked(), shop.counts);
+        CHECK(answered.steps == "i");
+        CHECK(is_balance(answered.response));
+    }
+    CHECK(shop.counts.cached_credentials == 2);
+    CHECK(shop.counts.found_credentials == 0);
+    CHECK(shop.counts.found_users == 0);
+    CHECK(shop.counts.limits_tried == 2);
+    CHECK(shop.counts.limits_taken == 0);
+
+    struct row {
+        const char* missing;
+        std::function<void(bool)> set;
+        int found_credentials, found_users, limits_taken;
+    };
+    for (const auto& each : std::vector<row>{
+             {"the credential", [&](bool there) { shop.store.is_cached = there; }, 1, 2, 1},
+             {"the quota", [&](bool there) { shop.users.quota_is_cached = there; }, 0, 2, 1},
+             {"a lease", [&](bool there) { shop.limiter.has_lease = there; }, 0, 1, 1},
+             {"the balance", [&](bool there) { shop.users.balance_is_cached = there; }, 0, 1, 0},
+         }) {
+        CAPTURE(each.missing);
+        each.set(false);
+        shop.counts = {};
+        const auto answered = serve(api, shop.balance(), shop.counts);
+        CHECK(answered.steps == "iw");
+        CHECK(is_balance(answered.response));
+        // Looked up once in the cache, asked once where that was unknown, and counted once.
+        CHECK(shop.counts.cached_credentials == 1);
+        CHECK(shop.counts.found_credentials == each.found_credentials);
+        CHECK(shop.counts.found_users == each.found_users);
+        CHECK(shop.counts.limits_taken == each.limits_taken);
+        each.set(true);
+        CHECK(serve(api, shop.balance(), shop.counts).steps == "i");
+    }
+    CHECK(is_balance(api.handle(shop.balance())));
+}
+
+TEST_CASE("a request that is judged on a worker from the start asks the store once, and counts once", "[pipeline][judge]") {
+    caching_shop shop;
+    auto api = shop.make_api();
+    const auto answer = api.handle(shop.balance());
+    CHECK(is_balance(answer));
+    CHECK(shop.counts.cached_credentials == 0);
+    CHECK(shop.counts.found_credentials == 1);
+    CHECK(shop.counts.limits_tried == 0);
+    CHECK(shop.counts.limits_taken == 1);
+    CHECK(answer.find("X-RateLimit-Remaining") == "999");
+    shop.limiter.has_lease = false;
+    shop.store.is_cached = false;
+    shop.users.quota_is_cached = false;
+    CHECK(serve(api, shop.balance(), shop.counts).response.find("X-RateLimit-Remaining") == "998");
+}
+
+TEST_CASE("a cache that changes between two stages blocks no I/O thread", "[pipeline][judge]") {
+    caching_shop shop;
+    auto api = shop.make_api();
+    // `serve` checks that no call has blocked the I/O thread.
+    SECTION("the credential is forgotten after it was looked up") {
+        shop.store.forgets_after_lookup = true;
+        CHECK(serve(api, shop.balance(), shop.counts).steps == "i");
+        CHECK(shop.counts.found_credentials == 0);
+        CHECK(serve(api, shop.balance(), shop.counts).steps == "iw");
+        CHECK(shop.counts.found_credentials == 1);
+    }
+    SECTION("the user is forgotten after their quota was looked up") {
+        shop.users.balance_is_cached = false;
+        const auto answered = serve(api, shop.balance(), shop.counts);
+        CHECK(answered.steps == "iw");
+        CHECK(is_balance(answered.response));
+        CHECK(shop.counts.found_credentials == 0);
+        CHECK(answered.response.find("X-RateLimit-Remaining") == "999");
+    }
+    SECTION("the lease is used up") {
+        shop.limiter.has_lease = false;
+        const auto answered = serve(api, shop.balance(), shop.counts);
+        CHECK(answered.steps == "iw");
+        CHECK(answered.response.find("X-RateLimit-Remaining") == "999");
+    }
+}
+
+TEST_CASE("what needs no store is answered without a worker", "[pipeline][judge]") {
+    call_counts counts;
+    instant now = from_unix_seconds(1'700'000'000);
+    blocking_directory users;
+    blocking_store store;
+    window_limiter limiter{key_capacity{64, 64}};
+    auto settings = shop_settings();
+    settings.anonymous_quota.requests = 100;
+    account_api api{settings, users, store, default_policies().with_clock(fake_clock{&now}).with_limiter(std::ref(limiter))};
+
+    const std::string some_token = "Bearer " + std::string{make_secret(secret_kind::access_token, std::array<std::byte, 32>{}).view()};
+    const auto check = [&](const char* what, sent&& request, status expected, const char* steps) {
+        CAPTURE(what);
+        const auto answered = serve(api, request.asked(), counts);
+        CHECK(answered.response.status() == expected);
+        CHECK(answered.steps == steps);
+        CHECK(answered.response.find("X-RateLimit-Limit") == "100");
+        // A response to the head alone, before the body arrives.
+        http::request head = request.asked();
+        head.body_state = body_state::pending;
+        const bool needs_body = expected == status::ok;
+        const auto from_head = serve(api, head, counts);
+        CHECK((from_head.steps.find('b') != std::string::npos) == needs_body);
+        CHECK(from_head.response.status() == expected);
+    };
+    check("no User-Agent", std::move(sent{method::get, "/v1/user/balance"}.without("User-Agent").field("Authorization", some_token)),
+          status::forbidden, "i");
+    check("two Authorization fields",
+          std::move(sent{method::get, "/v1/user/balance"}.field("Authorization", some_token).field("Authorization", some_token)),
+          status::bad_request, "i");
+    check("an unknown path", sent{method::get, "/v1/nowhere"}, status::not_found, "i");
+    check("a path outside of the API", sent{method::post, "/"}, status::not_found, "i");
+    check("an unknown service", sent{method::get, "/v1/nowhere/accounts"}, status::not_found, "i");
+    check("another method", sent{method::delete_, "/v1/user/balance"}, status::method_not_allowed, "i");
+    check("OPTIONS", sent{method::options, "/v1/user/balance"}, status::no_content, "i");
+    check("no credentials", sent{method::get, "/v1/user/balance"}, status::unauthorized, "i");
+    for (const char* malformed : {"Bearer", "Bearer a b", "Basic !!!", "Basic bm8gY29sb24=", "Digest x", "nothing"})
+        check(malformed, std::move(sent{method::get, "/v1/user/balance"}.field("Authorization", malformed)), status::unauthorized, "i");
+    check("an endpoint that asks nobody", sent{method::get, "/v1/testservice/get"}, status::ok, "i");
+    check("the description", sent{method::get, "/v1/openapi.json"}, status::ok, "i");
+    check("a body of another type",
+          std::move(sent{method::post, "/v1/testservice/post"}.body("x", "text/plain").field("Content-Length", "1")),
+          status::unsupported_media_type, "i");
+    CHECK(serve(api, sent{method::post, "/v1/testservice/post"}.too_large().asked(), counts).response.status() ==
+          status::content_too_large);
+    // The counterpart: what has to be looked up.
+    CHECK(serve(api, sent{method::get, "/v1/user/balance"}.field("Authorization", some_token).asked(), counts).steps == "iw");
+    CHECK(serve(api, sent{method::get, "/v1/nowhere"}.field("Authorization", some_token).asked(), counts).steps == "iw");
+
+    while (serve(api, sent{method::get, "/v1/nowhere"}.asked(), counts).response.status() != status::too_many_requests) {}
+    for (const char* path : {"/v1/user/balance", "/v1/nowhere", "/v1/testservice/get"}) {
+        sent request{method::post, path};
+        http::request head = request.asked();
+        head.body_state = body_state::pending;
+        const auto refused = serve(api, head, counts);
+        CHECK(refused.response.status() == status::too_many_requests);
+        CHECK(refused.steps == "i");
+    }
+}
+
+TEST_CASE("a request that its head rejects is rejected before its body, on a worker if a store must be asked", "[pipeline][judge]") {
+    caching_shop shop;
+    auto api = shop.make_api();
+    shop.store.is_cached = false;
+    const auto post = [&](const char* path, std::string_view secret, const char* type = "application/json") {
+        sent request{method::post, path};
+        request.basic(shop.username, secret).field("Content-Length", "2").field("Content-Type", type);
+        http::request head = request.asked();
+        head.body_state = body_state::pending;
+        return serve(api, head, shop.counts, "{}");
+    };
+    const auto expect = [](const handling& made, status expected, const char* steps) {
+        CHECK(made.response.status() == expected);
+        CHECK(made.steps == steps);
+    };
+    const std::string wrong = std::string{make_secret(secret_kind::personal_token, [] {
+        std::array<std::byte, 32> bytes{};
+        bytes[0] = std::byte{1};
+        return bytes;
+    }()).view()};
+    expect(post("/v1/sitesmaker/1/hooks", wrong), status::unauthorized, "iw");
+    expect(post("/v1/itemplatform/1/hooks", shop.secret), status::forbidden, "iw");
+    expect(post("/v1/nowhere", shop.secret), status::not_found, "iw");
+    expect(post("/v1/sitesmaker/1/hooks", shop.secret, "text/plain"), status::unsupported_media_type, "iw");
+    // One that is not rejected goes back for its body, and to a worker for its endpoint; it is judged once.
+    shop.counts = {};
+    expect(post("/v1/sitesmaker/1/hooks", shop.secret), status::unprocessable_content, "iwbiw");
+    CHECK(shop.counts.found_credentials == 1);
+    CHECK(shop.counts.limits_tried + shop.counts.limits_taken == 1);
+    // A path that names nothing needs no worker for its endpoint.
+    shop.store.is_cached = true;
+    expect(post("/v1/sitesmaker/01/hooks", shop.secret), status::not_found, "ibi");
+    expect(post("/v1/testservice/post", shop.secret), status::ok, "ibi");
+}
+
+TEST_CASE("what is cached rejects in place, too", "[pipeline][judge]") {
+    caching_shop shop;
+    auto api = shop.make_api();
+    const auto check = [&](sent& request, status expected, const char* steps = "i") {
+        const auto answered = serve(api, request.asked(), shop.counts);
+        CHECK(answered.response.status() == expected);
+        CHECK(answered.steps == steps);
+    };
+    const std::string unknown = "tgu_" + std::string(20, 'x');
+    check(sent{method::get, "/v1/user/balance"}.basic(shop.username, shop.secret + "x"), status::unauthorized);
+    check(sent{method::get, "/v1/user/balance"}.basic(unknown, shop.secret), status::unauthorized);
+    check(sent{method::post, "/v1/user/balance"}.basic(shop.username, shop.secret), status::method_not_allowed);
+    check(sent{method::options, "/v1/user/balance"}.basic(shop.username, shop.secret), status::no_content);
+    check(sent{method::get, "/v1/nowhere"}.basic(shop.username, shop.secret), status::not_found);
+    check(sent{method::get, "/v1/itemplatform/accounts"}.basic(shop.username, shop.secret), status::forbidden);
+    check(sent{method::get, "/v1/testservice/auth"}.basic(shop.username, shop.secret), status::ok);
+    check(sent{method::get, "/v1/sitesmaker/accounts"}.basic(shop.username, shop.secret), status::ok, "iw");
+    CHECK(shop.counts.found_credentials == 0);
+    CHECK(shop.counts.limits_taken == 0);
+
+    shop.users.people.clear();  // the user is gone
+    check(sent{method::get, "/v1/user/balance"}.basic(shop.username, shop.secret), status::unauthorized);
+    CHECK(shop.counts.found_users == 0);
+}
+
+TEST_CASE("over a store that does not block, only the limiter may need a worker", "[pipeline][judge]") {
+    caching_shop shop;
+    auto& users = static_cast<shop_directory&>(shop.users);
+    account_api api{shop_settings(), users, shop.store.rows(), shop.policies()};
+    CHECK(serve(api, shop.balance(), shop.counts).steps == "i");
+    shop.limiter.has_lease = false;
+    const auto answered = serve(api, shop.balance(), shop.counts);
+    CHECK(answered.steps == "iw");
+    CHECK(answered.response.find("X-RateLimit-Remaining") == "998");
+    account_api counts_here{shop_settings(), users, shop.store.rows(), default_policies().with_clock(fake_clock{&shop.now})};
+    STATIC_REQUIRE_FALSE(decltype(counts_here)::blocking);
+    CHECK(serve(counts_here, shop.balance(), shop.counts).steps == "i");
+    CHECK(serve(counts_here, sent{method::get, "/v1/nowhere"}.field("X", "y").asked(), shop.counts).steps == "i");
+}
+
+TEST_CASE("a use that is due is recorded on a worker, once", "[pipeline][judge]") {
+    caching_shop shop;
+    auto api = shop.make_api();
+    CHECK(serve(api, shop.balance(), shop.counts).steps == "i");
+    CHECK(shop.counts.uses_recorded == 0);
+    shop.now += std::chrono::hours{1};
+    const auto recorded = serve(api, shop.balance(), shop.counts);
+    CHECK(recorded.steps == "iw");
+    CHECK(is_balance(recorded.response));
+    CHECK(shop.counts.uses_recorded == 1);
+    CHECK(shop.counts.found_credentials == 0);
+    CHECK(serve(api, shop.balance(), shop.counts).steps == "i");
+
+    // A use that the store lost is recorded again, but not within the same second.
+    shop.now += std::chrono::hours{1};
+    shop.store.loses_uses = true;
+    CHECK(serve(api, shop.balance(), shop.counts).steps == "iw");
+    CHECK(shop.counts.uses_recorded == 2);
+    CHECK(serve(api, shop.balance(), shop.counts).steps == "i");
+    shop.now += seconds{1};
+    CHECK(serve(api, shop.balance(), shop.counts).steps == "iw");
+    CHECK(shop.counts.uses_recorded == 3);
+}
+
+TEST_CASE("an access token that has expired is refused from the cache", "[pipeline][judge]") {
+    caching_shop shop;
+    auto api = shop.make_api();
+    std::array<std::byte, 32> bytes{};
+    const auto made = make_secret(secret_kind::access_token, bytes);
+    REQUIRE(shop.store.create_access_token({ann, application_id{1}, digest_of(made),
+                                            *scope_set::parse("user:balance"), shop.now, shop.now + seconds{60}}));
+    REQUIRE(shop.store.rows().record_access_token_use(digest_of(made), shop.now));
+    sent request{method::get, "/v1/user/balance"};
+    request.bearer(made.view());
+    const auto valid = serve(api, request.asked(), shop.counts);
+    CHECK(valid.steps == "i");
+    CHECK(is_balance(valid.response));
+    shop.now += seconds{60};
+    const auto expired = serve(api, request.asked(), shop.counts);
+    CHECK(expired.steps == "i");
+    CHECK(expired.response.status() == status::unauthorized);
+    CHECK(api.handle(request.asked()).status() == status::unauthorized);
+}
+
+TEST_CASE("a store that is down is found out on a worker, and the request is not counted", "[pipeline][judge]") {
+    caching_shop shop;
+    auto api = shop.make_api();
+    shop.store.is_cached = false;
+    shop.store.is_down = true;
+    const auto failed = serve(api, shop.balance(), shop.counts);
+    CHECK(failed.steps == "iw");
+    CHECK(failed.response.status() == status::service_unavailable);
+    CHECK(failed.response.find("X-RateLimit-Remaining") == "60");
+    CHECK(shop.counts.limits_tried + shop.counts.limits_taken == 0);
+}
+
+TEST_CASE("where a part cannot answer without waiting, a worker is needed", "[pipeline][judge]") {
+    caching_shop shop;
+    const auto plain = [&] { return default_policies().with_clock(fake_clock{&shop.now}); };
+    SECTION("a limiter that always waits") {
+        account_api api{shop_settings(), shop.users, shop.store, plain().with_limiter(waiting_limiter{})};
+        CHECK(serve(api, shop.balance(), shop.counts).steps == "iw");
+    }
+    SECTION("a directory without a cache") {
+        blocking_directory users;
+        users.people = shop.users.people;
+        account_api api{shop_settings(), users, shop.store, plain()};
+        const auto answered = serve(api, shop.balance(), shop.counts);
+        CHECK(answered.steps == "iw");
+        CHECK(is_balance(answered.response));
+    }
+    SECTION("an authenticator without a lookup, but not for the tokens of others") {
+        account_api api{shop_settings(), shop.users, shop.store,
+                        plain().with_authenticators(basic_token{}, guest_pass{&shop.counts})};
+        CHECK(serve(api, shop.balance(), shop.counts).steps == "i");
+        const auto guest = serve(api, sent{method::get, "/v1/user/balance"}.field("Authorization", "Guest please").asked(), shop.counts);
+        CHECK(guest.steps == "iw");
+        CHECK(is_balance(guest.response));
+        CHECK(shop.counts.found_credentials == 1);
+        CHECK(serve(api, sent{method::get, "/v1/user/balance"}.field("Authorization", "Guest now").asked(), shop.counts)
+                  .response.status() == status::unauthorized);
+    }
+}
+
+TEST_CASE("what is thrown on a worker is answered there", "[pipeline][judge]") {
+    caching_shop shop;
+    auto api = shop.make_api();
+    shop.users.balance_is_cached = false;
+    shop.users.throws = true;
+    const auto thrown = serve(api, shop.balance(), shop.counts);
+    CHECK(thrown.steps == "iw");
+    CHECK(thrown.response.status() == status::internal_server_error);
+    CHECK(thrown.response.find("X-RateLimit-Remaining") == "999");
+}

@@ -1,0 +1,179 @@
+#include <tollgate/pipeline/detail/stages.hpp>
+
+#include <tollgate/limits/window_limiter.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <optional>
+#include <string>
+
+using namespace tollgate;
+
+namespace {
+
+struct elsewhere : unlimited {
+    static constexpr bool blocking = true;
+};
+
+struct here_or_elsewhere : elsewhere {
+    bool is_elsewhere = false;
+    [[nodiscard]] bool may_block() const noexcept { return is_elsewhere; }
+};
+
+/// Has an answer without waiting, or not; counts how often it is asked to wait.
+struct leasing_limiter {
+    static constexpr bool blocking = true;
+    bool has_lease = false;
+    int waits = 0, taken = 0;
+
+    verdict take(const limit_key& key, const quota& allowed, instant now) noexcept { return peek(key, allowed, now); }
+    verdict peek(const limit_key&, const quota& allowed, instant now) noexcept {
+        ++waits;
+        return {false, allowed.requests, 0, now};
+    }
+    std::optional<verdict> try_take(const limit_key& key, const quota& allowed, instant now) noexcept {
+        taken += has_lease ? 1 : 0;
+        return try_peek(key, allowed, now);
+    }
+    std::optional<verdict> try_peek(const limit_key&, const quota& allowed, instant now) noexcept {
+        if (!has_lease) return std::nullopt;
+        return verdict{false, allowed.requests, 0, now};
+    }
+};
+
+}  // namespace
+
+TEST_CASE("an Authorization field is a scheme and what follows its spaces", "[pipeline][authenticate]") {
+    struct row {
+        const char* value;
+        const char* scheme;
+        const char* credentials;
+    };
+    const auto each = GENERATE(row{"Basic abc", "Basic", "abc"}, row{"Basic   abc", "Basic", "abc"}, row{"Basic", "Basic", ""},
+                               row{"Basic ", "Basic", ""}, row{"", "", ""}, row{"Bearer a b", "Bearer", "a b"},
+                               row{"Bearer\tabc", "Bearer\tabc", ""});
+    const auto split = pipeline::split_authorization(each.value);
+    CHECK(split.scheme == each.scheme);
+    CHECK(split.credentials == each.credentials);
+}
+
+TEST_CASE("a path is below a root by whole segments", "[pipeline][route]") {
+    CHECK(pipeline::below("/v1", "/v1/user/balance") == "/user/balance");
+    CHECK(pipeline::below("", "/user/balance") == "/user/balance");
+    CHECK(pipeline::below("/v1", "/v1/") == "/");
+    for (const char* path : {"/v1", "/v10/user", "/V1/user", "/v2/user", "/", "", "*"}) CHECK(pipeline::below("/v1", path).empty());
+}
+
+TEST_CASE("captures follow a request whose bytes have moved", "[pipeline][route]") {
+    const std::string before = "/v1/sitesmaker/7/hooks";
+    http::request request;
+    request.target = http::target::from(before);
+    pipeline::judgement state;
+    state.route.captured = 2;
+    state.route.captures[0] = std::string_view{before}.substr(4, 10);
+    state.route.captures[1] = std::string_view{before}.substr(15, 1);
+    state.route_path = before.data();
+    const std::string after = before;
+    request.target = http::target::from(after);
+    for (int i = 0; i < 2; ++i) {
+        pipeline::relocate_captures(request, state);
+        CHECK(state.route.captures[0] == "sitesmaker");
+        CHECK(state.route.captures[0].data() == after.data() + 4);
+        CHECK(state.route.captures[1] == "7");
+        CHECK(state.route.captures[1].data() == after.data() + 15);
+    }
+}
+
+TEST_CASE("a limiter that blocks says so, and one that may says whether it does", "[pipeline][limit]") {
+    CHECK_FALSE(pipeline::limiter_may_block(unlimited{}));
+    CHECK(pipeline::limiter_may_block(elsewhere{}));
+    here_or_elsewhere chosen;
+    CHECK_FALSE(pipeline::limiter_may_block(chosen));
+    chosen.is_elsewhere = true;
+    CHECK(pipeline::limiter_may_block(chosen));
+    STATIC_REQUIRE(http::handler_blocks<here_or_elsewhere>());
+}
+
+TEST_CASE("the fields of a request that is not counted wait for no limiter", "[pipeline][limit]") {
+    const auto key = limit_key::of(ip_address::v4(192, 0, 2, 1));
+    const quota allowed{60, seconds{3600}};
+    const auto now = from_unix_seconds(1'700'000'000);
+
+    leasing_limiter limiter;
+    const auto unknown = pipeline::peek_or_unused(limiter, key, allowed, now);
+    CHECK(unknown.admitted);
+    CHECK(unknown.limit == 60);
+    CHECK(unknown.remaining == 60);
+    CHECK(unknown.resets_at == now + allowed.window);
+    elsewhere without_try_peek;
+    CHECK(pipeline::peek_or_unused(without_try_peek, key, allowed, now).remaining == 60);
+
+    limiter.has_lease = true;
+    CHECK(pipeline::peek_or_unused(limiter, key, allowed, now).remaining == 0);
+    CHECK(limiter.waits == 0);
+
+    window_limiter here{{64, 64}};
+    static_cast<void>(here.take(key, allowed, now));
+    CHECK(pipeline::peek_or_unused(here, key, allowed, now).remaining == 59);
+}
+
+TEST_CASE("a request is counted once, and on an I/O thread only where that need not wait", "[pipeline][limit]") {
+    const pipeline::default_quotas quotas{{60, seconds{3600}}, {1000, seconds{86400}}};
+    leasing_limiter limiter;
+    pipeline::judgement state;
+    CHECK_FALSE(pipeline::count_request(limiter, quotas, http::thread_kind::io, state));
+    CHECK(limiter.waits == 0);
+    CHECK(state.limit.limit == 0);
+    SECTION("on a worker") {
+        CHECK(pipeline::count_request(limiter, quotas, http::thread_kind::worker, state));
+        CHECK(limiter.waits == 1);
+    }
+    SECTION("with a lease") {
+        limiter.has_lease = true;
+        CHECK(pipeline::count_request(limiter, quotas, http::thread_kind::io, state));
+        CHECK(limiter.taken == 1);
+        CHECK(limiter.waits == 0);
+    }
+    SECTION("not at all, if a store failed") {
+        limiter.has_lease = true;
+        state.auth.fail(unavailable("down"));
+        CHECK(pipeline::count_request(limiter, quotas, http::thread_kind::io, state));
+        CHECK(limiter.taken == 0);
+        CHECK_FALSE(pipeline::check_limit(state));
+    }
+    CHECK(state.limit.limit == 60);
+}
+
+TEST_CASE("JSON's media type is known by its type and charset", "[pipeline][body]") {
+    for (const char* good : {"application/json", "APPLICATION/JSON", "application/json;charset=utf-8", "application/json ; charset=UTF-8",
+                             "application/json; charset=\"utf-8\"", "application/json;"})
+        CHECK(pipeline::is_json_media_type(good));
+    for (const char* bad : {"", "json", "application", "application/json+x", "application/jsonp", "text/json",
+                            "application/json; charset=utf-16", "application/json; version=1", "application/json charset=utf-8"})
+        CHECK_FALSE(pipeline::is_json_media_type(bad));
+}
+
+TEST_CASE("a body is judged only where one is read, its size everywhere", "[pipeline][body]") {
+    http::request request;
+    CHECK_FALSE(pipeline::check_body(request, true));
+    request.body = "{}";
+    CHECK_FALSE(pipeline::check_body(request, false));
+    CHECK(pipeline::check_body(request, true)->status == http::status::unsupported_media_type);
+    request.fields.add("Content-Type", "application/json");
+    CHECK_FALSE(pipeline::check_body(request, true));
+    request.fields.add("Content-Type", "application/json");
+    CHECK(pipeline::check_body(request, true)->status == http::status::unsupported_media_type);
+    request.body_state = http::body_state::too_large;
+    CHECK(pipeline::check_body(request, false)->status == http::status::content_too_large);
+}
+
+TEST_CASE("the type of a body is judged before it arrives, if there is one for certain", "[pipeline][body]") {
+    http::request request;
+    request.body_state = http::body_state::pending;
+    CHECK_FALSE(pipeline::check_body(request, true));  // chunked: it may be empty
+    request.fields.add("Content-Length", "2");
+    CHECK_FALSE(pipeline::check_body(request, false));
+    CHECK(pipeline::check_body(request, true)->status == http::status::unsupported_media_type);
+    request.fields.add("Content-Type", "application/json");
+    CHECK_FALSE(pipeline::check_body(request, true));
+}
