@@ -2314,7 +2314,7 @@ private:
     json_writer& raw(std::string_view token);
     [[nodiscard]] bool needs_comma() const noexcept;
     void separate();
-    void escape(std::string_view value);
+    TOLLGATE_DECL void escape(std::string_view value);
 
     [[nodiscard]] bool in_object() const noexcept { return depth_ != 0 && (objects_ >> (depth_ - 1) & 1) != 0; }
 
@@ -2419,33 +2419,6 @@ inline json_writer& json_writer::string(std::string_view value) {
     out_->push_back('"');
     named_ = false;
     return *this;
-}
-
-inline void json_writer::escape(std::string_view value) {
-    constexpr std::string_view hex = "0123456789abcdef";
-    while (!value.empty()) {
-        const char c = value.front();
-        std::size_t taken = utf8_sequence_bytes(value);
-        if (taken == 0) {
-            out_->append("\xef\xbf\xbd");  // U+FFFD for each byte that begins no character
-            taken = 1;
-        } else if (taken > 1 || detail::is_plain_json(c)) {
-            out_->append(value.substr(0, taken));
-        } else {
-            switch (c) {
-                case '"': out_->append("\\\""); break;
-                case '\\': out_->append("\\\\"); break;
-                case '\n': out_->append("\\n"); break;
-                case '\r': out_->append("\\r"); break;
-                case '\t': out_->append("\\t"); break;
-                default:
-                    out_->append("\\u00");
-                    out_->push_back(hex[static_cast<unsigned char>(c) >> 4]);
-                    out_->push_back(hex[static_cast<unsigned char>(c) & 15]);
-            }
-        }
-        value.remove_prefix(taken);
-    }
 }
 
 }  // namespace tollgate::http
@@ -10511,17 +10484,17 @@ TOLLGATE_DECL void write_oauth_page(html_writer& html, const api_settings& setti
 
 namespace tollgate::inline v0 {
 
-/// The API's documentation for people, under `{auth_url}/docs/`: a handler of its own, and where every Error object leads.
+/// The documentation for API users, under `{auth_url}/docs/`: a separate handler. Each Error object links to it.
 ///
 ///     api_documentation documentation{api.settings(), api.table()};
 ///     http::site site{http::mounted(documentation.root(), documentation), http::mounted("", api)};
 ///
-/// Beside an authorization server it has a page on OAuth more, to which the errors of that lead:
+/// With an authorization server, it also has a page on OAuth, to which OAuth errors link:
 ///
 ///     api_documentation documentation{api.settings(), api.table(), oauth.settings()};
 ///
-/// What it says of services, scopes, limits and routes is read from what the API runs with. Pages are rendered once, when
-/// it is made; after that nothing changes, so `handle` may be called from many threads at once. No page has a script.
+/// Services, scopes, limits and routes come from the API's settings and route table. All pages are rendered by the
+/// constructor, and nothing changes afterwards, so `handle` may be called from many threads at once. No page has a script.
 class api_documentation {
 public:
     /// Makes all pages from the settings and the routes; `oauth` adds those about OAuth.
@@ -10880,33 +10853,36 @@ inline keyed_hash::keyed_hash() {
 
 namespace tollgate::inline v0 {
 
-/// A table that is read from many threads at once: cut into shards that each have a lock of their own, held only while
-/// one row is looked at. A look-up allocates nothing.
+/// A hash table for reading from many threads at once: it consists of shards, each with its own lock, which is held only
+/// while one row is used. A lookup allocates nothing.
 ///
-/// `Key`: anything `keyed_hash` takes; a look-up may use another such type that compares with it.
-/// Thread rule: any thread; what is called with a row must not come back to the table.
+/// Not std::unordered_map, whose functions for two tables take longer to compile than this one and have names of more than
+/// 400 characters.
+///
+/// `Key`: anything `keyed_hash` takes; a lookup may use another such type that compares with it.
+/// Thread rule: any thread; what is called with a row must not use the table.
 template <class Key, class Row>
 class sharded_table {
 public:
-    /// What `use(const Row*)` gives; null when there is no such row. The row stays as it is until `use` returns.
+    /// Returns what `use(const Row*)` returns; null when there is no such row. The row does not change until `use` returns.
     template <class LookUp, class Use>
     auto with(const LookUp& key, Use&& use) const {
-        const probe<LookUp> sought{key, hash_(key)};
-        const shard& in = shards_[index(sought.hash)];
+        const std::size_t hash = hash_(key);
+        const shard& in = shards_[index(hash)];
         const std::scoped_lock lock{in.mutex};
-        const auto found = in.rows.find(sought);
-        return use(found == in.rows.end() ? nullptr : &found->second);
+        const node* const found = in.find(key, hash);
+        return use(found == nullptr ? nullptr : &found->row);
     }
 
     /// Calls `change(Row&)`, which throws nothing, when there is such a row. Whether there was.
     template <class LookUp, class Change>
     bool change(const LookUp& key, Change&& change) noexcept {
-        const probe<LookUp> sought{key, hash_(key)};
-        shard& in = shards_[index(sought.hash)];
+        const std::size_t hash = hash_(key);
+        shard& in = shards_[index(hash)];
         const std::scoped_lock lock{in.mutex};
-        const auto found = in.rows.find(sought);
-        if (found == in.rows.end()) return false;
-        change(found->second);
+        node* const found = in.find(key, hash);
+        if (found == nullptr) return false;
+        change(found->row);
         return true;
     }
 
@@ -10915,46 +10891,69 @@ public:
         const std::size_t hash = hash_(key);
         shard& in = shards_[index(hash)];
         const std::scoped_lock lock{in.mutex};
-        return in.rows.try_emplace(hashed_key{key, hash}, std::move(row)).second;
+        if (in.find(key, hash) != nullptr) return false;
+        auto made = std::make_unique<node>(node{key, hash, std::move(row), nullptr});
+        if (in.rows == in.buckets.size()) in.grow();
+        in.link(std::move(made));
+        ++in.rows;
+        return true;
     }
 
     /// Whether there was one.
     bool erase(const Key& key) noexcept {
-        const probe<Key> sought{key, hash_(key)};
-        shard& in = shards_[index(sought.hash)];
+        const std::size_t hash = hash_(key);
+        shard& in = shards_[index(hash)];
         const std::scoped_lock lock{in.mutex};
-        const auto found = in.rows.find(sought);
-        if (found == in.rows.end()) return false;
-        in.rows.erase(found);
+        const node* const found = in.find(key, hash);
+        if (found == nullptr) return false;
+        auto* holder = &in.buckets[in.bucket(hash)];
+        while (holder->get() != found) holder = &(*holder)->next;
+        *holder = std::exchange((*holder)->next, nullptr);
+        --in.rows;
         return true;
     }
 
 private:
-    // 64: with as many threads as a large machine has cores, two seldom meet in one shard.
+    // 64: with as many threads as a large machine has cores, two seldom use the same shard.
     static constexpr std::size_t shard_bits = 6;
+    static constexpr std::size_t buckets_min = 8;
 
-    /// Kept with its hash, and sought with it, so that each is computed once.
-    struct hashed_key {
+    struct node {
         Key key;
         std::size_t hash;
-    };
-    template <class LookUp>
-    struct probe {
-        const LookUp& key;
-        std::size_t hash;
-    };
-    struct hash_of {
-        using is_transparent = void;
-        std::size_t operator()(const auto& of) const noexcept { return of.hash; }
-    };
-    struct same_key {
-        using is_transparent = void;
-        bool operator()(const auto& a, const auto& b) const noexcept { return a.hash == b.hash && a.key == b.key; }
+        Row row;
+        std::unique_ptr<node> next;  // of the same bucket, which holds one row on average
     };
 
     struct alignas(64) shard {
         mutable std::mutex mutex;
-        std::unordered_map<hashed_key, Row, hash_of, same_key> rows;
+        std::vector<std::unique_ptr<node>> buckets;  // none, or a power of two
+        std::size_t rows = 0;
+
+        [[nodiscard]] std::size_t bucket(std::size_t hash) const noexcept { return hash & (buckets.size() - 1); }
+
+        [[nodiscard]] node* find(const auto& key, std::size_t hash) const noexcept {
+            if (buckets.empty()) return nullptr;
+            node* each = buckets[bucket(hash)].get();
+            while (each != nullptr && !(each->hash == hash && each->key == key)) each = each->next.get();
+            return each;
+        }
+
+        void link(std::unique_ptr<node> made) noexcept {
+            auto& first = buckets[bucket(made->hash)];
+            made->next = std::move(first);
+            first = std::move(made);
+        }
+
+        void grow() {
+            std::vector<std::unique_ptr<node>> before(buckets.empty() ? buckets_min : buckets.size() * 2);
+            before.swap(buckets);
+            for (auto& first : before)
+                while (first != nullptr) {
+                    auto next = std::move(first->next);
+                    link(std::exchange(first, std::move(next)));
+                }
+        }
     };
 
     /// By the upper bits; the lower ones choose the bucket.
@@ -11437,14 +11436,8 @@ class memory_store {
 public:
     static constexpr bool blocking = false;
 
-    explicit memory_store(const memory_settings& settings = {})
-        : personal_{settings.personal_tokens_max},
-          sessions_{settings.sessions_max},
-          hooks_{settings.hooks_max},
-          outbox_{settings.outbox_bytes_max, hooks_},
-          access_{settings.access_tokens_max},
-          applications_{settings.applications_max},
-          grants_{{settings.grants_max, settings.codes_max, settings.refresh_tokens_max}, applications_, access_} {}
+    TOLLGATE_DECL explicit memory_store(const memory_settings& settings = {});
+    TOLLGATE_DECL ~memory_store();
     memory_store(const memory_store&) = delete;
     memory_store& operator=(const memory_store&) = delete;
 
@@ -14446,6 +14439,39 @@ TOLLGATE_DECL result<void> check_json(std::string_view bytes) {
     detail::json_handler handler{false};
     if (!detail::read_json(bytes, handler)) return std::move(handler).error();
     return {};
+}
+
+}  // namespace tollgate::http
+
+// <tollgate/http/json_writer.ipp>
+
+namespace tollgate::inline v0::http {
+
+TOLLGATE_DECL void json_writer::escape(std::string_view value) {
+    constexpr std::string_view hex = "0123456789abcdef";
+    while (!value.empty()) {
+        const char c = value.front();
+        std::size_t taken = utf8_sequence_bytes(value);
+        if (taken == 0) {
+            out_->append("\xef\xbf\xbd");  // U+FFFD for each byte that begins no character
+            taken = 1;
+        } else if (taken > 1 || detail::is_plain_json(c)) {
+            out_->append(value.substr(0, taken));
+        } else {
+            switch (c) {
+                case '"': out_->append("\\\""); break;
+                case '\\': out_->append("\\\\"); break;
+                case '\n': out_->append("\\n"); break;
+                case '\r': out_->append("\\r"); break;
+                case '\t': out_->append("\\t"); break;
+                default:
+                    out_->append("\\u00");
+                    out_->push_back(hex[static_cast<unsigned char>(c) >> 4]);
+                    out_->push_back(hex[static_cast<unsigned char>(c) & 15]);
+            }
+        }
+        value.remove_prefix(taken);
+    }
 }
 
 }  // namespace tollgate::http
@@ -18662,41 +18688,38 @@ inline void write_authorization(html_writer& html, const api_settings& settings,
     html.add(R"(<tr><td><code>client_id</code></td><td>yes</td><td>Of the application</td></tr>
 <tr><td><code>response_type</code></td><td>yes</td><td><code>code</code></td></tr>
 <tr><td><code>scope</code></td><td>yes</td><td><a href="../scopes/">Scopes</a>, separated by commas or spaces</td></tr>
-<tr><td><code>redirect_uri</code></td><td>no</td><td>The redirect URL as it was registered, letter for letter. Required
-where none was: then any address of the website's scheme, host and port</td></tr>
+<tr><td><code>redirect_uri</code></td><td>no</td><td>The registered redirect URL, exactly as registered. Required if
+none is registered: then any URL with the website's scheme, host and port</td></tr>
 <tr><td><code>state</code></td><td>no</td><td>A random text that you keep with the user's session</td></tr>
 <tr><td><code>code_challenge</code></td><td>no</td><td><a href="#pkce">PKCE</a></td></tr>
 <tr><td><code>code_challenge_method</code></td><td>no</td><td><code>S256</code>, with a challenge</td></tr>
 )");
     end_table(html);
-    html.add(R"(<p>A registered redirect to <code>http://127.0.0.1</code> or <code>http://[::1]</code> may be asked
-for with
-any port, for programs that listen on whichever is free.</p>
-<p>The user signs in, reads who asks for what, and allows or denies it. Whoever has allowed all of these scopes to the
-application before is not asked again.</p>
+    html.add(R"(<p>For a registered redirect to <code>http://127.0.0.1</code> or <code>http://[::1]</code>, any port is
+accepted, so that a program can listen on a free one.</p>
+<p>The user signs in, reviews the request, and allows or denies it. A user who has already granted all of these scopes to
+the application is not asked again.</p>
 )");
     for (const auto& service : facts.one_page_services)
-        html.add(R"(<p>For users of {} there is a faster address, <code>{}/en/{}/oauth/</code>, with the same
-parameters:
-sign-in and consent are one page there, and the user is asked each time.</p>
+        html.add(R"(<p>For users of {}, <code>{}/en/{}/oauth/</code> takes the same parameters, combines sign-in and consent
+on one page, and asks the user each time.</p>
 )",
                  service, settings.auth_url, service);
-    html.add(R"(<h2 id="answer">2. Read the answer</h2>
-<p>The browser comes back to the redirect URL with these parameters added to its query:</p>
+    html.add(R"(<h2 id="answer">2. Read the response</h2>
+<p>The browser returns to the redirect URL with these query parameters:</p>
 )");
     begin_table(html, {"Parameter", "Value"});
-    html.add(R"(<tr><td><code>code</code></td><td>Where the user allowed it: good once, for {}</td></tr>
-<tr><td><code>error</code>, <code>error_description</code></td><td>Where there is no code: <a
+    html.add(R"(<tr><td><code>code</code></td><td>If the user allowed access: valid once, for {}</td></tr>
+<tr><td><code>error</code>, <code>error_description</code></td><td>If there is no code: <a
 href="#errors">why</a></td></tr>
-<tr><td><code>state</code></td><td>As you sent it. Stop if it is not the one you kept: somebody else began
-this</td></tr>
-<tr><td><code>iss</code></td><td><code>{}</code>. An application of several servers compares it (RFC 9207)</td></tr>
+<tr><td><code>state</code></td><td>As you sent it. If it differs from the one that you stored, stop: the response is not for your
+request</td></tr>
+<tr><td><code>iss</code></td><td><code>{}</code>. Check it if your application uses several servers (RFC 9207)</td></tr>
 )",
              describe_duration(facts.code_lifetime), settings.auth_url);
     end_table(html);
-    html.add(R"(<p>An unknown <code>client_id</code>, or a <code>redirect_uri</code> that is not the registered one,
-gets a page
-that says so, and no redirect.</p>
+    html.add(R"(<p>For an unknown <code>client_id</code> or an unregistered <code>redirect_uri</code>, the user sees an error
+page and is not redirected.</p>
 )");
 }
 
@@ -18707,23 +18730,22 @@ inline void write_tokens(html_writer& html, const api_settings& settings, const 
   -d grant_type=authorization_code -d code="$CODE"</code></pre>
 <pre class="answer" tabindex="0"><code>&#123;"access_token": "tga_...", "expires_in": {}, "token_type": "bearer",
  "scope": "{}", "refresh_token": "tgr_..."&#125;</code></pre>
-<p>The parameters come as a form or as a JSON object, the client's credentials in it or as HTTP Basic. A
-<code>redirect_uri</code> may be left out; one that is sent must equal the one to which the browser came back.
-<code>state</code> is not looked at here.</p>
-<p>A wrong client secret leaves the code usable. A code that comes a second time takes back the tokens that it was
-exchanged for.</p>
-<p>Use the access token as <a href="../authentication/#access-tokens">Authentication</a> tells.</p>
+<p>Send the parameters as a form or as a JSON object, and the client credentials in it or as HTTP Basic.
+<code>redirect_uri</code> is optional; if you send it, it must be the URL to which the browser returned.
+<code>state</code> is ignored here.</p>
+<p>A wrong client secret does not use up the code. If a code is sent twice, the tokens that it was exchanged for are
+revoked.</p>
+<p>Use the access token as described in <a href="../authentication/#access-tokens">Authentication</a>.</p>
 <h2 id="refresh">4. Get another access token</h2>
 <pre tabindex="0"><code>curl {}/user/oauth_token/ \
   -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" \
   -d grant_type=refresh_token -d refresh_token="$REFRESH_TOKEN"</code></pre>
-<p>The answer is the same without a <code>refresh_token</code>: yours stays good. <code>scope</code> may be added to
-get a
-token that can do less.</p>
+<p>The response is the same, without a <code>refresh_token</code>: yours stays valid. Add <code>scope</code> to get a
+token with fewer scopes.</p>
 )",
              settings.auth_url, facts.access_token_lifetime.count(), balance_scope, settings.auth_url);
-    html.add("<h2 id=\"lifetimes\">How long things last</h2>\n");
-    begin_table(html, {"What", "Good for"});
+    html.add("<h2 id=\"lifetimes\">Lifetimes</h2>\n");
+    begin_table(html, {"Credential", "Valid for"});
     html.add(R"(<tr><th scope="row">Code</th><td>{}, once</td></tr>
 <tr><th scope="row">Access token</th><td>{}, as <code>expires_in</code> says</td></tr>
 <tr><th scope="row">Refresh token</th><td>{} from its last use on, {} at the most</td></tr>
@@ -18731,8 +18753,7 @@ token that can do less.</p>
              describe_duration(facts.code_lifetime), describe_duration(facts.access_token_lifetime),
              describe_duration(facts.refresh_token_lifetime), describe_duration(facts.refresh_token_end));
     end_table(html);
-    html.add(R"(<p>All of them end at once when the user takes back what they allowed, and when the application is
-deleted.</p>
+    html.add(R"(<p>All of them become invalid immediately when the user revokes access or the application is deleted.</p>
 )");
 }
 
@@ -18740,21 +18761,20 @@ inline void write_more(html_writer& html, const api_settings& settings) {
     html.add(R"(<h2 id="pkce">PKCE</h2>
 <p>Send the base64url of a SHA-256 of a random text as <code>code_challenge</code> with the authorization request,
 and the
-text itself as <code>code_verifier</code> with the exchange (RFC 7636). A code that was asked for with a challenge is
-worth nothing without the verifier, and one without a challenge is not exchanged with a verifier.</p>
+text itself as <code>code_verifier</code> with the exchange (RFC 7636). A code that was requested with a
+challenge needs the verifier; one that was requested without a challenge is refused with a verifier.</p>
 <h2 id="revocation">Revocation</h2>
 <pre tabindex="0"><code>curl {}/user/oauth_revoke/ \
   -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" -d token="$REFRESH_TOKEN"</code></pre>
-<p>Takes back a token of the application (RFC 7009). A refresh token takes along the access tokens that came with it.
-The
-answer is 200 and <code>&#123;&#125;</code> whether there was such a token or not.</p>
+<p>Revokes a token of the application (RFC 7009). Revoking a refresh token also revokes the access tokens issued with it.
+The response is 200 and <code>&#123;&#125;</code> whether or not the token existed.</p>
 )",
              settings.auth_url);
 }
 
 inline void write_failures(html_writer& html, std::string_view auth_url) {
     html.add(R"(<h2 id="errors">Errors</h2>
-<p>The token endpoint answers with the members of RFC 6749 and those of every <a href="../errors/">Error object</a>:</p>
+<p>Errors of the token endpoint have the members of RFC 6749 and those of every <a href="../errors/">Error object</a>:</p>
 <pre class="answer" tabindex="0"><code>&#123;"error": "invalid_grant", "error_description": "...",
  "message": "...", "documentation_url": "{}/docs/oauth/"&#125;</code></pre>
 )",
@@ -18766,9 +18786,9 @@ inline void write_failures(html_writer& html, std::string_view auth_url) {
         std::string_view meaning;
     };
     constexpr row rows[] = {
-        {"invalid_request", "both", "A parameter is missing, comes twice, or will not do; the description names it."},
-        {"invalid_scope", "both", "A scope that there is not; on a refresh, one more than was granted."},
-        {"access_denied", "redirect", "The user denied it."},
+        {"invalid_request", "both", "A parameter is missing, repeated or invalid; the description names it."},
+        {"invalid_scope", "both", "An unknown scope or, on a refresh, a scope that was not granted."},
+        {"access_denied", "redirect", "The user denied access."},
         {"unsupported_response_type", "redirect", "Only code is supported."},
         {"invalid_client", "401", "No application has this client_id and client_secret."},
         {"invalid_grant", "400", "A code or refresh token that is unknown, expired, used, revoked or another's; "
@@ -18776,7 +18796,7 @@ inline void write_failures(html_writer& html, std::string_view auth_url) {
                                  "again."},
         {"unsupported_grant_type", "400", "Only authorization_code and refresh_token are supported."},
         {"temporarily_unavailable", "both, 503", "Try again in a moment."},
-        {"server_error", "both, 500", "A mistake on our side."},
+        {"server_error", "both, 500", "An error on our side."},
     };
     begin_table(html, {"error", "Comes as", "Meaning"});
     for (const row& each : rows)
@@ -18784,13 +18804,11 @@ inline void write_failures(html_writer& html, std::string_view auth_url) {
 )",
                  each.code, each.code, each.where, each.meaning);
     end_table(html);
-    html.add(R"(<p>Redirects and the token endpoint share codes where the table says both; without another status
-they are
-<strong>400</strong> at the token endpoint.</p>
+    html.add(R"(<p>The token endpoint uses status <strong>400</strong> unless the table says otherwise.</p>
 <h2 id="limits">Limits</h2>
-<p>Exchanges and refreshes are not counted. Wrong client credentials are, in the <a href="../rate-limits/">window</a>
-of the
-client's address: where it is empty, more of them are a <strong>429</strong>, and right ones still get through.</p>
+<p>Exchanges and refreshes are not counted. Wrong client credentials count against the <a href="../rate-limits/">rate
+limit</a> of the client's address. When it is exceeded, wrong credentials get a <strong>429</strong>, and valid ones still
+work.</p>
 )");
 }
 
@@ -18798,19 +18816,18 @@ client's address: where it is empty, more of them are a <strong>429</strong>, an
 
 TOLLGATE_DECL void write_oauth_page(html_writer& html, const api_settings& settings, const oauth_facts& facts) {
     html.add(R"(<h1>OAuth 2.0</h1>
-<p class="lead">An application reaches the accounts of users who let it in, and never sees a password: the authorization
-code grant of RFC 6749.</p>
+<p class="lead">Applications use the authorization code grant of RFC 6749 to access users' accounts without seeing their
+passwords.</p>
 <dl class="facts">
 <dt>Authorization page</dt><dd><code>{}/en/user/oauth/</code></dd>
 <dt>Token endpoint</dt><dd><code>{}/user/oauth_token/</code></dd>
 <dt>Revocation</dt><dd><code>{}/user/oauth_revoke/</code></dd>
-<dt>For machines</dt><dd><a href="{}/.well-known/oauth-authorization-server">Metadata, RFC 8414</a></dd>
+<dt>Metadata</dt><dd><a href="{}/.well-known/oauth-authorization-server">RFC 8414</a></dd>
 </dl>
 <h2 id="register">Register the application</h2>
-<p>In your account's settings, under <a href="{}/en/user/settings/applications/">Applications</a>. A name and a
-website are
-required, a redirect URL is wise. You get a client id and a client secret; the secret is shown once, and belongs on a
-server, not into a program that others can read.</p>
+<p>Go to your account's settings, under <a href="{}/en/user/settings/applications/">Applications</a>. A name and a website are
+required; a redirect URL is recommended. You get a client id and a client secret. The secret is shown once; keep it on a
+server, never in a program that you distribute.</p>
 )",
              settings.auth_url, settings.auth_url, settings.auth_url, settings.auth_url, settings.auth_url);
     detail::write_authorization(html, settings, facts);
@@ -18827,7 +18844,7 @@ namespace tollgate::inline v0::manual {
 
 class page_writer;
 
-/// One page: where it is, what it is called, and how the overview leads to it.
+/// One page: its address, its title, and its summary on the overview.
 struct page_entry {
     std::string_view slug;  ///< `{auth_url}/docs/{slug}/`; empty for the overview
     std::string_view title;
@@ -18835,14 +18852,14 @@ struct page_entry {
     void (page_writer::*write)();
 };
 
-/// Renders whole pages. Every text that is no literal is escaped, for settings and tables are the integrator's.
+/// Renders pages. All text from settings and route tables is escaped.
 class page_writer {
 public:
     page_writer(const api_settings& settings, const route_table& routes,
                 const std::optional<oauth_facts>& oauth, std::string_view root)
         : settings_{settings}, routes_{routes}, oauth_{oauth}, root_{root} {}
 
-    /// Whether what the page is about is served.
+    /// False for the OAuth page when the API has no authorization server.
     [[nodiscard]] bool has(const page_entry& page) const noexcept {
         return oauth_.has_value() || page.write != &page_writer::write_oauth;
     }
@@ -18886,15 +18903,15 @@ private:
 
 /// All pages in the order of the navigation. The slugs are those of `pipeline::topic`, `oauth`, and a few more.
 inline constexpr std::array page_entries = {
-    page_entry{"", "Overview", "What the API is, and a first request.", &page_writer::write_overview},
-    page_entry{"requests", "Requests", "Addresses, header fields, bodies and formats.", &page_writer::write_requests},
+    page_entry{"", "Overview", "What the API does, and a first request.", &page_writer::write_overview},
+    page_entry{"requests", "Requests", "URLs, header fields, bodies and formats.", &page_writer::write_requests},
     page_entry{"authentication", "Authentication", "Personal API tokens and OAuth access tokens.", &page_writer::write_authentication},
     page_entry{"oauth", "OAuth", "How users let an application in.", &page_writer::write_oauth},
     page_entry{"scopes", "Scopes", "What a token may do.", &page_writer::write_scopes},
-    page_entry{"rate-limits", "Rate limits", "How much may be asked, and how to keep count.", &page_writer::write_rate_limits},
-    page_entry{"errors", "Errors", "Every status, and what to do about it.", &page_writer::write_errors},
-    page_entry{"webhooks", "Webhooks", "Creating, listing and deleting them.", &page_writer::write_webhooks},
-    page_entry{"endpoints", "Endpoints", "Every path with its parameters and examples.", &page_writer::write_endpoints},
+    page_entry{"rate-limits", "Rate limits", "How many requests you can send, and how to track them.", &page_writer::write_rate_limits},
+    page_entry{"errors", "Errors", "Status codes and how to handle them.", &page_writer::write_errors},
+    page_entry{"webhooks", "Webhooks", "Creating, listing, deleting and receiving webhooks.", &page_writer::write_webhooks},
+    page_entry{"endpoints", "Endpoints", "All paths with parameters and examples.", &page_writer::write_endpoints},
 };
 
 }  // namespace tollgate::manual
@@ -19000,7 +19017,7 @@ namespace tollgate::inline v0 {
 
 namespace manual {
 
-// The pages are the same for everybody, so anyone may keep them for a while; nothing but our own sheet is ever loaded.
+// The pages are the same for all clients, so caches may keep them. They load nothing but our style sheet.
 inline constexpr std::string_view page_field_lines =
     "Content-Type: text/html; charset=utf-8\r\n"
     "Cache-Control: public, max-age=300\r\n"
@@ -19032,15 +19049,15 @@ TOLLGATE_DECL api_documentation::api_documentation(const api_settings& settings,
         pages_.push_back({std::move(path), manual::page_field_lines, writer.write(each)});
     }
     pages_.push_back({root_ + "/style.css", manual::style_field_lines, std::string{manual::style_sheet}});
-    not_found_ = writer.write_error("Not found", "There is no such page. The list beside this text leads to those there are.");
-    method_not_allowed_ = writer.write_error("Method not allowed", "These pages can only be read: with GET, or with HEAD.");
+    not_found_ = writer.write_error("Page not found", "This page does not exist. Use the navigation to find the other pages.");
+    method_not_allowed_ = writer.write_error("Method not allowed", "Documentation pages support GET and HEAD only.");
 }
 
 TOLLGATE_DECL void api_documentation::handle(const http::request& asked, http::response& out) const noexcept {
     try {
         answer(asked, out);
     } catch (...) {
-        // Only the heap throws here: without it there is a status, and nothing to say it with.
+        // Out of memory: the status alone is left.
         out.clear();
         out.set_status(http::status::internal_server_error);
     }
@@ -20974,6 +20991,23 @@ TOLLGATE_DECL void sessions::remove(const digest& cookie) noexcept {
 }
 
 }  // namespace tollgate::memory
+
+// <tollgate/store/memory.ipp>
+
+namespace tollgate::inline v0 {
+
+TOLLGATE_DECL memory_store::memory_store(const memory_settings& settings)
+    : personal_{settings.personal_tokens_max},
+      sessions_{settings.sessions_max},
+      hooks_{settings.hooks_max},
+      outbox_{settings.outbox_bytes_max, hooks_},
+      access_{settings.access_tokens_max},
+      applications_{settings.applications_max},
+      grants_{{settings.grants_max, settings.codes_max, settings.refresh_tokens_max}, applications_, access_} {}
+
+TOLLGATE_DECL memory_store::~memory_store() = default;
+
+}  // namespace tollgate
 
 // <tollgate/server/server.ipp>
 
@@ -23411,7 +23445,7 @@ TOLLGATE_DECL void page_writer::begin_page(std::string_view slug, std::string_vi
 TOLLGATE_DECL void page_writer::end_page() {
     html_.add(R"(</main>
 </div>
-<footer><p>Made from the API's own settings and routes.</p></footer>
+<footer><p>Generated from the API's settings and routes.</p></footer>
 </body>
 </html>
 )");
@@ -23419,21 +23453,20 @@ TOLLGATE_DECL void page_writer::end_page() {
 
 TOLLGATE_DECL void page_writer::write_overview() {
     html_.add(R"(<h1>Account API</h1>
-<p class="lead">An HTTP API in JSON that gives programs access to the accounts that people have at several products.
-Each product is called a service.</p>
+<p class="lead">A JSON API over HTTP that gives programs access to users' accounts at several services.</p>
 <dl class="facts">
-<dt>Address</dt><dd><code>{}</code></dd>
+<dt>Base URL</dt><dd><code>{}</code></dd>
 <dt>Services</dt><dd>)",
               settings_.base_url);
     for (const service& each : settings_.services.services()) html_.add("<code>{}</code> ", each.name.view());
     html_.add(R"(</dd>
-<dt>Without credentials</dt><dd>{}, for a client's address</dd>
-<dt>With credentials</dt><dd>{}, for a user</dd>
+<dt>Without credentials</dt><dd>{} per client address</dd>
+<dt>With credentials</dt><dd>{} per user</dd>
 )",
               describe(settings_.anonymous_quota), describe(settings_.user_quota));
     const auto is_description = [](const route& each) { return each.path == "/openapi.json"; };
     if (find_route(is_description) != nullptr)
-        html_.add(R"(<dt>For machines</dt><dd><a href="{}/openapi.json">OpenAPI 3.1</a></dd>
+        html_.add(R"(<dt>Description</dt><dd><a href="{}/openapi.json">OpenAPI 3.1</a></dd>
 )",
                   settings_.base_url);
     html_.add("</dl>\n");
@@ -23443,19 +23476,19 @@ Each product is called a service.</p>
                !is_description(each);
     };
     if (const auto* open = find_route([&](const auto& each) { return is_plain(each, access_rule::kind::open); })) {
-        html_.add("<h2>A first request</h2>\n<p>This one needs no credentials:</p>\n");
+        html_.add("<h2>A first request</h2>\n<p>This request needs no credentials:</p>\n");
         write_curl(*open);
         write_example(open->notes.success_body);
     }
     if (const auto* own = find_route([&](const auto& each) { return is_plain(each, access_rule::kind::scope); })) {
-        html_.add(R"(<p>This one needs a <a href="{}/authentication/">personal API token</a>:</p>
+        html_.add(R"(<p>This request needs a <a href="{}/authentication/">personal API token</a>:</p>
 )",
                   root_);
         write_curl(*own);
         write_example(own->notes.success_body);
     }
 
-    html_.add("<h2>Read on</h2>\n<ul class=\"cards\">\n");
+    html_.add("<h2>More</h2>\n<ul class=\"cards\">\n");
     for (const auto& each : page_entries)
         if (!each.slug.empty() && has(each))
             html_.add(R"(<li><a href="{}/{}/"><strong>{}</strong><span>{}</span></a></li>
@@ -23466,60 +23499,60 @@ Each product is called a service.</p>
 
 TOLLGATE_DECL void page_writer::write_requests() {
     html_.add(R"(<h1>Requests</h1>
-<p class="lead">JSON both ways, over HTTP/1.1.</p>
-<h2 id="address">Address</h2>
-<p>Every path begins with <code>{}</code>. Its last part is the version, which grows only by additions: ignore members
-that you do not know.</p>
-<p>Paths are exact. A slash at the end, an empty segment or a percent-encoded character make another path, and that is
-a <strong>404</strong>.</p>
+<p class="lead">Requests and responses are JSON over HTTP/1.1.</p>
+<h2 id="address">Base URL</h2>
+<p>All URLs begin with <code>{}</code>. The last part is the version. New members can be added to a version at any time:
+ignore members that you do not know.</p>
+<p>Paths must match exactly. A trailing slash, an empty segment or a percent-encoded character leads to a
+<strong>404</strong>.</p>
 <h2 id="user-agent">User-Agent</h2>
-<p>Every request carries a <code>User-Agent</code> field that names the program, best with a way to reach whoever runs
-it. Without one, or with an empty one, the answer is <strong>403</strong>.</p>
+<p>Every request must have a <code>User-Agent</code> field that names your program; please include contact
+information. A request with no or an empty User-Agent gets a <strong>403</strong>.</p>
 <pre tabindex="0"><code>User-Agent: inventory-sync/2.1 (ops@example.com)</code></pre>
 )",
               settings_.base_url);
     html_.add(R"(<h2 id="bodies">Bodies</h2>
-<p>What is no part of the path goes into the query of a GET request, and into the body of any other: one JSON object,
-with <code>Content-Type: application/json</code>.</p>
+<p>GET requests take parameters in the query. All others take one JSON object as the body, with
+<code>Content-Type: application/json</code>.</p>
 <ul>
-<li>Another media type is a <strong>415</strong>. A body over the server's bound, usually {} KiB, is a
+<li>Any other media type gets a <strong>415</strong>. A body above the server's limit, usually {} KiB, gets a
 <strong>413</strong>.</li>
-<li>What is no JSON object in UTF-8 is a <strong>400</strong>. So are a member that comes twice, bytes behind the
+<li>A body that is not a JSON object in UTF-8 gets a <strong>400</strong>. So do duplicate members, bytes after the
 object, and nesting deeper than {}.</li>
-<li>A member that is missing, null, of another type or of a value that will not do is a <strong>422</strong>; its
-message names the member. Members that the API does not know are ignored.</li>
+<li>A missing or invalid member gets a <strong>422</strong>; the message names the member. Unknown members are
+ignored.</li>
 </ul>
 )",
               limits::body_bytes_default / 1024, limits::json_depth_max);
     html_.add("<h2 id=\"formats\">Formats</h2>\n");
-    begin_table(html_, {"What", "How"});
-    html_.add(R"(<tr><th scope="row">Moments</th><td>ISO 8601 in UTC, to the second:
+    begin_table(html_, {"Value", "Format"});
+    html_.add(R"(<tr><th scope="row">Times</th><td>ISO 8601 in UTC, to the second:
 <code>2026-11-21T09:30:00Z</code></td></tr>
-<tr><th scope="row">Money</th><td>A JSON number with exactly the digits that are meant. Read it as a decimal: a binary
-float rounds it.</td></tr>
-<tr><th scope="row">Currencies</th><td>Three letters of ISO 4217</td></tr>
+<tr><th scope="row">Money</th><td>A JSON number with exact digits. Parse it as a decimal: a binary float would round
+it.</td></tr>
+<tr><th scope="row">Currencies</th><td>ISO 4217 codes</td></tr>
 <tr><th scope="row">Ids</th><td>Integers from 1 to 9223372036854775807</td></tr>
-<tr><th scope="row">Lists</th><td>Whole, as a bare array; <code>[]</code> when there is nothing</td></tr>
+<tr><th scope="row">Lists</th><td>A complete array, which may be empty</td></tr>
 )");
     end_table(html_);
     html_.add(R"(<h2 id="methods">Methods</h2>
-<p>HEAD gets what GET gets, without the body. OPTIONS gets 204 and an <code>Allow</code> field. A known path with any
-other method is a <strong>405</strong>, with the same field.</p>
+<p>HEAD works wherever GET does. OPTIONS returns 204 with an <code>Allow</code> field. Any other method that a path does
+not support gets a <strong>405</strong> with the same field.</p>
 )");
 }
 
 TOLLGATE_DECL void page_writer::write_authentication() {
     html_.add(R"(<h1>Authentication</h1>
-<p class="lead">A request says who is calling in one <code>Authorization</code> field.</p>
+<p class="lead">Send credentials in one <code>Authorization</code> field.</p>
 )");
-    begin_table(html_, {"Credentials", "Reach", "Sent as"});
+    begin_table(html_, {"Credentials", "Access to", "Sent as"});
     html_.add(R"(<tr><th scope="row">Personal API token</th><td>Its owner's accounts</td><td>HTTP Basic: the token
 username, and the token secret as the password</td></tr>
-<tr><th scope="row">OAuth access token</th><td>The accounts of the user who let the application in</td>
+<tr><th scope="row">OAuth access token</th><td>The accounts of the user who authorized the application</td>
 <td><code>Authorization: Bearer</code> and the token</td></tr>
 )");
     end_table(html_);
-    html_.add(R"(<p>Without credentials, open paths still answer, within a <a href="{}/rate-limits/">lower
+    html_.add(R"(<p>Public endpoints work without credentials, within a <a href="{}/rate-limits/">lower
 limit</a>.</p>
 )",
               root_);
@@ -23530,26 +23563,26 @@ limit</a>.</p>
     });
     const auto address = settings_.base_url + (own == nullptr ? std::string{} : std::string{own->path});
     html_.add(R"(<h2 id="personal-tokens">Personal API tokens</h2>
-<p>A token has a username and a secret. The secret is shown once, when the token is made. It works like a password:
-keep it out of source code and logs.</p>
+<p>A token has a username and a secret. The secret is shown once, when the token is created. Treat it like a
+password: keep it out of source code and logs.</p>
 <pre tabindex="0"><code>curl -u "$TOKEN_USERNAME:$TOKEN_SECRET" {}</code></pre>
 <h2 id="access-tokens">OAuth access tokens</h2>
-<p>An access token works until its <code>expires_in</code> seconds are over, or until the user takes it back.</p>
+<p>An access token is valid for <code>expires_in</code> seconds, or until the user revokes access.</p>
 <pre tabindex="0"><code>curl -H "Authorization: Bearer $ACCESS_TOKEN" {}</code></pre>
 )",
               address, address);
     if (oauth_)
-        html_.add(R"(<p>How an application gets one: <a href="{}/oauth/">OAuth</a>.</p>
+        html_.add(R"(<p>How to get one: <a href="{}/oauth/">OAuth</a>.</p>
 )",
                   root_);
-    html_.add(R"(<h2 id="refusals">When nobody is let in</h2>
-<p>Missing credentials where some are needed, and bad ones on any path, are a <strong>401</strong>. Its
-<code>WWW-Authenticate</code> fields name the schemes; <code>error="invalid_token"</code> says that credentials were
-sent, and are unknown, revoked or expired.</p>
+    html_.add(R"(<h2 id="refusals">Failed authentication</h2>
+<p>A request gets a <strong>401</strong> if required credentials are missing, or if credentials are invalid, on any path.
+The <code>WWW-Authenticate</code> fields name the schemes; <code>error="invalid_token"</code> means that the credentials
+are unknown, revoked or expired.</p>
 <ul>
-<li>The scheme is read in any case, the credentials exactly.</li>
-<li>A personal token as Bearer, or an access token as Basic, lets nobody in.</li>
-<li>Two <code>Authorization</code> fields are a <strong>400</strong>. Credentials in the address are ignored.</li>
+<li>The scheme is not case-sensitive; the credentials are.</li>
+<li>A personal token works with Basic only, an access token with Bearer only.</li>
+<li>Two <code>Authorization</code> fields get a <strong>400</strong>. Credentials in the URL are ignored.</li>
 </ul>
 )");
 }
@@ -23560,7 +23593,7 @@ TOLLGATE_DECL void page_writer::write_oauth() {
 
 TOLLGATE_DECL void page_writer::write_scopes() {
     html_.add(R"(<h1>Scopes</h1>
-<p class="lead">Scopes say what a token may do, whichever kind of token it is.</p>
+<p class="lead">Scopes limit what a token can do. They apply to both kinds of tokens.</p>
 )");
     begin_table(html_, {"Scope", "Grants"});
     const auto write_row = [this](std::string_view scope, const std::string& grants) {
@@ -23573,9 +23606,9 @@ TOLLGATE_DECL void page_writer::write_scopes() {
         write_row(each.write_scope, "Reading and changing the user's " + name + " accounts");
     }
     end_table(html_);
-    html_.add(R"(<p>A service's scope covers its read scope. No scope covers anything of another service, and
-<code>{}</code> is covered by itself alone.</p>
-<h2 id="needed">What needs which</h2>
+    html_.add(R"(<p>A service's scope includes its read scope. No scope gives access to another service, and no other scope includes
+<code>{}</code>.</p>
+<h2 id="needed">Required scopes</h2>
 )",
               balance_scope);
     begin_table(html_, {"Endpoint", "Needs"});
@@ -23585,8 +23618,8 @@ TOLLGATE_DECL void page_writer::write_scopes() {
         html_.add("</td></tr>\n");
     }
     end_table(html_);
-    html_.add(R"(<h2 id="refusals">When scopes do not reach</h2>
-<p>The answer is a <strong>403</strong>; its <code>WWW-Authenticate</code> field names what is missing:
+    html_.add(R"(<h2 id="refusals">Missing scopes</h2>
+<p>The response is a <strong>403</strong>; its <code>WWW-Authenticate</code> field names the missing scope:
 <code>error="insufficient_scope", scope="..."</code>. A 403 without that field is about the
 <a href="{}/requests/#user-agent">User-Agent</a>.</p>
 )",
@@ -23595,51 +23628,48 @@ TOLLGATE_DECL void page_writer::write_scopes() {
 
 TOLLGATE_DECL void page_writer::write_rate_limits() {
     html_.add(R"(<h1>Rate limits</h1>
-<p class="lead">Every answer tells how much is left. A program that reads it never has to guess.</p>
+<p class="lead">Every response says how many requests are left.</p>
 )");
     begin_table(html_, {"Requests", "Limit", "Counted for"});
-    html_.add(R"(<tr><th scope="row">With credentials</th><td>{}</td><td>The user, whichever of their tokens is
-used</td></tr>
-<tr><th scope="row">Without, or with bad ones</th><td>{}</td><td>The client's address; an IPv6 address by its
+    html_.add(R"(<tr><th scope="row">With credentials</th><td>{}</td><td>The user, across all tokens</td></tr>
+<tr><th scope="row">Without or with invalid credentials</th><td>{}</td><td>The client's address; an IPv6 address by its
 /64</td></tr>
 )",
               describe(settings_.user_quota), describe(settings_.anonymous_quota));
     end_table(html_);
-    html_.add(R"(<p>The operator can give a user a higher limit; it counts at once.</p>
+    html_.add(R"(<p>The operator can raise the limit of a user; the change takes effect immediately.</p>
 <h2 id="windows">Windows</h2>
-<p>A window begins with the first request that is counted, and ends after its length: then the whole limit is there
-again. A request that is refused for the limit is not counted. Every other one is, also when it is refused for
-something else.</p>
+<p>A window begins with the first request. When it ends, the full limit is available again. Requests that exceed the
+limit are not counted. All others are, including those that fail for another reason.</p>
 <h2 id="fields">Fields</h2>
 )");
     begin_table(html_, {"Field", "Meaning"});
     html_.add(R"(<tr><td><code>X-RateLimit-Limit</code></td><td>Requests permitted in the window</td></tr>
 <tr><td><code>X-RateLimit-Remaining</code></td><td>Requests left in it</td></tr>
-<tr><td><code>X-RateLimit-Reset</code></td><td>When it ends; sent exactly when none is left, so with the last answer,
-too</td></tr>
+<tr><td><code>X-RateLimit-Reset</code></td><td>When the window ends; sent only when no requests are left</td></tr>
 <tr><td><code>Retry-After</code></td><td>Seconds to wait, with a 429</td></tr>
 )");
     end_table(html_);
-    html_.add(R"(<h2 id="exceeded">When none is left</h2>
+    html_.add(R"(<h2 id="exceeded">Exceeded limits</h2>
 <pre tabindex="0"><code>HTTP/1.1 429 Too Many Requests
 X-RateLimit-Limit: {}
 X-RateLimit-Remaining: 0
 X-RateLimit-Reset: 2026-11-21T10:00:00Z
 Retry-After: 1740</code></pre>
-<p>Wait until then. Asking sooner gets the same answer.</p>
+<p>Wait until the window ends before you send another request.</p>
 )",
               settings_.anonymous_quota.requests);
 }
 
 TOLLGATE_DECL void page_writer::write_errors() {
     html_.add(R"(<h1>Errors</h1>
-<p class="lead">Every answer of 400 and above carries one object.</p>
+<p class="lead">Every response with a status of 400 or above has a JSON body.</p>
 <pre tabindex="0"><code>&#123;
   "message": "Not Found",
   "documentation_url": "{}/docs/errors/"
 &#125;</code></pre>
-<p>The message is for people, and may be worded better tomorrow; let programs go by the status. The address leads to
-the page that explains the matter.</p>
+<p>The message is for people and may change; programs should use the status. The URL links to the page that explains the
+error.</p>
 <h2 id="statuses">Statuses</h2>
 )",
               settings_.auth_url);
@@ -23649,20 +23679,20 @@ the page that explains the matter.</p>
         std::string_view meaning;
     };
     constexpr row rows[] = {
-        {http::status::bad_request, "HTTP or JSON that breaks a rule, or two Authorization fields. Mend the program."},
-        {http::status::unauthorized, "No credentials where some are needed, or some that let nobody in."},
-        {http::status::forbidden, "No User-Agent, or a token whose scopes do not reach; see WWW-Authenticate."},
-        {http::status::not_found, "Not there, or not the caller's. The two look the same on purpose."},
-        {http::status::method_not_allowed, "The path is known, and does not answer to this method; see Allow."},
+        {http::status::bad_request, "Malformed HTTP or JSON, or two Authorization fields. Fix the request before you send it again."},
+        {http::status::unauthorized, "Credentials are missing or invalid."},
+        {http::status::forbidden, "The User-Agent is missing, or the token lacks a scope; see WWW-Authenticate."},
+        {http::status::not_found, "The resource does not exist, or belongs to another user."},
+        {http::status::method_not_allowed, "The path does not support this method; see Allow."},
         {http::status::request_timeout, "The request did not arrive in time."},
         {http::status::content_too_large, "The body is too large."},
-        {http::status::uri_too_long, "The address is too long."},
+        {http::status::uri_too_long, "The URL is too long."},
         {http::status::unsupported_media_type, "The body is not application/json."},
-        {http::status::unprocessable_content, "A member of the body will not do; the message names it."},
-        {http::status::too_many_requests, "The rate limit is exceeded; wait as long as Retry-After says."},
-        {http::status::header_fields_too_large, "The header fields are too many or too long."},
-        {http::status::internal_server_error, "A mistake on our side. Whether it had an effect is not certain."},
-        {http::status::service_unavailable, "Overloaded, or a part is down; try again after Retry-After."},
+        {http::status::unprocessable_content, "A member of the body is missing or invalid; the message names it."},
+        {http::status::too_many_requests, "The rate limit is exceeded; wait for the seconds in Retry-After."},
+        {http::status::header_fields_too_large, "There are too many header fields, or they are too long."},
+        {http::status::internal_server_error, "An error on our side. The request may or may not have taken effect."},
+        {http::status::service_unavailable, "Temporarily overloaded or unavailable; try again after Retry-After."},
     };
     begin_table(html_, {"Status", "Meaning"});
     for (const row& each : rows) {
@@ -23676,7 +23706,7 @@ the page that explains the matter.</p>
 
 TOLLGATE_DECL void page_writer::write_webhooks() {
     html_.add(R"(<h1>Webhooks</h1>
-<p class="lead">A webhook ties one event of an account to an address of yours.</p>
+<p class="lead">A webhook sends one kind of event of an account to your URL.</p>
 <h2 id="events">Events</h2>
 )");
     begin_table(html_, {"Service", "Events"});
@@ -23696,42 +23726,42 @@ TOLLGATE_DECL void page_writer::write_webhooks() {
     }
 
     html_.add(R"(<h2 id="secret">The secret</h2>
-<p>The answer that creates a webhook carries its signing secret in <code>X-Hook-Secret</code>. No other answer does:
-keep it.</p>
+<p>The response that creates a webhook has its signing secret in <code>X-Hook-Secret</code>. Store it: it is not shown
+again.</p>
 <h2 id="rules">Rules</h2>
 <ul>
-<li>An account has at most {} webhooks for one event. The same event and address may be used twice.</li>
-<li>The address is an absolute http or https URL of at most {} bytes, without user name, password and fragment.</li>
-<li>An address inside a private network is refused, however it is spelled, unless the operator allows it.</li>
-<li>It is listed byte for byte as it was given.</li>
-<li><code>source</code> is <code>api</code> for a webhook made through the API, and <code>manual</code> for one made by
-hand.</li>
+<li>An account has at most {} webhooks for one event. Several webhooks may use the same event and URL.</li>
+<li>The URL is an absolute http or https URL of at most {} bytes, without user name, password and fragment.</li>
+<li>Addresses in private networks are refused, unless the operator allows them.</li>
+<li>The URL is listed exactly as it was sent.</li>
+<li><code>source</code> is <code>api</code> for a webhook created through the API, and <code>manual</code> for one created
+on the settings page.</li>
 </ul>
 )",
               settings_.hooks_per_event_max, limits::target_url_bytes_max);
-    html_.add(R"(<h2 id="deliveries">What arrives</h2>
-<p>A POST with a JSON body, signed as <a href="https://www.standardwebhooks.com">Standard Webhooks</a> says, so that any
-of its libraries can verify it:</p>
+    html_.add(R"(<h2 id="deliveries">Deliveries</h2>
+<p>Each delivery is a POST with a JSON body, signed as specified by
+<a href="https://www.standardwebhooks.com">Standard Webhooks</a>. Any of its libraries can verify it:</p>
 <pre><code>webhook-id: msg_...
 webhook-timestamp: 1700000000
 webhook-signature: v1,...
 
 {"type": "...", "timestamp": "2023-11-14T22:13:20Z", "service": "...", "account": 1, "data": ...}</code></pre>
 <ul>
-<li>The signature is the HMAC-SHA256 of <code>id.timestamp.body</code>, in base64. Its key is what stands in base64 behind
-<code>whsec_</code> in the secret. For 24 hours after a secret was replaced there are two signatures, with a space between.
-Verify the bytes of the body as they came.</li>
-<li>Answer with a 2xx within 15 seconds. A redirect is a failure.</li>
-<li>After a failure there are further attempts, for more than a day. <code>Retry-After</code> is heeded within bounds; 410
-ends the webhook, and so do 120 hours without a success: its owner can enable it again.</li>
-<li>A delivery may come more than once, with the same <code>webhook-id</code>.</li>
+<li>The signature is the HMAC-SHA256 of <code>id.timestamp.body</code>, in base64. The key is the base64 text after
+<code>whsec_</code> in the secret. For 24 hours after a secret is replaced, there are two signatures, separated by a
+space. Verify the raw bytes of the body.</li>
+<li>Respond with a 2xx within 15 seconds. A redirect counts as a failure.</li>
+<li>A failed delivery is retried for more than a day. <code>Retry-After</code> is honoured within limits. A 410, or 120 hours
+without a success, disables the webhook until its owner enables it again.</li>
+<li>A delivery may arrive more than once, with the same <code>webhook-id</code>.</li>
 </ul>
 )");
 }
 
 TOLLGATE_DECL void page_writer::write_endpoints() {
     html_.add("<h1>Endpoints</h1>\n<p class=\"lead\">All paths are below <code>{}</code>.</p>\n", settings_.base_url);
-    begin_table(html_, {"Endpoint", "What it does"});
+    begin_table(html_, {"Endpoint", "Description"});
     for (const auto& each : routes_)
         html_.add(R"(<tr><td><a href="#{}"><code>{} {}</code></a></td><td>{}</td></tr>
 )",
@@ -23745,10 +23775,10 @@ TOLLGATE_DECL void page_writer::write_operation(const route& of) {
     html_.add(R"(<section class="operation">
 <h2 id="{}"><span class="method {}">{}</span> <code>{}</code></h2>
 <p>{}</p>
-<dl class="facts"><dt>Needs</dt><dd>)",
+<dl class="facts"><dt>Requires</dt><dd>)",
               anchor_of(of), lower_case(method), method, of.path, of.notes.summary);
     write_access(of.access);
-    html_.add("</dd><dt>Answers</dt><dd>{} {}", of.notes.success_status,
+    html_.add("</dd><dt>Returns</dt><dd>{} {}", of.notes.success_status,
               http::to_reason(static_cast<http::status>(of.notes.success_status)));
     if (!of.notes.success_field.empty()) html_.add(", with <code>{}</code>", of.notes.success_field);
     html_.add("</dd></dl>\n");
@@ -23770,7 +23800,7 @@ TOLLGATE_DECL void page_writer::write_access(const access_rule& access) {
 
 TOLLGATE_DECL void page_writer::write_parameters(const route& of) {
     if (of.parameters.empty()) return;
-    begin_table(html_, {"In the path", "Value"});
+    begin_table(html_, {"Path parameter", "Value"});
     for (const auto& each : of.parameters) {
         html_.add("<tr><td><code>{}</code></td><td>", each.name);
         switch (each.kind) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/text.hpp>
 
 #include <cassert>
@@ -82,7 +83,7 @@ private:
     json_writer& raw(std::string_view token);
     [[nodiscard]] bool needs_comma() const noexcept;
     void separate();
-    void escape(std::string_view value);
+    TOLLGATE_DECL void escape(std::string_view value);
 
     [[nodiscard]] bool in_object() const noexcept { return depth_ != 0 && (objects_ >> (depth_ - 1) & 1) != 0; }
 
@@ -189,31 +190,8 @@ inline json_writer& json_writer::string(std::string_view value) {
     return *this;
 }
 
-inline void json_writer::escape(std::string_view value) {
-    constexpr std::string_view hex = "0123456789abcdef";
-    while (!value.empty()) {
-        const char c = value.front();
-        std::size_t taken = utf8_sequence_bytes(value);
-        if (taken == 0) {
-            out_->append("\xef\xbf\xbd");  // U+FFFD for each byte that begins no character
-            taken = 1;
-        } else if (taken > 1 || detail::is_plain_json(c)) {
-            out_->append(value.substr(0, taken));
-        } else {
-            switch (c) {
-                case '"': out_->append("\\\""); break;
-                case '\\': out_->append("\\\\"); break;
-                case '\n': out_->append("\\n"); break;
-                case '\r': out_->append("\\r"); break;
-                case '\t': out_->append("\\t"); break;
-                default:
-                    out_->append("\\u00");
-                    out_->push_back(hex[static_cast<unsigned char>(c) >> 4]);
-                    out_->push_back(hex[static_cast<unsigned char>(c) & 15]);
-            }
-        }
-        value.remove_prefix(taken);
-    }
-}
-
 }  // namespace tollgate::http
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/http/json_writer.ipp>
+#endif

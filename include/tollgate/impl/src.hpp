@@ -24,6 +24,7 @@
 #include <tollgate/http/detail/response_parser.ipp>
 #include <tollgate/http/detail/retry_after.ipp>
 #include <tollgate/http/json_body.ipp>
+#include <tollgate/http/json_writer.ipp>
 #include <tollgate/http/url.ipp>
 #include <tollgate/limits/window_limiter.ipp>
 #include <tollgate/manual/detail/api_pages.ipp>
@@ -68,6 +69,7 @@
 #include <tollgate/store/detail/memory/outbox_history.ipp>
 #include <tollgate/store/detail/memory/personal_tokens.ipp>
 #include <tollgate/store/detail/memory/sessions.ipp>
+#include <tollgate/store/memory.ipp>
 #include <tollgate/web/detail/form.ipp>
 #include <tollgate/web/detail/page.ipp>
 #include <tollgate/web/detail/sign_in_throttle.ipp>

@@ -13,17 +13,17 @@
 
 namespace tollgate::inline v0 {
 
-/// The API's documentation for people, under `{auth_url}/docs/`: a handler of its own, and where every Error object leads.
+/// The documentation for API users, under `{auth_url}/docs/`: a separate handler. Each Error object links to it.
 ///
 ///     api_documentation documentation{api.settings(), api.table()};
 ///     http::site site{http::mounted(documentation.root(), documentation), http::mounted("", api)};
 ///
-/// Beside an authorization server it has a page on OAuth more, to which the errors of that lead:
+/// With an authorization server, it also has a page on OAuth, to which OAuth errors link:
 ///
 ///     api_documentation documentation{api.settings(), api.table(), oauth.settings()};
 ///
-/// What it says of services, scopes, limits and routes is read from what the API runs with. Pages are rendered once, when
-/// it is made; after that nothing changes, so `handle` may be called from many threads at once. No page has a script.
+/// Services, scopes, limits and routes come from the API's settings and route table. All pages are rendered by the
+/// constructor, and nothing changes afterwards, so `handle` may be called from many threads at once. No page has a script.
 class api_documentation {
 public:
     /// Makes all pages from the settings and the routes; `oauth` adds those about OAuth.

@@ -10,7 +10,7 @@ namespace tollgate::inline v0 {
 
 namespace manual {
 
-// The pages are the same for everybody, so anyone may keep them for a while; nothing but our own sheet is ever loaded.
+// The pages are the same for all clients, so caches may keep them. They load nothing but our style sheet.
 inline constexpr std::string_view page_field_lines =
     "Content-Type: text/html; charset=utf-8\r\n"
     "Cache-Control: public, max-age=300\r\n"
@@ -42,15 +42,15 @@ TOLLGATE_DECL api_documentation::api_documentation(const api_settings& settings,
         pages_.push_back({std::move(path), manual::page_field_lines, writer.write(each)});
     }
     pages_.push_back({root_ + "/style.css", manual::style_field_lines, std::string{manual::style_sheet}});
-    not_found_ = writer.write_error("Not found", "There is no such page. The list beside this text leads to those there are.");
-    method_not_allowed_ = writer.write_error("Method not allowed", "These pages can only be read: with GET, or with HEAD.");
+    not_found_ = writer.write_error("Page not found", "This page does not exist. Use the navigation to find the other pages.");
+    method_not_allowed_ = writer.write_error("Method not allowed", "Documentation pages support GET and HEAD only.");
 }
 
 TOLLGATE_DECL void api_documentation::handle(const http::request& asked, http::response& out) const noexcept {
     try {
         answer(asked, out);
     } catch (...) {
-        // Only the heap throws here: without it there is a status, and nothing to say it with.
+        // Out of memory: the status alone is left.
         out.clear();
         out.set_status(http::status::internal_server_error);
     }

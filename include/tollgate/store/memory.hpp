@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/config.hpp>
 #include <tollgate/contract/hook_store.hpp>
 #include <tollgate/contract/oauth_store.hpp>
 #include <tollgate/contract/outbox.hpp>
@@ -49,14 +50,8 @@ class memory_store {
 public:
     static constexpr bool blocking = false;
 
-    explicit memory_store(const memory_settings& settings = {})
-        : personal_{settings.personal_tokens_max},
-          sessions_{settings.sessions_max},
-          hooks_{settings.hooks_max},
-          outbox_{settings.outbox_bytes_max, hooks_},
-          access_{settings.access_tokens_max},
-          applications_{settings.applications_max},
-          grants_{{settings.grants_max, settings.codes_max, settings.refresh_tokens_max}, applications_, access_} {}
+    TOLLGATE_DECL explicit memory_store(const memory_settings& settings = {});
+    TOLLGATE_DECL ~memory_store();
     memory_store(const memory_store&) = delete;
     memory_store& operator=(const memory_store&) = delete;
 
@@ -252,3 +247,7 @@ static_assert(session_store<memory_store>);
 static_assert(outbox<memory_store>);
 
 }  // namespace tollgate
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/store/memory.ipp>
+#endif

@@ -1,9 +1,11 @@
-"""What an integrator's compiler pays: CPU seconds and bytes of the smallest program that serves the API."""
+"""What an integrator's compiler pays: CPU seconds, memory and bytes of the smallest program that serves the API, beside
+RESTinio's hello world. Ratios are taken within one round, because machines differ."""
 
 from __future__ import annotations
 
 import pathlib
-import resource
+import re
+import statistics
 import subprocess
 import tempfile
 from dataclasses import dataclass
@@ -12,25 +14,33 @@ from common.processes import BENCHMARK, LOAD_CORE, Failed, pinned
 
 ROOT = BENCHMARK.parent.parent
 FLAGS = ("-std=c++20", "-O2", "-DNDEBUG", f"-I{ROOT}/include")
+SEPARATE = "-DTOLLGATE_SEPARATE_COMPILATION"
 LIBRARIES = ("-lssl", "-lcrypto", "-pthread")
+SMALLEST_INTEGRATOR = ROOT / "examples" / "hello" / "main.cpp"
+REFERENCE = (BENCHMARK / "servers" / "restinio.cpp", "-DASIO_STANDALONE", "-DASIO_HAS_STD_CHRONO",
+             "-DASIO_DISABLE_STD_STRING_VIEW", "-lfmt", "-lhttp_parser", "-pthread")
 COMPILE_SECONDS_MAX = 300
+ROUNDS = 3
 
 
 @dataclass(frozen=True)
 class BuildCost:
+    title: str
     cpu_seconds: float   # compile and link, one core
+    ratio: float         # to the reference, median of the rounds
+    peak_bytes: int      # of the compiler
     binary_bytes: int    # stripped
 
 
-def _compile(*words: object) -> float:
-    """CPU seconds, which other work on the machine hardly changes."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(["c++", *FLAGS, *map(str, words)], capture_output=True, text=True,
-                          timeout=COMPILE_SECONDS_MAX, preexec_fn=pinned(LOAD_CORE))
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if done.returncode != 0:
+def _compile(*words: object) -> tuple[float, int]:
+    """CPU seconds, which other work on the machine hardly changes, and the peak memory of the largest process."""
+    command = ["/usr/bin/time", "-f", "cost %U %S %M", "c++", *FLAGS, *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=COMPILE_SECONDS_MAX,
+                          preexec_fn=pinned(LOAD_CORE))
+    cost = re.search(r"^cost (\S+) (\S+) (\d+)$", done.stderr, re.MULTILINE)
+    if done.returncode != 0 or cost is None:
         raise Failed(f"compiling {words[0]}: {done.stderr[:400].strip()}")
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return float(cost[1]) + float(cost[2]), int(cost[3]) * 1024
 
 
 def _stripped_bytes(program: pathlib.Path) -> int:
@@ -38,17 +48,24 @@ def _stripped_bytes(program: pathlib.Path) -> int:
     return program.stat().st_size
 
 
-def header_only(source: pathlib.Path) -> BuildCost:
-    with tempfile.TemporaryDirectory() as place:
-        program = pathlib.Path(place) / "program"
-        return BuildCost(_compile(source, "-o", program, *LIBRARIES), _stripped_bytes(program))
-
-
-def compiled_mode(source: pathlib.Path) -> BuildCost:
-    """The library's bodies are compiled beforehand, once for all programs, and are not counted."""
+def measure() -> list[BuildCost]:
+    """The reference, header-only and compiled mode. In compiled mode the library's bodies are compiled beforehand, once for
+    all programs, and do not count."""
     with tempfile.TemporaryDirectory() as place:
         bodies, library, program = (pathlib.Path(place) / name for name in ("bodies.cpp", "bodies.o", "program"))
         bodies.write_text("#include <tollgate/impl/src.hpp>\n")  # all that `tollgate::compiled` is
-        separate = "-DTOLLGATE_SEPARATE_COMPILATION"
-        _compile(bodies, separate, "-c", "-o", library)
-        return BuildCost(_compile(source, separate, library, "-o", program, *LIBRARIES), _stripped_bytes(program))
+        _compile(bodies, SEPARATE, "-c", "-o", library)
+        commands = {"RESTinio's hello world": REFERENCE,
+                    "header-only": (SMALLEST_INTEGRATOR, *LIBRARIES),
+                    "compiled mode": (SMALLEST_INTEGRATOR, SEPARATE, library, *LIBRARIES)}
+        seconds = {title: [] for title in commands}
+        peaks, sizes = {}, {}
+        for _ in range(ROUNDS):
+            for title, words in commands.items():
+                took, peaks[title] = _compile(*words, "-o", program)
+                seconds[title].append(took)
+                sizes[title] = _stripped_bytes(program)
+        reference = seconds["RESTinio's hello world"]
+        return [BuildCost(title, statistics.median(seconds[title]),
+                          statistics.median(own / other for own, other in zip(seconds[title], reference)),
+                          peaks[title], sizes[title]) for title in commands]

@@ -15,7 +15,7 @@ namespace tollgate::inline v0::manual {
 
 class page_writer;
 
-/// One page: where it is, what it is called, and how the overview leads to it.
+/// One page: its address, its title, and its summary on the overview.
 struct page_entry {
     std::string_view slug;  ///< `{auth_url}/docs/{slug}/`; empty for the overview
     std::string_view title;
@@ -23,14 +23,14 @@ struct page_entry {
     void (page_writer::*write)();
 };
 
-/// Renders whole pages. Every text that is no literal is escaped, for settings and tables are the integrator's.
+/// Renders pages. All text from settings and route tables is escaped.
 class page_writer {
 public:
     page_writer(const api_settings& settings, const route_table& routes,
                 const std::optional<oauth_facts>& oauth, std::string_view root)
         : settings_{settings}, routes_{routes}, oauth_{oauth}, root_{root} {}
 
-    /// Whether what the page is about is served.
+    /// False for the OAuth page when the API has no authorization server.
     [[nodiscard]] bool has(const page_entry& page) const noexcept {
         return oauth_.has_value() || page.write != &page_writer::write_oauth;
     }
@@ -74,15 +74,15 @@ private:
 
 /// All pages in the order of the navigation. The slugs are those of `pipeline::topic`, `oauth`, and a few more.
 inline constexpr std::array page_entries = {
-    page_entry{"", "Overview", "What the API is, and a first request.", &page_writer::write_overview},
-    page_entry{"requests", "Requests", "Addresses, header fields, bodies and formats.", &page_writer::write_requests},
+    page_entry{"", "Overview", "What the API does, and a first request.", &page_writer::write_overview},
+    page_entry{"requests", "Requests", "URLs, header fields, bodies and formats.", &page_writer::write_requests},
     page_entry{"authentication", "Authentication", "Personal API tokens and OAuth access tokens.", &page_writer::write_authentication},
     page_entry{"oauth", "OAuth", "How users let an application in.", &page_writer::write_oauth},
     page_entry{"scopes", "Scopes", "What a token may do.", &page_writer::write_scopes},
-    page_entry{"rate-limits", "Rate limits", "How much may be asked, and how to keep count.", &page_writer::write_rate_limits},
-    page_entry{"errors", "Errors", "Every status, and what to do about it.", &page_writer::write_errors},
-    page_entry{"webhooks", "Webhooks", "Creating, listing and deleting them.", &page_writer::write_webhooks},
-    page_entry{"endpoints", "Endpoints", "Every path with its parameters and examples.", &page_writer::write_endpoints},
+    page_entry{"rate-limits", "Rate limits", "How many requests you can send, and how to track them.", &page_writer::write_rate_limits},
+    page_entry{"errors", "Errors", "Status codes and how to handle them.", &page_writer::write_errors},
+    page_entry{"webhooks", "Webhooks", "Creating, listing, deleting and receiving webhooks.", &page_writer::write_webhooks},
+    page_entry{"endpoints", "Endpoints", "All paths with parameters and examples.", &page_writer::write_endpoints},
 };
 
 }  // namespace tollgate::manual

@@ -18,41 +18,38 @@ inline void write_authorization(html_writer& html, const api_settings& settings,
     html.add(R"(<tr><td><code>client_id</code></td><td>yes</td><td>Of the application</td></tr>
 <tr><td><code>response_type</code></td><td>yes</td><td><code>code</code></td></tr>
 <tr><td><code>scope</code></td><td>yes</td><td><a href="../scopes/">Scopes</a>, separated by commas or spaces</td></tr>
-<tr><td><code>redirect_uri</code></td><td>no</td><td>The redirect URL as it was registered, letter for letter. Required
-where none was: then any address of the website's scheme, host and port</td></tr>
+<tr><td><code>redirect_uri</code></td><td>no</td><td>The registered redirect URL, exactly as registered. Required if
+none is registered: then any URL with the website's scheme, host and port</td></tr>
 <tr><td><code>state</code></td><td>no</td><td>A random text that you keep with the user's session</td></tr>
 <tr><td><code>code_challenge</code></td><td>no</td><td><a href="#pkce">PKCE</a></td></tr>
 <tr><td><code>code_challenge_method</code></td><td>no</td><td><code>S256</code>, with a challenge</td></tr>
 )");
     end_table(html);
-    html.add(R"(<p>A registered redirect to <code>http://127.0.0.1</code> or <code>http://[::1]</code> may be asked
-for with
-any port, for programs that listen on whichever is free.</p>
-<p>The user signs in, reads who asks for what, and allows or denies it. Whoever has allowed all of these scopes to the
-application before is not asked again.</p>
+    html.add(R"(<p>For a registered redirect to <code>http://127.0.0.1</code> or <code>http://[::1]</code>, any port is
+accepted, so that a program can listen on a free one.</p>
+<p>The user signs in, reviews the request, and allows or denies it. A user who has already granted all of these scopes to
+the application is not asked again.</p>
 )");
     for (const auto& service : facts.one_page_services)
-        html.add(R"(<p>For users of {} there is a faster address, <code>{}/en/{}/oauth/</code>, with the same
-parameters:
-sign-in and consent are one page there, and the user is asked each time.</p>
+        html.add(R"(<p>For users of {}, <code>{}/en/{}/oauth/</code> takes the same parameters, combines sign-in and consent
+on one page, and asks the user each time.</p>
 )",
                  service, settings.auth_url, service);
-    html.add(R"(<h2 id="answer">2. Read the answer</h2>
-<p>The browser comes back to the redirect URL with these parameters added to its query:</p>
+    html.add(R"(<h2 id="answer">2. Read the response</h2>
+<p>The browser returns to the redirect URL with these query parameters:</p>
 )");
     begin_table(html, {"Parameter", "Value"});
-    html.add(R"(<tr><td><code>code</code></td><td>Where the user allowed it: good once, for {}</td></tr>
-<tr><td><code>error</code>, <code>error_description</code></td><td>Where there is no code: <a
+    html.add(R"(<tr><td><code>code</code></td><td>If the user allowed access: valid once, for {}</td></tr>
+<tr><td><code>error</code>, <code>error_description</code></td><td>If there is no code: <a
 href="#errors">why</a></td></tr>
-<tr><td><code>state</code></td><td>As you sent it. Stop if it is not the one you kept: somebody else began
-this</td></tr>
-<tr><td><code>iss</code></td><td><code>{}</code>. An application of several servers compares it (RFC 9207)</td></tr>
+<tr><td><code>state</code></td><td>As you sent it. If it differs from the one that you stored, stop: the response is not for your
+request</td></tr>
+<tr><td><code>iss</code></td><td><code>{}</code>. Check it if your application uses several servers (RFC 9207)</td></tr>
 )",
              describe_duration(facts.code_lifetime), settings.auth_url);
     end_table(html);
-    html.add(R"(<p>An unknown <code>client_id</code>, or a <code>redirect_uri</code> that is not the registered one,
-gets a page
-that says so, and no redirect.</p>
+    html.add(R"(<p>For an unknown <code>client_id</code> or an unregistered <code>redirect_uri</code>, the user sees an error
+page and is not redirected.</p>
 )");
 }
 
@@ -63,23 +60,22 @@ inline void write_tokens(html_writer& html, const api_settings& settings, const 
   -d grant_type=authorization_code -d code="$CODE"</code></pre>
 <pre class="answer" tabindex="0"><code>&#123;"access_token": "tga_...", "expires_in": {}, "token_type": "bearer",
  "scope": "{}", "refresh_token": "tgr_..."&#125;</code></pre>
-<p>The parameters come as a form or as a JSON object, the client's credentials in it or as HTTP Basic. A
-<code>redirect_uri</code> may be left out; one that is sent must equal the one to which the browser came back.
-<code>state</code> is not looked at here.</p>
-<p>A wrong client secret leaves the code usable. A code that comes a second time takes back the tokens that it was
-exchanged for.</p>
-<p>Use the access token as <a href="../authentication/#access-tokens">Authentication</a> tells.</p>
+<p>Send the parameters as a form or as a JSON object, and the client credentials in it or as HTTP Basic.
+<code>redirect_uri</code> is optional; if you send it, it must be the URL to which the browser returned.
+<code>state</code> is ignored here.</p>
+<p>A wrong client secret does not use up the code. If a code is sent twice, the tokens that it was exchanged for are
+revoked.</p>
+<p>Use the access token as described in <a href="../authentication/#access-tokens">Authentication</a>.</p>
 <h2 id="refresh">4. Get another access token</h2>
 <pre tabindex="0"><code>curl {}/user/oauth_token/ \
   -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" \
   -d grant_type=refresh_token -d refresh_token="$REFRESH_TOKEN"</code></pre>
-<p>The answer is the same without a <code>refresh_token</code>: yours stays good. <code>scope</code> may be added to
-get a
-token that can do less.</p>
+<p>The response is the same, without a <code>refresh_token</code>: yours stays valid. Add <code>scope</code> to get a
+token with fewer scopes.</p>
 )",
              settings.auth_url, facts.access_token_lifetime.count(), balance_scope, settings.auth_url);
-    html.add("<h2 id=\"lifetimes\">How long things last</h2>\n");
-    begin_table(html, {"What", "Good for"});
+    html.add("<h2 id=\"lifetimes\">Lifetimes</h2>\n");
+    begin_table(html, {"Credential", "Valid for"});
     html.add(R"(<tr><th scope="row">Code</th><td>{}, once</td></tr>
 <tr><th scope="row">Access token</th><td>{}, as <code>expires_in</code> says</td></tr>
 <tr><th scope="row">Refresh token</th><td>{} from its last use on, {} at the most</td></tr>
@@ -87,8 +83,7 @@ token that can do less.</p>
              describe_duration(facts.code_lifetime), describe_duration(facts.access_token_lifetime),
              describe_duration(facts.refresh_token_lifetime), describe_duration(facts.refresh_token_end));
     end_table(html);
-    html.add(R"(<p>All of them end at once when the user takes back what they allowed, and when the application is
-deleted.</p>
+    html.add(R"(<p>All of them become invalid immediately when the user revokes access or the application is deleted.</p>
 )");
 }
 
@@ -96,21 +91,20 @@ inline void write_more(html_writer& html, const api_settings& settings) {
     html.add(R"(<h2 id="pkce">PKCE</h2>
 <p>Send the base64url of a SHA-256 of a random text as <code>code_challenge</code> with the authorization request,
 and the
-text itself as <code>code_verifier</code> with the exchange (RFC 7636). A code that was asked for with a challenge is
-worth nothing without the verifier, and one without a challenge is not exchanged with a verifier.</p>
+text itself as <code>code_verifier</code> with the exchange (RFC 7636). A code that was requested with a
+challenge needs the verifier; one that was requested without a challenge is refused with a verifier.</p>
 <h2 id="revocation">Revocation</h2>
 <pre tabindex="0"><code>curl {}/user/oauth_revoke/ \
   -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" -d token="$REFRESH_TOKEN"</code></pre>
-<p>Takes back a token of the application (RFC 7009). A refresh token takes along the access tokens that came with it.
-The
-answer is 200 and <code>&#123;&#125;</code> whether there was such a token or not.</p>
+<p>Revokes a token of the application (RFC 7009). Revoking a refresh token also revokes the access tokens issued with it.
+The response is 200 and <code>&#123;&#125;</code> whether or not the token existed.</p>
 )",
              settings.auth_url);
 }
 
 inline void write_failures(html_writer& html, std::string_view auth_url) {
     html.add(R"(<h2 id="errors">Errors</h2>
-<p>The token endpoint answers with the members of RFC 6749 and those of every <a href="../errors/">Error object</a>:</p>
+<p>Errors of the token endpoint have the members of RFC 6749 and those of every <a href="../errors/">Error object</a>:</p>
 <pre class="answer" tabindex="0"><code>&#123;"error": "invalid_grant", "error_description": "...",
  "message": "...", "documentation_url": "{}/docs/oauth/"&#125;</code></pre>
 )",
@@ -122,9 +116,9 @@ inline void write_failures(html_writer& html, std::string_view auth_url) {
         std::string_view meaning;
     };
     constexpr row rows[] = {
-        {"invalid_request", "both", "A parameter is missing, comes twice, or will not do; the description names it."},
-        {"invalid_scope", "both", "A scope that there is not; on a refresh, one more than was granted."},
-        {"access_denied", "redirect", "The user denied it."},
+        {"invalid_request", "both", "A parameter is missing, repeated or invalid; the description names it."},
+        {"invalid_scope", "both", "An unknown scope or, on a refresh, a scope that was not granted."},
+        {"access_denied", "redirect", "The user denied access."},
         {"unsupported_response_type", "redirect", "Only code is supported."},
         {"invalid_client", "401", "No application has this client_id and client_secret."},
         {"invalid_grant", "400", "A code or refresh token that is unknown, expired, used, revoked or another's; "
@@ -132,7 +126,7 @@ inline void write_failures(html_writer& html, std::string_view auth_url) {
                                  "again."},
         {"unsupported_grant_type", "400", "Only authorization_code and refresh_token are supported."},
         {"temporarily_unavailable", "both, 503", "Try again in a moment."},
-        {"server_error", "both, 500", "A mistake on our side."},
+        {"server_error", "both, 500", "An error on our side."},
     };
     begin_table(html, {"error", "Comes as", "Meaning"});
     for (const row& each : rows)
@@ -140,13 +134,11 @@ inline void write_failures(html_writer& html, std::string_view auth_url) {
 )",
                  each.code, each.code, each.where, each.meaning);
     end_table(html);
-    html.add(R"(<p>Redirects and the token endpoint share codes where the table says both; without another status
-they are
-<strong>400</strong> at the token endpoint.</p>
+    html.add(R"(<p>The token endpoint uses status <strong>400</strong> unless the table says otherwise.</p>
 <h2 id="limits">Limits</h2>
-<p>Exchanges and refreshes are not counted. Wrong client credentials are, in the <a href="../rate-limits/">window</a>
-of the
-client's address: where it is empty, more of them are a <strong>429</strong>, and right ones still get through.</p>
+<p>Exchanges and refreshes are not counted. Wrong client credentials count against the <a href="../rate-limits/">rate
+limit</a> of the client's address. When it is exceeded, wrong credentials get a <strong>429</strong>, and valid ones still
+work.</p>
 )");
 }
 
@@ -154,19 +146,18 @@ client's address: where it is empty, more of them are a <strong>429</strong>, an
 
 TOLLGATE_DECL void write_oauth_page(html_writer& html, const api_settings& settings, const oauth_facts& facts) {
     html.add(R"(<h1>OAuth 2.0</h1>
-<p class="lead">An application reaches the accounts of users who let it in, and never sees a password: the authorization
-code grant of RFC 6749.</p>
+<p class="lead">Applications use the authorization code grant of RFC 6749 to access users' accounts without seeing their
+passwords.</p>
 <dl class="facts">
 <dt>Authorization page</dt><dd><code>{}/en/user/oauth/</code></dd>
 <dt>Token endpoint</dt><dd><code>{}/user/oauth_token/</code></dd>
 <dt>Revocation</dt><dd><code>{}/user/oauth_revoke/</code></dd>
-<dt>For machines</dt><dd><a href="{}/.well-known/oauth-authorization-server">Metadata, RFC 8414</a></dd>
+<dt>Metadata</dt><dd><a href="{}/.well-known/oauth-authorization-server">RFC 8414</a></dd>
 </dl>
 <h2 id="register">Register the application</h2>
-<p>In your account's settings, under <a href="{}/en/user/settings/applications/">Applications</a>. A name and a
-website are
-required, a redirect URL is wise. You get a client id and a client secret; the secret is shown once, and belongs on a
-server, not into a program that others can read.</p>
+<p>Go to your account's settings, under <a href="{}/en/user/settings/applications/">Applications</a>. A name and a website are
+required; a redirect URL is recommended. You get a client id and a client secret. The secret is shown once; keep it on a
+server, never in a program that you distribute.</p>
 )",
              settings.auth_url, settings.auth_url, settings.auth_url, settings.auth_url, settings.auth_url);
     detail::write_authorization(html, settings, facts);

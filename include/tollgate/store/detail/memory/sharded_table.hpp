@@ -4,39 +4,43 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <mutex>
-#include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace tollgate::inline v0 {
 
-/// A table that is read from many threads at once: cut into shards that each have a lock of their own, held only while
-/// one row is looked at. A look-up allocates nothing.
+/// A hash table for reading from many threads at once: it consists of shards, each with its own lock, which is held only
+/// while one row is used. A lookup allocates nothing.
 ///
-/// `Key`: anything `keyed_hash` takes; a look-up may use another such type that compares with it.
-/// Thread rule: any thread; what is called with a row must not come back to the table.
+/// Not std::unordered_map, whose functions for two tables take longer to compile than this one and have names of more than
+/// 400 characters.
+///
+/// `Key`: anything `keyed_hash` takes; a lookup may use another such type that compares with it.
+/// Thread rule: any thread; what is called with a row must not use the table.
 template <class Key, class Row>
 class sharded_table {
 public:
-    /// What `use(const Row*)` gives; null when there is no such row. The row stays as it is until `use` returns.
+    /// Returns what `use(const Row*)` returns; null when there is no such row. The row does not change until `use` returns.
     template <class LookUp, class Use>
     auto with(const LookUp& key, Use&& use) const {
-        const probe<LookUp> sought{key, hash_(key)};
-        const shard& in = shards_[index(sought.hash)];
+        const std::size_t hash = hash_(key);
+        const shard& in = shards_[index(hash)];
         const std::scoped_lock lock{in.mutex};
-        const auto found = in.rows.find(sought);
-        return use(found == in.rows.end() ? nullptr : &found->second);
+        const node* const found = in.find(key, hash);
+        return use(found == nullptr ? nullptr : &found->row);
     }
 
     /// Calls `change(Row&)`, which throws nothing, when there is such a row. Whether there was.
     template <class LookUp, class Change>
     bool change(const LookUp& key, Change&& change) noexcept {
-        const probe<LookUp> sought{key, hash_(key)};
-        shard& in = shards_[index(sought.hash)];
+        const std::size_t hash = hash_(key);
+        shard& in = shards_[index(hash)];
         const std::scoped_lock lock{in.mutex};
-        const auto found = in.rows.find(sought);
-        if (found == in.rows.end()) return false;
-        change(found->second);
+        node* const found = in.find(key, hash);
+        if (found == nullptr) return false;
+        change(found->row);
         return true;
     }
 
@@ -45,46 +49,69 @@ public:
         const std::size_t hash = hash_(key);
         shard& in = shards_[index(hash)];
         const std::scoped_lock lock{in.mutex};
-        return in.rows.try_emplace(hashed_key{key, hash}, std::move(row)).second;
+        if (in.find(key, hash) != nullptr) return false;
+        auto made = std::make_unique<node>(node{key, hash, std::move(row), nullptr});
+        if (in.rows == in.buckets.size()) in.grow();
+        in.link(std::move(made));
+        ++in.rows;
+        return true;
     }
 
     /// Whether there was one.
     bool erase(const Key& key) noexcept {
-        const probe<Key> sought{key, hash_(key)};
-        shard& in = shards_[index(sought.hash)];
+        const std::size_t hash = hash_(key);
+        shard& in = shards_[index(hash)];
         const std::scoped_lock lock{in.mutex};
-        const auto found = in.rows.find(sought);
-        if (found == in.rows.end()) return false;
-        in.rows.erase(found);
+        const node* const found = in.find(key, hash);
+        if (found == nullptr) return false;
+        auto* holder = &in.buckets[in.bucket(hash)];
+        while (holder->get() != found) holder = &(*holder)->next;
+        *holder = std::exchange((*holder)->next, nullptr);
+        --in.rows;
         return true;
     }
 
 private:
-    // 64: with as many threads as a large machine has cores, two seldom meet in one shard.
+    // 64: with as many threads as a large machine has cores, two seldom use the same shard.
     static constexpr std::size_t shard_bits = 6;
+    static constexpr std::size_t buckets_min = 8;
 
-    /// Kept with its hash, and sought with it, so that each is computed once.
-    struct hashed_key {
+    struct node {
         Key key;
         std::size_t hash;
-    };
-    template <class LookUp>
-    struct probe {
-        const LookUp& key;
-        std::size_t hash;
-    };
-    struct hash_of {
-        using is_transparent = void;
-        std::size_t operator()(const auto& of) const noexcept { return of.hash; }
-    };
-    struct same_key {
-        using is_transparent = void;
-        bool operator()(const auto& a, const auto& b) const noexcept { return a.hash == b.hash && a.key == b.key; }
+        Row row;
+        std::unique_ptr<node> next;  // of the same bucket, which holds one row on average
     };
 
     struct alignas(64) shard {
         mutable std::mutex mutex;
-        std::unordered_map<hashed_key, Row, hash_of, same_key> rows;
+        std::vector<std::unique_ptr<node>> buckets;  // none, or a power of two
+        std::size_t rows = 0;
+
+        [[nodiscard]] std::size_t bucket(std::size_t hash) const noexcept { return hash & (buckets.size() - 1); }
+
+        [[nodiscard]] node* find(const auto& key, std::size_t hash) const noexcept {
+            if (buckets.empty()) return nullptr;
+            node* each = buckets[bucket(hash)].get();
+            while (each != nullptr && !(each->hash == hash && each->key == key)) each = each->next.get();
+            return each;
+        }
+
+        void link(std::unique_ptr<node> made) noexcept {
+            auto& first = buckets[bucket(made->hash)];
+            made->next = std::move(first);
+            first = std::move(made);
+        }
+
+        void grow() {
+            std::vector<std::unique_ptr<node>> before(buckets.empty() ? buckets_min : buckets.size() * 2);
+            before.swap(buckets);
+            for (auto& first : before)
+                while (first != nullptr) {
+                    auto next = std::move(first->next);
+                    link(std::exchange(first, std::move(next)));
+                }
+        }
     };
 
     /// By the upper bits; the lower ones choose the bucket.
