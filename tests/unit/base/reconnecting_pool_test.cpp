@@ -1,0 +1,135 @@
+#include <tollgate/base/detail/reconnecting_pool.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <chrono>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace tollgate;
+
+namespace {
+
+struct fake_connection {
+    bool is_sound() const noexcept { return sound; }
+    bool sound = true;
+};
+
+using pool = reconnecting_pool<fake_connection>;
+using made = result<std::unique_ptr<fake_connection>>;
+
+std::chrono::steady_clock::time_point fake_now;
+
+std::vector<std::pair<bool, std::string>> states;
+
+reconnecting_pool_settings settings_of(std::size_t connections_max) {
+    fake_now = std::chrono::steady_clock::time_point{std::chrono::hours{1}};
+    states.clear();
+    return {.name = "Server",
+            .connections_max = connections_max,
+            .on_state = [](bool up, std::string_view why) { states.emplace_back(up, why); },
+            .now = +[]() noexcept { return fake_now; }};
+}
+
+made sound_connection() { return std::make_unique<fake_connection>(); }
+
+}  // namespace
+
+TEST_CASE("a place in a pool is not lost when opening a connection throws") {
+    int throws_left = 3;
+    pool connections{settings_of(1), [&]() -> made {
+                         if (throws_left-- > 0) throw std::bad_alloc{};
+                         return sound_connection();
+                     }};
+    for (int i = 0; i < 3; ++i) CHECK_THROWS_AS(connections.take(milliseconds{0}), std::bad_alloc);
+    CHECK(connections.take(milliseconds{0}));
+}
+
+TEST_CASE("a breaker opens when nothing can be opened, and one probe at a time closes it") {
+    bool is_reachable = false;
+    int attempts = 0;
+    pool connections{settings_of(4), [&]() -> made {
+                         ++attempts;
+                         if (!is_reachable) return unavailable("refused");
+                         return sound_connection();
+                     }};
+    CHECK_FALSE(connections.is_refusing());
+    CHECK_FALSE(connections.take(milliseconds{0}));
+    CHECK(states == std::vector<std::pair<bool, std::string>>{{false, "refused"}});
+    for (int i = 0; i < 10; ++i) {
+        CHECK(connections.is_refusing());
+        const auto refused = connections.take(milliseconds{0});
+        REQUIRE_FALSE(refused);
+        CHECK_THAT(refused.error().cause, Catch::Contains("tried again in a moment") && Catch::Contains("refused"));
+    }
+    CHECK(attempts == 1);
+
+    fake_now += seconds{3};
+    CHECK_FALSE(connections.take(milliseconds{0}));  // a probe that fails
+    CHECK(attempts == 2);
+    is_reachable = true;
+    fake_now += seconds{3};
+    {
+        auto probe = connections.take(milliseconds{0});
+        REQUIRE(probe);
+        CHECK(connections.is_refusing());  // while it is not known what becomes of the probe
+        CHECK_FALSE(connections.take(milliseconds{0}));
+        CHECK(states.size() == 1);
+    }
+    CHECK(connections.is_up());
+    CHECK(states.size() == 2);
+    CHECK(states.back().first);
+    auto first = connections.take(milliseconds{0});
+    auto second = connections.take(milliseconds{0});
+    CHECK(first);
+    CHECK(second);
+}
+
+TEST_CASE("a connection that trips closes the others, and one of before does not trip again") {
+    int attempts = 0;
+    pool connections{settings_of(4), [&]() -> made {
+                         ++attempts;
+                         return sound_connection();
+                     }};
+    auto first = connections.take(milliseconds{0});
+    auto second = connections.take(milliseconds{0});
+    REQUIRE(first);
+    REQUIRE(second);
+    { auto idle = connections.take(milliseconds{0}); }
+    CHECK(attempts == 3);
+    first->trip("hung");
+    CHECK_FALSE(connections.is_up());
+    fake_now += seconds{3};
+    { REQUIRE(connections.take(milliseconds{0})); }
+    CHECK(attempts == 4);
+    CHECK(connections.is_up());
+    second->trip("hung, too");
+    CHECK(connections.is_up());
+    CHECK(states.size() == 2);
+}
+
+TEST_CASE("a connection that breaks alone is replaced, and the breaker stays closed") {
+    int attempts = 0;
+    pool connections{settings_of(1), [&]() -> made {
+                         ++attempts;
+                         return sound_connection();
+                     }};
+    {
+        auto broken = connections.take(milliseconds{0});
+        REQUIRE(broken);
+        broken->drop("reset by peer");
+    }
+    {
+        auto next = connections.take(milliseconds{0});
+        REQUIRE(next);
+        CHECK(attempts == 2);
+        (*next)->sound = false;  // found out when it is taken the next time
+        CHECK_FALSE(connections.take(milliseconds{0}));
+    }
+    CHECK(connections.take(milliseconds{0}));
+    CHECK(attempts == 3);
+    CHECK(states.empty());
+}
