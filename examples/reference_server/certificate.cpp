@@ -110,7 +110,7 @@ bool still_good(const certificate_files& files) {
 
 certificate_files self_signed_certificate(const std::filesystem::path& directory) {
     const directory_lock alone{directory};
-    const certificate_files files{directory / "self-signed.crt", directory / "self-signed.key"};
+    certificate_files files{directory / "self-signed.crt", directory / "self-signed.key"};
     if (still_good(files)) return files;
     const key_ptr key{EVP_EC_gen("P-256")};
     require(key != nullptr, "cannot make a key");
