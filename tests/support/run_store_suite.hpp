@@ -4,9 +4,13 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <functional>
+#include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace tollgate_test {
 
@@ -19,6 +23,26 @@ void run_store_suite(Make make, std::function<std::invoke_result_t<Make&>()> reo
             INFO(verdict.message);
             CHECK(verdict.passed);
         }
+}
+
+/// The rules of the store suite that a store breaks.
+template <class Make>
+std::vector<tollgate::testing::verdict> suite_failures(Make make) {
+    std::vector<tollgate::testing::verdict> failed;
+    tollgate::testing::run(std::move(make), [&](const tollgate::testing::verdict& each) {
+        if (!each.passed) failed.push_back(each);
+    });
+    return failed;
+}
+
+/// The suite has caught a store that breaks the rule `name`, and its message says where.
+inline void check_caught(const std::vector<tollgate::testing::verdict>& failed, std::string_view name,
+                         std::string_view message_has = "testing/detail/") {
+    CAPTURE(name);
+    const auto caught = std::find_if(failed.begin(), failed.end(), [&](const auto& each) { return each.name == name; });
+    REQUIRE(caught != failed.end());
+    CHECK_FALSE(caught->message.empty());
+    CHECK_THAT(caught->message, Catch::Contains(std::string{message_has}));
 }
 
 }  // namespace tollgate_test

@@ -2,6 +2,7 @@
 
 #include <tollgate/policy/default_policies.hpp>
 
+#include <support/eventually.hpp>
 #include <support/redis_server.hpp>
 #include <support/tcp_proxy.hpp>
 
@@ -19,6 +20,7 @@
 
 using namespace tollgate;
 using std::chrono::hours;
+using tollgate_test::eventually;
 using tollgate_test::redis_server;
 using tollgate_test::tcp_proxy;
 
@@ -50,15 +52,6 @@ redis_limiter open(const std::string& url, const redis_limiter_settings& setting
 std::string proxied(const tcp_proxy& proxy) { return "redis://127.0.0.1:" + std::to_string(proxy.port()); }
 
 instant real_now() { return std::chrono::floor<milliseconds>(std::chrono::system_clock::now()); }
-
-bool eventually(const std::function<bool()>& holds, milliseconds within = seconds{20}) {
-    const auto end = std::chrono::steady_clock::now() + within;
-    while (!holds()) {
-        if (std::chrono::steady_clock::now() > end) return false;
-        std::this_thread::sleep_for(milliseconds{2});
-    }
-    return true;
-}
 
 milliseconds time_of(const std::function<void()>& work) {
     const auto before = std::chrono::steady_clock::now();

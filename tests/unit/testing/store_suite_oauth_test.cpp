@@ -1,6 +1,8 @@
 #include <tollgate/store/memory.hpp>
 #include <tollgate/testing/store_suite.hpp>
 
+#include <support/run_store_suite.hpp>
+
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -246,12 +248,7 @@ static_assert(token_store<adapter> && use_recorder<adapter> && oauth_store<adapt
 static_assert(!hook_store<adapter>);
 
 std::vector<testing::verdict> failures(mistake made) {
-    std::vector<testing::verdict> failed;
-    testing::run([made] { return std::make_unique<adapter>(made); },
-                     [&](const testing::verdict& each) {
-                         if (!each.passed) failed.push_back(each);
-                     });
-    return failed;
+    return tollgate_test::suite_failures([made] { return std::make_unique<adapter>(made); });
 }
 
 struct sessions_alone {
@@ -328,12 +325,8 @@ TEST_CASE("the store suite catches what adapters get wrong of OAuth, in the case
         row{mistake::brings_sessions_back, "session: ended, it lets nobody in"},
         row{mistake::ends_one_session_for_all, "session: all of one user's are ended, and nobody else's"},
         row{mistake::sweeps_used_sessions, "session: swept when it began or was used before the moment, not at it"});
-    CAPTURE(each.caught_by);
-    const auto failed = failures(each.made);
-    const auto caught =
-        std::find_if(failed.begin(), failed.end(), [&](auto& one) { return one.name == each.caught_by; });
-    REQUIRE(caught != failed.end());
-    CHECK_THAT(caught->message, Catch::Contains("testing/detail/"));
+    CAPTURE(static_cast<int>(each.made));
+    tollgate_test::check_caught(failures(each.made), each.caught_by);
 }
 
 TEST_CASE("the store suite takes a store that keeps sessions and nothing else") {

@@ -1,6 +1,8 @@
 #include <tollgate/store/memory.hpp>
 #include <tollgate/testing/store_suite.hpp>
 
+#include <support/run_store_suite.hpp>
+
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -314,12 +316,7 @@ static_assert(hook_store<adapter> && outbox<adapter>);
 static_assert(!token_store<adapter> && !session_store<adapter>);
 
 std::vector<testing::verdict> failures(mistake made) {
-    std::vector<testing::verdict> failed;
-    testing::run([made] { return std::make_unique<adapter>(made); },
-                     [&](const testing::verdict& each) {
-                         if (!each.passed) failed.push_back(each);
-                     });
-    return failed;
+    return tollgate_test::suite_failures([made] { return std::make_unique<adapter>(made); });
 }
 
 }  // namespace
@@ -400,10 +397,6 @@ TEST_CASE("the store suite catches what adapters get wrong of an outbox, in the 
         row{mistake::sweeps_too_much, "sweep: what ended before the moment is forgotten, not at it, a few at a time"},
         row{mistake::sweeps_without_attempts,
             "sweep: what ended before the moment is forgotten, not at it, a few at a time"});
-    CAPTURE(each.caught_by, static_cast<int>(each.made));
-    const auto failed = failures(each.made);
-    const auto caught =
-        std::find_if(failed.begin(), failed.end(), [&](auto& one) { return one.name == each.caught_by; });
-    REQUIRE(caught != failed.end());
-    CHECK_THAT(caught->message, Catch::Contains("testing/detail/"));
+    CAPTURE(static_cast<int>(each.made));
+    tollgate_test::check_caught(failures(each.made), each.caught_by);
 }

@@ -2,6 +2,8 @@
 
 #include <tollgate/store/memory.hpp>
 
+#include <support/run_store_suite.hpp>
+
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -187,12 +189,7 @@ struct hooks_alone {
 static_assert(hook_store<hooks_alone> && !token_store<hooks_alone>);
 
 std::vector<testing::verdict> failures(mistake made) {
-    std::vector<testing::verdict> failed;
-    testing::run([made] { return adapter{made}; },
-                     [&](const testing::verdict& each) {
-                         if (!each.passed) failed.push_back(each);
-                     });
-    return failed;
+    return tollgate_test::suite_failures([made] { return adapter{made}; });
 }
 
 }  // namespace
@@ -230,12 +227,8 @@ TEST_CASE("the store suite catches what adapters get wrong, in the case that is 
         row{mistake::takes_one_token_too_many, "personal token: not more than the bound for one user"},
         row{mistake::replaces_secrets_of_others, "hook: a secret is replaced at its own account only, and nothing else is"},
         row{mistake::forgets_when_it_was_used, "access token: when it was used is kept"});
-    CAPTURE(each.caught_by);
-    const auto failed = failures(each.made);
-    const auto caught = std::find_if(failed.begin(), failed.end(), [&](auto& one) { return one.name == each.caught_by; });
-    REQUIRE(caught != failed.end());
-    CHECK_FALSE(caught->message.empty());
-    if (each.made != mistake::throws) CHECK_THAT(caught->message, Catch::Contains("testing/detail/"));
+    CAPTURE(static_cast<int>(each.made));
+    tollgate_test::check_caught(failures(each.made), each.caught_by, each.made == mistake::throws ? "" : "testing/detail/");
 }
 
 TEST_CASE("the store suite catches a bound that is counted first and created upon then") {
