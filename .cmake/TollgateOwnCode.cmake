@@ -1,10 +1,13 @@
-# How everything is built that is ours and not the library: tests, examples, the server. Nothing of it is installed.
+# How tests, examples and the server are built. None of them is installed.
 
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 
 add_library(tollgate_own_code INTERFACE)
 target_compile_options(tollgate_own_code INTERFACE
-    -Wall -Wextra -Wshadow -Wconversion -Wpedantic $<$<BOOL:${TOLLGATE_WARNINGS_AS_ERRORS}>:-Werror>)
+    -Wall -Wextra -Wconversion -Wpedantic
+    # Files that are compiled as one may use a name for a local variable and for a function of another file.
+    $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow>
+    $<$<BOOL:${TOLLGATE_WARNINGS_AS_ERRORS}>:-Werror>)
 # An integrator may use what Asio deprecates in the same program; we ourselves must not need it.
 target_compile_definitions(tollgate_own_code INTERFACE ASIO_NO_DEPRECATED)
 target_compile_definitions(tollgate_own_code INTERFACE $<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>)

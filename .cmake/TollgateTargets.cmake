@@ -17,7 +17,7 @@ target_include_directories(tollgate_tollgate INTERFACE
 target_link_libraries(tollgate_tollgate INTERFACE
     asio::asio nlohmann_json::nlohmann_json OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
 
-# The bodies of a compiled target come from one header; it is built only for those who link it, unless told otherwise.
+# The bodies of a compiled target come from one header; it is built only when something links it, or with TOLLGATE_BUILD_COMPILED.
 function(tollgate_add_compiled name bodies)
     file(CONFIGURE OUTPUT "${name}.cpp" CONTENT "#include <${bodies}>\n" @ONLY)
     add_library(tollgate_${name} STATIC "${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp")
@@ -32,11 +32,12 @@ endfunction()
 
 tollgate_add_compiled(compiled "tollgate/impl/src.hpp")
 target_link_libraries(tollgate_compiled PUBLIC tollgate_tollgate)
-# Compiled once, they cost nobody anything.
+# Compiled once, they do not slow down a program that leaves them out.
 target_compile_definitions(tollgate_compiled PRIVATE TOLLGATE_WITH_ASIO TOLLGATE_WITH_DISPATCHER)
 
-# A wing: tollgate::<name> over somebody's library, with its switch of the umbrella set, and tollgate::compiled_<name>.
-function(tollgate_add_wing name library)
+# tollgate::<name>, which adds the headers that need another library and sets their switch of the umbrella, and
+# tollgate::compiled_<name>.
+function(tollgate_add_backend name library)
     string(TOUPPER "TOLLGATE_WITH_${name}" switch)
     add_library(tollgate_${name} INTERFACE)
     add_library(tollgate::${name} ALIAS tollgate_${name})
@@ -49,11 +50,11 @@ function(tollgate_add_wing name library)
 endfunction()
 
 if(SQLite3_FOUND)
-    tollgate_add_wing(sqlite SQLite::SQLite3)
+    tollgate_add_backend(sqlite SQLite::SQLite3)
 endif()
 if(PostgreSQL_FOUND)
-    tollgate_add_wing(postgres PostgreSQL::PostgreSQL)
+    tollgate_add_backend(postgres PostgreSQL::PostgreSQL)
 endif()
 if(Hiredis_FOUND)
-    tollgate_add_wing(redis hiredis::hiredis)
+    tollgate_add_backend(redis hiredis::hiredis)
 endif()

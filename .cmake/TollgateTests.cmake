@@ -1,11 +1,31 @@
-# The words with which tests/ and examples/ say what is a test.
+# What tests/ and examples/ declare tests with.
 
 set(TOLLGATE_TEST_PREFIX "" CACHE STRING "Put before each name in ctest, to tell build directories apart")
+option(TOLLGATE_TEST_FULL "Include the tests that take long and seldom fail" ON)
+option(TOLLGATE_TEST_UNITY "Compile several files of tests and of tollgate-server at once: a third of the time for all, more for one" OFF)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
+
+# Compiles the sources of a target in the groups that support/unity_groups.py forms.
+function(tollgate_compile_in_groups target)
+    if(NOT TOLLGATE_TEST_UNITY)
+        return()
+    endif()
+    execute_process(
+        COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/tests/support/unity_groups.py" ${ARGN}
+        OUTPUT_VARIABLE lines OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+    string(REPLACE "\n" ";" lines "${lines}")
+    foreach(line IN LISTS lines)
+        string(REGEX MATCH "^([0-9]+) (.+)$" matched "${line}")
+        set_source_files_properties("${CMAKE_MATCH_2}" PROPERTIES UNITY_GROUP "group_${CMAKE_MATCH_1}")
+    endforeach()
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+    # An edit may move a file to another group.
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARGN})
+endfunction()
 
 # tollgate_add_test(NAME COMMAND word... [TIMEOUT seconds] [PROCESSORS count] [LABELS label...])
 #
-# add_test with what every test of ours has: a time-out, and sanitizers that end the program at their first finding.
+# add_test with a time-out, and with sanitizers that end the program at their first finding.
 function(tollgate_add_test name)
     cmake_parse_arguments(PARSE_ARGV 1 test "" "TIMEOUT;PROCESSORS" "COMMAND;LABELS")
     if(NOT test_TIMEOUT)
@@ -36,7 +56,7 @@ function(tollgate_add_script_test name script)
     set_tests_properties("${TOLLGATE_TEST_PREFIX}${name}" PROPERTIES WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
 endfunction()
 
-# What a script is told that calls the compiler by itself.
+# The arguments of a script that calls the compiler.
 set(TOLLGATE_COMPILER_ARGUMENTS
     --compiler "${CMAKE_CXX_COMPILER}"
     --includes "$<JOIN:$<TARGET_PROPERTY:tollgate_tollgate,INTERFACE_INCLUDE_DIRECTORIES>,:>")

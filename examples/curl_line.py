@@ -1,4 +1,4 @@
-"""Runs the curl line that an example prints."""
+"""Runs the curl line that an example prints, as somebody would who pastes it."""
 
 import queue
 import shlex
@@ -33,5 +33,5 @@ def check(program, expected, ends_with=0):
         process.wait()
 
 
-# The exit code of a program without a signal handler.
+# A program without a signal handler is ended by the signal.
 BY_SIGNAL = -signal.SIGTERM

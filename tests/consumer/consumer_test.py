@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Builds and runs a program of somebody who takes the library in by find_package, add_subdirectory or FetchContent."""
+"""Builds and runs a program that uses the library through find_package, add_subdirectory, FetchContent, or one line."""
 
 import argparse
 import pathlib

@@ -1,8 +1,8 @@
 """Starts the real tollgate-server and talks to it in bytes: what every *_test.py here is made of.
 
 Each test file is a program: `some_test.py path/to/tollgate-server [unittest's own arguments]`. With the environment's
-TOLLGATE_E2E_STORE=postgres its servers keep what they keep in a PostgreSQL that lives as long as the program does: each
-data directory has a schema of its own there.
+TOLLGATE_E2E_STORE=postgres its servers use a database of the test run's PostgreSQL, with one schema for each data
+directory.
 """
 
 import base64
@@ -22,7 +22,9 @@ import threading
 import time
 import unittest
 
-from postgres import Postgres
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import stall_guard  # noqa: E402
+from servers import Database, Postgres, Redis  # noqa: E402, F401
 
 DEADLINE_SECONDS = 20  # generous: sanitizers and a busy machine are slow, and a passing test never waits for it
 ALL_SCOPES = "user:balance,sitesmaker:read,sitesmaker,itemplatform:read,itemplatform"
@@ -38,8 +40,9 @@ def main():
     if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
         sys.exit(f"usage: {sys.argv[0]} path/to/tollgate-server [unittest arguments]")
     program = str(pathlib.Path(sys.argv.pop(1)).resolve())
-    with Postgres() if on_postgres else contextlib.nullcontext() as postgres:
-        unittest.main(module="__main__")
+    if on_postgres:
+        postgres = Database.shared()
+    unittest.main(module="__main__", testRunner=stall_guard.Runner)
 
 
 def basic(username, secret, scheme="Basic"):
@@ -87,6 +90,7 @@ class Connection:
         self.socket.close()
 
     def send(self, data):
+        stall_guard.progress()
         self.socket.sendall(data)
 
     def read(self, method="GET"):
@@ -167,7 +171,7 @@ def flags_for(data, store=None):
 
 
 class Server:
-    """A running `tollgate-server serve`. Its standard error is collected, and part of every failure's story."""
+    """A running `tollgate-server serve`. Failures show its standard error."""
 
     def __init__(self, *flags, data=None, store=None, tls=False, trusted=True, listen="127.0.0.1:0",
                  environment=None):
@@ -306,6 +310,13 @@ def temporary_directory():
 class Case(unittest.TestCase):
     maxDiff = None
 
+    def eventually(self, holds, seconds=DEADLINE_SECONDS):
+        """Waits until `holds()` is true."""
+        deadline = time.monotonic() + seconds
+        while not holds():
+            self.assertLess(time.monotonic(), deadline, f"not within {seconds} s")
+            time.sleep(0.02)
+
     def assert_limit_fields(self, answer):
         for name in ("X-RateLimit-Limit", "X-RateLimit-Remaining"):
             self.assertEqual(1, len(answer.all(name)), f"{name} in {answer}")
@@ -322,12 +333,12 @@ class Case(unittest.TestCase):
         self.assertIsNotNone(answer, "the connection ended without an answer")
         self.assertEqual(status, answer.status, answer)
         self.assertEqual("application/json", answer.get("Content-Type"), answer)
-        told = answer.json()
-        self.assertEqual({"message", "documentation_url"}, set(told), answer)
-        self.assertIsInstance(told["message"], str)
-        self.assertNotEqual("", told["message"])
-        self.assertIn(mentions, told["message"])
-        self.assertRegex(told["documentation_url"], r"^https?://.+/docs/.*$")
+        error = answer.json()
+        self.assertEqual({"message", "documentation_url"}, set(error), answer)
+        self.assertIsInstance(error["message"], str)
+        self.assertNotEqual("", error["message"])
+        self.assertIn(mentions, error["message"])
+        self.assertRegex(error["documentation_url"], r"^https?://.+/docs/.*$")
         self.assert_limit_fields(answer)
 
     def assert_json(self, answer, status=200):

@@ -1,67 +1,21 @@
 """Limits in Redis: several processes share one quota, and none of them needs a Redis that answers."""
 
 import concurrent.futures
-import shutil
 import signal
-import socket
 import subprocess
 import time
-import unittest
 
 import harness
 from harness import Case, Server, run_command, temporary_directory
 
 
-class Redis:
-    """A real redis-server at 127.0.0.1 that keeps nothing."""
-
-    def __init__(self, directory):
-        self.directory = directory
-        self.process = None
-        for _ in range(20):
-            with socket.socket() as probe:
-                probe.bind(("127.0.0.1", 0))
-                self.port = probe.getsockname()[1]
-            if self.start():
-                return
-        raise AssertionError("Redis does not start")
-
-    @property
-    def url(self):
-        return f"redis://127.0.0.1:{self.port}/0"
-
-    def start(self):
-        self.process = subprocess.Popen(
-            ["redis-server", "--bind", "127.0.0.1", "--port", str(self.port), "--save", "", "--appendonly", "no",
-             "--dir", str(self.directory), "--logfile", str(self.directory / "redis.log")],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        deadline = time.monotonic() + harness.DEADLINE_SECONDS
-        while time.monotonic() < deadline and self.process.poll() is None:
-            try:
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
-                return True
-            except OSError:
-                time.sleep(0.01)
-        return False
-
-    def signal(self, number):
-        self.process.send_signal(number)
-
-    def stop(self):
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGCONT)
-            self.process.kill()
-        self.process.wait()
-
-
-@unittest.skipUnless(shutil.which("redis-server"), "needs redis-server")
 class RedisLimits(Case):
     def setUp(self):
         directory = temporary_directory()
         self.directory = directory.__enter__()
         self.addCleanup(directory.__exit__, None, None, None)
-        self.redis = Redis(self.directory)
-        self.addCleanup(self.redis.stop)
+        self.redis = harness.Redis()
+        self.addCleanup(self.redis.close)
 
     def serve(self, *flags, **named):
         server = Server("--limits", self.redis.url, *flags, **named)
@@ -70,12 +24,6 @@ class RedisLimits(Case):
 
     def remaining(self, server):
         return int(server.ask("GET", "/v1/testservice/get").get("X-RateLimit-Remaining"))
-
-    def eventually(self, holds):
-        deadline = time.monotonic() + harness.DEADLINE_SECONDS
-        while not holds():
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.02)
 
     def lines(self, server, word):
         return [line for line in server.errors.decode().splitlines() if word in line]
@@ -111,17 +59,17 @@ class RedisLimits(Case):
     def test_a_redis_that_goes_and_comes_is_one_line_each(self):
         server = self.serve("--anonymous-limit", "1000/hour")
         self.assertEqual(999, self.remaining(server))
-        self.redis.stop()
+        self.redis.kill()
         for left in (999, 998, 997):  # counted here, from the beginning
             self.assertEqual(left, self.remaining(server))
         self.assertIn("until it is back, limits are counted here", server.log_after("counted here"))
-        self.assertTrue(self.redis.start())
+        self.redis.start()
         self.eventually(lambda: self.remaining(server) and b"shared again" in server.errors)
         self.assertEqual(1, len(self.lines(server, "counted here")), server.errors)
         self.assertEqual(1, len(self.lines(server, "shared again")), server.errors)
 
     def test_a_redis_that_is_away_at_the_start_keeps_nothing_from_starting(self):
-        self.redis.stop()
+        self.redis.kill()
         server = self.serve("--log", "json")
         self.assertEqual(59, self.remaining(server))
         server.log_after("counted here")
@@ -130,7 +78,7 @@ class RedisLimits(Case):
     def test_a_redis_that_hangs_holds_up_the_first_ones_alone(self):
         server = self.serve("--anonymous-limit", "100000/hour", "--log", "off", store="memory:")
         self.remaining(server)
-        self.redis.signal(signal.SIGSTOP)
+        self.redis.send(signal.SIGSTOP)
         times = []
         with server.connect() as connection:
             for _ in range(300):
@@ -139,7 +87,7 @@ class RedisLimits(Case):
                 times.append(time.monotonic() - before)
         self.assertLess(max(times), 5, "of which 0.3 s are Redis")
         self.assertLess(sorted(times)[150], 0.1)
-        self.redis.signal(signal.SIGCONT)
+        self.redis.send(signal.SIGCONT)
         self.eventually(lambda: self.remaining(server) and b"shared again" in server.errors)
 
     def test_no_password_is_shown(self):

@@ -1,10 +1,8 @@
 """What nodes remember of a PostgreSQL that they share: used again without asking, and never a second too long."""
 
 import time
-import unittest
 
 import harness
-import postgres
 
 
 def balance(server, token):
@@ -15,7 +13,7 @@ def balance(server, token):
 class Remembered(harness.Case):
     @classmethod
     def setUpClass(cls):
-        cls.database = postgres.Postgres()
+        cls.database = harness.Postgres()  # one test stops its processes
         cls.addClassCleanup(cls.database.stop)
 
     def nodes(self, *flags, count=2):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The checks here see what they are for: each is shown a small project that is good, and one that is not."""
+"""Each check of this directory accepts a small project that is right and reports one that is not."""
 
 import importlib.util
 import pathlib

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The pages keep their word: relative links lead somewhere, and a snippet that is shown is a snippet that is compiled.
+"""In every document, relative links lead somewhere, and each C++ snippet equals a part of a file that is compiled.
 
 Before each block of C++ stands `<!-- snippet: FILE -->` or `<!-- snippet: FILE NAME -->`. The block equals that file,
 or its part between the comments `// [NAME]` and `// [/NAME]`, moved to the left margin. `docs_test.py --write` copies it from there.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What can be said of every file: its place, its size, and words that it must not hold."""
+"""Rules for every file: its place, its size, and words that it must not contain."""
 
 import re
 

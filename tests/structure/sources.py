@@ -1,4 +1,4 @@
-"""What the tests of this directory know in common: where the sources are, and how a finding is told."""
+"""What the tests of this directory share: where the sources are, and how findings are reported."""
 
 import pathlib
 import re

@@ -8,13 +8,13 @@
 
 namespace tollgate::test {
 
-/// Stands still until it is told otherwise.
+/// A clock that stands still until a test moves it.
 struct fake_clock {
     instant* at;
     [[nodiscard]] instant now() const noexcept { return *at; }
 };
 
-/// Gives 0, 1, 2, ... so that every secret differs and every run is the same; or nothing, when told so.
+/// Returns 0, 1, 2, ...: secrets differ, and every run is the same. A test can make it fail.
 struct counting_random {
     std::uint64_t* next;
     bool* works;

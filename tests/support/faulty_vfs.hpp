@@ -10,8 +10,8 @@
 
 namespace tollgate_test {
 
-/// A file system for SQLite that is the real one until it is told to fail: what changes the disk (write, truncate, sync)
-/// fails from the nth time on. Registered under `name()` for as long as it lives.
+/// The real file system for SQLite, except that changes of the disk (write, truncate, sync) fail from the nth one on when a
+/// test says so. Registered under `name()` for as long as it lives.
 class faulty_vfs {
 public:
     explicit faulty_vfs(bool shared_memory = true)

@@ -9,7 +9,7 @@
 
 namespace tollgate_test {
 
-/// A TCP port of 127.0.0.1 that nobody had a moment ago, for servers that cannot tell which one they chose.
+/// A TCP port of 127.0.0.1 that was free a moment ago, for servers that cannot report which one they chose.
 inline std::uint16_t free_port() {
     const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};

@@ -1,93 +1,75 @@
 #pragma once
 
 #include <support/certificate.hpp>
-#include <support/free_port.hpp>
 #include <support/temporary_directory.hpp>
 
 #include <tollgate/store/detail/postgres/libpq.hpp>
 
-#include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <optional>
+#include <sstream>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include <fcntl.h>
-#include <pwd.h>
-#include <sys/prctl.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 namespace tollgate_test {
 
-/// A real PostgreSQL with data and a socket of its own in a temporary directory, reached through no network, and gone
-/// at the end of the scope, or of the process. It runs as somebody else than root, who it will not run as.
+/// A real PostgreSQL that support/servers.py starts, with its data and socket in a temporary directory. It ends with this
+/// object or with the process.
 class postgres_server {
 public:
     /// What a commit waits for.
     enum class disk { ignored, waited_for };
 
-    explicit postgres_server(disk commits = disk::ignored, std::vector<std::string> options = {})
-        : postgres_server{commits, std::move(options), nullptr} {}
+    explicit postgres_server(disk commits = disk::ignored, const std::vector<std::string>& settings = {})
+        : launcher_{arguments_for(commits, settings)} {
+        launcher_->read_place(port_, directory_);
+    }
     /// With TLS, and for that at 127.0.0.1, too.
-    explicit postgres_server(const certificate& with) : postgres_server{disk::ignored, {}, &with} {}
+    explicit postgres_server(const certificate& with) {
+        const temporary_directory files;
+        std::ofstream{files.file("key.pem")} << with.key_pem;
+        std::ofstream{files.file("certificate.pem")} << with.certificate_pem;
+        launcher_.emplace(std::vector<std::string>{"--certificate", files.file("certificate.pem"), "--key", files.file("key.pem")});
+        launcher_->read_place(port_, directory_);
+    }
     postgres_server(const postgres_server&) = delete;
     postgres_server& operator=(const postgres_server&) = delete;
-    ~postgres_server() { stop(SIGQUIT); }
 
-    /// The one that a test program shares; started with the first call, from the program's first thread.
+    /// A database of this process in the PostgreSQL of the test run (TOLLGATE_TEST_POSTGRES), or else in one that is started
+    /// with the first call. That call is made by the first thread of the program.
     static postgres_server& shared() {
-        static postgres_server only;
-        return only;
+        static const std::unique_ptr<postgres_server> only = open_shared();
+        return *only;
     }
 
-    void start() {
-        std::vector<std::string> command{binary("postgres"), "-D", data(), "-k", directory_.path()};
-        std::vector<std::string> all{"listen_addresses=",   "port=" + std::to_string(port_), "max_connections=200",
-                                     "shared_buffers=32MB", "autovacuum=off",                "deadlock_timeout=50ms"};
-        all.insert(all.end(), options_.begin(), options_.end());
-        for (std::string& each : all) {
-            command.emplace_back("-c");
-            command.push_back(std::move(each));
-        }
-        process_ = spawn(command);
-        for (int tries = 0; tries < 600; ++tries) {
-            if (PQping(connection_string().c_str()) == PQPING_OK) return;
-            std::this_thread::sleep_for(std::chrono::milliseconds{50});
-            if (::waitpid(process_, nullptr, WNOHANG) != process_) continue;
-            process_ = -1;
-            // Of one that was killed the children may be there for a moment, and their memory with them.
-            if (tries > 100) break;
-            process_ = spawn(command);
-        }
-        throw std::runtime_error{"PostgreSQL does not start:\n" + log()};
-    }
-
-    /// SIGINT: at once, in order (fast); SIGQUIT: at once, with recovery at the next start; SIGTERM: when all have
-    /// left.
-    void stop(int signal = SIGINT) noexcept {
-        if (process_ < 0) return;
-        ::kill(process_, signal);
-        ::waitpid(std::exchange(process_, -1), nullptr, 0);
-    }
-
-    /// Nothing in it can answer, its children are left to find out.
-    void kill() noexcept { stop(SIGKILL); }
+    void start() { launcher_->command("start"); }
+    /// SIGINT: disconnects clients and shuts down in order; SIGQUIT: at once, with recovery at the next start.
+    void stop(int signal = SIGINT) { launcher_->command("stop " + std::to_string(signal)); }
+    /// SIGKILL: the processes that serve connections are left to notice.
+    void kill() { stop(SIGKILL); }
 
     [[nodiscard]] std::string connection_string() const {
-        return "host=" + directory_.path() + " port=" + std::to_string(port_) + " user=postgres dbname=postgres";
+        return "host=" + directory_ + " port=" + std::to_string(port_) + " user=postgres dbname=" + database_;
     }
-    [[nodiscard]] std::string socket_path() const { return directory_.file(".s.PGSQL." + std::to_string(port_)); }
+    [[nodiscard]] std::string socket_path() const { return directory_ + "/.s.PGSQL." + std::to_string(port_); }
     [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
-    /// Of the server, to be believed by clients.
-    [[nodiscard]] std::string certificate_file() const { return directory_.file("certificate.pem"); }
-    /// For a schema of its own, which is empty.
+    [[nodiscard]] const std::string& database() const noexcept { return database_; }
+    /// The certificate that clients trust.
+    [[nodiscard]] std::string certificate_file() const { return directory_ + "/certificate.pem"; }
+    /// The connection string of a new, empty schema.
     [[nodiscard]] std::string fresh() {
         const std::string schema = "test_" + std::to_string(++schemas_);
         run("CREATE SCHEMA " + schema);
@@ -101,7 +83,7 @@ public:
         return connection_string + " options=-csearch_path=" + schema;
     }
 
-    /// One script, on a connection of its own.
+    /// One script, on a new connection.
     void run(const std::string& script) const { run(connection_string(), script); }
     /// The first column of the rows, as text.
     static std::vector<std::string> run(const std::string& connection_string, const std::string& script) {
@@ -118,92 +100,101 @@ public:
     }
 
     [[nodiscard]] std::string log() const {
-        std::ifstream file{directory_.file("log")};
+        std::ifstream file{directory_ + "/postgres.log"};
         return {std::istreambuf_iterator<char>{file}, {}};
     }
 
 private:
-    postgres_server(disk commits, std::vector<std::string> options, const certificate* tls)
-        : options_{std::move(options)} {
-        if (commits == disk::ignored)
-            for (const char* each : {"fsync=off", "synchronous_commit=off", "full_page_writes=off"})
-                options_.emplace_back(each);
-        if (const passwd* somebody = ::geteuid() == 0 ? somebody_else() : nullptr) {
-            user_ = somebody->pw_uid;
-            group_ = somebody->pw_gid;
-            if (::chown(directory_.path().c_str(), user_, group_) != 0) throw std::runtime_error{"no chown"};
+    /// The process of support/servers.py: it takes commands on its standard input and answers each with a line.
+    class launcher {
+    public:
+        explicit launcher(const std::vector<std::string>& arguments) {
+            const auto script = std::filesystem::absolute(__FILE__).parent_path() / "servers.py";
+            std::vector<std::string> command{"python3", script.string(), "postgres"};
+            command.insert(command.end(), arguments.begin(), arguments.end());
+            std::vector<char*> texts;
+            for (std::string& each : command) texts.push_back(each.data());
+            texts.push_back(nullptr);
+            int to[2], from[2];
+            if (::pipe2(to, O_CLOEXEC) != 0 || ::pipe2(from, O_CLOEXEC) != 0) throw std::runtime_error{"no pipe"};
+            process_ = ::fork();
+            if (process_ < 0) throw std::runtime_error{"no fork"};
+            if (process_ == 0) {
+                ::setpgid(0, 0);  // an interrupt at the terminal is for the test
+                ::dup2(to[0], 0);
+                ::dup2(from[1], 1);
+                ::execvp(texts[0], texts.data());
+                ::_exit(127);
+            }
+            ::close(to[0]);
+            ::close(from[1]);
+            to_ = to[1];
+            from_ = ::fdopen(from[0], "r");
         }
-        if (tls != nullptr) listen_with(*tls);
-        wait_for(spawn({binary("initdb"), "-D", data(), "-U", "postgres", "--auth=trust", "--encoding=UTF8",
-                        "--locale=C", "--no-sync", "--no-instructions"}),
-                 "initdb");
-        start();
-    }
-
-    void listen_with(const certificate& tls) {
-        port_ = free_port();
-        for (const auto& [name, text] : {std::pair{"key.pem", tls.key_pem}, {"certificate.pem", tls.certificate_pem}}) {
-            std::ofstream{directory_.file(name)} << text;
-            std::filesystem::permissions(directory_.file(name), std::filesystem::perms::owner_read);
-            if (user_ != 0 && ::chown(directory_.file(name).c_str(), user_, group_) != 0)
-                throw std::runtime_error{"no chown"};
+        launcher(const launcher&) = delete;
+        launcher& operator=(const launcher&) = delete;
+        ~launcher() {
+            ::close(to_);  // the end of its input ends it, and the server with it
+            std::fclose(from_);
+            ::waitpid(process_, nullptr, 0);
         }
-        for (const char* each : {"ssl=on", "listen_addresses=127.0.0.1"}) options_.emplace_back(each);
-        options_.push_back("ssl_key_file=" + directory_.file("key.pem"));
-        options_.push_back("ssl_cert_file=" + directory_.file("certificate.pem"));
+
+        void read_place(std::uint16_t& port, std::string& directory) {
+            std::string word;
+            std::istringstream line{read_line()};
+            if (!(line >> word >> port >> directory) || word != "ready") throw std::runtime_error{"PostgreSQL does not start"};
+        }
+        void command(const std::string& line) {
+            const std::string bytes = line + "\n";
+            if (::write(to_, bytes.data(), bytes.size()) < 0) throw std::runtime_error{"no launcher of PostgreSQL"};
+            if (const std::string answer = read_line(); answer != "done") throw std::runtime_error{answer};
+        }
+
+    private:
+        std::string read_line() {
+            std::string line;
+            for (int byte; (byte = std::fgetc(from_)) != EOF && byte != '\n';) line += static_cast<char>(byte);
+            return line;
+        }
+
+        pid_t process_ = -1;
+        int to_ = -1;
+        std::FILE* from_ = nullptr;
+    };
+
+    struct place {
+        std::string directory;
+        std::uint16_t port;
+    };
+    explicit postgres_server(place running) : directory_{std::move(running.directory)}, port_{running.port} {}
+
+    static std::unique_ptr<postgres_server> open_shared() {
+        const char* const running = std::getenv("TOLLGATE_TEST_POSTGRES");
+        if (running == nullptr) return std::make_unique<postgres_server>();
+        place at;
+        std::istringstream{running} >> at.directory >> at.port;
+        std::unique_ptr<postgres_server> made{new postgres_server{std::move(at)}};
+        std::string name = "unit_" + std::to_string(::getpid());
+        made->run("CREATE DATABASE " + name);
+        ::setenv("PGDATABASE", name.c_str(), 1);  // for connections through a proxy
+        made->database_ = std::move(name);
+        return made;
     }
 
-    static const passwd* somebody_else() {
-        if (const passwd* found = ::getpwnam("postgres")) return found;
-        return ::getpwnam("nobody");
+    static std::vector<std::string> arguments_for(disk commits, const std::vector<std::string>& settings) {
+        std::vector<std::string> arguments;
+        if (commits == disk::waited_for) arguments.emplace_back("--waits-for-disk");
+        for (const std::string& each : settings) {
+            arguments.emplace_back("--setting");
+            arguments.push_back(each);
+        }
+        return arguments;
     }
 
-    static std::string binary(const std::string& name) {
-        namespace fs = std::filesystem;
-        std::error_code ignored;
-        std::string newest;
-        for (const auto& version : fs::directory_iterator{"/usr/lib/postgresql", ignored})
-            if (const auto path = (version.path() / "bin" / name).string(); fs::exists(path) && path > newest)
-                newest = path;
-        if (newest.empty()) throw std::runtime_error{"no " + name + ": install PostgreSQL (Debian: postgresql)"};
-        return newest;
-    }
-
-    [[nodiscard]] std::string data() const { return directory_.file("data"); }
-
-    pid_t spawn(const std::vector<std::string>& command) {
-        std::vector<char*> texts;
-        for (const std::string& each : command) texts.push_back(const_cast<char*>(each.c_str()));
-        texts.push_back(nullptr);
-        const std::string log = directory_.file("log");
-        const pid_t parent = ::getpid();
-        const pid_t child = ::fork();
-        if (child < 0) throw std::runtime_error{"no fork"};
-        if (child > 0) return child;
-        if (user_ != 0 && (::setgid(group_) != 0 || ::setuid(user_) != 0)) ::_exit(126);
-        ::prctl(PR_SET_PDEATHSIG, SIGQUIT);  // whatever becomes of the test
-        if (::getppid() != parent) ::_exit(125);
-        ::setpgid(0, 0);  // an interrupt at the terminal is for the test
-        const int file = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-        ::dup2(file, 1);
-        ::dup2(file, 2);
-        if (::chdir("/") != 0) ::_exit(124);
-        ::execv(texts[0], texts.data());
-        ::_exit(127);
-    }
-
-    void wait_for(pid_t process, const char* what) const {
-        int status = 0;
-        ::waitpid(process, &status, 0);
-        if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) throw std::runtime_error{std::string{what} + ":\n" + log()};
-    }
-
-    temporary_directory directory_;
-    std::vector<std::string> options_;
-    std::uint16_t port_ = 5432;
-    uid_t user_ = 0;
-    gid_t group_ = 0;
-    pid_t process_ = -1;
+    std::optional<launcher> launcher_;
+    std::string directory_;
+    std::uint16_t port_ = 0;
+    std::string database_ = "postgres";
     int schemas_ = 0;
 };
 

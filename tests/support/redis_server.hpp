@@ -63,7 +63,7 @@ public:
                 break;
             }
             stop();
-            if (!has_run_) port_ = 0;  // somebody was faster
+            if (!has_run_) port_ = 0;  // another process took it
         }
         throw std::runtime_error{"Redis does not start (Debian: redis-server):\n" + log()};
     }
@@ -120,7 +120,7 @@ private:
         there.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
         const bool connected = ::connect(descriptor, reinterpret_cast<sockaddr*>(&there), sizeof there) == 0;
         ::close(descriptor);
-        // A port of somebody else's would answer, too.
+        // Another process might answer on this port.
         const bool ready = connected && std::filesystem::exists(socket_path());
         has_run_ = has_run_ || ready;
         return ready;

@@ -19,7 +19,7 @@
 
 namespace tollgate_test {
 
-/// The server's end of one connection: reads whole requests and says exactly what it is told.
+/// The server's end of one connection: reads whole requests and writes exactly the given bytes.
 class peer_line {
 public:
     explicit peer_line(int socket) noexcept : socket_{socket} {}

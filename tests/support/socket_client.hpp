@@ -29,7 +29,7 @@ struct received_response {
     [[nodiscard]] bool has(std::string_view text) const { return head.find(text) != std::string::npos; }
 };
 
-/// A client on a plain socket that says exactly what it is told, and never waits longer than ten seconds.
+/// A client on a plain socket that writes exactly the given bytes and never waits longer than ten seconds.
 class socket_client {
 public:
     explicit socket_client(std::uint16_t port) : socket_{::socket(AF_INET, SOCK_STREAM, 0)} {

@@ -58,8 +58,9 @@ public:
     }
 
     [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
+    /// Of the database that PGDATABASE names: `postgres_server::shared` sets it.
     [[nodiscard]] std::string connection_string(const std::string& rest = {}) const {
-        return "hostaddr=127.0.0.1 port=" + std::to_string(port_) + " user=postgres dbname=postgres " + rest;
+        return "hostaddr=127.0.0.1 port=" + std::to_string(port_) + " user=postgres " + rest;
     }
 
     void behave(way next) noexcept { way_ = next; }
@@ -92,7 +93,7 @@ private:
                 }
             if (::poll(polled.data(), polled.size(), 5) <= 0) continue;
             if ((polled[0].revents & POLLIN) != 0) accept();
-            if (polled.size() == 1 || way_ == way::hangs) continue;  // told so meanwhile
+            if (polled.size() == 1 || way_ == way::hangs) continue;  // set meanwhile
             std::size_t at = 1;
             for (pair& each : pairs_) {
                 if (at >= polled.size()) break;

@@ -10,8 +10,8 @@
 
 namespace tollgate_test {
 
-/// A directory of one's own that is gone at the end of the scope. In memory where there is such a place: thousands of
-/// commits that wait for a disk would be all that a test of a database does.
+/// A directory that is removed at the end of the scope. It is in memory where possible: a test of a database would otherwise
+/// spend its time on thousands of commits that wait for a disk.
 class temporary_directory {
 public:
     temporary_directory() : path_{(parent() / "tollgate-test-XXXXXX").string()} {

@@ -17,8 +17,8 @@ import time
 
 from common.processes import BENCHMARK, BUILD, LOAD_CORE, START_SECONDS_MAX, Failed, cpu_seconds_of, free_port, pinned
 
-sys.path.insert(0, str(BENCHMARK.parent / "e2e"))
-from postgres import Postgres  # noqa: E402
+sys.path.insert(0, str(BENCHMARK.parent / "support"))
+from servers import Postgres  # noqa: E402
 
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 

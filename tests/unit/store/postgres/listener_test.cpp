@@ -4,6 +4,7 @@
 #include <tollgate/testing/detail/granting.hpp>
 #include <tollgate/testing/detail/samples.hpp>
 
+#include <support/eventually.hpp>
 #include <support/postgres_server.hpp>
 #include <support/tcp_proxy.hpp>
 
@@ -19,6 +20,7 @@
 using namespace tollgate;
 using namespace tollgate::testing;
 using namespace tollgate::testing::detail;
+using tollgate_test::eventually;
 using tollgate_test::postgres_server;
 using tollgate_test::tcp_proxy;
 
@@ -40,14 +42,6 @@ postgres_settings remembering(std::size_t entries_max = 1024) {
     settings.connect_wait_max = milliseconds{200};
     settings.answer_wait_max = milliseconds{200};
     return settings;
-}
-
-bool eventually(const std::function<bool()>& holds, milliseconds within = seconds{10}) {
-    for (const auto end = steady::now() + within; steady::now() < end;) {
-        if (holds()) return true;
-        std::this_thread::sleep_for(milliseconds{2});
-    }
-    return false;
 }
 
 instant now() { return postgres::server_clock::node_now(); }
@@ -357,8 +351,9 @@ TEST_CASE_METHOD(two_nodes, "when the server starts again, or takes the connecti
     CHECK(finds("tgu_a"));
     CHECK(finds("tgu_b"));
     // Of what happens between the two nobody tells.
-    postgres_server::run(where, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' "
-                                "OR query = 'SELECT 1'");
+    postgres_server::run(where, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                               "WHERE datname = current_database() AND (query LIKE 'LISTEN%' "
+                               "OR query = 'SELECT 1')");
     CHECK(value_of(other.revoke_personal_token(id)));
     const auto revoked_at = steady::now();
     CHECK(eventually([&] { return !finds("tgu_a"); }));

@@ -156,14 +156,15 @@ TEST_CASE("where there is nothing to do, no right to make tables is needed") {
     auto pool = open_pool(where);
     REQUIRE(postgres::migrate(pool, "things", first(1)));
     const auto schema = where.substr(where.find("test_"));
-    server.run("CREATE ROLE clerk LOGIN; GRANT USAGE ON SCHEMA " + schema +
-               " TO clerk; GRANT SELECT ON ALL TABLES IN SCHEMA " + schema + " TO clerk");
-    auto clerk = open_pool(where + " user=clerk");
+    const auto role = "clerk_of_" + server.database();
+    server.run("CREATE ROLE " + role + " LOGIN; GRANT USAGE ON SCHEMA " + schema + " TO " + role +
+               "; GRANT SELECT ON ALL TABLES IN SCHEMA " + schema + " TO " + role);
+    auto clerk = open_pool(where + " user=" + role);
     CHECK(postgres::migrate(clerk, "things", first(1)));
     const auto refused = postgres::migrate(clerk, "things", first(2));
     REQUIRE_FALSE(refused);
     CHECK_THAT(refused.error().cause, Catch::Contains("42501"));  // insufficient_privilege
-    server.run("DROP OWNED BY clerk; DROP ROLE clerk");
+    server.run("DROP OWNED BY " + role + "; DROP ROLE " + role);
 }
 
 TEST_CASE("a table that somebody has locked keeps the others waiting no longer than a request takes") {

@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+"""PostgreSQL and Redis for tests: real servers with their own data, sockets and ports, stopped by their process ids.
+
+    servers.py run COMMAND...     runs a command while one PostgreSQL is there for all tests that it starts
+    servers.py postgres [OPTION]  serves a C++ test that has to stop and start its own PostgreSQL: see `control`
+
+Processes are started, awaited and stopped as examples/cluster does it.
+"""
+
+import argparse
+import atexit
+import contextlib
+import hashlib
+import importlib.util
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+
+_PARTS = pathlib.Path(__file__).resolve().parents[2] / "examples" / "cluster" / "parts.py"
+_specification = importlib.util.spec_from_file_location("cluster_parts", _PARTS)
+parts = importlib.util.module_from_spec(_specification)
+_specification.loader.exec_module(parts)
+
+# What `run` tells the tests: "directory port". Redis is not shared: it starts in 30 ms, and its tests stop it, close its
+# clients or flush its scripts.
+POSTGRES_VARIABLE = "TOLLGATE_TEST_POSTGRES"
+
+
+class Database:
+    """One database of a PostgreSQL that listens on a Unix socket in `directory`."""
+
+    def __init__(self, directory, port, name):
+        self.directory, self.port, self.name = directory, port, name
+        self.tls = False
+
+    @staticmethod
+    def shared():
+        """A new database in the PostgreSQL of this test run; without one, in a PostgreSQL that ends with this process."""
+        if running := os.environ.get(POSTGRES_VARIABLE):
+            directory, port = running.rsplit(" ", 1)
+        else:
+            server = Postgres()
+            atexit.register(server.stop)
+            directory, port = server.directory, server.port
+        made = Database(directory, port, "postgres")
+        name = f"test_{os.getpid()}"
+        made.psql(f"CREATE DATABASE {name}")
+        made.name = name
+        return made
+
+    def store(self, schema, more=""):
+        """What `--store` takes for a schema that is made when it is not there: one for each name."""
+        name = "e2e_" + hashlib.sha256(str(schema).encode()).hexdigest()[:16]
+        self.psql(f"CREATE SCHEMA IF NOT EXISTS {name}")
+        where = "hostaddr=127.0.0.1 host=localhost" if self.tls else f"host={self.directory}"
+        return f"postgres:{where} port={self.port} user=postgres dbname={self.name} " \
+               f"options=-csearch_path={name} {more}".rstrip()
+
+    def query(self, store, text):
+        """What psql prints, of this store's schema."""
+        schema = store.split("search_path=")[1].split()[0]
+        return self.psql(f"SET search_path = {schema}; {text}").stdout.strip()
+
+    def psql(self, text, check=True):
+        done = subprocess.run(["psql", "-X", "-q", "-A", "-t", "-h", str(self.directory), "-p", str(self.port), "-U",
+                               "postgres", "-d", self.name, "-v", "ON_ERROR_STOP=1", "-c", text],
+                              capture_output=True, text=True, timeout=parts.START_SECONDS)
+        if check and done.returncode != 0:
+            raise AssertionError(f"{text}: {done.stderr}")
+        return done
+
+
+class Postgres(parts.Part, Database):
+    """A PostgreSQL that one test, or one test run, has for itself.
+
+    With `tls`, a pair of certificate and key files, it listens at 127.0.0.1, too. `durable`: commits wait for the disk.
+    """
+
+    def __init__(self, tls=None, durable=False, settings=()):
+        directory = pathlib.Path(tempfile.mkdtemp(prefix="tollgate-pg-"))
+        parts.Part.__init__(self, "postgres", directory, "postgres")
+        Database.__init__(self, directory, free_port() if tls else 5432, "postgres")
+        self.programs = parts.postgres_programs()
+        self._give(directory)
+        self.settings = [f"port={self.port}", "max_connections=400", "deadlock_timeout=50ms"]
+        self.settings += ["shared_buffers=512MB", "max_wal_size=4GB"] if durable else [
+            "shared_buffers=32MB", "fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off"]
+        if tls:
+            self.tls = True
+            for name, source in zip(("certificate.pem", "key.pem"), tls):
+                shutil.copyfile(source, directory / name)
+                os.chmod(directory / name, 0o600)
+                self._give(directory / name)
+            self.settings += ["ssl=on", "listen_addresses=127.0.0.1", f"ssl_cert_file={directory}/certificate.pem",
+                              f"ssl_key_file={directory}/key.pem"]
+        else:
+            self.settings += ["listen_addresses="]
+        self.settings += settings
+        try:
+            self.run([self.programs / "initdb", "-D", directory / "data", "-U", "postgres", "--auth=trust",
+                      "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions"])
+            self.start()
+        except BaseException:
+            self.stop()
+            raise
+
+    def start(self):
+        options = [word for each in self.settings for word in ("-c", each)]
+        command = [self.programs / "postgres", "-D", self.directory / "data", "-k", self.directory, *options]
+        for attempt in range(100):
+            self.process = self.spawn(command)
+            try:
+                return self.wait_until(lambda: self.psql("SELECT 1", check=False).returncode == 0)
+            except parts.Failure:
+                # The children of a killed server may hold its shared memory for a moment.
+                if attempt == 99 or self.runs:
+                    raise
+
+    def halt(self, number=signal.SIGINT):
+        """SIGINT: disconnects clients and shuts down in order; SIGQUIT: at once, with recovery at the next start."""
+        self.send(number)
+        self.process.wait(parts.START_SECONDS)
+
+    def stop(self):
+        if self.runs:
+            self.halt(signal.SIGQUIT)
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def hang(self):
+        """Stops every process of the server, those that serve connections included."""
+        self._signal_all(signal.SIGSTOP)
+
+    def go_on(self):
+        self._signal_all(signal.SIGCONT)
+
+    def _signal_all(self, number):
+        children = pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+        for pid in [self.process.pid, *map(int, children)]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
+
+    def _give(self, path):
+        if self.owner:
+            os.chown(path, self.owner.pw_uid, self.owner.pw_gid)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+
+class Redis(parts.Part):
+    """A Redis at 127.0.0.1 that keeps nothing."""
+
+    def __init__(self):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="tollgate-redis-"))
+        super().__init__("redis", self.directory)
+        for attempt in range(20):
+            self.port = free_port()
+            try:
+                return self.start()
+            except parts.Failure:  # another process took the port
+                if attempt == 19:
+                    raise
+
+    @property
+    def url(self):
+        return f"redis://127.0.0.1:{self.port}/0"
+
+    def start(self):
+        self.process = self.spawn(["redis-server", "--bind", "127.0.0.1", "--port", self.port, "--save", "",
+                                   "--appendonly", "no", "--dir", self.directory])
+        self.wait_until(lambda: parts.listens(self.port))
+
+    def close(self):
+        if self.runs:
+            self.send(signal.SIGCONT)
+            self.kill()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def run(command):
+    """The exit code of `command`, which finds the server through its environment."""
+    with Postgres() as postgres:
+        environment = {**os.environ, POSTGRES_VARIABLE: f"{postgres.directory} {postgres.port}"}
+        with subprocess.Popen(command, env=environment) as process:
+            # The command gets an interrupt at the terminal, too, and decides when it ends.
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            signal.signal(signal.SIGTERM, lambda number, _: process.send_signal(number))
+            return process.wait()
+
+
+def control(arguments):
+    """One PostgreSQL, commanded line by line on standard input, each line answered by one: `start`, `stop SIGNAL`. It is gone
+    at the end of the input."""
+    tls = (arguments.certificate, arguments.key) if arguments.certificate else None
+    settings = list(arguments.setting)
+    if arguments.waits_for_disk:
+        settings += ["fsync=on", "synchronous_commit=on", "full_page_writes=on"]
+    with Postgres(tls, settings=settings) as server:
+        print(f"ready {server.port} {server.directory}", flush=True)
+        for line in sys.stdin:
+            verb, *rest = line.split()
+            try:
+                if verb == "start":
+                    server.start()
+                else:
+                    server.halt(int(rest[0]))
+                print("done", flush=True)
+            except Exception as why:
+                print(f"failed: {why}", flush=True)
+
+
+def main():
+    if len(sys.argv) > 2 and sys.argv[1] == "run":
+        sys.exit(run(sys.argv[2:]))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["postgres"])
+    parser.add_argument("--certificate")
+    parser.add_argument("--key")
+    parser.add_argument("--waits-for-disk", action="store_true")
+    parser.add_argument("--setting", action="append", default=[])
+    control(parser.parse_args())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+"""A test program that hangs is ended, and shows which test hung and where; one that makes progress is left alone."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+program = sys.argv.pop(1)
+
+
+def run(test):
+    return subprocess.run([program, test], capture_output=True, text=True, timeout=100,
+                          env={**os.environ, "TOLLGATE_TEST_STALL_SECONDS": "2"})
+
+
+class StallGuard(unittest.TestCase):
+    def test_a_hang_ends_with_the_stacks_of_all_threads(self):
+        done = run("hangs")
+        self.assertNotEqual(0, done.returncode)
+        self.assertIn("No progress for 2 s in: hangs", done.stderr)
+        self.assertIn("wait_for_ever", done.stderr)
+        self.assertIn("Thread 2", done.stderr)
+
+    def test_progress_within_a_test_keeps_it_running(self):
+        done = run("makes progress for longer than the guard waits")
+        self.assertEqual(0, done.returncode, done.stderr)
+
+    def test_a_script_that_hangs_ends_with_its_stacks(self):
+        support = pathlib.Path(__file__).resolve().parents[1]
+        script = (f"import sys; sys.path.insert(0, {str(support)!r})\n"
+                  "import stall_guard, threading, unittest\n"
+                  "class Hanging(unittest.TestCase):\n"
+                  "    def test_it(self):\n"
+                  "        threading.Event().wait()\n"
+                  "unittest.main(testRunner=stall_guard.Runner)\n")
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=100,
+                              env={**os.environ, "TOLLGATE_TEST_STALL_SECONDS": "1"})
+        self.assertNotEqual(0, done.returncode)
+        self.assertIn("No progress for 1 s in: __main__.Hanging.test_it", done.stderr)
+        self.assertIn("in test_it", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
