@@ -59,12 +59,12 @@ TEST_CASE("a pool has as many connections as it may, and waits for one no longer
     for (int i = 0; i < 2; ++i)
         others.emplace_back([&] {
             ++asleep;
-            if (pool.ask("SELECT pg_sleep(1)")) ++woken;
+            if (pool.ask("SELECT pg_sleep(2)")) ++woken;
         });
     const auto sleeping = [&] {
         return postgres_server::run(server.connection_string(),
                                     "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() "
-                                    "AND state = 'active' AND query = 'SELECT pg_sleep(1)'").size();
+                                    "AND state = 'active' AND query = 'SELECT pg_sleep(2)'").size();
     };
     REQUIRE(eventually([&] { return asleep == 2 && sleeping() == 2; }));
     result<std::int64_t> given = std::int64_t{0};
