@@ -32172,7 +32172,7 @@ TOLLGATE_DECL bool connection::take_result(reception& into) {
         case PGRES_COMMAND_OK:
         case PGRES_TUPLES_OK:
             if (now.kind == command_kind::executes && !into.is_committed) into.made.given.push_back(std::move(owned));
-            if (now.kind == command_kind::asks_the_time)
+            else if (now.kind == command_kind::asks_the_time)
                 if (const auto told = owned.only<std::int64_t>())
                     clock_->observe({into.began_at, steady::now(), from_unix_milliseconds(std::get<0>(*told))});
             return false;

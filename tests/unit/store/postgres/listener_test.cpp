@@ -56,13 +56,15 @@ new_access_token access_token(std::uint64_t seed, user_id user = user_id{7}) {
 
 /// A node that remembers, behind a proxy, and another that does not.
 struct two_nodes {
-    postgres_server& server = postgres_server::shared();
+    postgres_server& server;
     const std::string where = server.fresh();
     tcp_proxy proxy{server.socket_path()};
-    postgres_store here{proxy.connection_string(schema_of(where)), remembering()};
+    postgres_store here{proxy.connection_string(schema_of(where) + " dbname=" + server.database()), remembering()};
     postgres_store other{where};
 
-    two_nodes() { REQUIRE(eventually([&] { return here.changes()->read().has_value(); })); }
+    explicit two_nodes(postgres_server& on = postgres_server::shared()) : server{on} {
+        REQUIRE(eventually([&] { return here.changes()->read().has_value(); }));
+    }
 
     bool finds(std::string_view username) {
         const auto found = here.find_personal_token(username);
@@ -103,6 +105,14 @@ struct two_nodes {
         return std::chrono::duration_cast<milliseconds>(last_seen_at - changed_at);
     }
     bool proxy_forwards = true;
+};
+
+/// For a test that stops the server.
+struct own_server {
+    postgres_server alone;
+};
+struct two_nodes_alone : own_server, two_nodes {
+    two_nodes_alone() : two_nodes{alone} {}
 };
 
 }  // namespace
@@ -345,7 +355,7 @@ TEST_CASE_METHOD(two_nodes, "when nothing can be heard, nothing is given out for
     }
 }
 
-TEST_CASE_METHOD(two_nodes, "when the server starts again, or takes the connection away, all is asked for again") {
+TEST_CASE_METHOD(two_nodes_alone, "when the server starts again, or takes the connection away, all is asked for again") {
     const auto id = value_of(other.create_personal_token(sample_personal_token("tgu_a"), tokens_max));
     value_of(other.create_personal_token(sample_personal_token("tgu_b"), tokens_max));
     CHECK(finds("tgu_a"));
