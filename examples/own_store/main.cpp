@@ -1,4 +1,6 @@
 // A storage adapter of one's own, and the tests that say whether it is right: those that the library's own stores pass.
+#include "delivery_tables.hpp"
+
 #include <tollgate/testing/store_suite.hpp>
 #include <tollgate/tollgate.hpp>
 
@@ -11,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -267,10 +270,10 @@ public:
         const std::lock_guard transaction{mutex_};
         std::size_t there = 0;  // counted in the transaction that adds one, so that no two pass the bound
         for (const auto& [id, row] : hooks_)
-            if (row.account == made.account && row.event == made.event) ++there;
+            if (row.made.account == made.account && row.made.event == made.event) ++there;
         if (there >= hooks_per_event_max) return invalid("event has as many webhooks as it may have.");
         const auto id = hook_id{++last_hook_};
-        hooks_.emplace(id, made);
+        hooks_.emplace(id, hook_row{made});
         return id;
     }
     // [/hooks]
@@ -279,35 +282,116 @@ public:
         const std::lock_guard transaction{mutex_};
         std::vector<hook> found;
         for (const auto& [id, row] : hooks_)
-            if (row.account == account)
-                found.push_back({id, row.account, row.event, row.source, row.type, row.target_url, row.created_at});
+            if (const new_hook& made = row.made; made.account == account)
+                found.push_back({id, made.account, made.event, made.source, made.type, made.target_url, made.created_at,
+                                 row.disabled, row.failing_since});
         return found;
     }
 
     result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) {
         const std::lock_guard transaction{mutex_};
         const auto found = hooks_.find(id);
-        if (found == hooks_.end() || found->second.account.service != service) return std::optional<account_ref>{};
-        return std::optional{found->second.account};
+        if (found == hooks_.end() || found->second.made.account.service != service) return std::optional<account_ref>{};
+        return std::optional{found->second.made.account};
     }
 
     result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
                                       instant old_valid_until) {
         const std::lock_guard transaction{mutex_};
-        const auto found = hooks_.find(id);
-        if (found == hooks_.end() || found->second.account != account) return false;
-        old_secrets_.insert_or_assign(id, old_secret{found->second.secret, old_valid_until});
-        found->second.secret = secret;
+        hook_row* const found = find_hook(account, id);
+        if (found == nullptr) return false;
+        found->old_secrets.insert(found->old_secrets.begin(), {found->made.secret, old_valid_until});
+        if (found->old_secrets.size() > limits::previous_secrets_max) found->old_secrets.pop_back();
+        found->made.secret = secret;
         return true;
     }
 
     result<bool> delete_hook(const account_ref& account, hook_id id) {
         const std::lock_guard transaction{mutex_};
-        const auto found = hooks_.find(id);
-        if (found == hooks_.end() || found->second.account != account) return false;
-        hooks_.erase(found);
-        old_secrets_.erase(id);
+        if (find_hook(account, id) == nullptr) return false;
+        deliveries_.remove_of(id);
+        hooks_.erase(id);
         return true;
+    }
+
+    // The outbox: see delivery_tables.hpp.
+    result<std::size_t> append_event(const event& happened, const message_seed& seed, instant now) {
+        const std::lock_guard transaction{mutex_};
+        return deliveries_.append_event(happened, seed, now);
+    }
+    result<due_hook_page> due_hooks(instant now, std::size_t rows_max) {
+        const std::lock_guard transaction{mutex_};
+        return deliveries_.due_hooks(now, rows_max);
+    }
+    result<std::vector<due_delivery>> lease(std::span<const lease_request> requests, const lease_time& time) {
+        const std::lock_guard transaction{mutex_};
+        return deliveries_.lease(requests, time);
+    }
+    result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) {
+        const std::lock_guard transaction{mutex_};
+        return deliveries_.complete(ended, now);
+    }
+    result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of, std::size_t rows_max,
+                                                std::optional<delivery_id> before) {
+        const std::lock_guard transaction{mutex_};
+        if (find_hook(account, of) == nullptr) return std::vector<delivery>{};
+        return deliveries_.deliveries_of(of, rows_max, before);
+    }
+    result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id of, std::size_t rows_max,
+                                                      std::optional<delivery_id> made_for) {
+        const std::lock_guard transaction{mutex_};
+        if (find_hook(account, of) == nullptr) return std::vector<recorded_attempt>{};
+        return deliveries_.attempts_of(of, rows_max, made_for);
+    }
+    result<bool> resend(const account_ref& account, delivery_id id, instant now) {
+        const std::lock_guard transaction{mutex_};
+        return deliveries_.resend(account, id, now);
+    }
+    result<bool> enable_hook(const account_ref& account, hook_id id, instant now) {
+        const std::lock_guard transaction{mutex_};
+        hook_row* const found = find_hook(account, id);
+        if (found == nullptr) return false;
+        deliveries_.enable(id, *found, now);
+        return true;
+    }
+    result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) {
+        const std::lock_guard transaction{mutex_};
+        return deliveries_.sweep(ended_before, rows_max);
+    }
+
+    result<void> create_session(const stored_session& made) {
+        const std::lock_guard transaction{mutex_};
+        if (!sessions_.emplace(made.cookie_digest.bytes(), made).second)
+            return error{error_kind::conflict, "The session exists.", {}};
+        return {};
+    }
+    result<std::optional<stored_session>> find_session(const digest& cookie) {
+        const std::lock_guard transaction{mutex_};
+        const auto found = sessions_.find(cookie.bytes());
+        return found == sessions_.end() ? std::optional<stored_session>{} : std::optional{found->second};
+    }
+    result<void> touch_session(const digest& cookie, instant now) {
+        const std::lock_guard transaction{mutex_};
+        if (const auto found = sessions_.find(cookie.bytes()); found != sessions_.end())
+            found->second.last_seen_at = std::max(found->second.last_seen_at, now);
+        return {};
+    }
+    result<bool> end_session(const digest& cookie) {
+        const std::lock_guard transaction{mutex_};
+        return sessions_.erase(cookie.bytes()) != 0;
+    }
+    result<void> end_sessions_of(user_id user) {
+        const std::lock_guard transaction{mutex_};
+        std::erase_if(sessions_, [&](const auto& each) { return each.second.user == user; });
+        return {};
+    }
+    result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) {
+        const std::lock_guard transaction{mutex_};
+        std::size_t swept = 0;
+        return std::erase_if(sessions_, [&](const auto& each) {
+            const auto& row = each.second;
+            return (row.created_at < created_before || row.last_seen_at < seen_before) && swept++ < rows_max;
+        });
     }
 
 private:
@@ -328,10 +412,11 @@ private:
         new_authorization_code made;
         std::optional<digest_bytes> refresh_token;  // what was made of it, once it was redeemed
     };
-    struct old_secret {
-        std::string text;
-        instant valid_until;
-    };
+
+    hook_row* find_hook(const account_ref& account, hook_id id) {
+        const auto found = hooks_.find(id);
+        return found == hooks_.end() || found->second.made.account != account ? nullptr : &found->second;
+    }
 
     void revoke_refresh_token(const digest_bytes& token) {
         std::erase_if(access_tokens_, [&](const auto& each) { return each.second.refresh_token == token; });
@@ -360,13 +445,16 @@ private:
     std::map<grant_id, grant> grants_;
     std::map<digest_bytes, code_row> codes_;
     std::map<digest_bytes, refresh_row> refresh_tokens_;
-    std::map<hook_id, new_hook> hooks_;
-    std::map<hook_id, old_secret> old_secrets_;
+    std::map<hook_id, hook_row> hooks_;
+    delivery_tables deliveries_{hooks_};
+    std::map<digest_bytes, stored_session> sessions_;
 };
 
 static_assert(token_store<table_store>);
 static_assert(hook_store<table_store>);
 static_assert(oauth_store<table_store>);
+static_assert(outbox<table_store>);
+static_assert(session_store<table_store>);
 
 int main() {
     // [suite]

@@ -147,10 +147,13 @@ void run(const std::string& path) {
 
     // What a dispatcher would send now.
     const instant now = system_clock{}.now();
-    const auto due = store.claim_due({.now = now, .lease_until = now + seconds{30}});
-    expect(due && due->deliveries.size() == 1, "one delivery is due");
-    expect(due->deliveries[0].what->data == "{\"site\": 1}", "that of the site which is published");
-    std::cout << "published and told: " << due->deliveries[0].what->data << '\n';
+    const auto page = store.due_hooks(now, 10);
+    expect(page && page->hooks.size() == 1, "one webhook has a delivery");
+    const lease_request request{.hook = page->hooks[0].hook, .deliveries_max = 10, .host_leases_max = 10, .full_host_retry_at = now};
+    const auto due = store.lease({&request, 1}, {.now = now, .until = now + seconds{30}});
+    expect(due && due->size() == 1, "one delivery is due");
+    expect((*due)[0].what->data == "{\"site\": 1}", "for the site that is published");
+    std::cout << "published, and reported: " << (*due)[0].what->data << '\n';
 }
 
 int main() {

@@ -27,9 +27,9 @@ std::string words_of(const attempt& made) {
 }
 
 std::string next_step(const delivery_record& told) {
-    if (told.result == settle_result::hook_disabled) return "the webhook is disabled";
-    if (told.ended.verdict == delivery_verdict::again)
-        return "again at " + std::string{to_iso8601(told.ended.again_at).view()};
+    if (told.result == completion::hook_disabled) return "the webhook is disabled";
+    if (told.ended.outcome == delivery_outcome::retry)
+        return "again at " + std::string{to_iso8601(told.ended.retry_at).view()};
     return "given up";
 }
 
@@ -52,9 +52,9 @@ std::optional<std::uint64_t> delivery_lines::admit(const attempt& made) {
 }
 
 std::string delivery_lines::line(const delivery_record& told, log_form form) {
-    if (told.ended.verdict == delivery_verdict::delivered || form == log_form::off) return {};
+    if (told.ended.outcome == delivery_outcome::delivered || form == log_form::off) return {};
     const auto left_out = admit(told.ended.made);
-    if (!left_out && told.result != settle_result::hook_disabled) return {};
+    if (!left_out && told.result != completion::hook_disabled) return {};
 
     const auto url = http::url::parse(told.sent.target_url);
     const std::string host = url ? url->origin() : "?";

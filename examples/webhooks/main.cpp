@@ -60,7 +60,7 @@ private:
 struct delivery_log : no_observer {
     void on_problem(const error& why) const noexcept { std::cerr << why.cause << '\n'; }
     void on_attempt(const delivery_record& told) const noexcept {
-        if (told.ended.verdict == delivery_verdict::delivered) return;
+        if (told.ended.outcome == delivery_outcome::delivered) return;
         std::cerr << told.sent.message_id.view() << " was not delivered: " << told.ended.made.status << ' ' << told.why << '\n';
     }
 };

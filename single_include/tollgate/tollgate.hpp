@@ -2965,6 +2965,13 @@ struct new_hook {
     instant created_at;
 };
 
+/// The host whose load a hook's deliveries add to: scheme, host and port of its target in one spelling, or the target
+/// itself if it is not a URL.
+[[nodiscard]] inline std::string delivery_host(const std::string& target_url) {
+    const auto url = http::url::parse(target_url);
+    return url ? url->origin() : target_url;
+}
+
 /// The form of a secret (Standard Webhooks): the prefix, then this many random bytes in Base64.
 inline constexpr std::string_view hook_secret_prefix = "whsec_";
 inline constexpr std::size_t hook_secret_random_bytes = 32;  // the Standard Webhooks specification: 24 to 64
@@ -2988,30 +2995,30 @@ struct event {
     instant at;        ///< when it happened
 };
 
-/// 16 random bytes that one event is reported with: what the `webhook-id` of each of its deliveries is made of.
+/// 16 random bytes per reported event. The `webhook-id` of each of its deliveries is derived from them.
 using message_seed = std::array<std::byte, 16>;
 
-/// The `webhook-id` of an event's delivery to a hook: the same for every attempt, and for no other delivery. Throws as
-/// `sha256` does.
+/// The `webhook-id` of an event's delivery to a hook: the same for every attempt, different for every other delivery.
+/// Throws as `sha256` does.
 [[nodiscard]] TOLLGATE_DECL public_id message_id_of(const message_seed& seed, hook_id to);
 
-/// What has become of one event on its way to one hook.
+/// The state of one event on its way to one hook.
 enum class delivery_state : std::uint8_t {
     waiting,    ///< for its next attempt, or for the end of the present one
     delivered,  ///< answered with a 2xx
     given_up,   ///< after its last attempt, or a 410
-    held,       ///< its hook was disabled before it was delivered; waits for somebody to enable it
+    held,       ///< its hook was disabled before it was delivered; waits until the hook is enabled
 };
 
 /// How an attempt ended.
 enum class attempt_end : std::uint8_t {
-    answered,         ///< with a status, whatever it says
-    no_address,       ///< the host's name leads nowhere
-    refused_address,  ///< it leads where hooks may not go
-    no_connection,    ///< nobody listens there
-    no_tls,           ///< the handshake failed: a bad certificate, mostly
+    answered,         ///< with a status, whatever it is
+    no_address,       ///< the host name does not resolve
+    refused_address,  ///< the host resolves to an address that the target rule refuses
+    no_connection,    ///< nothing listens there
+    no_tls,           ///< the TLS handshake failed, usually because of a bad certificate
     timed_out,
-    broken_off,       ///< the connection ended before the answer did
+    broken_off,       ///< the connection ended before the response did
     bad_answer,       ///< not HTTP, or beyond a bound
 };
 
@@ -3020,15 +3027,11 @@ struct attempt {
     instant at;  ///< when it began
     milliseconds duration{};
     attempt_end end = attempt_end::answered;
-    unsigned status = 0;      ///< of the answer; 0 where there was none
-    std::string answer{};     ///< the beginning of its body as it came, at most limits::attempt_answer_bytes_max
+    unsigned status = 0;   ///< of the response; 0 without one
+    std::string answer{};  ///< the beginning of the response body, unchanged, at most limits::attempt_answer_bytes_max
 
     friend bool operator==(const attempt&, const attempt&) = default;
 };
-
-/// An attempt that took as long or longer says that its host is slow: slow hosts share a part of a worker's hands, so that
-/// the others need not wait for them.
-inline constexpr milliseconds slow_attempt{1000};
 
 /// A delivery as the hook's owner sees it.
 struct delivery {
@@ -3038,7 +3041,7 @@ struct delivery {
     public_id message_id;
     instant created_at;  ///< when the event was reported
     delivery_state state = delivery_state::waiting;
-    unsigned attempts_made = 0;           ///< since it was made, or last sent again by hand
+    unsigned attempts_made = 0;                ///< since it was created, or last resent
     std::optional<instant> next_attempt_at{};  ///< while it waits; the end of its lease while it is being sent
 };
 
@@ -3050,8 +3053,39 @@ struct recorded_attempt {
     attempt made;
 };
 
-/// The right to send one delivery, for a time. Each claim of a delivery has a number of its own: whoever comes back after
-/// somebody else has claimed it cannot settle it any more.
+/// A hook that may have a delivery to send: what a scheduler needs to choose.
+struct due_hook {
+    hook_id hook;
+    account_ref account;
+    std::string target_url;
+};
+
+/// A page of due hooks.
+struct due_hook_page {
+    std::vector<due_hook> hooks{};
+    /// When `due_hooks` may list a hook that is not in this page, if nothing is written before: not later than `now` when
+    /// there are more at once, none when nothing waits.
+    std::optional<instant> next_at{};
+};
+
+/// A request to lease the next deliveries of one hook.
+struct lease_request {
+    hook_id hook;
+    std::size_t deliveries_max = 0;
+    /// Leases in force for the hook's host, held by any worker, including those that this request adds.
+    std::size_t host_leases_max = 0;
+    /// If this bound keeps back a delivery that is due, the hook is not listed again before this time.
+    instant full_host_retry_at;
+};
+
+/// The time of a lease.
+struct lease_time {
+    instant now;
+    instant until;  ///< later than the attempt can end; a result that comes after this may be too late
+};
+
+/// The right to send one delivery, for a time. Each lease of a delivery has its own number, so that a worker that returns
+/// after another one has leased the delivery cannot complete it any more.
 struct delivery_lease {
     delivery_id delivery;
     std::int64_t number = 0;
@@ -3063,66 +3097,44 @@ struct delivery_lease {
 struct due_delivery {
     delivery_lease lease;
     hook_id hook;
-    bool slow = false;  ///< its host's last attempt was: it is one of `claim_terms::slow_deliveries_max`
     std::shared_ptr<const event> what;  ///< never null; deliveries of one event may share it
     public_id message_id;
     std::string type;  ///< the payload format's name
     std::string target_url;
     std::string secret;
-    std::vector<std::string> previous_secrets{};  ///< whose time is not over: they sign, too; the last to be replaced first
-    unsigned attempts_made = 0;  ///< before this one, since it was made or last sent again by hand
+    std::vector<std::string> previous_secrets{};  ///< still valid, so they sign too; the last to be replaced first
+    unsigned attempts_made = 0;  ///< before this one, since it was created or last resent
 };
 
-/// What a worker is ready to take. All workers of one outbox have the same bounds for a host: one that has as many leases
-/// as somebody's terms say may not be looked at again before one of them ends.
-struct claim_terms {
-    instant now;
-    instant lease_until;  ///< later than the attempt can possibly end; whoever has not settled by then may lose it
-
-    std::size_t deliveries_max = 100;
-    std::size_t slow_deliveries_max = 50;  ///< of these, to hosts whose last attempt was slow
-    std::size_t per_host_max = 8;          ///< leased at the same time by all workers, what is claimed now included
-    std::size_t per_slow_host_max = 2;     ///< the same for a host whose last attempt was slow, or that had none yet
-    std::size_t data_bytes_max = 16 * 1024 * 1024;  ///< of all events together, but always at least one
-};
-
-/// What a claim leased, and when there may be more.
-struct claimed_deliveries {
-    std::vector<due_delivery> deliveries;
-    /// When asking again on the same terms could give more, if nobody appends or settles before: at once when that is not
-    /// later than `now`. None when nothing would.
-    std::optional<instant> next_at;
-};
-
-/// What an attempt means for its delivery.
-enum class delivery_verdict : std::uint8_t {
+/// What a delivery becomes after an attempt.
+enum class delivery_outcome : std::uint8_t {
     delivered,
-    again,     ///< at `again_at`
+    retry,          ///< due at `retry_at`
     given_up,
-    gone,      ///< given up, and the hook is disabled
-    unsent,    ///< nobody was asked anything: due at `again_at`, and nothing is counted, recorded or said of the host
+    gone,           ///< given up, and the hook is disabled
+    not_attempted,  ///< no request was sent: due at `retry_at`; nothing is counted or recorded
 };
 
-/// What came of a lease.
-struct settlement {
+/// The result of one leased delivery.
+struct attempt_result {
     delivery_lease lease;
     attempt made;
-    delivery_verdict verdict = delivery_verdict::given_up;
-    instant again_at{};                          ///< looked at with `again` and `unsent` alone
-    /// Disables a hook that this is a failure of, and that has been failing since then or longer. One whose attempt before
-    /// this one was made earlier still begins to fail anew: nobody knows how it would have fared in between.
+    delivery_outcome outcome = delivery_outcome::given_up;
+    instant retry_at{};  ///< only for `retry` and `not_attempted`
+    /// If this attempt failed and the hook has been failing since then or longer, the hook is disabled. A failure whose
+    /// predecessor was made before this time begins a new series: the time between them says nothing about the hook.
     std::optional<instant> disable_if_failing_since{};
 };
 
-/// What became of a delivery whose attempt was recorded.
-enum class settle_result : std::uint8_t {
+/// What `complete` made of one result.
+enum class completion : std::uint8_t {
     done,
-    hook_disabled,  ///< done, and the hook gets nothing any more
-    too_late,       ///< somebody else had claimed it, or it is gone: nothing changed but the history
+    hook_disabled,  ///< done, and the hook is now disabled
+    too_late,       ///< another worker had leased it, or it is gone: only the history changed
 };
 
 inline public_id message_id_of(const message_seed& seed, hook_id to) {
-    // Keyed by the seed: from one id nobody can tell those of the same event's other deliveries.
+    // Keyed by the seed: one id does not reveal those of the same event's other deliveries.
     const std::string message = "webhook-id " + std::to_string(to.value());
     const digest mixed = hmac_sha256({{reinterpret_cast<const char*>(seed.data()), seed.size()}, message});
     std::array<std::byte, 16> chosen;
@@ -3566,8 +3578,8 @@ concept observer = requires(const O& o, const request_record& record, const http
 /// target may hold one.
 struct delivery_record {
     const due_delivery& sent;
-    const settlement& ended;
-    settle_result result;  ///< what the store said to it
+    const attempt_result& ended;
+    completion result;  ///< what the store said to it
     /// Why it failed, for the operator: the system's words, or the certificate's fault; may be empty.
     std::string_view why;
 };
@@ -3580,7 +3592,7 @@ struct delivery_record {
 ///     struct delivery_counter : no_observer {
 ///         std::atomic<std::uint64_t>* delivered;
 ///         void on_attempt(const delivery_record& record) const noexcept {
-///             if (record.ended.verdict == delivery_verdict::delivered) ++*delivered;
+///             if (record.ended.outcome == delivery_outcome::delivered) ++*delivered;
 ///         }
 ///     };
 template <class O>
@@ -3595,80 +3607,79 @@ concept delivery_observer = observer<O> && requires(const O& o, const delivery_r
 
 namespace tollgate::inline v0 {
 
-/// Takes events. What an integrator reports to; every outbox is one.
+/// Takes events. Integrators report to it; every outbox is one.
 ///
 /// Thread rule, here and below: callable from many threads at once. Blocking: allowed if the store declares
-/// `static constexpr bool blocking = true`. Errors: an `error`; nothing is thrown. Every verb is one atomic intent, and
+/// `static constexpr bool blocking = true`. Errors: an `error`; nothing is thrown. Every verb is atomic, and its effect is
 /// durable (as far as the store is) when it returns.
 template <class S>
 concept event_sink = requires(S& s, const event& happened, const message_seed& seed, instant now) {
-    // One delivery, due now, for each hook of the event's account and name that is not disabled: all of them or, with a
-    // problem, none. How many. Its `webhook-id` is `message_id_of(seed, hook)`. The event was checked by `publish`.
+    // One delivery, due now, for each enabled hook of the event's account and name: all of them or, with an error, none.
+    // Returns how many. Their `webhook-id` is `message_id_of(seed, hook)`. `publish` has checked the event.
     { s.append_event(happened, seed, now) } -> std::same_as<result<std::size_t>>;
 };
 
-/// Keeps deliveries until they arrive, and a while longer.
+/// Keeps deliveries until they arrive, and their history afterwards.
 ///
-/// A delivery's host is scheme, host and port of its hook's target. A deleted hook's deliveries are gone with it, for all
-/// that these verbs tell and for all that is claimed; a store may remove many of them bit by bit, in claims and sweeps.
+/// The verbs are about rows. Which hook is served when, and how many deliveries a host gets, is the decision of
+/// `webhooks::delivery_scheduler`; a store only guarantees what all workers of all processes must agree on: one lease per
+/// delivery, and the bound of leases per host that a request names. A delivery's host is scheme, host and port of its
+/// hook's target (`delivery_host`).
 ///
-/// Of a hook's deliveries that were delivered or given up, a store need keep no more than the newest
-/// `limits::ended_deliveries_per_hook_max`. One that has room for so much may refuse an event (unavailable), best of an
-/// account or for a host that fills it.
+/// A deleted hook's deliveries are invisible to these verbs from then on; a store may remove the rows later, in sweeps. Of
+/// a hook's delivered and given up deliveries a store keeps at least the newest `limits::ended_deliveries_per_hook_max`.
+/// A store that is full may refuse an event (unavailable), preferably of the account or for the host that fills it.
 ///
-/// Exemplar: `memory_store`, `sqlite_store`. An adapter of one's own is right when it passes
-/// `tollgate/testing/store_suite.hpp`.
+/// Exemplars: `memory_store`, `sqlite_store`, and `examples/own_store`, the shortest one. An adapter is right when it
+/// passes `tollgate/testing/store_suite.hpp`.
 template <class S>
-concept outbox = event_sink<S> && requires(S& s, const claim_terms& terms, std::span<const settlement> ended,
-                                           const account_ref& account, hook_id hook, delivery_id delivery, instant now,
-                                           instant ended_before, std::size_t rows_max,
-                                           std::optional<delivery_id> which) {
-    // Leases deliveries whose time has come: no other claim gets one of them before its lease is over or it is settled, of
-    // any number of threads and processes. A lease that is over is as if there had been none, so a dead worker's
-    // deliveries come back.
+concept outbox = event_sink<S> && requires(S& s, std::span<const lease_request> requests, const lease_time& lease,
+                                           std::span<const attempt_result> ended, const account_ref& account,
+                                           hook_id hook, delivery_id delivery, instant now, instant ended_before,
+                                           std::size_t rows_max, std::optional<delivery_id> which) {
+    // Hooks that may have a delivery to lease, at most `rows_max`, in the order in which they became due: a delivery whose
+    // time has come, or whose lease has ended. A hook may be listed too early, but a `lease` call that finds nothing due
+    // ends that.
+    { s.due_hooks(now, rows_max) } -> std::same_as<result<due_hook_page>>;
+    // Leases each requested hook's next due deliveries, the first due first and of those the oldest, in the order of the
+    // requests, within their bounds. No other call gets a leased delivery before it is completed or `lease.until` has
+    // passed; from then on it is due again, as if it had not been leased. Requests for hooks that are gone are ignored;
+    // a disabled hook's deliveries are held. A hook that still has a due delivery is due again now, behind all others, or,
+    // if the bound of its host kept that delivery back, at `full_host_retry_at`.
+    { s.lease(requests, lease) } -> std::same_as<result<std::vector<due_delivery>>>;
+    // Ends leases; one status each, in their order, all of them in one step (a commit costs more than a row). Each attempt
+    // is recorded, also if it is too late, unless the delivery is gone. `not_attempted` only ends the lease.
     //
-    // Hosts take turns: of those with something due, the one that has waited the longest for its turn is served first,
-    // and none has more leases in force than the terms say, so that nobody waits for a host that hangs or for its
-    // backlog. Slow hosts are served first, up to their own bound, and all others then: neither can shut out the other.
-    // Where the next delivery's data does not fit any more, the claim ends, and its host keeps its place: the next claim
-    // begins there.
-    { s.claim_due(terms) } -> std::same_as<result<claimed_deliveries>>;
-    // Ends leases; one result each, in their order, all of them in one step (a commit costs more than what is in it). Each
-    // attempt goes on record, of those that are too late, too, unless the delivery is gone. What comes back `unsent` was no
-    // attempt: its lease ends, and that is all.
-    //
-    // A success ends a hook's `failing_since`, and its first failure afterwards begins it, at the attempt's time; so does
-    // one whose last failure before it was made earlier than its `disable_if_failing_since`. A hook
-    // that is disabled holds its deliveries: those that wait now, and those that are being sent once they are settled
-    // with `again` or their lease is over.
-    { s.settle(ended, now) } -> std::same_as<result<std::vector<settle_result>>>;
-    // The account's hook's deliveries, newest first, at most `rows_max`; none of a hook that is not the account's. Those
-    // that are older than that one alone, where one is named, whether it is still there or not.
+    // A success ends a hook's `failing_since`, and the first failure afterwards begins it, at the attempt's time; so does
+    // a failure whose predecessor is earlier than its `disable_if_failing_since`. A disabled hook holds its deliveries:
+    // the waiting ones now, the leased ones when they are completed with `retry` or their lease has ended.
+    { s.complete(ended, now) } -> std::same_as<result<std::vector<completion>>>;
+    // The hook's deliveries, newest first, at most `rows_max`; none if the hook is not the account's. With `which`, only
+    // those older than that one, whether it still exists or not.
     { s.deliveries_of(account, hook, rows_max, which) } -> std::same_as<result<std::vector<tollgate::delivery>>>;
-    // Its attempts, the last to be settled first, at most `rows_max`; of that delivery alone, where one is named. Of one
+    // The hook's attempts, the last completed first, at most `rows_max`; with `which`, only those of that delivery. Of one
     // delivery at least the last `limits::attempts_per_delivery_max` are kept.
     { s.attempts_of(account, hook, rows_max, which) } -> std::same_as<result<std::vector<recorded_attempt>>>;
-    // Whether the account has such a delivery. It is due now, whatever it was, with its schedule from the start; one that
-    // is being sent right now is so as soon as that attempt is settled, whatever came of it (and held, where its hook is
-    // disabled by then). error_kind::conflict while its hook is disabled.
+    // Whether the account has such a delivery. Whatever its state, it is due now and its retry plan starts over. If it is
+    // being sent, it is due as soon as that attempt is completed, whatever its outcome (held, if its hook is disabled by
+    // then). error_kind::conflict while its hook is disabled.
     { s.resend(account, delivery, now) } -> std::same_as<result<bool>>;
-    // Whether the account has such a hook. It is not disabled any more, nor failing; what was held for it is due now, with
-    // its schedule from the start.
+    // Whether the account has such a hook. It is neither disabled nor failing any more; its held deliveries are due now,
+    // and their retry plan starts over.
     { s.enable_hook(account, hook, now) } -> std::same_as<result<bool>>;
-    // Forgets deliveries that have been delivered, given up or held since before then, at most `rows_max` of them, with
-    // their attempts, and events that have no delivery left, and what is left of deleted hooks; how many deliveries they
-    // were.
+    // Removes deliveries that have been delivered, given up or held since before then, at most `rows_max`, with their
+    // attempts, events without deliveries, and remains of deleted hooks; returns how many deliveries were removed.
     { s.sweep_deliveries(ended_before, rows_max) } -> std::same_as<result<std::size_t>>;
 };
 
-/// An outbox that others may append to, too: another process on the same store, `event emit` among them. A worker asks
-/// several times a second, and claims where the answer is another one than before it claimed last, or none.
+/// An outbox that other processes may append to. A worker compares the number several times a second, and looks for due
+/// hooks when it has changed or is unknown.
 ///
-/// Optional: without it a worker claims at a low rate, whether there is anything or not.
+/// Optional: without it a worker looks at a low rate.
 template <class S>
 concept shared_outbox = outbox<S> && requires(const S& s) {
-    // Another number whenever anybody has appended since; it may change for other reasons, too. None when that cannot be
-    // known now. Never blocks, and costs next to nothing.
+    // A different number after anything was appended; it may also change for other reasons. None when it cannot be
+    // determined now. Never blocks, and costs next to nothing.
     { s.changes_seen() } noexcept -> std::same_as<std::optional<std::uint64_t>>;
 };
 
@@ -7491,30 +7502,29 @@ private:
 
 namespace tollgate::inline v0 {
 
-/// When a delivery that failed is tried again, and when nobody tries any more.
+/// When a delivery that failed is retried, and when it is given up.
 struct retry_schedule {
-    /// Planned waits after the first attempt, which is made at once: so there is one attempt more than waits.
+    /// Planned waits after the first attempt, which is made at once: there is one attempt more than waits.
     std::vector<milliseconds> waits{seconds{5},          std::chrono::minutes{5}, std::chrono::minutes{30},
                                     std::chrono::hours{2}, std::chrono::hours{5},   std::chrono::hours{10},
                                     std::chrono::hours{10}};
-    /// Each wait is this much shorter or longer by chance, so that what failed together does not come back together.
+    /// Each wait is randomly shorter or longer by up to this much, so that what failed together is not retried together.
     /// At most 100.
     unsigned jitter_percent = 20;
-    /// A hook that had failures and no success for so long is disabled.
+    /// A hook that has had failures and no success for this long is disabled.
     milliseconds disable_after = std::chrono::hours{120};
 };
 
 /// How an attempt ended, for `judge_attempt`. Views.
 struct attempt_report {
     attempt made;
-    std::string_view retry_after;  ///< as the answer said it, or empty
+    std::string_view retry_after;  ///< of the response, or empty
 };
 
-/// What comes of an attempt of `sent` that has just ended, at `now`. A 2xx delivers; 410 (Gone) ends the hook; anything
-/// else is tried again after the next planned wait, until there is none. `Retry-After` is heeded between that wait and
-/// twice as long: nobody can hurry us, and nobody can put us off for a year. `chance` is any number, all being equally
-/// likely.
-[[nodiscard]] TOLLGATE_DECL settlement judge_attempt(const retry_schedule& schedule, const due_delivery& sent,
+/// The result of an attempt of `sent` that has just ended, at `now`. A 2xx delivers; 410 (Gone) disables the hook; anything
+/// else is retried after the next planned wait, until there is none. `Retry-After` is honoured between that wait and twice
+/// as long: a receiver can neither shorten the wait nor delay it for a year. `chance` is any number, all equally likely.
+[[nodiscard]] TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const due_delivery& sent,
                                                      attempt_report report, instant now, std::uint32_t chance);
 
 }  // namespace tollgate
@@ -7523,55 +7533,54 @@ struct attempt_report {
 
 namespace tollgate::inline v0 {
 
-/// What the client that posts webhooks asks of its integrator. Each default stands with its reason.
+/// Settings of the client that posts webhooks, each default with its reason.
 struct hook_client_settings {
     std::string user_agent = "Tollgate/" TOLLGATE_VERSION;  ///< some receivers refuse requests without one
 
-    milliseconds attempt_timeout = seconds{15};  ///< for all of an attempt: Standard Webhooks asks for 15 to 30 s
+    milliseconds attempt_timeout = seconds{15};  ///< for the whole attempt: Standard Webhooks asks for 15 to 30 s
     milliseconds lookup_timeout = seconds{5};    ///< for the name: the system's resolver asks a second server after 5 s
     milliseconds connect_timeout = seconds{5};   ///< for a connection, at all of the addresses together
     milliseconds handshake_timeout = seconds{5};  ///< for TLS: two round trips
 
-    /// For the body, once the status is known. That alone counts, so nobody's hands are held for the rest.
+    /// For the body, once the status is known. Only the status counts, so the rest does not occupy a slot for long.
     milliseconds body_timeout = seconds{2};
 
-    /// PEM of the certificate authorities that are believed; empty: the system's own.
+    /// PEM of the trusted certificate authorities; empty: the system's.
     std::string authorities_file = {};
     name_lookup look_up = {};              ///< empty: `system_lookup`
-    std::size_t lookup_threads_max = 16;   ///< names that are looked up at the same time
-    std::size_t addresses_max = 8;         ///< of a host, that are tried: no endless list
+    std::size_t lookup_threads_max = 16;   ///< names that are resolved at the same time
+    std::size_t addresses_max = 8;         ///< of a host, that are tried
 
     std::size_t idle_connections_max = 256;  ///< kept for the next delivery; 16 MB if all of them speak TLS
     std::size_t idle_per_host_max = 8;       ///< as many as there are attempts at the same time
     milliseconds idle_timeout = seconds{30};  ///< many receivers close after 60 s, some proxies earlier
-    milliseconds connection_age_max = std::chrono::minutes{5};  ///< then the name is looked up again
+    milliseconds connection_age_max = std::chrono::minutes{5};  ///< then the name is resolved again
 
-    http::response_settings answer = {};  ///< the bounds of an answer; the status is what counts
+    http::response_settings answer = {};  ///< the bounds of a response
 };
 
-/// What a dispatcher asks of its integrator. Each default stands with its reason; every bound is per dispatcher.
+/// Settings of a dispatcher, each default with its reason. Bounds are per dispatcher unless they say otherwise.
 struct hook_dispatch_settings {
     retry_schedule retry = {};
     hook_client_settings client = {};
 
     /// At the same time; a socket and a few KB each. Never more than half of the descriptors that the process may have.
     std::size_t attempts_max = 2048;
-    std::size_t slow_attempts_max =
-        1024;  ///< of these, to hosts whose last attempt was slow: the others find a hand free
+    std::size_t slow_attempts_max = 1024;  ///< of these, to hosts whose last attempt was slow: leaves slots for others
     std::size_t per_host_max = 8;          ///< at the same time to one host, by all dispatchers of the store
-    std::size_t per_slow_host_max = 2;     ///< the same for one that is slow, or that nothing is known of yet
-    std::size_t data_bytes_max = 64 * 1024 * 1024;  ///< of all bodies that are on their way
-    std::size_t claim_max = 256;  ///< with one call of the store: the first of them leave before the last is claimed
+    std::size_t per_slow_host_max = 2;     ///< the same for one that is slow, or not known yet
+    std::size_t data_bytes_max = 64 * 1024 * 1024;  ///< of the data of all deliveries in flight
+    std::size_t claim_max = 256;  ///< hooks and deliveries per call of the store, so that the first leave early
 
-    /// How much longer than an attempt can take a delivery is leased: a third of it for the claim and the way to the
-    /// socket, the rest to record what came of it, which is more than `sqlite_store` waits for others (5 s). When a
-    /// process dies, another one, or its successor, sends again what it had leased once this is over.
+    /// How much longer than an attempt can take a delivery is leased: a third of it for the store call and the way to the
+    /// socket, the rest to record the result, which is more than `sqlite_store` waits for other writers (5 s). When a
+    /// process dies, what it had leased is sent again when the lease is over.
     milliseconds lease_margin = seconds{15};
-    /// How often to ask for what another process may have appended: a store that can tell cheaply (`shared_outbox`),
-    /// and any other one. What this process appends through the dispatcher is sent at once.
+    /// How often to look for what another process may have appended: in a store that can tell cheaply
+    /// (`shared_outbox`), and in any other one. What this process appends through the dispatcher is sent at once.
     milliseconds look_interval{50};
     milliseconds claim_interval = seconds{1};
-    /// For how long deliveries that have ended, and their attempts, can be looked at.
+    /// How long deliveries that have ended, and their attempts, are kept.
     milliseconds history = std::chrono::hours{24 * 30};
 };
 
@@ -7586,9 +7595,9 @@ namespace tollgate::inline v0 {
 /// (`http::check_json`). error_kind::invalid otherwise, with a message that begins with the member's name.
 [[nodiscard]] TOLLGATE_DECL result<void> check_event(const event& happened, const service_catalog& services);
 
-/// Reports what happened to an account: to each of its webhooks for such an event one delivery goes into the outbox, to
-/// all of them or, with a problem, to none. How many. They are on disk, where the store has one, when this returns;
-/// they are sent by a dispatcher, of this process or another.
+/// Reports an event of an account: the outbox gets one delivery for each of its webhooks for that event, all of them or,
+/// with an error, none. Returns how many. They are on disk, if the store has one, when this returns; a dispatcher of this
+/// process or another sends them.
 ///
 ///     const auto deliveries = tollgate::publish(
 ///         dispatcher, services,
@@ -7597,11 +7606,11 @@ namespace tollgate::inline v0 {
 ///     if (!deliveries) log(deliveries.error());
 ///
 /// `outbox`: a `hook_dispatcher`, which sends at once; a store, whose dispatcher finds it within moments; or a
-/// `sqlite_own_transaction` or `postgres_own_transaction`, so that it happens together with the change that it tells
-/// of, or not at all. With the others a process that dies between its own commit and this call has told nobody.
+/// `sqlite_own_transaction` or `postgres_own_transaction`, so that it commits together with the change that it reports
+/// or not at all. With the others, a process that dies between its own commit and this call loses the event.
 ///
-/// Problems: invalid for an event that nobody could report, internal where there is no randomness, and what the outbox
-/// says: unavailable, as on a full disk, means that nothing was written, and that it may go well later. Any thread.
+/// Errors: invalid for an event that `check_event` refuses, internal when the random source fails, and those of the
+/// outbox: unavailable, as on a full disk, means that nothing was written and that it may succeed later. Any thread.
 template <event_sink Outbox, random_source Random = system_random>
 [[nodiscard]] result<std::size_t> publish(Outbox& outbox, const service_catalog& services, const event& happened,
                                            instant now, const Random& random = {}) {
@@ -11195,15 +11204,16 @@ namespace tollgate::inline v0::memory {
 
 /// The verbs of `outbox`, in memory. Locked by the store, with the hooks.
 ///
-/// Every delivery and every host has one node, made with it, that moves from set to set: so once it is there, nothing that
+/// Every delivery and every hook has one set node, made with it, that moves from set to set: once it exists, nothing that
 /// happens to it needs memory, and no verb is left half done.
 class outbox {
 public:
     outbox(std::size_t bytes_max, hooks& listening) : bytes_max_{bytes_max}, hooks_{listening} {}
 
     TOLLGATE_DECL result<std::size_t> append(const event& happened, const message_seed& seed, instant now);
-    TOLLGATE_DECL claimed_deliveries claim(const claim_terms& terms);
-    TOLLGATE_DECL std::vector<settle_result> settle(std::span<const settlement> ended, instant now);
+    [[nodiscard]] TOLLGATE_DECL due_hook_page list_due_hooks(instant now, std::size_t rows_max) const;
+    TOLLGATE_DECL std::vector<due_delivery> lease(std::span<const lease_request> requests, const lease_time& time);
+    TOLLGATE_DECL std::vector<completion> complete(std::span<const attempt_result> ended, instant now);
     [[nodiscard]] TOLLGATE_DECL std::vector<delivery> deliveries_of(const account_ref& account, hook_id of,
                                                                     std::size_t rows_max,
                                                                     std::optional<delivery_id> before) const;
@@ -11214,8 +11224,8 @@ public:
     TOLLGATE_DECL bool enable_hook(const account_ref& account, hook_id id, instant now) noexcept;
     TOLLGATE_DECL std::size_t sweep(instant ended_before, std::size_t rows_max) noexcept;
 
-    /// A hook was deleted, and nothing is sent to it any more. Its deliveries go bit by bit where they are many: now,
-    /// where a claim meets them, and with each sweep.
+    /// A hook was deleted, and nothing is sent to it any more. If it has many deliveries, some are removed now and the
+    /// rest in sweeps.
     TOLLGATE_DECL void forget(hook_id deleted) noexcept;
 
 private:
@@ -11226,28 +11236,24 @@ private:
     };
     using timed_deliveries = std::set<timed_delivery>;
 
-    struct host;
-    /// By when there may be something to claim; of those of one moment, who came first.
-    struct place_in_line {
-        instant ready_at;
-        std::uint64_t turn;
-        host* of;
-        friend auto operator<=>(const place_in_line&, const place_in_line&) noexcept = default;
-    };
-    using line = std::set<place_in_line>;
-
     struct host {
         std::string name;
-        timed_deliveries waiting;  // by when they are due
-        timed_deliveries leased;   // by when their lease is over
+        timed_deliveries leased;  // by when their lease ends
         std::size_t deliveries = 0;
         std::size_t unsent_bytes = 0;  // of those that have not ended
-        bool answered_once = false;
-        bool slow = false;
-        line* stands_in = nullptr;  // quick_line_, slow_line_ or idle_
-        place_in_line place{};
-        std::uint64_t served_in_claim = 0;
     };
+
+    /// Hooks by when they may have something due; those of one moment in the order in which they came.
+    struct place_in_queue {
+        instant ready_at;
+        std::uint64_t number;
+        hook_id of;
+        friend auto operator<=>(const place_in_queue& a, const place_in_queue& b) noexcept {
+            return std::pair{a.ready_at, a.number} <=> std::pair{b.ready_at, b.number};
+        }
+        friend bool operator==(const place_in_queue&, const place_in_queue&) noexcept = default;
+    };
+    using hook_queue = std::set<place_in_queue>;
 
     struct stored_event {
         event what;
@@ -11261,7 +11267,7 @@ private:
         std::shared_ptr<stored_event> of;
         public_id message_id;
         instant created_at;
-        timed_deliveries* kept_in;  // to->waiting, to->leased, ended_ or held_
+        timed_deliveries* kept_in;  // its hook's waiting, to->leased, ended_ or held_
         instant at;                 // as there
         delivery_state state = delivery_state::waiting;
         bool lease_open = false;    // claimed, and not settled, resent or claimed again since
@@ -11276,15 +11282,20 @@ private:
         std::int64_t delivery;
         attempt made;
     };
-    struct hook_history {
-        std::set<std::int64_t> deliveries;
-        std::map<std::int64_t, attempt_row> attempts;
-        bool deleted = false;  // the hook: this is in the list of those then, and stays until it is taken off
-        std::optional<hook_id> of{};
-        hook_history* next_deleted = nullptr;
+    struct hook_rows {
+        std::set<std::int64_t> deliveries{};
+        std::map<std::int64_t, attempt_row> attempts{};
+        timed_deliveries waiting{};  // by when they are due
+        host* to = nullptr;
+        hook_queue* queue = nullptr;  // ready_ or idle_
+        place_in_queue place;
+        bool deleted = false;  // the hook: in the list of deleted hooks until its last delivery is removed
+        hook_rows* next_deleted = nullptr;
     };
 
     TOLLGATE_DECL host& host_of(const std::string& target_url);
+    TOLLGATE_DECL hook_rows& rows_of(hook_id id);
+    TOLLGATE_DECL void forget_unless_used(hook_id id) noexcept;
     TOLLGATE_DECL void add(std::int64_t id, hook_id to, const std::shared_ptr<stored_event>& of, instant now);
     TOLLGATE_DECL void remove(std::int64_t id) noexcept;
     TOLLGATE_DECL std::size_t forget_deleted(std::size_t rows_max) noexcept;
@@ -11296,22 +11307,20 @@ private:
     TOLLGATE_DECL void forget_unless_used(host& which) noexcept;
     TOLLGATE_DECL void move(std::int64_t id, row& which, timed_deliveries& into, instant at) noexcept;
     TOLLGATE_DECL void hold(std::int64_t id, row& which, instant now) noexcept;
+    TOLLGATE_DECL void wait_until(std::int64_t id, row& which, instant at) noexcept;
     TOLLGATE_DECL void make_due(std::int64_t id, row& which, instant now) noexcept;
-    static TOLLGATE_DECL void fail(kept_hook& which, const settlement& by) noexcept;
+    static TOLLGATE_DECL void fail(kept_hook& which, const attempt_result& by) noexcept;
     TOLLGATE_DECL void disable(hook_id id, kept_hook& which, disable_reason why, instant now) noexcept;
 
-    TOLLGATE_DECL void stand(host& which, std::optional<instant> ready_at) noexcept;
-    TOLLGATE_DECL void stand_by_deliveries(host& which, instant now) noexcept;
-    /// Whether the claim may go on.
-    TOLLGATE_DECL bool claim_in(line& from, const claim_terms& terms, std::size_t deliveries_max,
-                                std::vector<due_delivery>& into, std::size_t& data_bytes);
-    TOLLGATE_DECL bool claim_of(host& which, const claim_terms& terms, std::size_t deliveries_max,
-                                std::vector<due_delivery>& into, std::size_t& data_bytes);
+    TOLLGATE_DECL void queue(hook_rows& of, std::optional<instant> ready_at) noexcept;
+    TOLLGATE_DECL void queue_no_later_than(hook_rows& of, instant ready_at) noexcept;
+    TOLLGATE_DECL void end_leases(host& which, instant now) noexcept;
+    TOLLGATE_DECL void lease_for(const lease_request& request, const lease_time& time, std::vector<due_delivery>& into);
     [[nodiscard]] TOLLGATE_DECL due_delivery describe(std::int64_t id, const row& which, const kept_hook& to,
                                                       instant now) const;
 
-    TOLLGATE_DECL void record(const settlement& ended);
-    TOLLGATE_DECL settle_result settle_one(const settlement& ended, instant now) noexcept;
+    TOLLGATE_DECL void record(const attempt_result& ended);
+    TOLLGATE_DECL completion complete_one(const attempt_result& ended, instant now) noexcept;
     TOLLGATE_DECL void forget_attempts_beyond(row& which, std::size_t attempts_max) noexcept;
     TOLLGATE_DECL void forget_attempt(row& which, std::size_t index) noexcept;
     TOLLGATE_DECL bool make_room(std::size_t bytes) noexcept;
@@ -11321,13 +11330,12 @@ private:
 
     std::size_t bytes_ = 0;  // about
     std::int64_t last_id_ = 0, last_attempt_ = 0;
-    std::uint64_t last_turn_ = 0, last_claim_ = 0;
-    std::size_t removed_in_claim_ = 0;
+    std::uint64_t last_place_ = 0;
     rows rows_;
-    std::unordered_map<hook_id, hook_history> histories_;
-    hook_history* deleted_ = nullptr;
+    std::unordered_map<hook_id, hook_rows> hook_rows_;
+    hook_rows* deleted_ = nullptr;
     std::unordered_map<std::string, std::unique_ptr<host>> hosts_;
-    line quick_line_, slow_line_, idle_;
+    hook_queue ready_, idle_;
     timed_deliveries ended_;  // delivered and given up, by when
     timed_deliveries held_;   // by since when
 };
@@ -11566,11 +11574,14 @@ public:
     result<std::size_t> append_event(const event& happened, const message_seed& seed, instant now) noexcept {
         return in_hooks([&] { return outbox_.append(happened, seed, now); });
     }
-    result<claimed_deliveries> claim_due(const claim_terms& terms) noexcept {
-        return in_hooks([&]() -> result<claimed_deliveries> { return outbox_.claim(terms); });
+    result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept {
+        return in_hooks([&]() -> result<due_hook_page> { return outbox_.list_due_hooks(now, rows_max); });
     }
-    result<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now) noexcept {
-        return in_hooks([&]() -> result<std::vector<settle_result>> { return outbox_.settle(ended, now); });
+    result<std::vector<due_delivery>> lease(std::span<const lease_request> requests, const lease_time& lease) noexcept {
+        return in_hooks([&]() -> result<std::vector<due_delivery>> { return outbox_.lease(requests, lease); });
+    }
+    result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept {
+        return in_hooks([&]() -> result<std::vector<completion>> { return outbox_.complete(ended, now); });
     }
     result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of, std::size_t rows_max,
                                                  std::optional<delivery_id> before = {}) noexcept {
@@ -13547,21 +13558,6 @@ private:
 }  // namespace tollgate::server_detail
 
 #endif  // __linux__
-
-// <tollgate/store/detail/delivery_host.hpp>
-
-namespace tollgate::inline v0 {
-
-/// The host that a delivery counts for: scheme, host and port of its hook's target, in one spelling; the text itself when it
-/// is no URL that anything could be sent to.
-[[nodiscard]] TOLLGATE_DECL std::string delivery_host(const std::string& target_url);
-
-inline std::string delivery_host(const std::string& target_url) {
-    const auto url = http::url::parse(target_url);
-    return url ? url->origin() : target_url;
-}
-
-}  // namespace tollgate
 
 // <tollgate/store/detail/refusals.hpp>
 
@@ -16558,17 +16554,17 @@ inline milliseconds jittered(milliseconds wait, unsigned jitter_percent, std::ui
 
 }  // namespace detail
 
-TOLLGATE_DECL settlement judge_attempt(const retry_schedule& schedule, const due_delivery& sent, attempt_report report,
+TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const due_delivery& sent, attempt_report report,
                                        instant now, std::uint32_t chance) {
-    settlement made{.lease = sent.lease, .made = std::move(report.made)};
+    attempt_result made{.lease = sent.lease, .made = std::move(report.made)};
     const bool answered = made.made.end == attempt_end::answered;
     if (answered && made.made.status / 100 == 2) {
-        made.verdict = delivery_verdict::delivered;
+        made.outcome = delivery_outcome::delivered;
         return made;
     }
     constexpr unsigned gone = 410;
     if (answered && made.made.status == gone) {
-        made.verdict = delivery_verdict::gone;
+        made.outcome = delivery_outcome::gone;
         return made;
     }
     made.disable_if_failing_since = now - schedule.disable_after;
@@ -16577,14 +16573,14 @@ TOLLGATE_DECL settlement judge_attempt(const retry_schedule& schedule, const due
     const milliseconds planned = schedule.waits[sent.attempts_made];
     milliseconds wait = detail::jittered(planned, schedule.jitter_percent, chance);
     if (const auto asked = http::parse_retry_after(report.retry_after, now)) {
-        // Never earlier than asked for, and what was refused together does not come back together either.
+        // Never earlier than requested, and what was refused together is not retried together either.
         const milliseconds heeded = (std::clamp)(*asked, planned, 2 * planned);
         constexpr std::uint32_t middle = 0x8000'0000U;
         const milliseconds later = detail::jittered(planned, schedule.jitter_percent, chance / 2 + middle) - planned;
         wait = (std::min)(heeded + (std::max)(later, milliseconds{0}), 2 * planned);
     }
-    made.verdict = delivery_verdict::again;
-    made.again_at = now + wait;
+    made.outcome = delivery_outcome::retry;
+    made.retry_at = now + wait;
     return made;
 }
 
@@ -20304,7 +20300,7 @@ inline constexpr std::size_t attempt_bytes = 192;
 // reports without end, leaves room for all others.
 inline constexpr std::size_t shares = 4;
 
-// Of a deleted hook's deliveries, in one step: a millisecond at the most, in which everybody waits.
+// Of a deleted hook's deliveries, in one step: at most a millisecond with the lock held.
 inline constexpr std::size_t removed_at_once_max = 1000;
 
 }  // namespace detail
@@ -20366,39 +20362,40 @@ TOLLGATE_DECL auto outbox::find(delivery_id id) noexcept -> row* {
 }
 
 TOLLGATE_DECL void outbox::add(std::int64_t id, hook_id to, const std::shared_ptr<stored_event>& of, instant now) {
-    host& where = host_of(hooks_.find(to)->made.target_url);
-    undo_unless_kept met{[&]() noexcept { forget_unless_used(where); }};
-    hook_history& history = histories_[to];
-    undo_unless_kept begun{[&]() noexcept {
-        if (history.deliveries.empty()) histories_.erase(to);
-    }};
-    const auto kept = rows_.emplace(id, row{.hook = to, .to = &where, .of = of, .message_id = message_id_of(of->seed, to),
-                          .created_at = now, .kept_in = &where.waiting, .at = now}).first;
+    hook_rows& its = rows_of(to);
+    undo_unless_kept known{[&]() noexcept { forget_unless_used(to); }};
+    const auto kept = rows_.emplace(id, row{.hook = to, .to = its.to, .of = of, .message_id = message_id_of(of->seed, to),
+                          .created_at = now, .kept_in = &its.waiting, .at = now}).first;
     undo_unless_kept there{[&]() noexcept { rows_.erase(id); }};
-    history.deliveries.insert(id);
-    undo_unless_kept listed{[&]() noexcept { history.deliveries.erase(id); }};
-    where.waiting.insert({now, id});
+    its.deliveries.insert(id);
+    undo_unless_kept listed{[&]() noexcept { its.deliveries.erase(id); }};
+    its.waiting.insert({now, id});
     there.keep();
     listed.keep();
-    begun.keep();
-    met.keep();
-    ++where.deliveries;
+    known.keep();
+    ++its.to->deliveries;
     ++of->deliveries;
     bytes_ += detail::delivery_bytes;
     charge(kept->second, true);
-    stand_by_deliveries(where, now);
+    queue_no_later_than(its, now);
 }
 
 TOLLGATE_DECL auto outbox::host_of(const std::string& target_url) -> host& {
     const std::string name = delivery_host(target_url);
     if (const auto found = hosts_.find(name); found != hosts_.end()) return *found->second;
-    host& made = *hosts_.emplace(name, std::make_unique<host>(host{.name = name, .waiting = {}, .leased = {}})).first->second;
-    undo_unless_kept known{[&]() noexcept { hosts_.erase(name); }};
-    made.place.of = &made;
-    made.place.turn = ++last_turn_;
+    return *hosts_.emplace(name, std::make_unique<host>(host{.name = name, .leased = {}})).first->second;
+}
+
+TOLLGATE_DECL auto outbox::rows_of(hook_id id) -> hook_rows& {
+    if (const auto found = hook_rows_.find(id); found != hook_rows_.end()) return found->second;
+    host& where = host_of(hooks_.find(id)->made.target_url);
+    undo_unless_kept host_known{[&]() noexcept { forget_unless_used(where); }};
+    hook_rows& made =
+        hook_rows_.emplace(id, hook_rows{.to = &where, .queue = &idle_, .place = {{}, ++last_place_, id}}).first->second;
+    undo_unless_kept known{[&]() noexcept { hook_rows_.erase(id); }};
     idle_.insert(made.place);
-    made.stands_in = &idle_;
     known.keep();
+    host_known.keep();
     return made;
 }
 
@@ -20408,53 +20405,57 @@ TOLLGATE_DECL void outbox::remove(std::int64_t id) noexcept {
     if (gone.kept_in != &ended_) charge(gone, false);
     gone.kept_in->erase({gone.at, id});
     forget_attempts_beyond(gone, 0);
-    const auto history = histories_.find(gone.hook);
-    history->second.deliveries.erase(id);
-    if (history->second.deliveries.empty() && !history->second.deleted) histories_.erase(history);
+    hook_rows& of = hook_rows_.find(gone.hook)->second;
+    of.deliveries.erase(id);
     bytes_ -= detail::delivery_bytes;
     if (--gone.of->deliveries == 0) bytes_ -= detail::event_bytes + gone.of->what.data.size();
     --gone.to->deliveries;
-    forget_unless_used(*gone.to);
+    const hook_id hook = gone.hook;
     rows_.erase(found);
+    if (!of.deleted) forget_unless_used(hook);
+}
+
+TOLLGATE_DECL void outbox::forget_unless_used(hook_id id) noexcept {
+    const auto found = hook_rows_.find(id);
+    hook_rows& of = found->second;
+    if (!of.deliveries.empty()) return;
+    of.queue->erase(of.place);
+    host& where = *of.to;
+    hook_rows_.erase(found);
+    forget_unless_used(where);
 }
 
 TOLLGATE_DECL void outbox::forget_unless_used(host& which) noexcept {
     if (which.deliveries != 0) return;
-    which.stands_in->erase(which.place);
     const auto named = hosts_.find(which.name);  // not by name: it dies with the host
     hosts_.erase(named);
 }
 
 TOLLGATE_DECL void outbox::forget(hook_id deleted) noexcept {
-    const auto found = histories_.find(deleted);
-    if (found == histories_.end()) return;
-    hook_history& history = found->second;
-    history.deleted = true;
-    history.of = deleted;
-    history.next_deleted = std::exchange(deleted_, &history);
-    host& where = *rows_.find(*history.deliveries.begin())->second.to;
-    const bool has_others = where.deliveries > history.deliveries.size();
-    // The leases first, which nobody else could have.
-    for (auto each = where.leased.begin(); each != where.leased.end() && where.deliveries > 1;) {
+    const auto found = hook_rows_.find(deleted);
+    if (found == hook_rows_.end()) return;
+    hook_rows& of = found->second;
+    of.deleted = true;
+    of.next_deleted = std::exchange(deleted_, &of);
+    queue(of, std::nullopt);
+    // The leases first, because they count for the host.
+    host& where = *of.to;
+    for (auto each = where.leased.begin(); each != where.leased.end();) {
         const std::int64_t id = (each++)->id;
         if (rows_.find(id)->second.hook == deleted) remove(id);
     }
     forget_deleted(detail::removed_at_once_max);
-    // Others of the host may have waited for one of its leases.
-    if (has_others && !where.waiting.empty() && where.waiting.begin()->at < where.place.ready_at)
-        stand(where, where.waiting.begin()->at);
 }
 
 /// How many; the hook that was deleted last comes first.
 TOLLGATE_DECL std::size_t outbox::forget_deleted(std::size_t rows_max) noexcept {
     std::size_t forgotten = 0;
     while (deleted_ != nullptr) {
-        hook_history& last = *deleted_;
+        hook_rows& last = *deleted_;
         for (; !last.deliveries.empty() && forgotten < rows_max; ++forgotten) remove(*last.deliveries.begin());
         if (!last.deliveries.empty()) break;
         deleted_ = last.next_deleted;
-        const auto named = histories_.find(*last.of);  // not by its own name: it dies with the history
-        histories_.erase(named);
+        forget_unless_used(hook_id{last.place.of});
     }
     return forgotten;
 }
@@ -20474,125 +20475,109 @@ TOLLGATE_DECL void outbox::hold(std::int64_t id, row& which, instant now) noexce
     move(id, which, held_, now);
 }
 
-TOLLGATE_DECL void outbox::make_due(std::int64_t id, row& which, instant now) noexcept {
+/// Due then, and not leased.
+TOLLGATE_DECL void outbox::wait_until(std::int64_t id, row& which, instant at) noexcept {
+    hook_rows& of = hook_rows_.find(which.hook)->second;
     which.state = delivery_state::waiting;
     which.lease_open = false;
+    move(id, which, of.waiting, at);
+    queue_no_later_than(of, at);
+}
+
+TOLLGATE_DECL void outbox::make_due(std::int64_t id, row& which, instant now) noexcept {
     which.resend_asked = false;
     which.attempts_made = 0;
-    move(id, which, which.to->waiting, now);
-    stand_by_deliveries(*which.to, now);
+    wait_until(id, which, now);
 }
 
-/// `which` goes to the end of the line that is right for it; where nothing changes, it keeps its place.
-TOLLGATE_DECL void outbox::stand(host& which, std::optional<instant> ready_at) noexcept {
-    auto node = which.stands_in->extract(which.place);
-    which.stands_in = !ready_at ? &idle_ : which.slow ? &slow_line_ : &quick_line_;
-    which.place.ready_at = ready_at.value_or(instant{});
-    which.place.turn = ++last_turn_;
-    node.value() = which.place;
-    which.stands_in->insert(std::move(node));
+/// Behind all others of that moment; none: out of the queue.
+TOLLGATE_DECL void outbox::queue(hook_rows& of, std::optional<instant> ready_at) noexcept {
+    auto node = of.queue->extract(of.place);
+    of.queue = ready_at ? &ready_ : &idle_;
+    of.place.ready_at = ready_at.value_or(instant{});
+    of.place.number = ++last_place_;
+    node.value() = of.place;
+    of.queue->insert(std::move(node));
 }
 
-/// After a delivery of the host came, or a lease of it ended.
-TOLLGATE_DECL void outbox::stand_by_deliveries(host& which, instant now) noexcept {
-    std::optional<instant> ready_at;
-    for (const timed_deliveries* each : {&which.waiting, &which.leased})
-        if (!each->empty() && (!ready_at || each->begin()->at < *ready_at)) ready_at = each->begin()->at;
-    const line* const right = !ready_at ? &idle_ : which.slow ? &slow_line_ : &quick_line_;
-    // Who has waited for a turn since earlier than now does not begin to wait again.
-    if (ready_at && *ready_at <= now) {
-        if (which.stands_in == right && which.place.ready_at <= now) return;
-        ready_at = now;
+TOLLGATE_DECL void outbox::queue_no_later_than(hook_rows& of, instant ready_at) noexcept {
+    if (of.deleted || (of.queue == &ready_ && of.place.ready_at <= ready_at)) return;
+    queue(of, ready_at);
+}
+
+TOLLGATE_DECL due_hook_page outbox::list_due_hooks(instant now, std::size_t rows_max) const {
+    due_hook_page page;
+    auto next = ready_.begin();
+    for (; next != ready_.end() && next->ready_at <= now && page.hooks.size() < rows_max; ++next) {
+        const new_hook& made = hooks_.find(next->of)->made;
+        page.hooks.push_back({next->of, made.account, made.target_url});
     }
-    stand(which, ready_at);
+    if (next != ready_.end()) page.next_at = next->ready_at;
+    return page;
 }
 
-TOLLGATE_DECL claimed_deliveries outbox::claim(const claim_terms& terms) {
-    claimed_deliveries claimed;
-    std::size_t data_bytes = 0;
-    ++last_claim_;
-    removed_in_claim_ = 0;
-    undo_unless_kept leased{[&]() noexcept {
-        for (const due_delivery& each : claimed.deliveries) {
+TOLLGATE_DECL std::vector<due_delivery> outbox::lease(std::span<const lease_request> requests, const lease_time& time) {
+    std::vector<due_delivery> leased;
+    undo_unless_kept given{[&]() noexcept {
+        for (const due_delivery& each : leased) {
             const std::int64_t id = each.lease.delivery.value();
-            row& which = rows_.find(id)->second;
-            which.lease_open = false;
-            move(id, which, which.to->waiting, terms.now);
-            stand_by_deliveries(*which.to, terms.now);
+            wait_until(id, rows_.find(id)->second, time.now);
         }
     }};
-    const std::size_t slow_max = (std::min)(terms.slow_deliveries_max, terms.deliveries_max);
-    if (claim_in(slow_line_, terms, slow_max, claimed.deliveries, data_bytes))
-        claim_in(quick_line_, terms, terms.deliveries_max, claimed.deliveries, data_bytes);
-    leased.keep();
-
-    if (!quick_line_.empty()) claimed.next_at = quick_line_.begin()->ready_at;
-    if (slow_max != 0 && !slow_line_.empty() && (!claimed.next_at || slow_line_.begin()->ready_at < *claimed.next_at))
-        claimed.next_at = slow_line_.begin()->ready_at;
-    return claimed;
+    for (const lease_request& each : requests) lease_for(each, time, leased);
+    given.keep();
+    return leased;
 }
 
-TOLLGATE_DECL bool outbox::claim_in(line& from, const claim_terms& terms, std::size_t deliveries_max,
-                                    std::vector<due_delivery>& into, std::size_t& data_bytes) {
-    while (into.size() < deliveries_max && !from.empty() && from.begin()->ready_at <= terms.now) {
-        host& next = *from.begin()->of;
-        if (next.served_in_claim == last_claim_) return true;  // behind it there are none but those that were served
-        next.served_in_claim = last_claim_;
-        if (!claim_of(next, terms, deliveries_max, into, data_bytes)) return false;
-    }
-    return true;
-}
-
-TOLLGATE_DECL bool outbox::claim_of(host& which, const claim_terms& terms, std::size_t deliveries_max,
-                                    std::vector<due_delivery>& into, std::size_t& data_bytes) {
-    const auto is_due = [&terms](const timed_deliveries& of) { return !of.empty() && of.begin()->at <= terms.now; };
-    while (is_due(which.leased)) {
+/// Those of the host that are over.
+TOLLGATE_DECL void outbox::end_leases(host& which, instant now) noexcept {
+    while (!which.leased.empty() && which.leased.begin()->at <= now) {
         const timed_delivery over = *which.leased.begin();
-        move(over.id, rows_.find(over.id)->second, which.waiting, over.at);
+        row& one = rows_.find(over.id)->second;
+        move(over.id, one, hook_rows_.find(one.hook)->second.waiting, over.at);
     }
+}
 
-    const bool quick = which.answered_once && !which.slow;
-    const std::size_t leases_max = (std::max)(quick ? terms.per_host_max : terms.per_slow_host_max, std::size_t{1});
-    const std::size_t claimed_before = into.size();
-    bool all_fits = true;
-    while (is_due(which.waiting) && into.size() < deliveries_max && which.leased.size() < leases_max) {
-        const std::int64_t id = which.waiting.begin()->id;
-        row& next = rows_.find(id)->second;
-        const kept_hook* const listens = hooks_.find(next.hook);
-        if (listens == nullptr) {
-            if (removed_in_claim_ == detail::removed_at_once_max) break;
-            ++removed_in_claim_;
-            const bool was_last = which.deliveries == 1;
-            remove(id);
-            if (was_last) return true;  // and its host is gone, too
+TOLLGATE_DECL void outbox::lease_for(const lease_request& request, const lease_time& time,
+                                     std::vector<due_delivery>& into) {
+    const auto known = hook_rows_.find(request.hook);
+    kept_hook* const to = hooks_.find(request.hook);
+    if (known == hook_rows_.end() || to == nullptr) return;
+    hook_rows& of = known->second;
+    host& where = *of.to;
+    end_leases(where, time.now);
+    const auto next_due = [&]() noexcept -> std::optional<std::int64_t> {
+        if (of.waiting.empty() || of.waiting.begin()->at > time.now) return std::nullopt;
+        return of.waiting.begin()->id;
+    };
+    std::size_t count = 0;
+    while (const auto id = next_due()) {
+        row& next = rows_.find(*id)->second;
+        if (to->disabled) {
+            hold(*id, next, time.now);
             continue;
         }
-        const kept_hook& to = *listens;
-        if (to.disabled) {
-            hold(id, next, terms.now);
-            continue;
-        }
-        const std::size_t bytes = next.of->what.data.size();
-        all_fits = into.empty() || bytes <= terms.data_bytes_max - (std::min)(data_bytes, terms.data_bytes_max);
-        if (!all_fits) break;
-        into.push_back(describe(id, next, to, terms.now));
-        data_bytes += bytes;
+        if (count == request.deliveries_max || where.leased.size() >= request.host_leases_max) break;
+        into.push_back(describe(*id, next, *to, time.now));
+        ++count;
         next.lease_open = true;
         next.resend_asked = false;
         ++next.lease_number;
-        move(id, next, which.leased, terms.lease_until);
+        move(*id, next, where.leased, time.until);
     }
-
-    if (!all_fits && into.size() == claimed_before) return false;  // it keeps its place
-    if (is_due(which.waiting)) {
-        stand(which, which.leased.size() < leases_max ? terms.now : which.leased.begin()->at);
+    std::optional<instant> ready_at;
+    if (next_due()) {
+        ready_at = where.leased.size() >= request.host_leases_max ? (std::max)(request.full_host_retry_at, time.now)
+                                                                  : time.now;
     } else {
-        std::optional<instant> ready_at;
-        for (const timed_deliveries* each : {&which.waiting, &which.leased})
-            if (!each->empty() && (!ready_at || each->begin()->at < *ready_at)) ready_at = each->begin()->at;
-        stand(which, ready_at);
+        if (!of.waiting.empty()) ready_at = of.waiting.begin()->at;
+        for (const timed_delivery& each : where.leased)  // few: a host's bound
+            if (rows_.find(each.id)->second.hook == request.hook) {
+                if (!ready_at || each.at < *ready_at) ready_at = each.at;
+                break;
+            }
     }
-    return all_fits;
+    queue(of, ready_at);
 }
 
 TOLLGATE_DECL due_delivery outbox::describe(std::int64_t id, const row& which, const kept_hook& to, instant now) const {
@@ -20601,7 +20586,6 @@ TOLLGATE_DECL due_delivery outbox::describe(std::int64_t id, const row& which, c
         if (now < each.valid_until) previous_secrets.push_back(each.secret);
     return {.lease = {delivery_id{id}, which.lease_number + 1},
             .hook = which.hook,
-            .slow = which.to->slow,
             .what = std::shared_ptr<const event>{which.of, &which.of->what},
             .message_id = which.message_id,
             .type = to.made.type,
@@ -20611,86 +20595,82 @@ TOLLGATE_DECL due_delivery outbox::describe(std::int64_t id, const row& which, c
             .attempts_made = which.attempts_made};
 }
 
-/// First all that may run out of memory, then all that may not.
-TOLLGATE_DECL std::vector<settle_result> outbox::settle(std::span<const settlement> ended, instant now) {
-    std::vector<settle_result> results;
+/// First everything that may run out of memory, then everything that may not.
+TOLLGATE_DECL std::vector<completion> outbox::complete(std::span<const attempt_result> ended, instant now) {
+    std::vector<completion> results;
     results.reserve(ended.size());
     std::size_t recorded = 0;
     undo_unless_kept on_record{[&]() noexcept {
-        for (const settlement& each : ended.first(recorded))
+        for (const attempt_result& each : ended.first(recorded))
             if (row* const which = find(each.lease.delivery);
-                which != nullptr && each.verdict != delivery_verdict::unsent)
+                which != nullptr && each.outcome != delivery_outcome::not_attempted)
                 forget_attempt(*which, which->attempts.size() - 1);
     }};
-    for (const settlement& each : ended) {
+    for (const attempt_result& each : ended) {
         record(each);
         ++recorded;
     }
     on_record.keep();
-    for (const settlement& each : ended) results.push_back(settle_one(each, now));
+    for (const attempt_result& each : ended) results.push_back(complete_one(each, now));
     return results;
 }
 
-TOLLGATE_DECL void outbox::record(const settlement& ended) {
-    if (ended.verdict == delivery_verdict::unsent) return;
+TOLLGATE_DECL void outbox::record(const attempt_result& ended) {
+    if (ended.outcome == delivery_outcome::not_attempted) return;
     const std::size_t bytes = detail::attempt_bytes + ended.made.answer.size();
     const bool fits = make_room(bytes);  // before the row is looked for, which may go now
     const std::int64_t id = ended.lease.delivery.value();
     row* const found = find(ended.lease.delivery);
     if (found == nullptr) return;
     row& which = *found;
-    auto& attempts = histories_.find(which.hook)->second.attempts;
+    auto& attempts = hook_rows_.find(which.hook)->second.attempts;
     attempt kept = ended.made;
-    if (!fits) kept.answer.clear();  // that there was an attempt matters more than what was said
+    if (!fits) kept.answer.clear();  // the attempt matters more than its response
     which.attempts.reserve(which.attempts.size() + 1);
     attempts.emplace(++last_attempt_, attempt_row{id, std::move(kept)});
     which.attempts.push_back(last_attempt_);
     bytes_ += detail::attempt_bytes + (fits ? ended.made.answer.size() : 0);
 }
 
-TOLLGATE_DECL settle_result outbox::settle_one(const settlement& ended, instant now) noexcept {
+TOLLGATE_DECL completion outbox::complete_one(const attempt_result& ended, instant now) noexcept {
     const std::int64_t id = ended.lease.delivery.value();
     row* const found = find(ended.lease.delivery);
-    if (found == nullptr) return settle_result::too_late;
+    if (found == nullptr) return completion::too_late;
     row& which = *found;
     forget_attempts_beyond(which, limits::attempts_per_delivery_max);
-    if (!which.lease_open || which.lease_number != ended.lease.number) return settle_result::too_late;
+    if (!which.lease_open || which.lease_number != ended.lease.number) return completion::too_late;
 
     kept_hook& to = *hooks_.find(which.hook);
     const bool was_disabled = to.disabled.has_value();
     which.lease_open = false;
-    if (ended.verdict == delivery_verdict::unsent) {
+    if (ended.outcome == delivery_outcome::not_attempted) {
         if (was_disabled) hold(id, which, now);
-        else move(id, which, which.to->waiting, ended.again_at);
-        stand_by_deliveries(*which.to, now);
-        return settle_result::done;
+        else wait_until(id, which, ended.retry_at);
+        return completion::done;
     }
     ++which.attempts_made;
-    which.to->answered_once = true;
-    which.to->slow = ended.made.duration >= slow_attempt;
-    if (ended.verdict == delivery_verdict::delivered) to.failing_since.reset();
+    if (ended.outcome == delivery_outcome::delivered) to.failing_since.reset();
     else fail(to, ended);
 
     const bool resent = std::exchange(which.resend_asked, false);
     if (resent) which.attempts_made = 0;
-    if ((resent || ended.verdict == delivery_verdict::again) && !was_disabled) {
-        move(id, which, which.to->waiting, resent ? now : ended.again_at);
-    } else if (resent || ended.verdict == delivery_verdict::again) {
+    if ((resent || ended.outcome == delivery_outcome::retry) && !was_disabled) {
+        wait_until(id, which, resent ? now : ended.retry_at);
+    } else if (resent || ended.outcome == delivery_outcome::retry) {
         hold(id, which, now);
     } else {
-        which.state = ended.verdict == delivery_verdict::delivered ? delivery_state::delivered : delivery_state::given_up;
+        which.state = ended.outcome == delivery_outcome::delivered ? delivery_state::delivered : delivery_state::given_up;
         move(id, which, ended_, now);
     }
 
-    if (!was_disabled && ended.verdict == delivery_verdict::gone) disable(which.hook, to, disable_reason::gone, now);
+    if (!was_disabled && ended.outcome == delivery_outcome::gone) disable(which.hook, to, disable_reason::gone, now);
     if (!to.disabled && to.failing_since && ended.disable_if_failing_since &&
         *to.failing_since <= *ended.disable_if_failing_since)
         disable(which.hook, to, disable_reason::failing, now);
-    stand_by_deliveries(*which.to, now);
-    return to.disabled && !was_disabled ? settle_result::hook_disabled : settle_result::done;
+    return to.disabled && !was_disabled ? completion::hook_disabled : completion::done;
 }
 
-TOLLGATE_DECL void outbox::fail(kept_hook& which, const settlement& by) noexcept {
+TOLLGATE_DECL void outbox::fail(kept_hook& which, const attempt_result& by) noexcept {
     const auto& bound = by.disable_if_failing_since;
     if (!which.failing_since || (bound && which.last_failure_at < *bound)) {
         which.failing_since = which.last_failure_at = by.made.at;
@@ -20701,8 +20681,11 @@ TOLLGATE_DECL void outbox::fail(kept_hook& which, const settlement& by) noexcept
 
 TOLLGATE_DECL void outbox::disable(hook_id id, kept_hook& which, disable_reason why, instant now) noexcept {
     which.disabled = hook_disablement{now, why};
-    for (const std::int64_t each : histories_.find(id)->second.deliveries)
-        if (row& one = rows_.find(each)->second; one.kept_in == &one.to->waiting) hold(each, one, now);
+    hook_rows& of = hook_rows_.find(id)->second;
+    while (!of.waiting.empty()) {
+        const std::int64_t next = of.waiting.begin()->id;
+        hold(next, rows_.find(next)->second, now);
+    }
 }
 
 /// The oldest go.
@@ -20711,7 +20694,7 @@ TOLLGATE_DECL void outbox::forget_attempts_beyond(row& which, std::size_t attemp
 }
 
 TOLLGATE_DECL void outbox::forget_attempt(row& which, std::size_t index) noexcept {
-    auto& attempts = histories_.find(which.hook)->second.attempts;
+    auto& attempts = hook_rows_.find(which.hook)->second.attempts;
     const auto place = which.attempts.begin() + static_cast<std::ptrdiff_t>(index);
     const auto found = attempts.find(*place);
     bytes_ -= detail::attempt_bytes + found->second.made.answer.size();
@@ -20737,8 +20720,8 @@ TOLLGATE_DECL std::vector<delivery> outbox::deliveries_of(const account_ref& acc
                                                           std::size_t rows_max,
                                                           std::optional<delivery_id> before) const {
     std::vector<delivery> found;
-    const auto history = histories_.find(of);
-    if (history == histories_.end() || hooks_.find(account, of) == nullptr) return found;
+    const auto history = hook_rows_.find(of);
+    if (history == hook_rows_.end() || hooks_.find(account, of) == nullptr) return found;
     const auto& ids = history->second.deliveries;
     found.reserve((std::min)(rows_max, ids.size()));
     const auto end = before ? ids.lower_bound(before->value()) : ids.end();
@@ -20761,8 +20744,8 @@ TOLLGATE_DECL std::vector<recorded_attempt> outbox::attempts_of(const account_re
                                                                 std::size_t rows_max,
                                                                 std::optional<delivery_id> made_for) const {
     std::vector<recorded_attempt> found;
-    const auto history = histories_.find(of);
-    if (history == histories_.end() || hooks_.find(account, of) == nullptr) return found;
+    const auto history = hook_rows_.find(of);
+    if (history == hook_rows_.end() || hooks_.find(account, of) == nullptr) return found;
     const auto& attempts = history->second.attempts;
     const auto add = [&](const attempt_row& listed) {
         const row& one = rows_.find(listed.delivery)->second;
@@ -20805,8 +20788,8 @@ TOLLGATE_DECL bool outbox::enable_hook(const account_ref& account, hook_id id, i
     const bool was_disabled = which->disabled.has_value();
     which->disabled.reset();
     which->failing_since.reset();
-    const auto history = histories_.find(id);
-    if (history == histories_.end()) return true;
+    const auto history = hook_rows_.find(id);
+    if (history == hook_rows_.end()) return true;
     for (const std::int64_t each : history->second.deliveries) {
         row& one = rows_.find(each)->second;
         // Held, too, though nobody has claimed since: what was being sent by a worker that died.
@@ -24285,7 +24268,7 @@ TOLLGATE_DECL server::server(http::handler_ref handler, server_settings settings
 
 #if defined(TOLLGATE_WITH_DISPATCHER)
 
-// <tollgate/webhooks/detail/delivery_desk.hpp>
+// <tollgate/webhooks/detail/delivery_worker.hpp>
 
 namespace asio {
 class any_io_executor;
@@ -24293,24 +24276,26 @@ class any_io_executor;
 
 namespace tollgate::inline v0::webhooks {
 
-/// The store and the policies, as a desk sees them. Nothing throws. `allows` is called by whoever runs the client, the
-/// others by the desk's own thread.
-class desk_back {
+/// The store and the policies that a worker uses. Nothing throws. `allows` is called on the client's executor, everything
+/// else on the worker's own thread.
+class worker_environment {
 public:
-    desk_back() = default;
-    desk_back(const desk_back&) = delete;
-    desk_back& operator=(const desk_back&) = delete;
+    worker_environment() = default;
+    worker_environment(const worker_environment&) = delete;
+    worker_environment& operator=(const worker_environment&) = delete;
 
-    virtual result<claimed_deliveries> claim_due(const claim_terms& terms) noexcept = 0;
-    virtual result<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now) noexcept = 0;
+    virtual result<due_hook_page> list_due_hooks(instant now, std::size_t rows_max) noexcept = 0;
+    virtual result<std::vector<due_delivery>> lease(std::span<const lease_request> requests,
+                                                    const lease_time& lease) noexcept = 0;
+    virtual result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept = 0;
     virtual result<std::size_t> sweep(instant ended_before, std::size_t rows_max) noexcept = 0;
-    /// Whether the store can tell cheaply that somebody has appended, and whether somebody may have since the last
-    /// claim.
+    /// Whether the store can tell cheaply that something was appended, and whether something may have been since it was
+    /// last listed.
     virtual bool tells_changes() noexcept = 0;
-    virtual bool may_have_more() noexcept = 0;
+    virtual bool may_have_changed() noexcept = 0;
 
     virtual result<void> write(const due_delivery& sent, instant now, http::field_block& fields,
-                                std::string& body) noexcept = 0;
+                               std::string& body) noexcept = 0;
     virtual result<void> check(const http::url& target) noexcept = 0;
     virtual bool allows(const ip_address& address) noexcept = 0;
     virtual instant now() noexcept = 0;
@@ -24319,30 +24304,27 @@ public:
     virtual void on_problem(const error& why) noexcept = 0;
 
 protected:
-    ~desk_back() = default;
+    ~worker_environment() = default;
 };
 
-/// Takes deliveries out of the store as there are hands for them, has the client send them, and records what came of
-/// each.
-///
-/// One thread of its own talks to the store, which may block; sockets belong to the client's executor, where nothing
-/// blocks. What has ended is settled in batches: all that came while the one before was being settled.
-class delivery_desk {
+/// Carries out what a `delivery_scheduler` decides. Its own thread calls the store, which may block; sockets belong to the
+/// client's executor, where nothing blocks.
+class delivery_worker {
 public:
-    /// `guest_of` null: a thread of its own for sockets, too.
-    TOLLGATE_DECL delivery_desk(desk_back& back, hook_dispatch_settings settings,
-                                const asio::any_io_executor* guest_of);
-    delivery_desk(const delivery_desk&) = delete;
-    delivery_desk& operator=(const delivery_desk&) = delete;
-    TOLLGATE_DECL ~delivery_desk();
+    /// `executor` null: the worker runs the client on one more thread.
+    TOLLGATE_DECL delivery_worker(worker_environment& environment, hook_dispatch_settings settings,
+                                  const asio::any_io_executor* executor);
+    delivery_worker(const delivery_worker&) = delete;
+    delivery_worker& operator=(const delivery_worker&) = delete;
+    TOLLGATE_DECL ~delivery_worker();
 
     TOLLGATE_DECL result<void> start();
     TOLLGATE_DECL void stop(milliseconds deadline);
     TOLLGATE_DECL void wake() noexcept;
 
 private:
-    class core;
-    std::unique_ptr<core> core_;
+    class impl;
+    std::unique_ptr<impl> impl_;
 };
 
 }  // namespace tollgate::webhooks
@@ -24358,13 +24340,13 @@ namespace tollgate::inline v0 {
 ///     tollgate::publish(dispatcher, ...);   // an event that is sent at once
 ///     dispatcher.stop();
 ///
-/// Of the policies it uses the format, the target rule, the clock, the random source, and the observer, which hears of
+/// Of the policies it uses the format, the target rule, the clock, the random source, and the observer, which is told of
 /// each attempt if it is a `delivery_observer`. Store and policies must outlive it.
 ///
-/// It has two threads, or is a guest on an Asio executor and has one: the store, which may block, is always talked to
-/// by a thread of its own. Names are looked up on a few more. Several dispatchers, of several processes too, may work
-/// on one store. Everything but construction and destruction may be called from any thread at any time; a policy that
-/// it calls may stop it, but not destroy it.
+/// It has two threads, or one if sockets run on your Asio executor: the store, which may block, is always called on the
+/// dispatcher's own thread. Names are looked up on a few more. Several dispatchers, also of several processes, may work on
+/// one store. Everything but construction and destruction may be called from any thread at any time; a policy that it
+/// calls may stop it, but not destroy it.
 template <outbox Store, class Policies = decltype(default_policies())>
 class hook_dispatcher {
 public:
@@ -24376,12 +24358,12 @@ public:
 
     /// Starts nothing yet. The store outlives it.
     explicit hook_dispatcher(Store& store, hook_dispatch_settings settings = {}, Policies policies = default_policies())
-        : back_{store, std::move(policies)}, desk_{back_, std::move(settings), nullptr} {}
+        : environment_{store, std::move(policies)}, worker_{environment_, std::move(settings), nullptr} {}
 
-    /// A guest on `executor`, which any number of threads may run, and whose context must outlive the dispatcher.
+    /// Runs its sockets on `executor`, which any number of threads may run, and whose context must outlive the dispatcher.
     hook_dispatcher(const asio::any_io_executor& executor, Store& store, hook_dispatch_settings settings = {},
                     Policies policies = default_policies())
-        : back_{store, std::move(policies)}, desk_{back_, std::move(settings), &executor} {}
+        : environment_{store, std::move(policies)}, worker_{environment_, std::move(settings), &executor} {}
 
     hook_dispatcher(const hook_dispatcher&) = delete;
     hook_dispatcher& operator=(const hook_dispatcher&) = delete;
@@ -24389,42 +24371,45 @@ public:
     /// Stops without waiting for attempts, but for a call of the store that is under way.
     ~hook_dispatcher() = default;
 
-    /// Begins. A problem says which setting will not do. It starts once, and not after it was stopped.
-    result<void> start() { return desk_.start(); }
+    /// Starts. An error says which setting is wrong. It starts once, and not after it was stopped.
+    result<void> start() { return worker_.start(); }
 
-    /// Claims nothing more, lets attempts that are under way end and records them, and returns; after `deadline` cuts
-    /// off what is left: that is on record if its request had left, and due again at once, for whoever works on the
-    /// store then. The default is as long as an attempt may take. From within a policy it begins all this and returns at
-    /// once. To stop again does no harm.
-    void stop(milliseconds deadline = seconds{15}) { desk_.stop(deadline); }
+    /// Leases nothing more, lets attempts end and records them, and returns. After `deadline` it cuts off what is left:
+    /// that is recorded if its request had left, and due again at once, for the next dispatcher on the store. The default
+    /// is as long as an attempt may take. From within a policy this begins and returns at once. Stopping again is harmless.
+    void stop(milliseconds deadline = seconds{15}) { worker_.stop(deadline); }
 
     /// There may be something to deliver: look at once.
-    void wake() noexcept { desk_.wake(); }
+    void wake() noexcept { worker_.wake(); }
 
-    /// The store's verb, and `wake`: who reports events to a dispatcher need not wait for it to look.
+    /// The store's verb, and `wake`, so that events that are reported to a dispatcher are sent at once.
     result<std::size_t> append_event(const event& happened, const message_seed& seed, instant now) {
-        auto appended = back_.store.append_event(happened, seed, now);
+        auto appended = environment_.store.append_event(happened, seed, now);
         if (appended && *appended != 0) wake();
         return appended;
     }
 
 private:
-    class back final : public webhooks::desk_back {
+    class environment final : public webhooks::worker_environment {
     public:
-        back(Store& of, Policies all) : store{of}, policies_{std::move(all)} {}
+        environment(Store& of, Policies all) : store{of}, policies_{std::move(all)} {}
 
-        result<claimed_deliveries> claim_due(const claim_terms& terms) noexcept override {
+        result<due_hook_page> list_due_hooks(instant now, std::size_t rows_max) noexcept override {
             if constexpr (shared) seen_ = store.changes_seen();
-            return guarded<claimed_deliveries>([&] { return store.claim_due(terms); });
+            return guarded<due_hook_page>([&] { return store.due_hooks(now, rows_max); });
         }
-        result<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now) noexcept override {
-            return guarded<std::vector<settle_result>>([&] { return store.settle(ended, now); });
+        result<std::vector<due_delivery>> lease(std::span<const lease_request> requests,
+                                                const lease_time& lease) noexcept override {
+            return guarded<std::vector<due_delivery>>([&] { return store.lease(requests, lease); });
+        }
+        result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept override {
+            return guarded<std::vector<completion>>([&] { return store.complete(ended, now); });
         }
         result<std::size_t> sweep(instant ended_before, std::size_t rows_max) noexcept override {
             return guarded<std::size_t>([&] { return store.sweep_deliveries(ended_before, rows_max); });
         }
         bool tells_changes() noexcept override { return shared; }
-        bool may_have_more() noexcept override {
+        bool may_have_changed() noexcept override {
             if constexpr (shared) return !seen_ || store.changes_seen() != seen_;
             else return true;
         }
@@ -24463,18 +24448,18 @@ private:
             try {
                 return call();
             } catch (const std::exception& thrown) {
-                return internal_error(std::string{"thrown at the dispatcher: "} + thrown.what());
+                return internal_error(std::string{"the store or a policy threw: "} + thrown.what());
             } catch (...) {
-                return internal_error("something was thrown at the dispatcher");
+                return internal_error("the store or a policy threw something unknown");
             }
         }
 
         Policies policies_;
-        std::optional<std::uint64_t> seen_;  // before the last claim
+        std::optional<std::uint64_t> seen_;  // before due hooks were last listed
     };
 
-    back back_;
-    webhooks::delivery_desk desk_;
+    environment environment_;
+    webhooks::delivery_worker worker_;
 };
 
 }  // namespace tollgate
@@ -24496,6 +24481,219 @@ private:
 #include <asio/write.hpp>
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
+
+// <tollgate/webhooks/detail/delivery_scheduler.hpp>
+
+namespace tollgate::inline v0::webhooks {
+
+/// An attempt that took at least this long says that its host is slow. Slow hosts share a part of a worker's slots, so that
+/// the others do not wait for them.
+inline constexpr milliseconds slow_attempt{1000};
+
+/// The two clocks: waits are measured with one that only goes forward, rows carry wall time.
+struct scheduler_time {
+    std::chrono::steady_clock::time_point steady;
+    instant wall;
+};
+
+/// An attempt that is over. `number` is that of the delivery that `scheduler_actions` asked to send.
+struct ended_attempt {
+    std::uint64_t number = 0;
+    bool tried = true;        ///< false: no request left, so this says nothing about the receiver
+    bool shortage = false;    ///< not tried, because this machine has run out of something (descriptors, ports, memory)
+    bool cut_off = false;     ///< tried, but stopped before there was a response
+    bool unsendable = false;  ///< not tried, because it cannot be put into its format
+    attempt_end end = attempt_end::answered;
+    unsigned status = 0;
+    std::string answer{};
+    std::string retry_after{};
+    std::string why{};  ///< for the operator
+    milliseconds duration{};
+    std::uint32_t chance = 0x8000'0000U;  ///< randomness for the retry plan: any number, all equally likely
+};
+
+/// Lists, because their nodes move without allocating: a result arrives even when there is no memory.
+using ended_attempts = std::list<ended_attempt>;
+
+/// A delivery that is leased, from its lease to the end of the `complete` call.
+struct in_flight_delivery {
+    due_delivery sent;
+    instant began;
+    std::chrono::steady_clock::time_point lease_over;
+    std::string host;
+    bool counts_as_slow = false;
+};
+
+/// What happened since the last step.
+struct scheduler_inputs {
+    bool stopping = false;        ///< nothing new is leased
+    bool flush = false;           ///< complete at once, whatever pause a failure asked for
+    bool wakeup = false;          ///< something was appended
+    bool store_changed = true;    ///< the store may have changed since it was last listed
+    ended_attempts ended{};       ///< what a step that throws has not taken over stays here
+    std::optional<result<due_hook_page>> listed{};
+    std::optional<result<std::vector<due_delivery>>> leased{};
+    std::optional<result<std::vector<completion>>> completed{};
+    std::optional<result<std::size_t>> swept{};
+};
+
+/// What to do now, in this order; the next step gets the results.
+struct scheduler_actions {
+    struct finished_attempt {
+        in_flight_delivery delivery;
+        attempt_result ended;
+        completion result;
+        std::string why;
+    };
+    struct delivery_to_send {
+        std::uint64_t number;
+        const due_delivery* what;  ///< until the next step
+        std::chrono::steady_clock::time_point done_by;
+    };
+    struct sweep_request {
+        instant ended_before;
+        std::size_t rows_max;
+    };
+    std::vector<error> problems{};
+    std::vector<finished_attempt> finished{};
+    std::vector<delivery_to_send> send{};
+    bool complete = false;  ///< call `complete` with `delivery_scheduler::results()`
+    std::optional<std::size_t> list_due_hooks{};  ///< at most so many
+    std::vector<lease_request> lease{};
+    lease_time leased_for{};
+    std::optional<sweep_request> sweep{};
+    std::chrono::steady_clock::time_point next_step_at{};  ///< if nothing happens before
+
+    /// Whether the next step follows at once, with the result of a call.
+    [[nodiscard]] bool calls_store() const noexcept {
+        return complete || list_due_hooks || !lease.empty() || sweep.has_value();
+    }
+};
+
+/// Decides which hooks are served when, how many deliveries a host gets, when results are recorded and when the store is
+/// asked. Pure: `step` reads no clock, does no I/O, and uses no randomness but its inputs'.
+///
+/// Rules:
+/// - At most `attempts_max` deliveries are in flight, their data within `data_bytes_max`; at most `slow_attempts_max` go to
+///   hosts whose last attempt was slow.
+/// - A host has at most `per_host_max` leases, or `per_slow_host_max` while it is slow or unknown, counted by the store over
+///   all workers.
+/// - Hooks take turns in the order in which they became due. A free place at a host goes to the account that has the fewest
+///   deliveries in flight there, so accounts that share a host do not wait for each other's hooks.
+/// - A hook's deliveries begin in the order in which they became due, several at once; retries come later, so a receiver
+///   must not depend on the order.
+/// - A due hook whose host is full is remembered, and served when a place becomes free. Beyond the bounds of that memory it
+///   is listed again after `full_host_retry_time()`.
+/// - Store failures and shortages of this machine lead to growing pauses; results of attempts are kept until their lease is
+///   over.
+class delivery_scheduler {
+public:
+    using clock = std::chrono::steady_clock;
+
+    /// `tells_changes`: `scheduler_inputs::store_changed` is cheap to know, so it is looked at often.
+    delivery_scheduler(hook_dispatch_settings settings, bool tells_changes)
+        : settings_{std::move(settings)}, tells_changes_{tells_changes} {}
+
+    /// May throw std::bad_alloc; state stays consistent, and deliveries that are lost return when their lease is over.
+    TOLLGATE_DECL scheduler_actions step(scheduler_inputs& inputs, scheduler_time now);
+
+    /// After a step, or the actions of one, ran out of memory.
+    TOLLGATE_DECL void pause_after_failure(scheduler_time now) noexcept;
+    /// A delivery that could not be handed to the client. Its lease runs out.
+    TOLLGATE_DECL void drop(std::uint64_t number, scheduler_time now) noexcept;
+
+    [[nodiscard]] const std::vector<attempt_result>& results() const noexcept { return results_; }
+    /// Leased and not completed, those of `results` included.
+    [[nodiscard]] std::size_t in_flight() const noexcept { return in_flight_.size() + results_.size(); }
+    /// Leased, and not ended.
+    [[nodiscard]] std::size_t being_sent() const noexcept { return in_flight_.size(); }
+    [[nodiscard]] milliseconds full_host_retry_time() const noexcept { return settings_.client.attempt_timeout / 8; }
+
+private:
+    struct remembered_hook {
+        hook_id hook;
+        account_ref account;
+        std::size_t requested = 0;       // by the claim that is being made
+        std::uint64_t listed_by = 0;     // the last claim that found it in its page
+    };
+    struct account_load {
+        account_ref account;
+        std::size_t in_flight = 0;
+        std::size_t requested = 0;  // by the claim that is being made
+    };
+    struct host_state {
+        bool answered = false;
+        bool slow = false;
+        bool is_queued = false;  // in due_hosts_
+        std::size_t in_flight = 0;
+        std::vector<account_load> accounts{};
+        std::vector<remembered_hook> due{};  // the next to be served first
+    };
+    using hosts = std::unordered_map<std::string, host_state>;
+    struct requested_lease {
+        hosts::value_type* at;
+        std::size_t deliveries_max;
+        std::size_t leased = 0;
+    };
+
+    TOLLGATE_DECL void take_completed(result<std::vector<completion>> from, scheduler_time now, scheduler_actions& into);
+    TOLLGATE_DECL void take_ended(ended_attempts& ended, scheduler_time now, scheduler_actions& into);
+    TOLLGATE_DECL void judge(ended_attempt& each, scheduler_time now);
+    TOLLGATE_DECL void take_leased(result<std::vector<due_delivery>> from, scheduler_time now, scheduler_actions& into);
+    TOLLGATE_DECL void start(due_delivery next, hosts::value_type& at, scheduler_actions& into);
+    TOLLGATE_DECL bool renew_lease(const due_delivery& again) noexcept;
+    TOLLGATE_DECL void take_page(result<due_hook_page> from, scheduler_time now, scheduler_actions& into);
+    TOLLGATE_DECL bool remember(const due_hook& each);
+    TOLLGATE_DECL void choose_at(hosts::value_type& at, std::size_t& rows_left, instant retry_at, scheduler_actions& into);
+    TOLLGATE_DECL void plan_next_claim(bool leased_some, bool some_request_was_vain, scheduler_time now) noexcept;
+    TOLLGATE_DECL void claim_failed(const error& why, scheduler_time now, scheduler_actions& into);
+    TOLLGATE_DECL void rest_from_shortage(std::string_view why, scheduler_time now, scheduler_actions& into);
+    TOLLGATE_DECL void forget_overdue(scheduler_time now) noexcept;
+    TOLLGATE_DECL void release(const in_flight_delivery& over, scheduler_time now) noexcept;
+    TOLLGATE_DECL void forget_idle_hosts() noexcept;
+    [[nodiscard]] TOLLGATE_DECL std::size_t leases_max(const host_state& at) const noexcept;
+    [[nodiscard]] TOLLGATE_DECL std::size_t free_places(const host_state& at) const noexcept;
+    [[nodiscard]] TOLLGATE_DECL std::size_t rows_max() const noexcept;
+
+    hook_dispatch_settings settings_;
+    bool tells_changes_;
+
+    std::uint64_t last_number_ = 0;
+    std::unordered_map<std::uint64_t, in_flight_delivery> in_flight_;
+    std::unordered_map<std::int64_t, std::uint64_t> numbers_;  // of those in flight, by their deliveries
+    std::vector<attempt_result> results_;                      // to complete
+    std::vector<std::pair<in_flight_delivery, std::string>> ended_;  // of each result, and why it failed
+    std::size_t slow_in_flight_ = 0;
+    std::size_t slow_requested_ = 0;  // by the claim that is being made
+    std::size_t data_bytes_in_flight_ = 0;
+
+    hosts hosts_;
+    std::list<hosts::value_type*> due_hosts_;  // with hooks that are remembered, the next to be served first
+    std::size_t remembered_ = 0;
+    std::unordered_map<hook_id, requested_lease> requested_;  // by the lease call under way
+    std::uint64_t last_claim_ = 0;
+    std::uint64_t short_claim_ = 0;  // the last that met a shortage of this machine
+    instant claimed_wall_{};
+    clock::time_point claimed_at_{};
+    bool page_was_full_ = false;
+    bool parked_some_ = false;
+    bool was_limited_ = false;  // by slots or bytes: the next completion makes room for a claim
+    std::optional<instant> listed_next_at_;
+
+    clock::time_point next_claim_{}, next_look_{}, next_judge_{}, next_complete_{}, next_sweep_{}, no_claim_before_{};
+    milliseconds store_pause_{0};     // after failures of the store
+    milliseconds shortage_pause_{0};  // while this machine cannot connect
+    clock::time_point next_shortage_report_{};
+
+    static constexpr milliseconds first_pause{100}, longest_pause = seconds{5};
+    static constexpr milliseconds empty_claim_pause{10};  // a store that lists more, and leases nothing, may have it locked
+    static constexpr std::size_t sweep_rows_max = 1000;   // a few ms of a database
+    static constexpr milliseconds sweep_interval = seconds{60}, sweep_pause{100};
+    static constexpr std::size_t remembered_per_host_max = 64, remembered_per_account_max = 8, remembered_max = 16'384;
+    static constexpr std::size_t known_hosts_max = 16'384;
+};
+
+}  // namespace tollgate::webhooks
 
 // <tollgate/webhooks/detail/connection.hpp>
 
@@ -24556,34 +24754,17 @@ private:
     std::unique_ptr<asio::ssl::stream<client_socket&>> tls_;
 };
 
-/// A request that is to be sent. `number` is its sender's name for it.
-struct outgoing {
+/// A request to send. `number` identifies it to its sender.
+struct outgoing_request {
     std::uint64_t number = 0;
     http::url target;
-    std::string fields;  ///< lines, each with its CRLF, but those that are the client's
+    std::string fields;  ///< lines with their CRLF, without those that the client adds
     std::string body;
-    /// When its sender must have heard of it: it is cut short, or not begun, rather than being late.
+    /// The attempt is cut short, or not begun, rather than ended later than this.
     std::chrono::steady_clock::time_point done_by = (std::chrono::steady_clock::time_point::max)();
 };
 
-/// What came of it.
-struct incoming {
-    std::uint64_t number = 0;
-    bool tried = true;      ///< false: nothing can be said of the receiver, who has not been asked
-    bool shortage = false;  ///< not tried, since this machine has run out of something (descriptors, ports, memory)
-    bool cut_off = false;   ///< tried, but told to stop before there was an answer
-    attempt_end end = attempt_end::answered;
-    unsigned status = 0;
-    std::string answer{};
-    std::string retry_after{};
-    std::string why{};  ///< for the operator
-    milliseconds duration{};
-};
-
-/// Lists, since what has come must be told even when there is no memory.
-using incoming_list = std::list<incoming>;
-
-/// Whom the client works for. Called on the client's executor; after `hook_client::abort` has returned it may still be,
+/// The owner of a client. Called on the client's executor; after `hook_client::abort` has returned it may still be,
 /// until the executor has run what is left.
 class client_owner {
 public:
@@ -24593,7 +24774,7 @@ public:
 
     /// Whether a connection may be made to this address.
     [[nodiscard]] virtual bool allows(const ip_address& address) noexcept = 0;
-    virtual void on_ended(incoming_list ended) noexcept = 0;
+    virtual void on_ended(ended_attempts ended) noexcept = 0;
 
 protected:
     ~client_owner() = default;
@@ -24605,7 +24786,7 @@ protected:
 
 namespace tollgate::inline v0::webhooks {
 
-/// Connections that wait for the next request to their host, a bounded number. Belongs to the client's strand.
+/// Idle connections for the next request to their host, a bounded number. Belongs to the client's strand.
 class connection_pool {
 public:
     struct bounds {
@@ -24619,14 +24800,15 @@ public:
     connection_pool(const connection_pool&) = delete;
     connection_pool& operator=(const connection_pool&) = delete;
 
-    /// The one that was used last for this origin (`http::url::origin`) and is still good; null when there is none.
+    /// The one that was used last for this origin (`http::url::origin`) and is still usable; null when there is none.
     [[nodiscard]] TOLLGATE_DECL std::shared_ptr<hook_connection> take(const std::string& origin);
-    /// Keeps it, or closes it where there is no room. Of all, the one that was idle for longest makes room.
+    /// Keeps it, or closes it when its origin has enough. When the pool is full, the one that was idle the longest is closed.
+    /// When memory runs out, the pool is as before.
     TOLLGATE_DECL void put(const std::string& origin, std::shared_ptr<hook_connection> one);
     TOLLGATE_DECL void close();
 
     using clock = std::chrono::steady_clock;
-    /// Closes those whose time is over; when to come again, while there are some.
+    /// Closes those that were idle for too long; returns when to call it again, if any are left.
     TOLLGATE_DECL std::optional<clock::time_point> sweep();
 
 private:
@@ -24651,15 +24833,15 @@ namespace tollgate::inline v0::webhooks {
 
 class attempt_run;
 
-/// Posts webhooks over HTTP/1.1, with or without TLS; many at the same time, each within its own time, none waiting for
-/// another. Connections are used again. Redirects are answers like any other, and no proxy is asked for: whoever could
-/// name one could lead requests inside.
+/// Posts webhooks over HTTP/1.1, with or without TLS; many at the same time, each with its own time-out, none waiting for
+/// another. Connections are reused. Redirects are responses like any other, and proxies from the environment are ignored:
+/// they could lead requests into private networks.
 ///
 /// All state belongs to a strand of the executor, so it does not matter how many threads run that. `send` and `abort`
 /// may be called from any thread.
 class hook_client : public std::enable_shared_from_this<hook_client> {
 public:
-    /// A problem when the certificate authorities or the user agent will not do.
+    /// An error when the certificate authorities or the user agent are not valid.
     [[nodiscard]] static TOLLGATE_DECL result<std::shared_ptr<hook_client>> make(const asio::any_io_executor& executor,
                                                                                   hook_client_settings settings,
                                                                                   std::shared_ptr<client_owner> owner);
@@ -24668,18 +24850,18 @@ public:
                               std::shared_ptr<client_owner> owner, std::shared_ptr<asio::ssl::context> tls);
     TOLLGATE_DECL ~hook_client();
 
-    /// Begins an attempt for each; `client_owner::on_ended` says what came of it. How many there are at the same time
-    /// is its caller's concern.
-    TOLLGATE_DECL void send(std::vector<outgoing> requests);
+    /// Begins an attempt for each; `client_owner::on_ended` gets the results. The caller bounds how many there are at the
+    /// same time.
+    TOLLGATE_DECL void send(std::vector<outgoing_request> requests);
 
-    /// Cuts off what is under way, which ends as not tried if its request has not left, and closes all connections.
+    /// Cuts off attempts in progress, which end as not tried if their request has not left, and closes all connections.
     TOLLGATE_DECL void abort();
 
 private:
     friend attempt_run;
 
-    TOLLGATE_DECL void begin(outgoing request, incoming_list blank) noexcept;
-    TOLLGATE_DECL void end(incoming_list what) noexcept;
+    TOLLGATE_DECL void begin(outgoing_request request, ended_attempts blank) noexcept;
+    TOLLGATE_DECL void end(ended_attempts what) noexcept;
     TOLLGATE_DECL void tell() noexcept;
     /// Keeps a connection for the next request to its host.
     TOLLGATE_DECL void keep(const std::string& origin, std::shared_ptr<hook_connection> one);
@@ -24694,56 +24876,60 @@ private:
     asio::basic_waitable_timer<connection_pool::clock, asio::wait_traits<connection_pool::clock>, client_executor>
         sweep_timer_;
     bool sweeping_ = false;
-    // Weak: what is pending holds a run, so that an executor that is destroyed takes it along.
+    // Weak: pending operations own the run, so that an executor that is destroyed destroys it, too.
     std::unordered_map<std::uint64_t, std::weak_ptr<attempt_run>> under_way_;
-    incoming_list ended_;  // that the owner will be told of, as many at once as came together
+    ended_attempts ended_;  // to report to the owner, as many at once as came together
     bool telling_ = false;
     bool aborted_ = false;
 };
 
 }  // namespace tollgate::webhooks
 
-// <tollgate/webhooks/detail/desk_core.hpp>
+// <tollgate/webhooks/detail/delivery_worker.ipp>
 
 namespace tollgate::inline v0::webhooks {
 
 namespace detail {
 
-/// Whose call this thread is inside of: code of the integrator's may stop the dispatcher that calls it.
-inline thread_local const void* inside_of = nullptr;
+/// The worker that this thread is running for: the integrator's code may stop the dispatcher that calls it.
+inline thread_local const void* running_for = nullptr;
 
-class inside {
+class running_mark {
 public:
-    explicit inside(const void* whose) noexcept : before_{std::exchange(inside_of, whose)} {}
-    inside(const inside&) = delete;
-    inside& operator=(const inside&) = delete;
-    ~inside() { inside_of = before_; }
+    explicit running_mark(const void* worker) noexcept : before_{std::exchange(running_for, worker)} {}
+    running_mark(const running_mark&) = delete;
+    running_mark& operator=(const running_mark&) = delete;
+    ~running_mark() { running_for = before_; }
 
 private:
     const void* const before_;
 };
 
-/// At most `wanted`, and at most half of the descriptors that the process may have: the other half is its host's.
+/// At most `wanted`, and at most half of the descriptors that the process may have; the rest is for everything else in it.
 inline std::size_t affordable_attempts(std::size_t wanted) noexcept {
     rlimit allowed{};
     if (::getrlimit(RLIMIT_NOFILE, &allowed) != 0 || allowed.rlim_cur == RLIM_INFINITY) return wanted;
     return (std::max)(std::size_t{1}, (std::min)(wanted, static_cast<std::size_t>(allowed.rlim_cur / 2)));
 }
 
+inline hook_dispatch_settings affordable(hook_dispatch_settings with) noexcept {
+    with.attempts_max = affordable_attempts(with.attempts_max);
+    // Slow hosts leave slots for the others.
+    with.slow_attempts_max = (std::min)(with.slow_attempts_max, (std::max)(with.attempts_max / 2, std::size_t{1}));
+    return with;
+}
+
 }  // namespace detail
 
-/// What a desk is made of: its thread, its flights, and what stands between it and the client.
-class delivery_desk::core {
+class delivery_worker::impl {
 public:
-    core(desk_back& back, hook_dispatch_settings settings, const asio::any_io_executor* guest_of)
-        : back_{back}, settings_{std::move(settings)} {
-        if (guest_of != nullptr) executor_ = *guest_of;
-        settings_.attempts_max = detail::affordable_attempts(settings_.attempts_max);
-        // A host that is slow must leave a hand for one that is not.
-        settings_.slow_attempts_max =
-            (std::min)(settings_.slow_attempts_max, (std::max)(settings_.attempts_max / 2, std::size_t{1}));
+    impl(worker_environment& environment, hook_dispatch_settings settings, const asio::any_io_executor* executor)
+        : environment_{environment},
+          settings_{detail::affordable(std::move(settings))},
+          scheduler_{settings_, environment.tells_changes()} {
+        if (executor != nullptr) executor_ = *executor;
     }
-    TOLLGATE_DECL ~core();
+    TOLLGATE_DECL ~impl();
 
     TOLLGATE_DECL result<void> start();
     TOLLGATE_DECL void stop(milliseconds deadline);
@@ -24753,115 +24939,76 @@ private:
     using clock = std::chrono::steady_clock;
     enum class state { fresh, running, stopping, stopped };
 
-    /// Stands between the client and a desk that may be gone while a guest's executor still runs what is left.
-    class mailbox final : public client_owner {
+    /// Receives results for a worker that may be gone while the executor still runs what is left.
+    class result_receiver final : public client_owner {
     public:
-        explicit mailbox(core& of) : of_{&of} {}
+        explicit result_receiver(impl& to) : to_{&to} {}
         bool allows(const ip_address& address) noexcept override {
             const std::lock_guard hold{mutex_};
-            if (of_ == nullptr) return false;
-            const detail::inside mark{of_};
-            return of_->back_.allows(address);
+            if (to_ == nullptr) return false;
+            const detail::running_mark mark{to_};
+            return to_->environment_.allows(address);
         }
-        void on_ended(incoming_list ended) noexcept override {
+        void on_ended(ended_attempts ended) noexcept override {
             const std::lock_guard hold{mutex_};
-            if (of_ != nullptr) of_->take(std::move(ended));
+            if (to_ != nullptr) to_->take(std::move(ended));
         }
         void close() noexcept {
             const std::lock_guard hold{mutex_};
-            of_ = nullptr;
+            to_ = nullptr;
         }
 
     private:
         std::mutex mutex_;
-        core* of_;
+        impl* to_;
     };
 
-    /// What is on its way, or has come back and is not settled yet.
-    struct flight {
-        due_delivery sent;
-        instant began;
-        clock::time_point lease_over;
-        std::size_t bytes = 0;
-        bool unsendable = false;
-    };
-
-    TOLLGATE_DECL void take(incoming_list ended) noexcept;
+    TOLLGATE_DECL void take(ended_attempts ended) noexcept;
     TOLLGATE_DECL void serve_sockets() noexcept;
     TOLLGATE_DECL void run() noexcept;
-    TOLLGATE_DECL void work(bool claims);
-    TOLLGATE_DECL void judge();
-    TOLLGATE_DECL void judge_one(incoming& each, instant now);
-    TOLLGATE_DECL void settle();
-    TOLLGATE_DECL void forget_overdue();
-    TOLLGATE_DECL void claim();
-    TOLLGATE_DECL void send(std::vector<due_delivery> claimed, instant now, clock::time_point claimed_at);
-    TOLLGATE_DECL bool have_already(const due_delivery& again, clock::time_point lease_over);
-    TOLLGATE_DECL void send_one(due_delivery next, instant now, clock::time_point claimed_at,
-                                std::vector<outgoing>& requests);
-    TOLLGATE_DECL void forget(std::uint64_t number) noexcept;
-    TOLLGATE_DECL void rest_from_shortage(std::string_view why);
-    TOLLGATE_DECL void sweep();
-    TOLLGATE_DECL void come_back_after(milliseconds wait);
-    TOLLGATE_DECL void land(flight& over) noexcept;
+    TOLLGATE_DECL void work();
+    TOLLGATE_DECL void report(const scheduler_actions& actions) noexcept;
+    TOLLGATE_DECL void call_store(const scheduler_actions& actions);
+    TOLLGATE_DECL void send(const std::vector<scheduler_actions::delivery_to_send>& all);
+    TOLLGATE_DECL std::optional<outgoing_request> prepare(const scheduler_actions::delivery_to_send& each,
+                                                          ended_attempt& instead);
     TOLLGATE_DECL void finish() noexcept;
-    [[nodiscard]] std::size_t under_way() const noexcept { return flights_.size() + settled_next_.size(); }
+    [[nodiscard]] scheduler_time now() noexcept { return {clock::now(), environment_.now()}; }
 
-    desk_back& back_;
-    hook_dispatch_settings settings_;
+    worker_environment& environment_;
+    const hook_dispatch_settings settings_;
     std::unique_ptr<asio::io_context> own_context_;
     std::optional<asio::executor_work_guard<asio::io_context::executor_type>> own_context_stays_;
     asio::any_io_executor executor_;
-    std::shared_ptr<mailbox> mail_;
+    std::shared_ptr<result_receiver> receiver_;
     std::shared_ptr<hook_client> client_;
-    std::thread own_thread_;
-    std::thread desk_thread_;
+    std::thread client_thread_;
+    std::thread worker_thread_;
 
-    std::mutex mutex_;  // guards these, and no call of the integrator's code
+    std::mutex mutex_;  // guards these, and is not held while the integrator's code runs
     std::condition_variable changed_;
     state state_ = state::fresh;
     clock::time_point stop_at_ = (clock::time_point::max)();
     bool woken_ = false;
-    incoming_list ended_;
+    ended_attempts ended_;
 
     std::mutex join_mutex_;  // of several threads that stop, one joins
 
-    // The desk thread's own.
-    std::uint64_t last_number_ = 0;
-    std::unordered_map<std::uint64_t, flight> flights_;
-    std::unordered_map<std::int64_t, std::uint64_t> numbers_;  // of flights, by their deliveries
-    incoming_list arrived_;                                     // and not judged yet
-    std::vector<settlement> settled_next_;
-    std::vector<std::pair<flight, std::string>> settled_flights_;  // of each settlement, and why it failed
-    std::size_t slow_under_way_ = 0;
-    std::size_t bytes_under_way_ = 0;
-    bool hands_came_free_ = false;
-    clock::time_point next_claim_{}, next_look_{}, next_judge_{}, next_settle_{}, next_sweep_{};
-    milliseconds store_pause_{0};     // after failures of the store
-    milliseconds shortage_pause_{0};  // while this machine cannot connect
-    clock::time_point no_claim_before_{};
-    clock::time_point next_shortage_told_{};
+    // Used by the worker's thread alone.
+    delivery_scheduler scheduler_;
+    scheduler_inputs inputs_;
+    clock::time_point next_step_at_{};
     http::field_block fields_;
-
-    static constexpr milliseconds first_pause{100}, longest_pause = seconds{5};
-    static constexpr std::size_t sweep_rows_max = 1000;  // a few ms of a database
-    static constexpr milliseconds sweep_interval = seconds{60}, sweep_pause{100};
 };
 
-}  // namespace tollgate::webhooks
-
-// <tollgate/webhooks/detail/delivery_desk.ipp>
-
-namespace tollgate::inline v0::webhooks {
-
-TOLLGATE_DECL delivery_desk::core::~core() {
+TOLLGATE_DECL delivery_worker::impl::~impl() {
     stop(milliseconds{0});
-    if (desk_thread_.joinable()) desk_thread_.join();
+    if (worker_thread_.joinable()) worker_thread_.join();
 }
 
-TOLLGATE_DECL result<void> delivery_desk::core::start() {
+TOLLGATE_DECL result<void> delivery_worker::impl::start() {
     const std::lock_guard hold{mutex_};
-    if (state_ != state::fresh) return unavailable("a dispatcher starts once, and not after it was stopped");
+    if (state_ != state::fresh) return unavailable("A dispatcher starts once, and not after it was stopped.");
     try {
         asio::any_io_executor where = executor_;
         if (!where) {
@@ -24869,28 +25016,28 @@ TOLLGATE_DECL result<void> delivery_desk::core::start() {
             own_context_stays_.emplace(own_context_->get_executor());
             where = own_context_->get_executor();
         }
-        mail_ = std::make_shared<mailbox>(*this);
-        auto made = hook_client::make(where, settings_.client, mail_);
+        receiver_ = std::make_shared<result_receiver>(*this);
+        auto made = hook_client::make(where, settings_.client, receiver_);
         if (!made) {
             state_ = state::stopped;
             return std::move(made).error();
         }
         client_ = *std::move(made);
-        if (own_context_) own_thread_ = std::thread{[this] { serve_sockets(); }};
-        desk_thread_ = std::thread{[this] { run(); }};
+        if (own_context_) client_thread_ = std::thread{[this] { serve_sockets(); }};
+        worker_thread_ = std::thread{[this] { run(); }};
         state_ = state::running;
         return {};
     } catch (const std::exception& failed) {
-        if (own_thread_.joinable()) {
+        if (client_thread_.joinable()) {
             own_context_stays_.reset();
-            own_thread_.join();
+            client_thread_.join();
         }
         state_ = state::stopped;
         return internal_error(std::string{"the dispatcher could not start: "} + failed.what());
     }
 }
 
-TOLLGATE_DECL void delivery_desk::core::stop(milliseconds deadline) {
+TOLLGATE_DECL void delivery_worker::impl::stop(milliseconds deadline) {
     {
         const std::lock_guard hold{mutex_};
         if (state_ == state::fresh) state_ = state::stopped;
@@ -24900,64 +25047,60 @@ TOLLGATE_DECL void delivery_desk::core::stop(milliseconds deadline) {
             stop_at_ = (std::min)(stop_at_, clock::now() + (std::min)(deadline, longest));
             changed_.notify_all();
         }
-        if (detail::inside_of == this) return;
+        if (detail::running_for == this) return;
     }
     const std::lock_guard joining{join_mutex_};
-    if (desk_thread_.joinable() && desk_thread_.get_id() != std::this_thread::get_id()) desk_thread_.join();
+    if (worker_thread_.joinable() && worker_thread_.get_id() != std::this_thread::get_id()) worker_thread_.join();
 }
 
-TOLLGATE_DECL void delivery_desk::core::wake() noexcept {
+TOLLGATE_DECL void delivery_worker::impl::wake() noexcept {
     const std::lock_guard hold{mutex_};
     if (woken_) return;
     woken_ = true;
     changed_.notify_all();
 }
 
-TOLLGATE_DECL void delivery_desk::core::take(incoming_list ended) noexcept {
+TOLLGATE_DECL void delivery_worker::impl::take(ended_attempts ended) noexcept {
     const std::lock_guard hold{mutex_};
     const bool first = ended_.empty();
     ended_.splice(ended_.end(), ended);
     if (first) changed_.notify_all();
 }
 
-TOLLGATE_DECL void delivery_desk::core::serve_sockets() noexcept {
-    const detail::inside mark{this};  // an observer that hears of a problem here may stop the dispatcher
+TOLLGATE_DECL void delivery_worker::impl::serve_sockets() noexcept {
+    const detail::running_mark mark{this};  // an observer that is told of a problem here may stop the dispatcher
     for (;;) {
         try {
             own_context_->run();
             return;
         } catch (const std::exception& failed) {
-            // Memory is short: the attempt that it happened to ends by its time-out.
-            back_.on_problem(internal_error(std::string{"the dispatcher's sockets: "} + failed.what()));
+            // Memory is short: the attempt that this happened to ends by its time-out.
+            environment_.on_problem(internal_error(std::string{"the dispatcher's sockets: "} + failed.what()));
         }
     }
 }
 
-TOLLGATE_DECL void delivery_desk::core::run() noexcept {
-    const detail::inside mark{this};
+TOLLGATE_DECL void delivery_worker::impl::run() noexcept {
+    const detail::running_mark mark{this};
     std::unique_lock hold{mutex_};
     for (;;) {
         const bool stopping = state_ == state::stopping;
-        if (stopping && (under_way() == 0 || clock::now() >= stop_at_)) break;
+        if (stopping && (scheduler_.in_flight() == 0 || clock::now() >= stop_at_)) break;
         const auto stop_at = stop_at_;
-        auto until = stopping ? stop_at : (std::max)((std::min)(next_claim_, next_look_), no_claim_before_);
-        if (!stopping) until = (std::min)(until, next_sweep_);
-        if (!settled_next_.empty()) until = (std::min)(until, next_settle_);
-        if (!arrived_.empty()) until = (std::min)(until, next_judge_);
-        changed_.wait_until(hold, until,
+        changed_.wait_until(hold, stopping ? (std::min)(stop_at, next_step_at_) : next_step_at_,
                             [&] { return !ended_.empty() || (woken_ && !stopping) || stop_at_ != stop_at; });
 
-        const bool stops = state_ == state::stopping;
-        arrived_.splice(arrived_.end(), ended_);
-        if (std::exchange(woken_, false)) next_claim_ = clock::now();
+        inputs_.stopping = state_ == state::stopping;
+        inputs_.ended.splice(inputs_.ended.end(), ended_);
+        inputs_.wakeup = std::exchange(woken_, false) || inputs_.wakeup;
         hold.unlock();
         try {
-            work(!stops);
+            work();
         } catch (const std::exception& failed) {
-            // Memory is short. What has arrived is judged later; what was claimed and did not get away comes back when
-            // its lease is over.
-            back_.on_problem(internal_error(failed.what()));
-            no_claim_before_ = next_settle_ = next_judge_ = clock::now() + first_pause;
+            // Memory is short. What has ended is judged later; what was leased and not sent returns after its lease.
+            environment_.on_problem(internal_error(failed.what()));
+            scheduler_.pause_after_failure(now());
+            next_step_at_ = clock::now() + milliseconds{100};
         }
         hold.lock();
     }
@@ -24967,295 +25110,543 @@ TOLLGATE_DECL void delivery_desk::core::run() noexcept {
     state_ = state::stopped;
 }
 
-/// Ends what is left, when the time for it is over, and settles it: what had been asked is on record, and all of it is
-/// due again at once. What an executor that nobody runs still holds comes back when its lease is over.
-TOLLGATE_DECL void delivery_desk::core::finish() noexcept {
+/// Steps until nothing is left to do now.
+TOLLGATE_DECL void delivery_worker::impl::work() {
+    for (;;) {
+        for (ended_attempt& each : inputs_.ended) each.chance = environment_.chance();
+        inputs_.store_changed = environment_.may_have_changed();
+        const scheduler_actions actions = scheduler_.step(inputs_, now());
+        next_step_at_ = actions.next_step_at;
+        report(actions);
+        send(actions.send);
+        call_store(actions);
+        if (!actions.calls_store() && inputs_.ended.empty()) return;
+        const std::lock_guard hold{mutex_};
+        inputs_.stopping = state_ == state::stopping;
+        inputs_.ended.splice(inputs_.ended.end(), ended_);
+        if (!actions.calls_store() && clock::now() < next_step_at_) return;
+    }
+}
+
+TOLLGATE_DECL void delivery_worker::impl::report(const scheduler_actions& actions) noexcept {
+    for (const error& each : actions.problems) environment_.on_problem(each);
+    for (const auto& each : actions.finished)
+        environment_.on_attempt({each.delivery.sent, each.ended, each.result, each.why});
+}
+
+TOLLGATE_DECL void delivery_worker::impl::call_store(const scheduler_actions& actions) {
+    if (actions.complete) inputs_.completed = environment_.complete(scheduler_.results(), environment_.now());
+    if (actions.list_due_hooks) inputs_.listed = environment_.list_due_hooks(environment_.now(), *actions.list_due_hooks);
+    if (!actions.lease.empty()) inputs_.leased = environment_.lease(actions.lease, actions.leased_for);
+    if (actions.sweep) inputs_.swept = environment_.sweep(actions.sweep->ended_before, actions.sweep->rows_max);
+}
+
+TOLLGATE_DECL void delivery_worker::impl::send(const std::vector<scheduler_actions::delivery_to_send>& all) {
+    if (all.empty()) return;
+    try {
+        std::vector<outgoing_request> requests;
+        requests.reserve(all.size());
+        ended_attempts refused;
+        for (const auto& each : all) {
+            ended_attempts instead(1);
+            instead.front().number = each.number;
+            if (auto made = prepare(each, instead.front())) requests.push_back(*std::move(made));
+            else refused.splice(refused.end(), instead);
+        }
+        if (!requests.empty()) client_->send(std::move(requests));
+        inputs_.ended.splice(inputs_.ended.end(), refused);
+    } catch (const std::exception&) {
+        for (const auto& each : all) scheduler_.drop(each.number, now());
+        throw;
+    }
+}
+
+TOLLGATE_DECL std::optional<outgoing_request> delivery_worker::impl::prepare(
+    const scheduler_actions::delivery_to_send& each, ended_attempt& instead) {
+    auto target = http::url::parse(each.what->target_url);
+    if (!target) {
+        instead.end = attempt_end::no_address;
+        instead.why = "the target is not a URL";
+        return std::nullopt;
+    }
+    // Once more, as when the hook was created: the rule may have become stricter.
+    if (const auto checked = environment_.check(*target); !checked) {
+        instead.end = attempt_end::refused_address;
+        instead.why = checked.error().message;
+        return std::nullopt;
+    }
+    fields_.clear();
+    std::string body;
+    if (const auto written = environment_.write(*each.what, environment_.now(), fields_, body); !written) {
+        environment_.on_problem(written.error());
+        instead.unsendable = true;
+        instead.end = attempt_end::no_connection;
+        instead.why = "it cannot be put into its format";
+        return std::nullopt;
+    }
+    return outgoing_request{each.number, *std::move(target), std::string{fields_.view()}, std::move(body), each.done_by};
+}
+
+/// When the time for stopping is over: cuts off what is left and completes it, so that requests that have left are on
+/// record and everything is due again at once. Results that an executor that does not run still holds are lost; those
+/// deliveries return after their lease.
+TOLLGATE_DECL void delivery_worker::impl::finish() noexcept {
     try {
         client_->abort();
     } catch (const std::exception&) {  // no memory to ask for it
         if (own_context_) own_context_->stop();
     }
-    if (own_thread_.joinable()) {
+    if (client_thread_.joinable()) {
         own_context_stays_.reset();
-        own_thread_.join();
+        client_thread_.join();
     } else {
-        // A guest's executor may be busy, or run by nobody any more.
+        // The executor is the integrator's; it may be busy, or not run any more.
         std::unique_lock hold{mutex_};
-        changed_.wait_for(hold, milliseconds{200}, [&] { return ended_.size() + arrived_.size() >= flights_.size(); });
+        changed_.wait_for(hold, milliseconds{200},
+                          [&] { return ended_.size() + inputs_.ended.size() >= scheduler_.being_sent(); });
     }
-    mail_->close();
+    receiver_->close();
     try {
-        next_settle_ = {};
-        arrived_.splice(arrived_.end(), ended_);
-        work(false);
-    } catch (const std::exception&) {  // as if they had not come back
+        inputs_.stopping = inputs_.flush = true;
+        inputs_.ended.splice(inputs_.ended.end(), ended_);
+        work();
+    } catch (const std::exception&) {  // as if they had not arrived
     }
     client_.reset();
 }
 
-TOLLGATE_DECL void delivery_desk::core::work(bool claims) {
-    judge();
-    settle();
-    if (!claims) return;
-    const auto now = clock::now();
-    if (now >= no_claim_before_) {
-        bool looks = now >= next_claim_ || hands_came_free_;
-        if (now >= next_look_) {
-            next_look_ = now + (back_.tells_changes() ? settings_.look_interval : settings_.claim_interval);
-            looks = back_.may_have_more() || looks;
+TOLLGATE_DECL delivery_worker::delivery_worker(worker_environment& environment, hook_dispatch_settings settings,
+                                               const asio::any_io_executor* executor)
+    : impl_{std::make_unique<impl>(environment, std::move(settings), executor)} {}
+
+TOLLGATE_DECL delivery_worker::~delivery_worker() = default;
+
+TOLLGATE_DECL result<void> delivery_worker::start() { return impl_->start(); }
+TOLLGATE_DECL void delivery_worker::stop(milliseconds deadline) { impl_->stop(deadline); }
+TOLLGATE_DECL void delivery_worker::wake() noexcept { impl_->wake(); }
+
+}  // namespace tollgate::webhooks
+
+// <tollgate/webhooks/detail/delivery_scheduler.ipp>
+
+namespace tollgate::inline v0::webhooks {
+
+TOLLGATE_DECL scheduler_actions delivery_scheduler::step(scheduler_inputs& in, scheduler_time now) {
+    scheduler_actions actions;
+    if (in.completed) take_completed(*std::exchange(in.completed, std::nullopt), now, actions);
+    if (const auto swept = std::exchange(in.swept, std::nullopt)) {
+        if (!*swept) actions.problems.push_back(swept->error());
+        next_sweep_ = now.steady + (*swept && **swept == sweep_rows_max ? sweep_pause : sweep_interval);
+    }
+    if (in.flush || now.steady >= next_judge_) take_ended(in.ended, now, actions);
+    if (const auto listed = std::exchange(in.listed, std::nullopt); listed && !in.stopping) take_page(*listed, now, actions);
+    if (in.leased) take_leased(*std::exchange(in.leased, std::nullopt), now, actions);
+
+    actions.complete = !results_.empty() && (in.flush || now.steady >= next_complete_);
+    if (std::exchange(in.wakeup, false)) next_claim_ = (std::min)(next_claim_, now.steady);
+    const bool claims = !in.stopping && actions.lease.empty() && now.steady >= no_claim_before_;
+    if (claims) {
+        bool is_due = now.steady >= next_claim_;
+        if (now.steady >= next_look_) {
+            next_look_ = now.steady + (tells_changes_ ? settings_.look_interval : settings_.claim_interval);
+            is_due = is_due || in.store_changed;
         }
-        if (looks) claim();
+        if (is_due && rows_max() != 0) {
+            actions.list_due_hooks = settings_.claim_max;
+        } else if (is_due) {
+            was_limited_ = true;
+            next_claim_ = now.steady + settings_.claim_interval;  // or as soon as a completion makes room
+        }
     }
-    if (now >= next_sweep_) sweep();
+    if (!in.stopping && now.steady >= next_sweep_)
+        actions.sweep = scheduler_actions::sweep_request{now.wall - settings_.history, sweep_rows_max};
+
+    auto next = (clock::time_point::max)();
+    if (!in.stopping) next = (std::min)((std::max)((std::min)(next_claim_, next_look_), no_claim_before_), next_sweep_);
+    if (!results_.empty()) next = (std::min)(next, next_complete_);
+    if (!in.ended.empty()) next = (std::min)(next, next_judge_);
+    actions.next_step_at = next;
+    in.flush = false;  // once: a store that fails is not asked in a loop
+    return actions;
 }
 
-TOLLGATE_DECL void delivery_desk::core::judge() {
-    const instant now = back_.now();
-    bool some_tried = false;
-    const incoming* short_one = nullptr;
-    for (const incoming& each : arrived_) {
-        some_tried = some_tried || each.tried;
-        if (each.shortage) short_one = &each;
-    }
-    if (short_one != nullptr) rest_from_shortage(short_one->why);
-    else if (some_tried) shortage_pause_ = {};
-    for (; !arrived_.empty(); arrived_.pop_front()) judge_one(arrived_.front(), now);
+TOLLGATE_DECL void delivery_scheduler::pause_after_failure(scheduler_time now) noexcept {
+    no_claim_before_ = next_complete_ = next_judge_ = now.steady + first_pause;
 }
 
-/// Whatever is short, asking for more at once would only make it shorter.
-TOLLGATE_DECL void delivery_desk::core::rest_from_shortage(std::string_view why) {
-    const auto present = clock::now();
-    if (present >= no_claim_before_) shortage_pause_ = (std::clamp)(2 * shortage_pause_, first_pause, longest_pause);
-    no_claim_before_ = present + shortage_pause_;
-    if (present < next_shortage_told_) return;
-    next_shortage_told_ = present + longest_pause;
-    back_.on_problem(unavailable("webhooks wait, for this machine cannot connect: " + std::string{why}));
+TOLLGATE_DECL void delivery_scheduler::drop(std::uint64_t number, scheduler_time now) noexcept {
+    const auto found = in_flight_.find(number);
+    if (found == in_flight_.end()) return;
+    release(found->second, now);
+    numbers_.erase(found->second.sent.lease.delivery.value());
+    in_flight_.erase(found);
 }
 
-/// Takes memory before it changes anything, so that one that could not be judged can be judged again.
-TOLLGATE_DECL void delivery_desk::core::judge_one(incoming& each, instant now) {
-    const auto reserve_one_more = [](auto& rows) {
-        if (rows.size() == rows.capacity()) rows.reserve(2 * rows.size() + 16);
-    };
-    reserve_one_more(settled_next_);
-    reserve_one_more(settled_flights_);
-    const auto found = flights_.find(each.number);
-    if (found == flights_.end()) return;
-    flight& one = found->second;
-    attempt made{.at = one.began, .duration = each.duration, .end = each.end, .status = each.status,
-                 .answer = std::move(each.answer)};
-    settlement judged =
-        judge_attempt(settings_.retry, one.sent, {std::move(made), each.retry_after}, now, back_.chance());
-    if (one.unsendable) {
-        judged.verdict = delivery_verdict::given_up;
-    } else if (each.cut_off) {  // by us: it says little of the receiver
-        judged.verdict = delivery_verdict::again;
-        judged.again_at = now;
-        judged.disable_if_failing_since.reset();
-    } else if (!each.tried) {
-        judged.verdict = delivery_verdict::unsent;
-        // What waited in vain for a look-up may do so again, and holds a hand for as long.
-        judged.again_at = now + (each.shortage ? shortage_pause_ : each.why.empty() ? milliseconds{0} : longest_pause);
-        judged.disable_if_failing_since.reset();
-    }
-    settled_next_.push_back(std::move(judged));
-    settled_flights_.emplace_back(std::move(one), std::move(each.why));
-    numbers_.erase(settled_flights_.back().first.sent.lease.delivery.value());
-    flights_.erase(found);
+TOLLGATE_DECL void delivery_scheduler::release(const in_flight_delivery& over, scheduler_time now) noexcept {
+    const std::size_t bytes = over.sent.what->data.size();
+    bool makes_room = was_limited_;
+    if (over.counts_as_slow) makes_room = slow_in_flight_-- >= settings_.slow_attempts_max || makes_room;
+    data_bytes_in_flight_ -= bytes;
+    host_state& at = hosts_.find(over.host)->second;
+    --at.in_flight;
+    makes_room = !at.due.empty() || makes_room;
+    const auto load = std::find_if(at.accounts.begin(), at.accounts.end(),
+                                   [&](const account_load& each) { return each.account == over.sent.what->account; });
+    if (--load->in_flight == 0) at.accounts.erase(load);
+    if (makes_room) next_claim_ = (std::min)(next_claim_, now.steady);
 }
 
-TOLLGATE_DECL void delivery_desk::core::land(flight& over) noexcept {
-    if (over.sent.slow) --slow_under_way_;
-    bytes_under_way_ -= over.bytes;
-    hands_came_free_ = true;
+TOLLGATE_DECL std::size_t delivery_scheduler::leases_max(const host_state& at) const noexcept {
+    return (std::max)(at.answered && !at.slow ? settings_.per_host_max : settings_.per_slow_host_max, std::size_t{1});
 }
 
-TOLLGATE_DECL void delivery_desk::core::settle() {
-    if (settled_next_.empty() || clock::now() < next_settle_) return;
-    const auto results = back_.settle(settled_next_, back_.now());
-    if (!results) {
-        back_.on_problem(results.error());
+TOLLGATE_DECL std::size_t delivery_scheduler::free_places(const host_state& at) const noexcept {
+    const std::size_t free = leases_max(at) - (std::min)(at.in_flight, leases_max(at));
+    if (!at.slow) return free;
+    const std::size_t slow = slow_in_flight_ + slow_requested_;
+    return (std::min)(free, settings_.slow_attempts_max - (std::min)(slow, settings_.slow_attempts_max));
+}
+
+/// How many deliveries the next claim may lease. Their sizes are not known yet, so each counts as the largest possible one;
+/// with nothing in flight one is always allowed.
+TOLLGATE_DECL std::size_t delivery_scheduler::rows_max() const noexcept {
+    const std::size_t slots = settings_.attempts_max - (std::min)(in_flight(), settings_.attempts_max);
+    const std::size_t bytes = settings_.data_bytes_max - (std::min)(data_bytes_in_flight_, settings_.data_bytes_max);
+    std::size_t rows = (std::min)(slots, settings_.claim_max);
+    // After a shortage a few show whether it is over.
+    constexpr std::size_t few = 8;
+    if (shortage_pause_ > milliseconds{0}) rows = (std::min)(rows, few);
+    const std::size_t fitting = bytes / limits::event_data_bytes_max;
+    return (std::min)(rows, (std::max)(fitting, std::size_t{in_flight() == 0}));
+}
+
+// ---- results of store calls and attempts
+
+TOLLGATE_DECL void delivery_scheduler::take_completed(result<std::vector<completion>> from, scheduler_time now,
+                                                      scheduler_actions& into) {
+    if (!from) {
+        into.problems.push_back(from.error());
         store_pause_ = (std::clamp)(2 * store_pause_, first_pause, longest_pause);
-        next_settle_ = clock::now() + store_pause_;
-        return forget_overdue();
+        next_complete_ = now.steady + store_pause_;
+        return forget_overdue(now);
     }
     store_pause_ = {};
-    for (std::size_t i = 0; i < settled_next_.size(); ++i) {
-        auto& [one, why] = settled_flights_[i];
-        land(one);
-        if (settled_next_[i].verdict == delivery_verdict::unsent) continue;
-        back_.on_attempt(
-            {one.sent, settled_next_[i], i < results->size() ? (*results)[i] : settle_result::too_late, why});
+    into.finished.reserve(results_.size());
+    for (std::size_t i = 0; i < results_.size(); ++i) {
+        auto& [one, why] = ended_[i];
+        release(one, now);
+        if (results_[i].outcome == delivery_outcome::not_attempted) continue;
+        into.finished.push_back({std::move(one), std::move(results_[i]),
+                                 i < from->size() ? (*from)[i] : completion::too_late, std::move(why)});
     }
-    settled_next_.clear();
-    settled_flights_.clear();
+    results_.clear();
+    ended_.clear();
 }
 
-/// What the store would not take until its lease was over is sent again anyway: no use in holding it.
-TOLLGATE_DECL void delivery_desk::core::forget_overdue() {
+/// A result that the store did not take until its lease was over is of no use: the delivery is sent again anyway.
+TOLLGATE_DECL void delivery_scheduler::forget_overdue(scheduler_time now) noexcept {
     std::size_t kept = 0;
-    for (std::size_t i = 0; i < settled_next_.size(); ++i) {
-        if (clock::now() >= settled_flights_[i].first.lease_over) {
-            land(settled_flights_[i].first);
+    for (std::size_t i = 0; i < results_.size(); ++i) {
+        if (now.steady >= ended_[i].first.lease_over) {
+            release(ended_[i].first, now);
             continue;
         }
         if (kept != i) {
-            settled_next_[kept] = std::move(settled_next_[i]);
-            settled_flights_[kept] = std::move(settled_flights_[i]);
+            results_[kept] = std::move(results_[i]);
+            ended_[kept] = std::move(ended_[i]);
         }
         ++kept;
     }
-    settled_next_.erase(settled_next_.begin() + static_cast<std::ptrdiff_t>(kept), settled_next_.end());
-    settled_flights_.erase(settled_flights_.begin() + static_cast<std::ptrdiff_t>(kept), settled_flights_.end());
+    results_.erase(results_.begin() + static_cast<std::ptrdiff_t>(kept), results_.end());
+    ended_.erase(ended_.begin() + static_cast<std::ptrdiff_t>(kept), ended_.end());
 }
 
-TOLLGATE_DECL void delivery_desk::core::come_back_after(milliseconds wait) {
-    next_claim_ = clock::now() + wait;
-    next_look_ = (std::max)(next_look_, next_claim_);
-}
-
-TOLLGATE_DECL void delivery_desk::core::claim() {
-    hands_came_free_ = false;
-    const std::size_t hands = settings_.attempts_max - (std::min)(under_way(), settings_.attempts_max);
-    if (hands == 0 || bytes_under_way_ >= settings_.data_bytes_max) {
-        next_claim_ = clock::now() + settings_.claim_interval;  // or as soon as one comes free
-        return;
+TOLLGATE_DECL void delivery_scheduler::take_ended(ended_attempts& ended, scheduler_time now, scheduler_actions& into) {
+    bool some_tried = false;
+    const ended_attempt* short_one = nullptr;
+    for (const ended_attempt& each : ended) {
+        some_tried = some_tried || each.tried;
+        if (each.shortage) short_one = &each;
     }
-    const auto claimed_at = clock::now();  // before the store's time: a lease is over later than we think
-    const instant now = back_.now();
-    const auto lease = settings_.client.attempt_timeout + settings_.lease_margin;
-    claim_terms terms{.now = now, .lease_until = now + lease};
-    // After a shortage a few show whether it is over.
-    constexpr std::size_t few = 8;
-    const bool was_short = shortage_pause_ > milliseconds{0};
-    terms.deliveries_max = (std::min)(hands, was_short ? few : settings_.claim_max);
-    terms.slow_deliveries_max = (std::min)(
-        terms.deliveries_max, settings_.slow_attempts_max - (std::min)(slow_under_way_, settings_.slow_attempts_max));
-    terms.per_host_max = settings_.per_host_max;
-    terms.per_slow_host_max = settings_.per_slow_host_max;
-    terms.data_bytes_max = settings_.data_bytes_max - bytes_under_way_;
-    auto claimed = back_.claim_due(terms);
-    if (!claimed) {
-        back_.on_problem(claimed.error());
-        store_pause_ = (std::clamp)(2 * store_pause_, first_pause, longest_pause);
-        return come_back_after(store_pause_);
+    if (short_one != nullptr) rest_from_shortage(short_one->why, now, into);
+    else if (some_tried) shortage_pause_ = {};
+    for (; !ended.empty(); ended.pop_front()) judge(ended.front(), now);
+}
+
+/// Claiming more at once would make whatever is short even shorter.
+TOLLGATE_DECL void delivery_scheduler::rest_from_shortage(std::string_view why, scheduler_time now,
+                                                          scheduler_actions& into) {
+    if (std::exchange(short_claim_, last_claim_) != last_claim_)  // once for a claim, whose results come one by one
+        shortage_pause_ = (std::clamp)(2 * shortage_pause_, first_pause, longest_pause);
+    no_claim_before_ = now.steady + shortage_pause_;
+    if (now.steady < next_shortage_report_) return;
+    next_shortage_report_ = now.steady + longest_pause;
+    into.problems.push_back(unavailable("Webhooks wait, because this machine cannot connect: " + std::string{why}));
+}
+
+/// Allocates before it changes anything, so that an attempt that could not be judged can be judged again.
+TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time now) {
+    const auto reserve_one_more = [](auto& rows) {
+        if (rows.size() == rows.capacity()) rows.reserve(2 * rows.size() + 16);
+    };
+    reserve_one_more(results_);
+    reserve_one_more(ended_);
+    const auto found = in_flight_.find(each.number);
+    if (found == in_flight_.end()) return;
+    in_flight_delivery& one = found->second;
+    attempt made{.at = one.began, .duration = each.duration, .end = each.end, .status = each.status,
+                 .answer = std::move(each.answer)};
+    attempt_result judged =
+        judge_attempt(settings_.retry, one.sent, {std::move(made), each.retry_after}, now.wall, each.chance);
+    if (each.unsendable) {
+        judged.outcome = delivery_outcome::given_up;
+    } else if (each.cut_off) {  // by us: it says little about the receiver
+        judged.outcome = delivery_outcome::retry;
+        judged.retry_at = now.wall;
+        judged.disable_if_failing_since.reset();
+    } else if (!each.tried) {
+        judged.outcome = delivery_outcome::not_attempted;
+        // One that waited in vain for a name lookup would do so again, and hold a slot meanwhile.
+        judged.retry_at = now.wall + (each.shortage ? shortage_pause_ : each.why.empty() ? milliseconds{0} : longest_pause);
+        judged.disable_if_failing_since.reset();
+    }
+    if (judged.outcome != delivery_outcome::not_attempted) {
+        host_state& at = hosts_.find(one.host)->second;
+        at.answered = true;
+        at.slow = each.duration >= slow_attempt;
+    }
+    results_.push_back(std::move(judged));
+    ended_.emplace_back(std::move(one), std::move(each.why));
+    numbers_.erase(results_.back().lease.delivery.value());
+    in_flight_.erase(found);
+}
+
+// ---- claims: list due hooks, choose, lease
+
+TOLLGATE_DECL void delivery_scheduler::claim_failed(const error& why, scheduler_time now, scheduler_actions& into) {
+    store_pause_ = (std::clamp)(2 * store_pause_, first_pause, longest_pause);
+    next_claim_ = now.steady + store_pause_;
+    next_look_ = (std::max)(next_look_, next_claim_);
+    into.problems.push_back(why);
+}
+
+TOLLGATE_DECL void delivery_scheduler::take_page(result<due_hook_page> from, scheduler_time now, scheduler_actions& into) {
+    if (!from) return claim_failed(from.error(), now, into);
+    if (hosts_.size() > known_hosts_max) forget_idle_hosts();
+    ++last_claim_;
+    requested_.clear();
+    slow_requested_ = 0;
+    parked_some_ = was_limited_ = false;
+    page_was_full_ = from->hooks.size() >= settings_.claim_max;
+    listed_next_at_ = from->next_at;
+    claimed_wall_ = now.wall;
+    claimed_at_ = now.steady;  // before the store's call: the lease is over later than this says
+    const instant retry_at = now.wall + full_host_retry_time();
+    for (const due_hook& each : from->hooks)
+        if (!remember(each)) {
+            into.lease.push_back({each.hook, 0, 0, retry_at});
+            parked_some_ = true;
+        }
+
+    std::size_t rows_left = rows_max();
+    std::size_t visits = due_hosts_.size();
+    for (auto next = due_hosts_.begin(); visits != 0; --visits) {
+        const auto here = next++;
+        hosts::value_type& at = **here;
+        if (at.second.due.empty()) {
+            at.second.is_queued = false;
+            due_hosts_.erase(here);
+            continue;
+        }
+        if (rows_left == 0) {
+            was_limited_ = true;
+            break;
+        }
+        const std::size_t rows_before = rows_left;
+        choose_at(at, rows_left, retry_at, into);
+        if (rows_left != rows_before) due_hosts_.splice(due_hosts_.end(), due_hosts_, here);
+    }
+    into.leased_for = {now.wall, now.wall + settings_.client.attempt_timeout + settings_.lease_margin};
+    if (into.lease.empty()) plan_next_claim(false, false, now);
+}
+
+/// False when there is no room for it.
+TOLLGATE_DECL bool delivery_scheduler::remember(const due_hook& each) {
+    hosts::value_type& at = *hosts_.try_emplace(delivery_host(each.target_url)).first;
+    std::vector<remembered_hook>& due = at.second.due;
+    std::size_t of_account = 0;
+    for (remembered_hook& known : due) {
+        if (known.hook == each.hook) {
+            known.listed_by = last_claim_;
+            return true;
+        }
+        if (known.account == each.account) ++of_account;
+    }
+    if (due.size() >= remembered_per_host_max || of_account >= remembered_per_account_max || remembered_ >= remembered_max)
+        return false;
+    if (!at.second.is_queued) {
+        due_hosts_.push_back(&at);
+        at.second.is_queued = true;
+    }
+    due.push_back({each.hook, each.account, 0, last_claim_});
+    ++remembered_;
+    return true;
+}
+
+/// Gives the host's free places to its due hooks, each to the account with the fewest deliveries there.
+TOLLGATE_DECL void delivery_scheduler::choose_at(hosts::value_type& at, std::size_t& rows_left, instant retry_at,
+                                                 scheduler_actions& into) {
+    host_state& here = at.second;
+    const auto load_of = [&](const account_ref& account) -> account_load& {
+        for (account_load& each : here.accounts)
+            if (each.account == account) return each;
+        return here.accounts.emplace_back(account_load{account});
+    };
+    for (remembered_hook& each : here.due) {
+        each.requested = 0;
+        load_of(each.account);
+    }
+    for (account_load& each : here.accounts) each.requested = 0;
+    const std::size_t free = free_places(here);
+    const std::size_t places = (std::min)(free, rows_left);
+    for (std::size_t given = 0; given < places; ++given) {
+        remembered_hook* best = nullptr;
+        account_load* best_load = nullptr;
+        for (remembered_hook& each : here.due) {
+            account_load& load = load_of(each.account);
+            const auto rank = [](const account_load& of, const remembered_hook& hook) {
+                return std::pair{of.in_flight + of.requested, hook.requested};
+            };
+            if (best != nullptr && rank(load, each) >= rank(*best_load, *best)) continue;
+            best = &each;
+            best_load = &load;
+        }
+        ++best->requested;
+        ++best_load->requested;
+    }
+    for (const remembered_hook& each : here.due) {
+        if (each.requested != 0) {
+            into.lease.push_back({each.hook, each.requested, leases_max(here), retry_at});
+            requested_.emplace(each.hook, requested_lease{&at, each.requested});
+        } else if (each.listed_by == last_claim_ && places == free) {
+            // The host is full, so the store need not list it for a while: it is remembered here.
+            into.lease.push_back({each.hook, 0, 0, retry_at});
+            parked_some_ = true;
+        }
+    }
+    std::erase_if(here.accounts, [](const account_load& each) { return each.in_flight == 0 && each.requested == 0; });
+    rows_left -= places;
+    if (here.slow) slow_requested_ += places;
+}
+
+TOLLGATE_DECL void delivery_scheduler::take_leased(result<std::vector<due_delivery>> from, scheduler_time now,
+                                                   scheduler_actions& into) {
+    slow_requested_ = 0;
+    if (!from) {
+        requested_.clear();
+        return claim_failed(from.error(), now, into);
     }
     store_pause_ = {};
-    const bool got_some = !claimed->deliveries.empty();
-    if (got_some) send(std::move(claimed->deliveries), now, claimed_at);
-
-    const auto present = clock::now();
-    if (was_short) no_claim_before_ = present + first_pause;
-    // Now and then whatever was said, for a clock may be set.
-    const milliseconds longest = (back_.tells_changes() ? 10 : 1) * settings_.claim_interval;
-    if (!claimed->next_at) next_claim_ = present + longest;
-    // A store that promises more, and gives none, is not asked without a pause.
-    else if (*claimed->next_at <= now) next_claim_ = got_some ? present : present + milliseconds{10};
-    else next_claim_ = present + (std::min)(*claimed->next_at - now, longest);
-}
-
-TOLLGATE_DECL void delivery_desk::core::send(std::vector<due_delivery> claimed, instant now,
-                                             clock::time_point claimed_at) {
-    std::vector<outgoing> requests;
-    requests.reserve(claimed.size());
-    std::vector<std::uint64_t> numbers;
-    numbers.reserve(claimed.size());
-    const auto lease_over = claimed_at + settings_.client.attempt_timeout + settings_.lease_margin;
+    into.send.reserve(from->size());
     try {
-        for (due_delivery& each : claimed) {
-            if (have_already(each, lease_over)) continue;
-            send_one(std::move(each), now, claimed_at, requests);
-            if (requests.size() != numbers.size()) numbers.push_back(requests.back().number);
+        for (due_delivery& each : *from) {
+            const auto request = requested_.find(each.hook);
+            if (request == requested_.end()) continue;  // not asked for: its lease runs out
+            ++request->second.leased;
+            if (!renew_lease(each)) start(std::move(each), *request->second.at, into);
         }
-        if (!requests.empty()) client_->send(std::move(requests));
     } catch (const std::exception&) {
-        for (const std::uint64_t each : numbers) forget(each);
+        for (const auto& each : into.send) drop(each.number, now);
         throw;
     }
+    bool some_request_was_vain = false;
+    for (const auto& [hook, request] : requested_) {
+        some_request_was_vain = some_request_was_vain || request.leased == 0;
+        auto& due = request.at->second.due;
+        const auto found = std::find_if(due.begin(), due.end(), [&](const remembered_hook& each) { return each.hook == hook; });
+        if (found == due.end()) continue;
+        if (request.leased < request.deliveries_max) {
+            due.erase(found);  // nothing more is due, or other workers fill the host
+            --remembered_;
+        } else {
+            std::rotate(found, std::next(found), due.end());  // behind those that wait
+        }
+    }
+    requested_.clear();
+    plan_next_claim(!from->empty(), some_request_was_vain, now);
 }
 
-/// What is still on its way, or has come back and is not settled, is not sent twice because it took so long: the lease
-/// that replaces the one that is over will settle it.
-TOLLGATE_DECL bool delivery_desk::core::have_already(const due_delivery& again, clock::time_point lease_over) {
+TOLLGATE_DECL void delivery_scheduler::start(due_delivery next, hosts::value_type& at, scheduler_actions& into) {
+    const std::uint64_t number = ++last_number_;
+    const std::int64_t id = next.lease.delivery.value();
+    const account_ref account = next.what->account;
+    const std::size_t bytes = next.what->data.size();
+    auto& accounts = at.second.accounts;
+    auto load = std::find_if(accounts.begin(), accounts.end(), [&](const account_load& each) { return each.account == account; });
+    if (load == accounts.end()) {
+        accounts.push_back({account});
+        load = std::prev(accounts.end());
+    }
+    const auto lease_over = claimed_at_ + settings_.client.attempt_timeout + settings_.lease_margin;
+    const bool slow = at.second.slow;
+    const auto named = numbers_.emplace(id, number).first;
+    try {
+        const auto& one =
+            in_flight_.emplace(number, in_flight_delivery{std::move(next), claimed_wall_, lease_over, at.first, slow})
+                .first->second;
+        into.send.push_back({number, &one.sent,
+                             claimed_at_ + settings_.client.attempt_timeout + settings_.lease_margin / 3});
+    } catch (const std::exception&) {
+        numbers_.erase(named);
+        throw;
+    }
+    ++at.second.in_flight;
+    ++load->in_flight;
+    if (slow) ++slow_in_flight_;
+    data_bytes_in_flight_ += bytes;
+}
+
+/// A delivery that is still being sent, or not completed yet, is not sent twice because it took so long: the new lease
+/// completes it.
+TOLLGATE_DECL bool delivery_scheduler::renew_lease(const due_delivery& again) noexcept {
+    const auto lease_over = claimed_at_ + settings_.client.attempt_timeout + settings_.lease_margin;
     if (const auto number = numbers_.find(again.lease.delivery.value()); number != numbers_.end()) {
-        flight& same = flights_.find(number->second)->second;
+        in_flight_delivery& same = in_flight_.find(number->second)->second;
         same.sent.lease = again.lease;
         same.lease_over = lease_over;
         return true;
     }
-    for (std::size_t i = 0; i < settled_next_.size(); ++i) {
-        if (settled_next_[i].lease.delivery != again.lease.delivery) continue;
-        settled_next_[i].lease = settled_flights_[i].first.sent.lease = again.lease;
-        settled_flights_[i].first.lease_over = lease_over;
+    for (std::size_t i = 0; i < results_.size(); ++i) {
+        if (results_[i].lease.delivery != again.lease.delivery) continue;
+        results_[i].lease = ended_[i].first.sent.lease = again.lease;
+        ended_[i].first.lease_over = lease_over;
         return true;
     }
     return false;
 }
 
-TOLLGATE_DECL void delivery_desk::core::send_one(due_delivery next, instant now, clock::time_point claimed_at,
-                                                 std::vector<outgoing>& requests) {
-    const std::uint64_t number = ++last_number_;
-    const auto lease_over = claimed_at + settings_.client.attempt_timeout + settings_.lease_margin;
-    const std::int64_t id = next.lease.delivery.value();
-    numbers_.emplace(id, number);
-    try {
-        flight& one = flights_.emplace(number, flight{std::move(next), now, lease_over}).first->second;
-        if (one.sent.slow) ++slow_under_way_;
-        incoming_list here(1);
-        here.front().number = number;
-        const auto end_here = [&](attempt_end how, std::string why) {
-            here.front().end = how;
-            here.front().why = std::move(why);
-            arrived_.splice(arrived_.end(), here);
-        };
-        auto target = http::url::parse(one.sent.target_url);
-        if (!target) return end_here(attempt_end::no_address, "the target is no URL");
-        // Once more, as it was when the hook was made: the rule may have become stricter.
-        if (const auto checked = back_.check(*target); !checked)
-            return end_here(attempt_end::refused_address, checked.error().message);
-        fields_.clear();
-        std::string body;
-        if (const auto written = back_.write(one.sent, now, fields_, body); !written) {
-            back_.on_problem(written.error());
-            one.unsendable = true;
-            return end_here(attempt_end::no_connection, "it cannot be put into its format");
-        }
-        outgoing made{number, *std::move(target), std::string{fields_.view()}, std::move(body),
-                      claimed_at + settings_.client.attempt_timeout + settings_.lease_margin / 3};
-        one.bytes = made.body.size();
-        bytes_under_way_ += one.bytes;
-        requests.push_back(std::move(made));  // there is room for it
-    } catch (const std::exception&) {
-        forget(number);
-        numbers_.erase(id);
-        throw;
+TOLLGATE_DECL void delivery_scheduler::plan_next_claim(bool leased_some, bool some_request_was_vain,
+                                                       scheduler_time now) noexcept {
+    if (shortage_pause_ > milliseconds{0}) no_claim_before_ = (std::max)(no_claim_before_, now.steady + first_pause);
+    const bool more_is_listed = page_was_full_ || (listed_next_at_ && *listed_next_at_ <= now.wall);
+    const bool has_servable_host = std::any_of(due_hosts_.begin(), due_hosts_.end(), [&](const hosts::value_type* each) {
+        return !each->second.due.empty() && free_places(each->second) != 0;
+    });
+    if (more_is_listed || has_servable_host) {
+        next_claim_ = now.steady + (leased_some || parked_some_ ? milliseconds{0} : empty_claim_pause);
+        return;
     }
+    // Now and then whatever was said, because a clock may be set.
+    milliseconds wait = (tells_changes_ ? 10 : 1) * settings_.claim_interval;
+    if (listed_next_at_) wait = (std::min)(wait, std::chrono::ceil<milliseconds>(*listed_next_at_ - now.wall));
+    if (parked_some_) wait = (std::min)(wait, full_host_retry_time());
+    if (some_request_was_vain) wait = (std::min)(wait, empty_claim_pause);
+    next_claim_ = now.steady + wait;
 }
 
-/// A flight that did not get away.
-TOLLGATE_DECL void delivery_desk::core::forget(std::uint64_t number) noexcept {
-    const auto found = flights_.find(number);
-    if (found == flights_.end()) return;
-    land(found->second);
-    numbers_.erase(found->second.sent.lease.delivery.value());
-    flights_.erase(found);
+TOLLGATE_DECL void delivery_scheduler::forget_idle_hosts() noexcept {
+    std::erase_if(hosts_, [](const hosts::value_type& each) { return each.second.in_flight == 0 && !each.second.is_queued; });
 }
-
-TOLLGATE_DECL void delivery_desk::core::sweep() {
-    const auto swept = back_.sweep(back_.now() - settings_.history, sweep_rows_max);
-    if (!swept) back_.on_problem(swept.error());
-    next_sweep_ = clock::now() + (swept && *swept == sweep_rows_max ? sweep_pause : sweep_interval);
-}
-
-TOLLGATE_DECL delivery_desk::delivery_desk(desk_back& back, hook_dispatch_settings settings,
-                                           const asio::any_io_executor* guest_of)
-    : core_{std::make_unique<core>(back, std::move(settings), guest_of)} {}
-
-TOLLGATE_DECL delivery_desk::~delivery_desk() = default;
-
-TOLLGATE_DECL result<void> delivery_desk::start() { return core_->start(); }
-TOLLGATE_DECL void delivery_desk::stop(milliseconds deadline) { core_->stop(deadline); }
-TOLLGATE_DECL void delivery_desk::wake() noexcept { core_->wake(); }
 
 }  // namespace tollgate::webhooks
 
@@ -25357,8 +25748,14 @@ TOLLGATE_DECL void connection_pool::put(const std::string& origin, std::shared_p
         all_.back().kept->close();
         drop(std::prev(all_.end()));
     }
-    all_.push_front({origin, std::move(one)});
-    by_origin_[origin].push_front(all_.begin());
+    // Everything that may throw comes first: an entry is in both tables or in neither.
+    entries added;
+    added.push_front({origin, std::move(one)});
+    std::list<entries::iterator> place;
+    place.push_front(added.begin());
+    auto& of_origin = by_origin_.try_emplace(origin).first->second;
+    of_origin.splice(of_origin.begin(), place);
+    all_.splice(all_.begin(), added);
 }
 
 TOLLGATE_DECL void connection_pool::drop(entries::iterator which) {
@@ -25392,14 +25789,14 @@ namespace tollgate::inline v0::webhooks {
 
 class hook_client;
 
-/// One attempt: looks up, connects, shakes hands, sends and reads, each within its time and all within the attempt's.
-/// Belongs to its client's strand. What is pending holds a reference; after the end all of that comes to nothing.
+/// One attempt: resolves, connects, makes the TLS handshake, sends and reads, each within its time-out and all within the
+/// attempt's. Belongs to its client's strand. Pending operations hold a reference; after the end they do nothing.
 class attempt_run : public std::enable_shared_from_this<attempt_run> {
 public:
-    TOLLGATE_DECL attempt_run(std::shared_ptr<hook_client> home, outgoing request);
+    TOLLGATE_DECL attempt_run(std::shared_ptr<hook_client> home, outgoing_request request);
 
-    /// `blank`, one incoming with the request's number, is filled in and handed to the client when all is over.
-    TOLLGATE_DECL void begin(incoming_list blank) noexcept;
+    /// `blank`, one ended_attempt with the request's number, is filled in and given to the client at the end.
+    TOLLGATE_DECL void begin(ended_attempts blank) noexcept;
     /// Ends it, as not tried if the request has not left.
     TOLLGATE_DECL void cut_off() noexcept;
 
@@ -25438,7 +25835,7 @@ private:
     TOLLGATE_DECL void end() noexcept;
 
     const std::shared_ptr<hook_client> home_;
-    outgoing request_;
+    outgoing_request request_;
     const std::string origin_;
     std::string message_;  // head and body
     const clock::time_point began_ = clock::now();
@@ -25457,7 +25854,7 @@ private:
     bool written_ = false;
     bool over_ = false;
     std::string last_fault_;
-    incoming_list result_;
+    ended_attempts result_;
     http::response_parser parser_;
     std::array<char, 4096> input_;
 };
@@ -25491,21 +25888,21 @@ TOLLGATE_DECL hook_client::hook_client(const asio::any_io_executor& executor, ho
 
 TOLLGATE_DECL hook_client::~hook_client() = default;
 
-TOLLGATE_DECL void hook_client::send(std::vector<outgoing> requests) {
-    incoming_list blanks(requests.size());
+TOLLGATE_DECL void hook_client::send(std::vector<outgoing_request> requests) {
+    ended_attempts blanks(requests.size());
     auto next = blanks.begin();
-    for (const outgoing& each : requests) (next++)->number = each.number;
+    for (const outgoing_request& each : requests) (next++)->number = each.number;
     asio::post(strand_,
                [self = shared_from_this(), requests = std::move(requests), blanks = std::move(blanks)]() mutable {
-                   for (outgoing& each : requests) {
-                       incoming_list blank;
+                   for (outgoing_request& each : requests) {
+                       ended_attempts blank;
                        blank.splice(blank.end(), blanks, blanks.begin());
                        self->begin(std::move(each), std::move(blank));
                    }
                });
 }
 
-TOLLGATE_DECL void hook_client::begin(outgoing request, incoming_list blank) noexcept {
+TOLLGATE_DECL void hook_client::begin(outgoing_request request, ended_attempts blank) noexcept {
     const std::uint64_t number = request.number;
     blank.front().tried = false;  // unless it comes to that
     if (aborted_) return end(std::move(blank));
@@ -25531,7 +25928,7 @@ TOLLGATE_DECL void hook_client::abort() {
     });
 }
 
-TOLLGATE_DECL void hook_client::end(incoming_list what) noexcept {
+TOLLGATE_DECL void hook_client::end(ended_attempts what) noexcept {
     under_way_.erase(what.front().number);
     ended_.splice(ended_.end(), what);
     if (telling_) return;
@@ -25562,7 +25959,7 @@ TOLLGATE_DECL void hook_client::sweep() {
 
 TOLLGATE_DECL void hook_client::tell() noexcept {
     telling_ = false;
-    incoming_list told;
+    ended_attempts told;
     told.swap(ended_);
     owner_->on_ended(std::move(told));
 }
@@ -25584,7 +25981,7 @@ inline bool is_shortage(const std::error_code& failed, const ip_address& to) noe
     return failed == std::errc::address_not_available && to.is_v4();
 }
 
-inline std::string message_head(const outgoing& request, const std::string& user_agent) {
+inline std::string message_head(const outgoing_request& request, const std::string& user_agent) {
     std::string made;
     constexpr std::size_t around_bytes = 128;
     made.reserve(around_bytes + request.target.path.size() + request.target.query.size() + request.fields.size() +
@@ -25600,7 +25997,7 @@ inline std::string message_head(const outgoing& request, const std::string& user
 
 }  // namespace detail
 
-TOLLGATE_DECL attempt_run::attempt_run(std::shared_ptr<hook_client> home, outgoing request)
+TOLLGATE_DECL attempt_run::attempt_run(std::shared_ptr<hook_client> home, outgoing_request request)
     : home_{std::move(home)},
       request_{std::move(request)},
       origin_{request_.target.origin()},
@@ -25613,7 +26010,7 @@ TOLLGATE_DECL attempt_run::attempt_run(std::shared_ptr<hook_client> home, outgoi
     request_.fields = {};
 }
 
-TOLLGATE_DECL void attempt_run::begin(incoming_list blank) noexcept {
+TOLLGATE_DECL void attempt_run::begin(ended_attempts blank) noexcept {
     result_ = std::move(blank);
     guarded([this] { start(); });
 }
@@ -25799,7 +26196,7 @@ TOLLGATE_DECL void attempt_run::on_lost(std::string why) {
 /// Once the head is here the receiver has answered, whatever becomes of the body: many write one without saying where
 /// it ends, and leave the connection open.
 TOLLGATE_DECL void attempt_run::end_as(attempt_end how, std::string why) noexcept {
-    incoming& made = result_.front();
+    ended_attempt& made = result_.front();
     made.end = parser_.head_complete() ? attempt_end::answered : how;
     made.why = std::move(why);
     if (parser_.head_complete()) {
@@ -25934,8 +26331,10 @@ public:
 
     TOLLGATE_DECL result<std::size_t> append_event(const event& happened, const message_seed& seed,
                                                     instant now) noexcept;
-    TOLLGATE_DECL result<claimed_deliveries> claim_due(const claim_terms& terms) noexcept;
-    TOLLGATE_DECL result<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now) noexcept;
+    TOLLGATE_DECL result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept;
+    TOLLGATE_DECL result<std::vector<due_delivery>> lease(std::span<const lease_request> requests,
+                                                          const lease_time& lease) noexcept;
+    TOLLGATE_DECL result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept;
     TOLLGATE_DECL result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of,
                                                                std::size_t rows_max,
                                                                std::optional<delivery_id> before = {}) noexcept;
@@ -26021,7 +26420,6 @@ static_assert(event_sink<sqlite_own_transaction>);
 #if !defined(TOLLGATE_SEPARATE_COMPILATION) || defined(TOLLGATE_SOURCE)
 
 #include <sqlite3.h>
-#include <unordered_set>
 
 // <tollgate/store/detail/sqlite/statement.hpp>
 
@@ -26645,71 +27043,26 @@ TOLLGATE_DECL result<void> expect_migrated(database& on, std::string_view compon
 
 }  // namespace tollgate::sqlite
 
-// <tollgate/store/detail/sqlite/delivery_hosts.hpp>
-
-namespace tollgate::inline v0::sqlite {
-
-/// The hosts that deliveries go to, and the two lines that they stand in. All within the caller's transaction.
-class delivery_hosts {
-public:
-    explicit delivery_hosts(database& on) : on_{on} {}
-
-    /// What a claim needs to know of the next host that there may be something to claim of.
-    struct next_host {
-        std::string name;
-        bool answered_once;
-    };
-    [[nodiscard]] TOLLGATE_DECL result<std::optional<next_host>> next_in_line(bool slow, instant now);
-
-    /// Since when, or from when on, there may be something to claim; none when there is nothing in the line.
-    [[nodiscard]] TOLLGATE_DECL result<std::optional<instant>> ready_at(bool slow);
-
-    /// Before a delivery of the host is due.
-    TOLLGATE_DECL result<void> expect_delivery(const std::string& name, instant now);
-    /// After a lease of the host ended, or a delivery of it came.
-    TOLLGATE_DECL result<void> stand(const std::string& name, instant now);
-    /// After deliveries of the host are gone, whatever the time.
-    TOLLGATE_DECL result<void> lost_deliveries(const std::string& name);
-    /// After a claim of the host, which goes to the end of its line; `has_room`: it could have more leases than it has.
-    TOLLGATE_DECL result<void> took_turn(const std::string& name, bool has_room, instant now);
-    /// After an attempt.
-    TOLLGATE_DECL result<void> answered(const std::string& name, bool slowly, instant now);
-
-    /// Forgets hosts that have been idle since before then.
-    TOLLGATE_DECL result<void> sweep(instant idle_before, std::size_t rows_max);
-
-private:
-    struct times {
-        std::optional<instant> due_at, leased_until;  ///< the earliest of each
-    };
-    [[nodiscard]] TOLLGATE_DECL result<times> earliest(const std::string& name);
-    /// At the end of the line, for that moment; none: in no line.
-    TOLLGATE_DECL result<void> place(const std::string& name, std::optional<instant> ready_at, instant now);
-
-    database& on_;
-};
-
-}  // namespace tollgate::sqlite
-
 // <tollgate/store/detail/sqlite/outbox.hpp>
 
 namespace tollgate::inline v0::sqlite {
 
-/// The verbs of `outbox` that send: what is due, and what came of it.
+/// The verbs of `outbox` that a worker calls: what is due, and the results.
 class outbox {
 public:
     explicit outbox(pool& connections) : connections_{connections} {}
 
     TOLLGATE_DECL result<std::size_t> append(const event& happened, const message_seed& seed, instant now);
-    TOLLGATE_DECL result<claimed_deliveries> claim(const claim_terms& terms);
-    TOLLGATE_DECL result<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now);
+    [[nodiscard]] TOLLGATE_DECL result<due_hook_page> list_due_hooks(instant now, std::size_t rows_max);
+    TOLLGATE_DECL result<std::vector<due_delivery>> lease(std::span<const lease_request> requests, const lease_time& time);
+    TOLLGATE_DECL result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now);
 
     /// For `changes_seen` of the store.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
 
 private:
     pool& connections_;
-    /// Since what is beyond the bound was removed, of each hook. Whoever has the connection that writes has it, too.
+    /// Deliveries of each hook that ended since its history was last trimmed. Guarded by the connection that writes.
     std::unordered_map<hook_id, unsigned> ended_;
 };
 
@@ -26963,6 +27316,18 @@ inline constexpr std::array store_steps{
         CREATE INDEX tollgate_deliveries_of_hook_ended ON tollgate_deliveries (hook)
             WHERE ended_at IS NOT NULL AND state <> 'held';
     )"},
+    // 5: a hook knows when it may have something to send (`ready_at`; NULL when nothing waits), instead of its host. The
+    // scheduler above the store decides which hooks are served, so hosts need no rows any more.
+    sql{R"(
+        ALTER TABLE tollgate_hooks ADD COLUMN ready_at INTEGER;
+        UPDATE tollgate_hooks SET ready_at = (SELECT min(coalesce(due_at, leased_until)) FROM tollgate_deliveries
+            WHERE hook = tollgate_hooks.id AND ended_at IS NULL) WHERE service <> '';
+        CREATE INDEX tollgate_hooks_ready ON tollgate_hooks (ready_at, id) WHERE ready_at IS NOT NULL;
+        DROP INDEX tollgate_deliveries_due;
+        CREATE INDEX tollgate_deliveries_pending ON tollgate_deliveries (hook, coalesce(due_at, leased_until), id)
+            WHERE ended_at IS NULL;
+        DROP TABLE tollgate_delivery_hosts;
+    )"},
 };
 
 }  // namespace tollgate::sqlite
@@ -27181,12 +27546,16 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::append_event(const event& happen
                                                               instant now) noexcept {
     return detail::contained([&] { return rooms_->deliveries.append(happened, seed, now); });
 }
-TOLLGATE_DECL result<claimed_deliveries> sqlite_store::claim_due(const claim_terms& terms) noexcept {
-    return detail::contained([&] { return rooms_->deliveries.claim(terms); });
+TOLLGATE_DECL result<due_hook_page> sqlite_store::due_hooks(instant now, std::size_t rows_max) noexcept {
+    return detail::contained([&] { return rooms_->deliveries.list_due_hooks(now, rows_max); });
 }
-TOLLGATE_DECL result<std::vector<settle_result>> sqlite_store::settle(std::span<const settlement> ended,
-                                                                       instant now) noexcept {
-    return detail::contained([&] { return rooms_->deliveries.settle(ended, now); });
+TOLLGATE_DECL result<std::vector<due_delivery>> sqlite_store::lease(std::span<const lease_request> requests,
+                                                                    const lease_time& lease) noexcept {
+    return detail::contained([&] { return rooms_->deliveries.lease(requests, lease); });
+}
+TOLLGATE_DECL result<std::vector<completion>> sqlite_store::complete(std::span<const attempt_result> ended,
+                                                                     instant now) noexcept {
+    return detail::contained([&] { return rooms_->deliveries.complete(ended, now); });
 }
 TOLLGATE_DECL result<std::vector<delivery>> sqlite_store::deliveries_of(const account_ref& account, hook_id of,
                                                                          std::size_t rows_max,
@@ -27220,8 +27589,10 @@ namespace tollgate::inline v0::sqlite {
 /// Whether an event goes to any hook; when not, there is nothing to write.
 [[nodiscard]] TOLLGATE_DECL result<bool> has_listeners(database& on, const event& happened);
 
-/// What `append_event` of `event_sink` does, within the caller's transaction. A problem leaves some of it done: the
-/// caller rolls back.
+/// Lists a hook among those that may have something due, from then on at the latest. Within the caller's transaction.
+[[nodiscard]] TOLLGATE_DECL result<void> queue_no_later_than(database& on, hook_id which, instant ready_at);
+
+/// `append_event` of `event_sink`, within the caller's transaction. After an error the caller rolls back.
 [[nodiscard]] TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& happened,
                                                               const message_seed& seed, instant now);
 
@@ -28051,31 +28422,29 @@ TOLLGATE_DECL result<bool> delivery_history::resend(const account_ref& account, 
     auto change = transaction::begin(on);
     if (!change) return std::move(change).error();
     auto row = on.prepare(
-                     "SELECT disabled_at IS NOT NULL, coalesce(leased_until > ?2, 0), host "
+                     "SELECT disabled_at IS NOT NULL, coalesce(leased_until > ?2, 0), hook "
                      "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
                      "WHERE tollgate_deliveries.id = ?1 AND service = ?3 AND account = ?4",
                      id, now, account.service, account.account)
-                   .next<bool, bool, std::string>();
+                   .next<bool, bool, hook_id>();
     if (!row) return std::move(row).error();
     if (!*row) return false;
-    const auto& [is_disabled, being_sent, host] = **row;
+    const auto& [is_disabled, being_sent, hook] = **row;
     if (is_disabled) return hook_is_disabled();
     if (being_sent) {
-        // Whoever settles it finds that it is to be sent once more.
+        // `complete` finds that it is to be sent once more.
         if (auto done = on.run("UPDATE tollgate_deliveries SET resend_asked = 1, attempts_made = 0 WHERE id = ?", id);
             !done)
             return std::move(done).error();
         if (auto done = change->commit(); !done) return std::move(done).error();
         return true;
     }
-    if (auto done = delivery_hosts{on}.expect_delivery(host, now); !done) return std::move(done).error();
     if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?, leased_until = NULL, "
                            "ended_at = NULL, lease_open = 0, attempts_made = 0, resend_asked = 0 WHERE id = ?",
                            now, id);
         !done)
         return std::move(done).error();
-    // One whose lease was over gave that lease back.
-    if (auto done = delivery_hosts{on}.stand(host, now); !done) return std::move(done).error();
+    if (auto done = queue_no_later_than(on, hook, now); !done) return std::move(done).error();
     if (auto done = change->commit(); !done) return std::move(done).error();
     return true;
 }
@@ -28087,29 +28456,27 @@ TOLLGATE_DECL result<bool> delivery_history::enable_hook(const account_ref& acco
     auto change = transaction::begin(on);
     if (!change) return std::move(change).error();
     auto row = on.prepare(
-                     "SELECT disabled_at IS NOT NULL, target_url FROM tollgate_hooks "
+                     "SELECT disabled_at IS NOT NULL FROM tollgate_hooks "
                      "WHERE id = ? AND service = ? AND account = ?",
                      id, account.service, account.account)
-                   .next<bool, std::string>();
+                   .next<bool>();
     if (!row) return std::move(row).error();
     if (!*row) return false;
-    const auto& [was_disabled, target_url] = **row;
+    const bool was_disabled = std::get<0>(**row);
     if (auto done = on.run("UPDATE tollgate_hooks SET disabled_at = NULL, disable_reason = NULL, failing_since = NULL "
                            "WHERE id = ?",
                            id);
         !done)
         return std::move(done).error();
     if (was_disabled) {
-        const std::string host = delivery_host(target_url);
-        if (auto done = delivery_hosts{on}.expect_delivery(host, now); !done) return std::move(done).error();
-        // Held, too, though nobody has claimed since: what was being sent by a worker that died.
+        // Those whose lease has ended are held, too, though no claim has said so yet.
         if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?2, leased_until = NULL, "
                                "ended_at = NULL, lease_open = 0, attempts_made = 0, resend_asked = 0 "
                                "WHERE hook = ?1 AND (state = 'held' OR leased_until <= ?2)",
                                id, now);
             !done)
             return std::move(done).error();
-        if (auto done = delivery_hosts{on}.stand(host, now); !done) return std::move(done).error();
+        if (auto done = queue_no_later_than(on, id, now); !done) return std::move(done).error();
     }
     if (auto done = change->commit(); !done) return std::move(done).error();
     return true;
@@ -28124,8 +28491,7 @@ TOLLGATE_DECL result<std::size_t> delivery_history::sweep(instant ended_before, 
         auto any = (*connection)
                        ->prepare(
                            "SELECT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE ended_at < ?1) "
-                           "OR EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = '') "
-                           "OR EXISTS (SELECT 1 FROM tollgate_delivery_hosts WHERE idle_since < ?1)",
+                           "OR EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = '')",
                            ended_before)
                        .next<bool>();
         if (!any) return std::move(any).error();
@@ -28140,7 +28506,6 @@ TOLLGATE_DECL result<std::size_t> delivery_history::sweep(instant ended_before, 
     if (!of_deleted) return of_deleted;
     auto ended = remove_ended_before(on, ended_before, rows_max - *of_deleted);
     if (!ended) return ended;
-    if (auto done = delivery_hosts{on}.sweep(ended_before, rows_max); !done) return std::move(done).error();
     if (auto done = change->commit(); !done) return std::move(done).error();
     return *of_deleted + *ended;
 }
@@ -28539,16 +28904,14 @@ TOLLGATE_DECL result<bool> hooks::remove(const account_ref& account, hook_id id)
                       .next<std::string>();
     if (!target) return std::move(target).error();
     if (!*target) return false;
-    // From now on it is nobody's. Many deliveries would take long to remove: what is left of them goes with claims that
-    // meet them, and sweeps.
-    if (auto done = on.run("UPDATE tollgate_hooks SET service = '', secret = '' WHERE id = ?", id); !done)
+    // From now on it belongs to no account. Many deliveries would take long to remove: sweeps remove the rest.
+    if (auto done = on.run("UPDATE tollgate_hooks SET service = '', secret = '', ready_at = NULL WHERE id = ?", id); !done)
         return std::move(done).error();
     if (auto done = on.run("DELETE FROM tollgate_hook_secrets WHERE hook = ?", id); !done)
         return std::move(done).error();
     const std::string host = delivery_host(std::get<0>(**target));
     if (auto done = remove_leased_deliveries(on, id, host); !done) return std::move(done).error();
     if (auto done = remove_deliveries_of_deleted(on, removed_at_once_max); !done) return std::move(done).error();
-    if (auto done = delivery_hosts{on}.lost_deliveries(host); !done) return std::move(done).error();
     if (auto done = change->commit(); !done) return std::move(done).error();
     return true;
 }
@@ -28619,138 +28982,13 @@ TOLLGATE_DECL result<void> expect_migrated(database& on, std::string_view compon
 
 }  // namespace tollgate::sqlite
 
-// <tollgate/store/detail/sqlite/delivery_hosts.ipp>
-
-namespace tollgate::inline v0::sqlite {
-
-TOLLGATE_DECL auto delivery_hosts::next_in_line(bool slow, instant now) -> result<std::optional<next_host>> {
-    auto row = on_.prepare(
-                      "SELECT name, answered_once FROM tollgate_delivery_hosts WHERE slow = ? AND ready_at <= ? "
-                      "ORDER BY ready_at, turn LIMIT 1",
-                      slow, now)
-                   .next<std::string, bool>();
-    if (!row) return std::move(row).error();
-    if (!*row) return std::optional<next_host>{};
-    auto& [name, answered_once] = **row;
-    return std::optional{next_host{std::move(name), answered_once}};
-}
-
-TOLLGATE_DECL result<std::optional<instant>> delivery_hosts::ready_at(bool slow) {
-    auto row = on_.prepare(
-                      "SELECT ready_at FROM tollgate_delivery_hosts WHERE slow = ? AND ready_at IS NOT NULL "
-                      "ORDER BY ready_at LIMIT 1",
-                      slow)
-                   .next<instant>();
-    if (!row) return std::move(row).error();
-    return *row ? std::optional{std::get<0>(**row)} : std::nullopt;
-}
-
-TOLLGATE_DECL result<void> delivery_hosts::expect_delivery(const std::string& name, instant now) {
-    // One that stands for a later moment although something of it is due has no lease to give until then: it would
-    // only be looked at in vain.
-    return on_.run(
-        "INSERT INTO tollgate_delivery_hosts (name, ready_at, turn) SELECT ?1, ?2, (SELECT coalesce(max(turn), 0) + 1 "
-        "FROM tollgate_delivery_hosts WHERE slow = 0 AND ready_at = ?2) WHERE true "
-        "ON CONFLICT (name) DO UPDATE SET ready_at = ?2, idle_since = NULL, "
-        "turn = (SELECT coalesce(max(others.turn), 0) + 1 FROM tollgate_delivery_hosts AS others "
-        "WHERE others.slow = tollgate_delivery_hosts.slow AND others.ready_at = ?2) "
-        "WHERE ready_at IS NULL OR (ready_at > ?2 AND NOT EXISTS "
-        "(SELECT 1 FROM tollgate_deliveries WHERE host = ?1 AND due_at <= ?2))",
-        name, now);
-}
-
-TOLLGATE_DECL auto delivery_hosts::earliest(const std::string& name) -> result<times> {
-    auto row =
-        on_.prepare(
-               "SELECT (SELECT min(due_at) FROM tollgate_deliveries WHERE host = ?1 AND due_at IS NOT NULL), "
-               "(SELECT min(leased_until) FROM tollgate_deliveries WHERE host = ?1 AND leased_until IS NOT NULL)",
-               name)
-            .next<std::optional<instant>, std::optional<instant>>();
-    if (!row) return std::move(row).error();
-    auto& [due_at, leased_until] = row->value();
-    return times{due_at, leased_until};
-}
-
-TOLLGATE_DECL result<void> delivery_hosts::place(const std::string& name, std::optional<instant> ready_at,
-                                                  instant now) {
-    if (!ready_at)
-        return on_.run("UPDATE tollgate_delivery_hosts SET ready_at = NULL, idle_since = ?2 WHERE name = ?1", name,
-                       now);
-    return on_.run(
-        "UPDATE tollgate_delivery_hosts SET ready_at = ?2, idle_since = NULL, "
-        "turn = (SELECT coalesce(max(others.turn), 0) + 1 FROM tollgate_delivery_hosts AS others "
-        "WHERE others.slow = tollgate_delivery_hosts.slow AND others.ready_at = ?2) WHERE name = ?1",
-        name, *ready_at);
-}
-
-TOLLGATE_DECL result<void> delivery_hosts::stand(const std::string& name, instant now) {
-    auto first = earliest(name);
-    if (!first) return std::move(first).error();
-    std::optional<instant> ready_at = first->due_at;
-    if (first->leased_until && (!ready_at || *first->leased_until < *ready_at)) ready_at = first->leased_until;
-    if (ready_at && *ready_at <= now) {
-        // Who has waited for a turn since earlier than now does not begin to wait again.
-        auto waits =
-            on_.prepare("SELECT count(*) FROM tollgate_delivery_hosts WHERE name = ? AND ready_at <= ?", name, now)
-                .next<bool>();
-        if (!waits) return std::move(waits).error();
-        if (std::get<0>(waits->value())) return {};
-        ready_at = now;
-    }
-    return place(name, ready_at, now);
-}
-
-TOLLGATE_DECL result<void> delivery_hosts::lost_deliveries(const std::string& name) {
-    if (auto done =
-            on_.run("DELETE FROM tollgate_delivery_hosts WHERE name = ?1 "
-                    "AND NOT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE host = ?1 AND due_at IS NOT NULL) "
-                    "AND NOT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE host = ?1 AND leased_until IS NOT NULL)",
-                    name);
-        !done)
-        return done;
-    auto first = earliest(name);
-    if (!first) return std::move(first).error();
-    // What waits may have waited for one of the leases that are gone. A turn that comes too early does no harm.
-    if (!first->due_at) return {};
-    return on_.run("UPDATE tollgate_delivery_hosts SET ready_at = ?2 WHERE name = ?1 AND ready_at > ?2", name,
-                   *first->due_at);
-}
-
-TOLLGATE_DECL result<void> delivery_hosts::took_turn(const std::string& name, bool has_room, instant now) {
-    auto first = earliest(name);
-    if (!first) return std::move(first).error();
-    const auto& [due_at, leased_until] = *first;
-    if (due_at && *due_at <= now) return place(name, has_room ? now : leased_until.value_or(now), now);
-    return place(name, leased_until && (!due_at || *leased_until < *due_at) ? leased_until : due_at, now);
-}
-
-TOLLGATE_DECL result<void> delivery_hosts::answered(const std::string& name, bool slowly, instant now) {
-    // In another line it begins to wait anew.
-    if (auto done = on_.run("UPDATE tollgate_delivery_hosts SET answered_once = 1, slow = ?2, "
-                            "ready_at = CASE WHEN slow = ?2 THEN ready_at END, "
-                            "idle_since = CASE WHEN slow = ?2 THEN idle_since ELSE ?3 END WHERE name = ?1",
-                            name, slowly, now);
-        !done)
-        return done;
-    return stand(name, now);
-}
-
-TOLLGATE_DECL result<void> delivery_hosts::sweep(instant idle_before, std::size_t rows_max) {
-    return on_.run(
-        "DELETE FROM tollgate_delivery_hosts WHERE name IN (SELECT name FROM tollgate_delivery_hosts "
-        "WHERE idle_since < ? ORDER BY idle_since LIMIT ?)",
-        idle_before, rows_max);
-}
-
-}  // namespace tollgate::sqlite
-
 // <tollgate/store/detail/sqlite/outbox.ipp>
 
 namespace tollgate::inline v0::sqlite {
 
 TOLLGATE_DECL result<std::size_t> outbox::append(const event& happened, const message_seed& seed, instant now) {
     {
-        // Asked without the write lock first: most events have nobody who listens.
+        // Checked without the write lock first: most events have no hooks.
         auto connection = connections_.reader();
         if (!connection) return std::move(connection).error();
         auto any = has_listeners(**connection, happened);
@@ -28769,190 +29007,147 @@ TOLLGATE_DECL result<std::size_t> outbox::append(const event& happened, const me
 
 namespace detail {
 
-/// One claim, within its transaction.
-class claiming {
+/// One `lease` call, within its transaction.
+class leasing {
 public:
-    claiming(database& on, const claim_terms& terms) : on_{on}, hosts_{on}, terms_{terms} {}
+    leasing(database& on, const lease_time& time) : on_{on}, time_{time} {}
 
-    result<claimed_deliveries> run() {
-        const std::size_t slow_max = (std::min)(terms_.slow_deliveries_max, terms_.deliveries_max);
-        auto slow = claim_in_line(true, slow_max);
-        if (!slow) return std::move(slow).error();
-        for (due_delivery& each : claimed_.deliveries) each.slow = true;
-        if (*slow == course::goes_on)
-            if (auto quick = claim_in_line(false, terms_.deliveries_max); !quick) return std::move(quick).error();
-        auto next_at = next_claim_at(hosts_, terms_);
-        if (!next_at) return std::move(next_at).error();
-        claimed_.next_at = *next_at;
-        return std::move(claimed_);
+    result<void> serve(const lease_request& request) {
+        auto hook = read_hook(request.hook);
+        if (!hook) return std::move(hook).error();
+        if (!*hook) return {};
+        const std::string host = delivery_host((*hook)->target_url);
+        auto in_force = leases_in_force(host);
+        if (!in_force) return std::move(in_force).error();
+        const std::size_t free = request.host_leases_max - (std::min)(**in_force, request.host_leases_max);
+        std::size_t given = 0;
+        if ((*hook)->is_disabled) {
+            if (auto done = hold_due(request.hook); !done) return done;
+        } else {
+            auto leased = lease_due(**hook, request.hook, (std::min)(free, request.deliveries_max));
+            if (!leased) return std::move(leased).error();
+            given = *leased;
+            **in_force += given;
+        }
+        return queue(request.hook, given == free ? (std::max)(request.full_host_retry_at, time_.now) : time_.now);
     }
 
-    static result<std::optional<instant>> next_claim_at(delivery_hosts& hosts, const claim_terms& terms) {
-        auto quick = hosts.ready_at(false);
-        if (!quick || terms.slow_deliveries_max == 0 || terms.deliveries_max == 0) return quick;
-        auto slow = hosts.ready_at(true);
-        if (!slow || !*quick) return slow;
-        return *slow && **slow < **quick ? slow : quick;
-    }
+    [[nodiscard]] std::vector<due_delivery> leased() && noexcept { return std::move(leased_); }
 
 private:
-    enum class course { goes_on, is_full };  // of data
-
-    struct candidate {
-        std::int64_t event;
+    struct hook_row {
+        std::string type, target_url, secret;
+        bool is_disabled;
         bool has_previous_secrets;
-        bool of_deleted_hook;
-        due_delivery what;
     };
 
-    result<course> claim_in_line(bool slow, std::size_t deliveries_max) {
-        while (claimed_.deliveries.size() < deliveries_max) {
-            auto next = hosts_.next_in_line(slow, terms_.now);
-            if (!next) return std::move(next).error();
-            if (!*next) return course::goes_on;
-            const auto& [name, answered_once] = **next;
-            if (!served_.insert(name).second) break;  // behind it there are none but those that were served
-            const std::size_t leases_max = answered_once && !slow ? terms_.per_host_max : terms_.per_slow_host_max;
-            auto claimed = claim_of(name, (std::max)(leases_max, std::size_t{1}), deliveries_max);
-            if (!claimed || *claimed == course::is_full) return claimed;
-        }
-        return course::goes_on;
-    }
-
-    result<course> claim_of(const std::string& host, std::size_t leases_max, std::size_t deliveries_max) {
-        auto in_force = end_leases(host);
-        if (!in_force) return std::move(in_force).error();
-        std::size_t leased = *in_force;
-        const std::size_t room =
-            (std::min)(leases_max - (std::min)(leased, leases_max), deliveries_max - claimed_.deliveries.size());
-        auto due = read_due(host, room);
-        if (!due) return std::move(due).error();
-        if (auto done = remove_of_deleted(host, room, *due); !done) return std::move(done).error();
-        for (candidate& each : *due) {
-            auto fits = has_room_for(each.event);
-            if (!fits) return std::move(fits).error();
-            if (!*fits) {
-                // The next claim begins here: what is large would wait for ever if whatever is small went past it.
-                if (leased != *in_force)
-                    if (auto done = hosts_.took_turn(host, leased < leases_max, terms_.now); !done)
-                        return std::move(done).error();
-                return course::is_full;
-            }
-            auto what = read_event(each.event);
-            if (!what) return std::move(what).error();
-            if (each.has_previous_secrets) {
-                auto secrets = read_previous_secrets(each.what.hook);
-                if (!secrets) return std::move(secrets).error();
-                each.what.previous_secrets = *std::move(secrets);
-            }
-            if (auto done = on_.run("UPDATE tollgate_deliveries SET due_at = NULL, leased_until = ?, lease_open = 1, "
-                                    "lease_number = ?, resend_asked = 0 WHERE id = ?",
-                                    terms_.lease_until, each.what.lease.number, each.what.lease.delivery);
-                !done)
-                return std::move(done).error();
-            data_bytes_ += (*what)->data.size();
-            ++leased;
-            each.what.what = *std::move(what);
-            claimed_.deliveries.push_back(std::move(each.what));
-        }
-        if (auto done = hosts_.took_turn(host, leased < leases_max, terms_.now); !done) return std::move(done).error();
-        return course::goes_on;
-    }
-
-    /// Reads again until there are none among them, or as many were removed as one claim may remove.
-    result<void> remove_of_deleted(const std::string& host, std::size_t room, std::vector<candidate>& due) {
-        const auto is_deleted = [](const candidate& each) { return each.of_deleted_hook; };
-        while (std::any_of(due.begin(), due.end(), is_deleted)) {
-            if (removed_ >= removed_at_once_max) {
-                std::erase_if(due, is_deleted);
-                break;
-            }
-            for (const candidate& each : due) {
-                if (!each.of_deleted_hook) continue;
-                if (auto done = remove_delivery(on_, each.what.lease.delivery, each.event); !done) return done;
-                ++removed_;
-            }
-            auto read = read_due(host, room);
-            if (!read) return std::move(read).error();
-            due = *std::move(read);
-        }
-        return {};
-    }
-
-    /// Without reading what has none.
-    result<bool> has_room_for(std::int64_t id) {
-        if (claimed_.deliveries.empty()) return true;
-        const std::size_t left = terms_.data_bytes_max - (std::min)(data_bytes_, terms_.data_bytes_max);
-        if (left >= limits::event_data_bytes_max) return true;
-        if (const auto known = events_.find(id); known != events_.end()) return known->second->data.size() <= left;
-        auto row = on_.prepare("SELECT length(CAST(data AS BLOB)) FROM tollgate_events WHERE id = ?", id)
-                       .next<std::int64_t>();
+    result<std::optional<hook_row>> read_hook(hook_id id) {
+        auto row = on_.prepare(
+                          "SELECT type, target_url, secret, disabled_at IS NOT NULL, EXISTS (SELECT 1 FROM "
+                          "tollgate_hook_secrets AS previous WHERE previous.hook = tollgate_hooks.id AND valid_until > ?2) "
+                          "FROM tollgate_hooks WHERE id = ?1 AND service <> ''",
+                          id, time_.now)
+                       .next<std::string, std::string, std::string, bool, bool>();
         if (!row) return std::move(row).error();
-        if (!*row) return internal_error("SQLite: a delivery's event is not there");
-        return static_cast<std::uint64_t>(std::get<0>(**row)) <= left;
+        if (!*row) return std::optional<hook_row>{};
+        auto& [type, target_url, secret, is_disabled, has_previous] = **row;
+        return std::optional{hook_row{std::move(type), std::move(target_url), std::move(secret), is_disabled, has_previous}};
     }
 
-    /// Those that are over, and how many are in force then.
-    result<std::size_t> end_leases(const std::string& host) {
+    /// Of a host, after those that have ended were made due.
+    result<std::size_t*> leases_in_force(const std::string& host) {
+        if (const auto known = in_force_.find(host); known != in_force_.end()) return &known->second;
         auto counts = on_.prepare(
                              "SELECT count(*), coalesce(sum(leased_until <= ?2), 0) FROM tollgate_deliveries "
                              "WHERE host = ?1 AND leased_until IS NOT NULL",
-                             host, terms_.now)
+                             host, time_.now)
                           .next<std::int64_t, std::int64_t>();
         if (!counts) return std::move(counts).error();
         const auto [all, over] = counts->value();
-        if (over != 0) {
-            if (auto done =
-                    on_.run("UPDATE tollgate_deliveries SET state = 'held', leased_until = NULL, ended_at = ?2, "
-                            "lease_open = 0 WHERE host = ?1 AND leased_until <= ?2 AND "
-                            "(SELECT disabled_at FROM tollgate_hooks WHERE id = hook) IS NOT NULL",
-                            host, terms_.now);
-                !done)
-                return std::move(done).error();
+        if (over != 0)
             if (auto done = on_.run("UPDATE tollgate_deliveries SET due_at = leased_until, leased_until = NULL "
                                     "WHERE host = ? AND leased_until <= ?",
-                                    host, terms_.now);
+                                    host, time_.now);
                 !done)
                 return std::move(done).error();
-        }
-        return static_cast<std::size_t>(all - over);
+        return &in_force_.emplace(host, static_cast<std::size_t>(all - over)).first->second;
     }
 
-    /// Without their events, which may be large.
-    result<std::vector<candidate>> read_due(const std::string& host, std::size_t rows_max) {
+    result<void> hold_due(hook_id of) {
+        return on_.run(
+            "UPDATE tollgate_deliveries SET state = 'held', due_at = NULL, ended_at = ?2, lease_open = 0 "
+            "WHERE hook = ?1 AND ended_at IS NULL AND coalesce(due_at, leased_until) <= ?2",
+            of, time_.now);
+    }
+
+    /// How many.
+    result<std::size_t> lease_due(const hook_row& to, hook_id hook, std::size_t rows_max) {
+        if (rows_max == 0) return std::size_t{0};
+        struct candidate {
+            delivery_lease lease;
+            std::int64_t event;
+            public_id message_id;
+            std::int64_t attempts_made;
+        };
         std::vector<candidate> due;
-        if (rows_max == 0) return due;
-        auto rows = on_.prepare(
-            "SELECT tollgate_deliveries.id, lease_number + 1, hook, tollgate_deliveries.event, message_id, type, "
-            "target_url, secret, EXISTS (SELECT 1 FROM tollgate_hook_secrets AS previous "
-            "WHERE previous.hook = tollgate_hooks.id AND valid_until > ?2), service = '', attempts_made "
-            "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
-            "WHERE host = ?1 AND due_at <= ?2 ORDER BY due_at, tollgate_deliveries.id LIMIT ?3",
-            host, terms_.now, rows_max);
-        for (;;) {
-            auto row = rows.next<delivery_id, std::int64_t, hook_id, std::int64_t, public_id, std::string, std::string,
-                                 std::string, bool, bool, std::int64_t>();
-            if (!row) return std::move(row).error();
-            if (!*row) return due;
-            auto& [id, number, hook, event, message_id, type, target_url, secret, has_previous, deleted, attempts] = **row;
-            due.push_back({event,
-                           has_previous,
-                           deleted,
-                           {.lease = {id, number},
-                            .hook = hook,
-                            .what = nullptr,
-                            .message_id = message_id,
-                            .type = std::move(type),
-                            .target_url = std::move(target_url),
-                            .secret = std::move(secret),
-                            .attempts_made = static_cast<unsigned>(attempts)}});
+        {
+            auto rows = on_.prepare(
+                "SELECT id, lease_number + 1, event, message_id, attempts_made FROM tollgate_deliveries "
+                "INDEXED BY tollgate_deliveries_pending WHERE hook = ? AND ended_at IS NULL "
+                "AND coalesce(due_at, leased_until) <= ? ORDER BY coalesce(due_at, leased_until), id LIMIT ?",
+                hook, time_.now, rows_max);
+            for (;;) {
+                auto row = rows.next<delivery_id, std::int64_t, std::int64_t, public_id, std::int64_t>();
+                if (!row) return std::move(row).error();
+                if (!*row) break;
+                auto& [id, number, event, message_id, attempts_made] = **row;
+                due.push_back({{id, number}, event, message_id, attempts_made});
+            }
         }
+        std::vector<std::string> previous_secrets;
+        if (!due.empty() && to.has_previous_secrets) {
+            auto read = read_previous_secrets(hook);
+            if (!read) return std::move(read).error();
+            previous_secrets = *std::move(read);
+        }
+        for (const candidate& each : due) {
+            auto what = read_event(each.event);
+            if (!what) return std::move(what).error();
+            if (auto done = on_.run("UPDATE tollgate_deliveries SET due_at = NULL, leased_until = ?, lease_open = 1, "
+                                    "lease_number = ?, resend_asked = 0 WHERE id = ?",
+                                    time_.until, each.lease.number, each.lease.delivery);
+                !done)
+                return std::move(done).error();
+            leased_.push_back({.lease = each.lease,
+                               .hook = hook,
+                               .what = *std::move(what),
+                               .message_id = each.message_id,
+                               .type = to.type,
+                               .target_url = to.target_url,
+                               .secret = to.secret,
+                               .previous_secrets = previous_secrets,
+                               .attempts_made = static_cast<unsigned>(each.attempts_made)});
+        }
+        return due.size();
+    }
+
+    /// When it is due next; `if_due` when something is due now.
+    result<void> queue(hook_id which, instant if_due) {
+        auto first = on_.prepare(
+                           "SELECT coalesce(due_at, leased_until) FROM tollgate_deliveries INDEXED BY "
+                           "tollgate_deliveries_pending WHERE hook = ? AND ended_at IS NULL "
+                           "ORDER BY coalesce(due_at, leased_until) LIMIT 1",
+                           which)
+                        .next<instant>();
+        if (!first) return std::move(first).error();
+        std::optional<instant> ready_at;
+        if (*first) ready_at = std::get<0>(**first) <= time_.now ? if_due : std::get<0>(**first);
+        return on_.run("UPDATE tollgate_hooks SET ready_at = ? WHERE id = ?", ready_at, which);
     }
 
     result<std::vector<std::string>> read_previous_secrets(hook_id of) {
         auto rows = on_.prepare(
-            "SELECT secret FROM tollgate_hook_secrets WHERE hook = ? AND valid_until > ? ORDER BY id DESC", of,
-            terms_.now);
+            "SELECT secret FROM tollgate_hook_secrets WHERE hook = ? AND valid_until > ? ORDER BY id DESC", of, time_.now);
         std::vector<std::string> secrets;
         for (;;) {
             auto row = rows.next<std::string>();
@@ -28975,77 +29170,93 @@ private:
     }
 
     database& on_;
-    delivery_hosts hosts_;
-    const claim_terms& terms_;
-    claimed_deliveries claimed_;
-    std::size_t data_bytes_ = 0;
-    std::size_t removed_ = 0;
-    std::unordered_set<std::string> served_;
+    const lease_time& time_;
+    std::vector<due_delivery> leased_;
+    std::unordered_map<std::string, std::size_t> in_force_;
     std::unordered_map<std::int64_t, std::shared_ptr<const event>> events_;
 };
 
 }  // namespace detail
 
-TOLLGATE_DECL result<claimed_deliveries> outbox::claim(const claim_terms& terms) {
-    {
-        // Asked without the write lock first, so that a worker may ask often.
-        auto connection = connections_.reader();
-        if (!connection) return std::move(connection).error();
-        delivery_hosts hosts{**connection};
-        auto next_at = detail::claiming::next_claim_at(hosts, terms);
-        if (!next_at) return std::move(next_at).error();
-        if (terms.deliveries_max == 0 || !*next_at || **next_at > terms.now) return claimed_deliveries{{}, *next_at};
+TOLLGATE_DECL result<due_hook_page> outbox::list_due_hooks(instant now, std::size_t rows_max) {
+    auto connection = connections_.reader();
+    if (!connection) return std::move(connection).error();
+    // One row more says when the next one is due.
+    auto rows = (*connection)
+                    ->prepare(
+                        "SELECT id, service, account, target_url, ready_at FROM tollgate_hooks "
+                        "WHERE ready_at IS NOT NULL ORDER BY ready_at, id LIMIT ?",
+                        rows_max + 1);
+    due_hook_page page;
+    for (;;) {
+        auto row = rows.next<hook_id, service_name, account_id, std::string, instant>();
+        if (!row) return std::move(row).error();
+        if (!*row) return page;
+        auto& [id, service, account, target_url, ready_at] = **row;
+        if (ready_at > now || page.hooks.size() == rows_max) {
+            page.next_at = ready_at;
+            return page;
+        }
+        page.hooks.push_back({id, {service, account}, std::move(target_url)});
     }
+}
+
+TOLLGATE_DECL result<std::vector<due_delivery>> outbox::lease(std::span<const lease_request> requests,
+                                                              const lease_time& time) {
+    if (requests.empty()) return std::vector<due_delivery>{};
     auto connection = connections_.writer();
     if (!connection) return std::move(connection).error();
     auto change = transaction::begin(**connection);
     if (!change) return std::move(change).error();
-    auto claimed = detail::claiming{**connection, terms}.run();
-    if (!claimed) return claimed;
+    detail::leasing leasing{**connection, time};
+    for (const lease_request& each : requests)
+        if (auto done = leasing.serve(each); !done) return std::move(done).error();
     if (auto done = change->commit(); !done) return std::move(done).error();
-    return claimed;
+    return std::move(leasing).leased();
 }
 
 namespace detail {
 
-/// One settlement after the other, within one transaction.
-class settling {
+/// One `complete` call, within its transaction.
+class completing {
 public:
-    settling(database& on, instant now, std::unordered_map<hook_id, unsigned>& ended) : on_{on}, now_{now}, ended_{ended} {}
+    completing(database& on, instant now, std::unordered_map<hook_id, unsigned>& ended) : on_{on}, now_{now}, ended_{ended} {}
 
-    result<settle_result> settle(const settlement& ended) {
-        using enum delivery_verdict;
+    result<completion> complete(const attempt_result& ended) {
+        using enum delivery_outcome;
         const delivery_id id = ended.lease.delivery;
         auto row = on_.prepare(
-                          "SELECT hook, host, lease_open AND lease_number = ?2, resend_asked, disabled_at IS NOT NULL, "
+                          "SELECT hook, lease_open AND lease_number = ?2, resend_asked, disabled_at IS NOT NULL, "
                           "failing_since, last_failure_at "
                           "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
                           "WHERE tollgate_deliveries.id = ?1 AND service <> ''",
                           id, ended.lease.number)
-                       .next<hook_id, std::string, bool, bool, bool, std::optional<instant>, std::optional<instant>>();
+                       .next<hook_id, bool, bool, bool, std::optional<instant>, std::optional<instant>>();
         if (!row) return std::move(row).error();
-        if (!*row) return settle_result::too_late;
-        auto& [hook, host, in_time, resent, was_disabled, failing_since, last_failure_at] = **row;
-        if (ended.verdict == unsent) {
-            if (!in_time) return settle_result::too_late;
-            if (auto done = give_back(id, ended.again_at, was_disabled); !done) return std::move(done).error();
-            if (auto done = delivery_hosts{on_}.stand(host, now_); !done) return std::move(done).error();
-            return settle_result::done;
+        if (!*row) return completion::too_late;
+        auto& [hook, in_time, resent, was_disabled, failing_since, last_failure_at] = **row;
+        if (ended.outcome == not_attempted) {
+            if (!in_time) return completion::too_late;
+            if (auto done = give_back(id, ended.retry_at, was_disabled); !done) return std::move(done).error();
+            if (auto done = queue_no_later_than(on_, hook, ended.retry_at); !done) return std::move(done).error();
+            return completion::done;
         }
         if (auto done = record(hook, ended); !done) return std::move(done).error();
-        if (!in_time) return settle_result::too_late;
+        if (!in_time) return completion::too_late;
 
         auto moved = resent                                   ? resend(id, was_disabled)
-                     : ended.verdict == again && !was_disabled ? send_again(id, ended.again_at)
-                                                               : end(id, ended.verdict);
+                     : ended.outcome == retry && !was_disabled ? send_again(id, ended.retry_at)
+                                                               : end(id, ended.outcome);
         if (!moved) return std::move(moved).error();
-        if (!resent && ended.verdict != again)
+        if (!was_disabled && (resent || ended.outcome == retry))
+            if (auto done = queue_no_later_than(on_, hook, resent ? now_ : ended.retry_at); !done)
+                return std::move(done).error();
+        if (!resent && ended.outcome != retry)
             if (auto done = count_ended(hook); !done) return std::move(done).error();
-        hosts_[host] = ended.made.duration >= slow_attempt;
 
         const auto since_before = failing_since, last_before = last_failure_at;
         const auto& bound = ended.disable_if_failing_since;
-        if (ended.verdict == delivered) {
+        if (ended.outcome == delivered) {
             failing_since.reset();
         } else if (!failing_since || !last_failure_at || (bound && *last_failure_at < *bound)) {
             failing_since = last_failure_at = ended.made.at;
@@ -29053,7 +29264,7 @@ public:
             last_failure_at = (std::max)(*last_failure_at, ended.made.at);
         }
         std::optional<disable_reason> why;
-        if (ended.verdict == gone) why = disable_reason::gone;
+        if (ended.outcome == gone) why = disable_reason::gone;
         else if (failing_since && bound && *failing_since <= *bound)
             why = disable_reason::failing;
         if (failing_since != since_before || last_failure_at != last_before)
@@ -29061,20 +29272,13 @@ public:
                                     failing_since, last_failure_at, hook);
                 !done)
                 return std::move(done).error();
-        if (was_disabled || !why) return settle_result::done;
+        if (was_disabled || !why) return completion::done;
         if (auto done = disable(hook, *why); !done) return std::move(done).error();
-        return settle_result::hook_disabled;
-    }
-
-    /// After the last: each host once, by its last attempt.
-    result<void> finish() {
-        for (const auto& [host, slowly] : hosts_)
-            if (auto done = delivery_hosts{on_}.answered(host, slowly, now_); !done) return done;
-        return {};
+        return completion::hook_disabled;
     }
 
 private:
-    result<void> record(hook_id hook, const settlement& ended) {
+    result<void> record(hook_id hook, const attempt_result& ended) {
         const attempt& made = ended.made;
         if (auto done =
                 on_.run("INSERT INTO tollgate_attempts (delivery, hook, began_at, duration, outcome, status, answer) "
@@ -29106,7 +29310,7 @@ private:
                        id);
     }
 
-    /// Somebody asked for it while it was being sent.
+    /// It was resent while it was being sent.
     result<void> resend(delivery_id id, bool is_disabled) {
         if (is_disabled)
             return on_.run(
@@ -29119,10 +29323,10 @@ private:
             now_, id);
     }
 
-    result<void> end(delivery_id id, delivery_verdict verdict) {
+    result<void> end(delivery_id id, delivery_outcome outcome) {
         using enum delivery_state;
-        const delivery_state state = verdict == delivery_verdict::delivered ? delivered
-                                     : verdict == delivery_verdict::again   ? held
+        const delivery_state state = outcome == delivery_outcome::delivered ? delivered
+                                     : outcome == delivery_outcome::retry   ? held
                                                                             : given_up;
         return on_.run(
             "UPDATE tollgate_deliveries SET attempts_made = attempts_made + 1, lease_open = 0, "
@@ -29155,26 +29359,24 @@ private:
     database& on_;
     const instant now_;
     std::unordered_map<hook_id, unsigned>& ended_;
-    std::unordered_map<std::string, bool> hosts_;
 };
 
 }  // namespace detail
 
-TOLLGATE_DECL result<std::vector<settle_result>> outbox::settle(std::span<const settlement> ended, instant now) {
-    std::vector<settle_result> results;
+TOLLGATE_DECL result<std::vector<completion>> outbox::complete(std::span<const attempt_result> ended, instant now) {
+    std::vector<completion> results;
     if (ended.empty()) return results;
     results.reserve(ended.size());
     auto connection = connections_.writer();
     if (!connection) return std::move(connection).error();
     auto change = transaction::begin(**connection);
     if (!change) return std::move(change).error();
-    detail::settling settling{**connection, now, ended_};
-    for (const settlement& each : ended) {
-        auto result = settling.settle(each);
+    detail::completing completing{**connection, now, ended_};
+    for (const attempt_result& each : ended) {
+        auto result = completing.complete(each);
         if (!result) return std::move(result).error();
         results.push_back(*result);
     }
-    if (auto done = settling.finish(); !done) return std::move(done).error();
     if (auto done = change->commit(); !done) return std::move(done).error();
     return results;
 }
@@ -29389,6 +29591,11 @@ TOLLGATE_DECL result<bool> has_listeners(database& on, const event& happened) {
     return std::get<0>(row->value());
 }
 
+TOLLGATE_DECL result<void> queue_no_later_than(database& on, hook_id which, instant ready_at) {
+    return on.run("UPDATE tollgate_hooks SET ready_at = ?2 WHERE id = ?1 AND (ready_at IS NULL OR ready_at > ?2)", which,
+                  ready_at);
+}
+
 TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& happened, const message_seed& seed,
                                                 instant now) {
     struct listener {
@@ -29417,12 +29624,12 @@ TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& happen
         return std::move(done).error();
     const std::int64_t stored = on.last_insert_id();
     for (const listener& each : listening) {
-        if (auto done = delivery_hosts{on}.expect_delivery(each.host, now); !done) return std::move(done).error();
         if (auto done = on.run("INSERT INTO tollgate_deliveries (hook, event, host, message_id, created_at, due_at) "
                                "VALUES (?1, ?2, ?3, ?4, ?5, ?5)",
                                each.hook, stored, each.host, message_id_of(seed, each.hook), now);
             !done)
             return std::move(done).error();
+        if (auto done = queue_no_later_than(on, each.hook, now); !done) return std::move(done).error();
     }
     return listening.size();
 }
@@ -29805,7 +30012,7 @@ static_assert(time_source<postgres_clock>);
 /// Tables are named `tollgate_...`, are made in the first schema of the connection's search_path, and may live beside
 /// an integrator's own. The newest node brings them up to date when it starts, while older ones go on working.
 ///
-/// Every verb is one transaction, and, but for `claim_due`, `settle` and `sweep_deliveries`, one round trip: READ
+/// Every verb is one transaction, and, but for `complete` and `sweep_deliveries`, one round trip: READ
 /// COMMITTED, with locks on what it counts or takes away. What is read is asked again when a connection broke. What
 /// changes something never is, for the first time may have been the one that counted: it is a problem (unavailable),
 /// and whoever called looks, or calls again where that does no harm. Only what the server itself rolled back, because
@@ -29900,8 +30107,10 @@ public:
 
     TOLLGATE_DECL result<std::size_t> append_event(const event& happened, const message_seed& seed,
                                                     instant now) noexcept;
-    TOLLGATE_DECL result<claimed_deliveries> claim_due(const claim_terms& terms) noexcept;
-    TOLLGATE_DECL result<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now) noexcept;
+    TOLLGATE_DECL result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept;
+    TOLLGATE_DECL result<std::vector<due_delivery>> lease(std::span<const lease_request> requests,
+                                                          const lease_time& lease) noexcept;
+    TOLLGATE_DECL result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept;
     TOLLGATE_DECL result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook,
                                                                std::size_t rows_max,
                                                                std::optional<delivery_id> before) noexcept;
@@ -30743,31 +30952,20 @@ private:
 
 }  // namespace tollgate::postgres
 
-// <tollgate/store/detail/postgres/claims.hpp>
+// <tollgate/store/detail/postgres/leases.hpp>
 
 namespace tollgate::inline v0::postgres {
 
-/// `claim_due`, on PostgreSQL.
-///
-/// One round trip where there is nothing to claim; otherwise one to hear the bells, lock the hosts whose turn it is
-/// (those that somebody else has locked at that moment are passed over) and see what is due there, and one to lease,
-/// and read what is to be sent when that is committed.
-class claims {
+/// `due_hooks` and `lease`, one round trip each.
+class leases {
 public:
-    explicit claims(pool& connections) : connections_{connections} {}
+    explicit leases(pool& connections) : connections_{connections} {}
 
-    TOLLGATE_DECL result<claimed_deliveries> claim_due(const claim_terms& terms);
+    TOLLGATE_DECL result<due_hook_page> list_due_hooks(instant now, std::size_t rows_max);
+    /// Hosts that another transaction has locked at that moment are passed over: their hooks stay listed.
+    TOLLGATE_DECL result<std::vector<due_delivery>> lease(std::span<const lease_request> requests, const lease_time& time);
 
 private:
-    struct candidate;
-    struct host;
-    struct choice;
-
-    TOLLGATE_DECL result<claimed_deliveries> claim_once(const claim_terms& terms, bool& may_be_tried_again);
-    TOLLGATE_DECL result<std::vector<host>> lock_hosts(conversation& talk, const claim_terms& terms);
-    static TOLLGATE_DECL choice choose(const std::vector<host>& ready, const claim_terms& terms);
-    TOLLGATE_DECL result<claimed_deliveries> lease(conversation& talk, const choice& chosen, const claim_terms& terms);
-
     pool& connections_;
 };
 
@@ -30985,7 +31183,7 @@ inline constexpr std::array store_steps{
     // 1: tokens, hooks, applications, grants, codes, sessions.
     //
     // A host is where hooks' targets are: their scheme, name and port. Its row is the lock on all that is sent there.
-    // It is written with each claim and settlement, so there is room beside it, and what is dead is cleaned up soon.
+    // It is written with each claim and attempt_result, so there is room beside it, and what is dead is cleaned up soon.
     //
     // A hook that was deleted is nobody's (account 0) until its deliveries are gone, too. `has_backlog` says that there
     // are more deliveries to remove, hold or release than one statement should: claims and sweeps do the rest, a
@@ -31248,6 +31446,33 @@ inline constexpr std::array store_steps{
         CREATE TRIGGER tollgate_tell_of_truncation AFTER TRUNCATE ON tollgate_personal_tokens
             FOR EACH STATEMENT EXECUTE FUNCTION tollgate_tell_of_all();
     )"},
+    // 4: a hook knows when it may have something to send (`ready_at`; NULL when nothing waits), instead of its host. The
+    // scheduler above the store decides which hooks are served.
+    //
+    // Statements that make deliveries due insert a notice, which the next claim reads, whatever it saw before. Writing to
+    // the hook's row instead would have every event of a hook wait until the one before is on disk.
+    schema_step{R"(
+        ALTER TABLE tollgate_hooks ADD COLUMN ready_at bigint;
+        UPDATE tollgate_hooks AS hooks SET ready_at = (
+            SELECT min(at) FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 0) WHERE account_id <> 0;
+        CREATE INDEX tollgate_hooks_ready ON tollgate_hooks (ready_at, id) WHERE ready_at IS NOT NULL;
+        CREATE INDEX tollgate_deliveries_of_hook_pending ON tollgate_deliveries (hook_id, at, id) WHERE state = 0;
+        DROP INDEX tollgate_deliveries_of_hook_that_wait;
+        DROP INDEX tollgate_deliveries_that_wait;
+
+        DROP TABLE tollgate_bells;
+        CREATE TABLE tollgate_due_notices (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            hook_id bigint NOT NULL REFERENCES tollgate_hooks ON DELETE CASCADE,
+            due_at bigint NOT NULL
+        ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+        CREATE INDEX tollgate_due_notices_by_hook ON tollgate_due_notices (hook_id);
+
+        ALTER TABLE tollgate_hosts DROP COLUMN has_answered, DROP COLUMN is_slow, DROP COLUMN ready_at, DROP COLUMN turn;
+        DROP SEQUENCE tollgate_turns;
+        ALTER TABLE tollgate_hooks SET (
+            fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+    )", true},
 };
 
 }  // namespace tollgate::postgres
@@ -31274,26 +31499,25 @@ private:
 
 }  // namespace tollgate::postgres
 
-// <tollgate/store/detail/postgres/settlements.hpp>
+// <tollgate/store/detail/postgres/completions.hpp>
 
 namespace tollgate::inline v0::postgres {
 
-/// `settle`, on PostgreSQL: one round trip to lock what is settled and see how it stands, one to write down what came
-/// of it.
-class settlements {
+/// `complete`, on PostgreSQL: one round trip to lock and read the deliveries, one to write the results.
+class completions {
 public:
-    explicit settlements(pool& connections) : connections_{connections} {}
+    explicit completions(pool& connections) : connections_{connections} {}
 
-    TOLLGATE_DECL result<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now);
+    TOLLGATE_DECL result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now);
 
 private:
     struct ledger;
 
-    TOLLGATE_DECL result<std::vector<settle_result>> settle_once(std::span<const settlement> ended, instant now,
+    TOLLGATE_DECL result<std::vector<completion>> complete_once(std::span<const attempt_result> ended, instant now,
                                                                   bool& may_be_tried_again);
-    TOLLGATE_DECL result<ledger> open(conversation& talk, std::span<const settlement> ended);
-    static TOLLGATE_DECL settle_result settle_one(ledger& in, const settlement& ended, instant now);
-    TOLLGATE_DECL result<void> close(conversation& talk, const ledger& in, std::span<const settlement> ended,
+    TOLLGATE_DECL result<ledger> open(conversation& talk, std::span<const attempt_result> ended);
+    static TOLLGATE_DECL completion complete_one(ledger& in, const attempt_result& ended, instant now);
+    TOLLGATE_DECL result<void> close(conversation& talk, const ledger& in, std::span<const attempt_result> ended,
                                       instant now);
 
     /// Those of which enough ended since the last time.
@@ -31323,8 +31547,8 @@ struct postgres_store::rooms {
           grants{connections, *changes},
           sessions{connections},
           outbox{connections},
-          claims{connections},
-          settlements{connections},
+          leases{connections},
+          completions{connections},
           heard{connections} {
         if (settings.cached_credentials_max > 0) heard.tell(changes);
     }
@@ -31339,8 +31563,8 @@ struct postgres_store::rooms {
     postgres::grants grants;
     postgres::sessions sessions;
     postgres::outbox outbox;
-    postgres::claims claims;
-    postgres::settlements settlements;
+    postgres::leases leases;
+    postgres::completions completions;
     postgres::listener heard;  // ends before the connections do
 };
 
@@ -31519,12 +31743,16 @@ TOLLGATE_DECL result<std::size_t> postgres_store::append_event(const event& happ
                                                                 instant now) noexcept {
     return detail::contained([&] { return rooms_->outbox.append(happened, seed, now); });
 }
-TOLLGATE_DECL result<claimed_deliveries> postgres_store::claim_due(const claim_terms& terms) noexcept {
-    return detail::contained([&] { return rooms_->claims.claim_due(terms); });
+TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::size_t rows_max) noexcept {
+    return detail::contained([&] { return rooms_->leases.list_due_hooks(now, rows_max); });
 }
-TOLLGATE_DECL result<std::vector<settle_result>> postgres_store::settle(std::span<const settlement> ended,
-                                                                         instant now) noexcept {
-    return detail::contained([&] { return rooms_->settlements.settle(ended, now); });
+TOLLGATE_DECL result<std::vector<due_delivery>> postgres_store::lease(std::span<const lease_request> requests,
+                                                                      const lease_time& lease) noexcept {
+    return detail::contained([&] { return rooms_->leases.lease(requests, lease); });
+}
+TOLLGATE_DECL result<std::vector<completion>> postgres_store::complete(std::span<const attempt_result> ended,
+                                                                       instant now) noexcept {
+    return detail::contained([&] { return rooms_->completions.complete(ended, now); });
 }
 TOLLGATE_DECL result<std::vector<delivery>> postgres_store::deliveries_of(
     const account_ref& account, hook_id hook, std::size_t rows_max, std::optional<delivery_id> before) noexcept {
@@ -31556,9 +31784,9 @@ TOLLGATE_DECL std::optional<std::uint64_t> postgres_store::changes_seen() const 
 
 namespace tollgate::inline v0::postgres {
 
-/// What listeners hear of: deliveries that are due now.
-inline constexpr sql ring_at_other_nodes{
-    "SELECT pg_notify('tollgate_deliveries', '') WHERE EXISTS (SELECT FROM tollgate_bells)"};
+/// Tells other nodes that deliveries are due now.
+inline constexpr sql notify_other_nodes{
+    "SELECT pg_notify('tollgate_deliveries', '') WHERE EXISTS (SELECT FROM tollgate_due_notices)"};
 
 /// What `append_event` of `event_sink` does, as one statement, and how many deliveries it answers there were.
 TOLLGATE_DECL void append_event(batch& to, const event& happened, const message_seed& seed, instant now);
@@ -31592,7 +31820,7 @@ TOLLGATE_DECL result<std::size_t> postgres_own_transaction::append_event(const e
     return detail::contained([&]() -> result<std::size_t> {
         postgres::batch asked{clock_.shift()};
         postgres::append_event(asked, happened, seed, now);
-        asked.add(postgres::ring_at_other_nodes);  // heard when the transaction is committed
+        asked.add(postgres::notify_other_nodes);  // heard when the transaction is committed
         auto answered = postgres::run_within(connection_, asked);
         if (!answered) return std::move(answered).error();
         return postgres::appended_count(answered->front());
@@ -32916,294 +33144,157 @@ private:
 
 }  // namespace tollgate::postgres
 
-// <tollgate/store/detail/postgres/claims.ipp>
+// <tollgate/store/detail/postgres/leases.ipp>
 
 namespace tollgate::inline v0::postgres {
 
-struct claims::candidate {
-    delivery_id id;
-    std::int64_t lease_number;
-    hook_id hook;
-    std::int64_t event;
-    std::int64_t attempts_made;
-    std::size_t bytes;
-    bool is_disabled;
-    bool to_slow_host;
-};
-
-struct claims::host {
-    std::int64_t id;
-    bool is_slow;
-    std::vector<candidate> due{};
-};
-
-struct claims::choice {
-    std::vector<candidate> leased{};
-    std::vector<delivery_id> held{};
-    std::vector<std::int64_t> visited{};
-};
-
 namespace detail {
 
-/// As many as one claim locks: more than are served in one mean a further claim at once.
-inline constexpr std::size_t hosts_max = 1000;
-
-inline constexpr sql when_next{
-    "SELECT (SELECT min(ready_at) FROM tollgate_hosts WHERE NOT is_slow AND ready_at IS NOT NULL), "
-    "(SELECT min(ready_at) FROM tollgate_hosts WHERE is_slow AND ready_at IS NOT NULL), "
-    "EXISTS (SELECT FROM tollgate_bells), EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog)"};
-
-struct outlook {
-    std::optional<instant> next_at;
-    bool has_backlog = false;
-};
-
-/// By what `when_next` says.
-inline result<outlook> read_outlook(rows& from, const claim_terms& terms) {
-    const auto row = from.only<std::optional<instant>, std::optional<instant>, bool, bool>();
-    if (!row) return row.error();
-    const auto& [quick, slow, any_bell, has_backlog] = *row;
-    if (any_bell || has_backlog) return outlook{terms.now, has_backlog};
-    const bool takes_slow = terms.slow_deliveries_max != 0;
-    if (!takes_slow || !slow) return outlook{quick};
-    return outlook{quick ? (std::min)(quick, slow) : slow};
-}
-
-inline std::size_t leases_max(std::size_t given) noexcept { return (std::max)(given, std::size_t{1}); }
+/// Notices that one statement reads or removes: more are left to the next one.
+inline constexpr std::size_t notices_max = 1000;
 
 }  // namespace detail
 
-TOLLGATE_DECL result<claimed_deliveries> claims::claim_due(const claim_terms& terms) {
-    if (terms.deliveries_max == 0) return claimed_deliveries{};
-    auto told = connections_.ask(detail::when_next);
-    if (!told) return std::move(told).error();
-    const auto before = detail::read_outlook(*told, terms);
-    if (!before) return before.error();
-    if (!before->next_at || *before->next_at > terms.now) return claimed_deliveries{{}, before->next_at};
-    if (before->has_backlog)
-        if (auto done = work_on_backlog(connections_, backlog_rows_max, terms.now); !done)
-            return std::move(done).error();
-    constexpr int tries_max = 3;
-    for (int tries = 1;; ++tries) {
-        bool may_be_tried_again = false;
-        auto claimed = claim_once(terms, may_be_tried_again);
-        if (claimed || !may_be_tried_again || tries == tries_max) return claimed;
-    }
-}
-
-TOLLGATE_DECL result<claimed_deliveries> claims::claim_once(const claim_terms& terms, bool& may_be_tried_again) {
-    auto talk = connections_.converse();
-    if (!talk) return std::move(talk).error();
-    const auto ready = lock_hosts(*talk, terms);
-    may_be_tried_again = talk->may_be_tried_again();
-    if (!ready) return ready.error();
-    auto claimed = lease(*talk, choose(*ready, terms), terms);
-    may_be_tried_again = talk->may_be_tried_again();
-    return claimed;
-}
-
-TOLLGATE_DECL result<std::vector<claims::host>> claims::lock_hosts(conversation& talk, const claim_terms& terms) {
+TOLLGATE_DECL result<due_hook_page> leases::list_due_hooks(instant now, std::size_t rows_max) {
     auto asked = connections_.make_batch();
-    asked.add("BEGIN");
-    // A host that waits already keeps its place. A bell whose host is gone is forgotten; one whose host somebody else
-    // has locked is heard next time.
     asked.add(
-        "WITH rung AS (SELECT id, host_id, due_at FROM tollgate_bells ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED), "
-        "open AS (SELECT id FROM tollgate_hosts WHERE id IN (SELECT host_id FROM rung) "
-        "FOR NO KEY UPDATE SKIP LOCKED), "
-        "heard AS (DELETE FROM tollgate_bells AS bells USING rung WHERE bells.id = rung.id "
-        "AND (rung.host_id IN (SELECT id FROM open) "
-        "OR NOT EXISTS (SELECT FROM tollgate_hosts WHERE id = rung.host_id))) "
-        "UPDATE tollgate_hosts AS hosts SET ready_at = due_at, turn = nextval('tollgate_turns') "
-        "FROM (SELECT host_id, min(due_at) AS due_at FROM rung GROUP BY host_id) AS first "
-        "WHERE hosts.id = host_id AND hosts.id IN (SELECT id FROM open) AND (ready_at IS NULL OR ready_at > due_at)",
-        detail::hosts_max);
-    // The next statement learns from a setting of this transaction which they are. It looks at their deliveries by
-    // itself, because this one may have begun before the last who had a host locked was done.
+        "SELECT hooks.id, service, account_id, target_url FROM (SELECT hook_id, min(due_at) AS due_at FROM ("
+        "(SELECT id AS hook_id, ready_at AS due_at FROM tollgate_hooks WHERE ready_at <= $1 "
+        "ORDER BY ready_at, id LIMIT $2) UNION ALL "
+        "(SELECT hook_id, due_at FROM (SELECT hook_id, due_at FROM tollgate_due_notices ORDER BY id LIMIT $3) AS first "
+        "WHERE due_at <= $1)) AS listed GROUP BY hook_id) AS due JOIN tollgate_hooks AS hooks ON hooks.id = due.hook_id "
+        "WHERE account_id <> 0 ORDER BY due.due_at, hooks.id LIMIT $2",
+        now, rows_max, detail::notices_max);
     asked.add(
-        "WITH slow AS (SELECT id FROM tollgate_hosts WHERE is_slow AND ready_at <= $1 ORDER BY ready_at, turn LIMIT $2 "
-        "FOR NO KEY UPDATE SKIP LOCKED), "
-        "quick AS (SELECT id FROM tollgate_hosts WHERE NOT is_slow AND ready_at <= $1 ORDER BY ready_at, turn LIMIT $3 "
-        "FOR NO KEY UPDATE SKIP LOCKED) "
-        "SELECT set_config('tollgate.locked_hosts', coalesce(string_agg(id::text, ','), ''), true) "
-        "FROM (SELECT id FROM slow UNION ALL SELECT id FROM quick) AS locked",
-        terms.now, (std::min)({terms.slow_deliveries_max, terms.deliveries_max, detail::hosts_max}),
-        (std::min)(terms.deliveries_max, detail::hosts_max));
-    asked.add(
-        "SELECT hosts.id, is_slow, due.id, lease_number, hook_id, event_id, attempts_made, bytes, is_disabled "
-        "FROM tollgate_hosts AS hosts CROSS JOIN LATERAL (SELECT count(*) AS leases FROM tollgate_deliveries "
-        "WHERE host_id = hosts.id AND state = 0 AND is_leased AND at > $1) AS taken "
-        "LEFT JOIN LATERAL (SELECT deliveries.id, at, lease_number, hook_id, event_id, attempts_made, "
-        "octet_length(data)::bigint AS bytes, disabled_at IS NOT NULL OR hooks.account_id = 0 AS is_disabled "
-        "FROM tollgate_deliveries AS deliveries JOIN tollgate_events AS events ON events.id = event_id "
-        "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
-        "WHERE deliveries.host_id = hosts.id AND state = 0 AND at <= $1 ORDER BY at, deliveries.id "
-        "LIMIT least($2, greatest(CASE WHEN has_answered AND NOT is_slow THEN $3 ELSE $4 END - leases, 0))) AS due ON "
-        "true "
-        "WHERE hosts.id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[]) "
-        "ORDER BY is_slow DESC, ready_at, turn, hosts.id, due.at, due.id",
-        terms.now, terms.deliveries_max, detail::leases_max(terms.per_host_max),
-        detail::leases_max(terms.per_slow_host_max));
-    auto answered = talk.run(asked);
+        "SELECT (SELECT min(ready_at) FROM tollgate_hooks WHERE ready_at > $1), "
+        "(SELECT min(due_at) FROM (SELECT due_at FROM tollgate_due_notices ORDER BY id LIMIT $2) AS first "
+        "WHERE due_at > $1), "
+        "EXISTS (SELECT FROM (SELECT FROM tollgate_due_notices ORDER BY id OFFSET $2 LIMIT 1) AS more), "
+        "EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog)",
+        now, detail::notices_max);
+    auto answered = connections_.run(asked, repeat::allowed);
     if (!answered) return std::move(answered).error();
-
-    std::vector<host> ready;
+    due_hook_page page;
     for (;;) {
-        const auto row = answered->back()
-                             .next<std::int64_t, bool, std::optional<delivery_id>, std::optional<std::int64_t>,
-                                   std::optional<hook_id>, std::optional<std::int64_t>, std::optional<std::int64_t>,
-                                   std::optional<std::int64_t>, std::optional<bool>>();
-        if (!row) return row.error();
-        if (!*row) return ready;
-        const auto& [host_id, is_slow, id, lease_number, hook, event, attempts_made, bytes, is_disabled] = **row;
-        if (ready.empty() || ready.back().id != host_id) ready.push_back({host_id, is_slow});
-        if (id && lease_number && hook && event && attempts_made && bytes && is_disabled)
-            ready.back().due.push_back({*id, *lease_number, *hook, *event, *attempts_made,
-                                        static_cast<std::size_t>(*bytes), *is_disabled, is_slow});
-    }
-}
-
-TOLLGATE_DECL claims::choice claims::choose(const std::vector<host>& ready, const claim_terms& terms) {
-    choice made;
-    std::size_t bytes = 0;
-    const std::size_t slow_max = (std::min)(terms.slow_deliveries_max, terms.deliveries_max);
-    for (const host& each : ready) {
-        const std::size_t most = each.is_slow ? slow_max : terms.deliveries_max;
-        if (made.leased.size() >= most) continue;  // of its line there are no more; it keeps its place
-        const std::size_t before = made.leased.size();
-        bool all_fits = true;
-        for (const candidate& one : each.due) {
-            if (one.is_disabled) {
-                made.held.push_back(one.id);
-                continue;
-            }
-            if (made.leased.size() >= most) break;
-            const std::size_t left = terms.data_bytes_max - (std::min)(bytes, terms.data_bytes_max);
-            all_fits = made.leased.empty() || one.bytes <= left;
-            if (!all_fits) break;
-            made.leased.push_back(one);
-            bytes += one.bytes;
-        }
-        // The next claim begins here: what is large would wait for ever if whatever is small went past it.
-        if (all_fits || made.leased.size() != before) made.visited.push_back(each.id);
-        if (!all_fits) break;
-    }
-    return made;
-}
-
-TOLLGATE_DECL result<claimed_deliveries> claims::lease(conversation& talk, const choice& chosen,
-                                                        const claim_terms& terms) {
-    std::vector<delivery_id> ids;
-    std::vector<hook_id> hooks;
-    std::vector<std::int64_t> events;
-    for (const candidate& each : chosen.leased) {
-        ids.push_back(each.id);
-        hooks.push_back(each.hook);
-        events.push_back(each.event);
-    }
-    auto asked = connections_.make_batch();
-    if (!ids.empty())
-        asked.add(
-            "UPDATE tollgate_deliveries SET at = $2, is_leased = true, lease_is_open = true, "
-            "lease_number = lease_number + 1, resend_asked = false WHERE id = ANY ($1)",
-            ids, terms.lease_until);
-    if (!chosen.held.empty())
-        asked.add(
-            "UPDATE tollgate_deliveries SET state = 3, at = $2, is_leased = false, lease_is_open = false "
-            "WHERE id = ANY ($1)",
-            chosen.held, terms.now);
-    // To the end of the line: when something is due and there is a lease to give, when there will be, or when something
-    // will be due.
-    asked.add(
-        "UPDATE tollgate_hosts AS hosts SET turn = nextval('tollgate_turns'), "
-        "ready_at = CASE WHEN first_at IS NULL OR first_at > $2 THEN first_at "
-        "WHEN leases < CASE WHEN has_answered AND NOT is_slow THEN $3 ELSE $4 END THEN $2 ELSE first_end END "
-        "FROM unnest($1) AS visited (id) "
-        "CROSS JOIN LATERAL (SELECT min(at) AS first_at FROM tollgate_deliveries "
-        "WHERE host_id = visited.id AND state = 0) AS waiting "
-        "CROSS JOIN LATERAL (SELECT count(*) AS leases, min(at) AS first_end FROM tollgate_deliveries "
-        "WHERE host_id = visited.id AND state = 0 AND is_leased AND at > $2) AS taken WHERE hosts.id = visited.id",
-        chosen.visited, terms.now, detail::leases_max(terms.per_host_max), detail::leases_max(terms.per_slow_host_max));
-    const std::size_t next_answer = asked.statements().size();
-    asked.add(detail::when_next);
-    asked.add("COMMIT");
-    // What is large is read when nobody waits for the hosts any more.
-    if (!ids.empty()) {
-        asked.add("SELECT id, type, target_url, secret FROM tollgate_hooks WHERE id = ANY ($1)", hooks);
-        asked.add(
-            "SELECT hook_id, secret FROM tollgate_hook_secrets WHERE hook_id = ANY ($1) AND valid_until > $2 "
-            "ORDER BY hook_id, id DESC",
-            hooks, terms.now);
-        asked.add(
-            "SELECT id, service, account_id, name, data, happened_at, seed FROM tollgate_events WHERE id = ANY ($1)",
-            events);
-    }
-    auto answered = talk.run(asked);
-    if (!answered) return std::move(answered).error();
-    talk.committed();
-
-    const auto after = detail::read_outlook((*answered)[next_answer], terms);
-    if (!after) return after.error();
-    claimed_deliveries claimed{{}, after->next_at};
-    if (ids.empty()) {
-        // Somebody else has the hosts that are ready: no longer than a round trip or two.
-        if (chosen.visited.empty() && claimed.next_at && *claimed.next_at <= terms.now)
-            claimed.next_at = terms.now + milliseconds{10};
-        return claimed;
-    }
-
-    struct target {
-        std::string type, url, secret;
-        std::vector<std::string> previous_secrets{};
-    };
-    std::unordered_map<hook_id, target> targets;
-    for (rows& listed = (*answered)[next_answer + 2];;) {
-        auto row = listed.next<hook_id, std::string, std::string, std::string>();
+        auto row = answered->front().next<hook_id, service_name, account_id, std::string>();
         if (!row) return std::move(row).error();
         if (!*row) break;
-        auto& [id, type, url, secret] = **row;
-        targets.emplace(id, target{std::move(type), std::move(url), std::move(secret)});
+        auto& [id, service, account, target_url] = **row;
+        page.hooks.push_back({id, {service, account}, std::move(target_url)});
     }
-    for (rows& listed = (*answered)[next_answer + 3];;) {
+    const auto row = answered->back().only<std::optional<instant>, std::optional<instant>, bool, bool>();
+    if (!row) return row.error();
+    const auto& [ready_at, notice_at, has_more_notices, has_backlog] = *row;
+    if (has_backlog) {
+        if (auto done = work_on_backlog(connections_, backlog_rows_max, now); !done) return std::move(done).error();
+    }
+    if (has_backlog || has_more_notices || page.hooks.size() >= rows_max) page.next_at = now;
+    else if (ready_at && notice_at) page.next_at = (std::min)(*ready_at, *notice_at);
+    else page.next_at = ready_at ? ready_at : notice_at;
+    return page;
+}
+
+TOLLGATE_DECL result<std::vector<due_delivery>> leases::lease(std::span<const lease_request> requests,
+                                                              const lease_time& time) {
+    if (requests.empty()) return std::vector<due_delivery>{};
+    std::vector<hook_id> hooks;
+    std::vector<std::int64_t> deliveries_max, host_leases_max;
+    std::vector<instant> retry_at;
+    for (const lease_request& each : requests) {
+        hooks.push_back(each.hook);
+        deliveries_max.push_back(static_cast<std::int64_t>(each.deliveries_max));
+        host_leases_max.push_back(static_cast<std::int64_t>(each.host_leases_max));
+        retry_at.push_back(each.full_host_retry_at);
+    }
+    auto asked = connections_.make_batch();
+    // The statements behind it learn from a setting of this transaction which hosts it has locked.
+    asked.add(
+        "SELECT set_config('tollgate.locked_hosts', coalesce(string_agg(id::text, ','), ''), true) FROM ("
+        "SELECT id FROM tollgate_hosts WHERE id = ANY (ARRAY(SELECT host_id FROM tollgate_hooks WHERE id = ANY ($1))) "
+        "ORDER BY id FOR NO KEY UPDATE SKIP LOCKED) AS locked",
+        hooks);
+    // Before deliveries are read: one that is committed after this has a notice that stays.
+    asked.add(
+        "DELETE FROM tollgate_due_notices WHERE id = ANY (ARRAY(SELECT notices.id FROM tollgate_due_notices AS notices "
+        "JOIN tollgate_hooks AS hooks ON hooks.id = notices.hook_id WHERE notices.hook_id = ANY ($1) "
+        "AND host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[]) LIMIT $2))",
+        hooks, detail::notices_max);
+    asked.add(
+        "UPDATE tollgate_deliveries SET state = 3, at = $2, is_leased = false, lease_is_open = false WHERE id = ANY (ARRAY("
+        "SELECT deliveries.id FROM tollgate_hooks AS hooks JOIN tollgate_deliveries AS deliveries ON hook_id = hooks.id "
+        "WHERE hooks.id = ANY ($1) AND disabled_at IS NOT NULL AND state = 0 AND at <= $2 "
+        "AND hooks.host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[]) LIMIT $3))",
+        hooks, time.now, backlog_rows_max);
+    asked.add(
+        "WITH asked AS (SELECT hooks.id, host_id, type, target_url, secret, place, deliveries_max, host_leases_max "
+        "FROM unnest($1, $2, $3) WITH ORDINALITY AS requests (hook_id, deliveries_max, host_leases_max, place) "
+        "JOIN tollgate_hooks AS hooks ON hooks.id = requests.hook_id WHERE disabled_at IS NULL AND account_id <> 0 "
+        "AND host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[])), "
+        "taken AS (SELECT host_id, leases FROM (SELECT DISTINCT host_id FROM asked) AS hosts CROSS JOIN LATERAL ("
+        "SELECT count(*) AS leases FROM tollgate_deliveries AS deliveries WHERE deliveries.host_id = hosts.host_id "
+        "AND state = 0 AND is_leased AND at > $4) AS counted), "
+        "due AS (SELECT pending.id, place, host_leases_max, asked.host_id, row_number() OVER ("
+        "PARTITION BY asked.host_id ORDER BY place, pending.at, pending.id) AS number FROM asked CROSS JOIN LATERAL ("
+        "SELECT id, at FROM tollgate_deliveries WHERE hook_id = asked.id AND state = 0 AND at <= $4 "
+        "ORDER BY at, id LIMIT deliveries_max) AS pending), "
+        "chosen AS (SELECT id, place, number FROM due JOIN taken ON taken.host_id = due.host_id "
+        "WHERE number <= host_leases_max - leases), "
+        "leased AS (UPDATE tollgate_deliveries AS deliveries SET at = $5, is_leased = true, lease_is_open = true, "
+        "lease_number = lease_number + 1, resend_asked = false FROM chosen WHERE deliveries.id = chosen.id "
+        "RETURNING deliveries.id, lease_number, hook_id, event_id, attempts_made, chosen.place, chosen.number) "
+        "SELECT leased.id, lease_number, hook_id, event_id, attempts_made, asked.type, target_url, secret, service, "
+        "account_id, name, data, happened_at, seed FROM leased JOIN asked ON asked.id = hook_id AND asked.place = leased.place "
+        "JOIN tollgate_events AS events ON events.id = event_id ORDER BY leased.place, leased.number",
+        hooks, deliveries_max, host_leases_max, time.now, time.until);
+    asked.add(
+        "UPDATE tollgate_hooks AS hooks SET ready_at = CASE WHEN first_at IS NULL OR first_at > $4 THEN first_at "
+        "WHEN leases >= requests.host_leases_max THEN greatest(requests.retry_at, $4) ELSE $4 END "
+        "FROM unnest($1, $2, $3) AS requests (hook_id, host_leases_max, retry_at) "
+        "JOIN tollgate_hooks AS old ON old.id = requests.hook_id CROSS JOIN LATERAL ("
+        "SELECT min(at) AS first_at FROM tollgate_deliveries WHERE hook_id = old.id AND state = 0) AS pending "
+        "CROSS JOIN LATERAL (SELECT count(*) AS leases FROM tollgate_deliveries AS deliveries "
+        "WHERE deliveries.host_id = old.host_id AND state = 0 AND is_leased AND at > $4) AS taken "
+        "WHERE hooks.id = old.id AND old.account_id <> 0 "
+        "AND old.host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[])",
+        hooks, host_leases_max, retry_at, time.now);
+    asked.add(
+        "SELECT hook_id, secret FROM tollgate_hook_secrets WHERE hook_id = ANY ($1) AND valid_until > $2 "
+        "ORDER BY hook_id, id DESC",
+        hooks, time.now);
+    auto answered = connections_.run(asked);
+    if (!answered) return std::move(answered).error();
+
+    std::unordered_map<hook_id, std::vector<std::string>> previous_secrets;
+    for (rows& listed = answered->back();;) {
         auto row = listed.next<hook_id, std::string>();
         if (!row) return std::move(row).error();
         if (!*row) break;
         auto& [id, secret] = **row;
-        if (const auto of = targets.find(id); of != targets.end())
-            of->second.previous_secrets.push_back(std::move(secret));
+        previous_secrets[id].push_back(std::move(secret));
     }
-    struct reported {
-        std::shared_ptr<const event> what;
-        message_seed seed;
-    };
-    std::unordered_map<std::int64_t, reported> reports;
-    for (rows& listed = (*answered)[next_answer + 4];;) {
-        auto row =
-            listed.next<std::int64_t, service_name, account_id, std::string, std::string, instant, message_seed>();
+    constexpr std::size_t leased_rows = 3;
+    std::vector<due_delivery> leased;
+    std::unordered_map<std::int64_t, std::shared_ptr<const event>> events;
+    for (;;) {
+        auto row = (*answered)[leased_rows]
+                       .next<delivery_id, std::int64_t, hook_id, std::int64_t, std::int64_t, std::string, std::string,
+                             std::string, service_name, account_id, std::string, std::string, instant, message_seed>();
         if (!row) return std::move(row).error();
-        if (!*row) break;
-        auto& [id, service, account, name, data, at, seed] = **row;
-        reports.emplace(
-            id, reported{std::make_shared<const event>(event{{service, account}, std::move(name), std::move(data), at}),
-                         seed});
+        if (!*row) return leased;
+        auto& [id, number, hook, event_number, attempts_made, type, target_url, secret, service, account, name, data, at,
+               seed] = **row;
+        auto& what = events[event_number];
+        if (!what) what = std::make_shared<const event>(event{{service, account}, std::move(name), std::move(data), at});
+        leased.push_back({.lease = {id, number},
+                          .hook = hook,
+                          .what = what,
+                          .message_id = message_id_of(seed, hook),
+                          .type = std::move(type),
+                          .target_url = std::move(target_url),
+                          .secret = std::move(secret),
+                          .previous_secrets = previous_secrets[hook],
+                          .attempts_made = static_cast<unsigned>(attempts_made)});
     }
-    claimed.deliveries.reserve(chosen.leased.size());
-    for (const candidate& each : chosen.leased) {
-        const auto to = targets.find(each.hook);
-        const auto of = reports.find(each.event);
-        if (to == targets.end() || of == reports.end()) continue;  // its hook was deleted a moment ago
-        claimed.deliveries.push_back({.lease = {each.id, each.lease_number + 1},
-                                      .hook = each.hook,
-                                      .slow = each.to_slow_host,
-                                      .what = of->second.what,
-                                      .message_id = message_id_of(of->second.seed, each.hook),
-                                      .type = to->second.type,
-                                      .target_url = to->second.url,
-                                      .secret = to->second.secret,
-                                      .previous_secrets = to->second.previous_secrets,
-                                      .attempts_made = static_cast<unsigned>(each.attempts_made)});
-    }
-    return claimed;
 }
 
 }  // namespace tollgate::postgres
@@ -33456,7 +33547,7 @@ TOLLGATE_DECL result<hook_id> hooks::create(const new_hook& made, std::size_t ho
     asked.add(
         "INSERT INTO tollgate_hosts AS hosts (name) SELECT $1 WHERE $5 > (SELECT count(*) FROM tollgate_hooks "
         "WHERE service = $2 AND account_id = $3 AND event = $4) "
-        "ON CONFLICT (name) DO UPDATE SET has_answered = hosts.has_answered",
+        "ON CONFLICT (name) DO UPDATE SET name = excluded.name",
         host, made.account.service, made.account.account, made.event, hooks_per_event_max);
     asked.add(
         "INSERT INTO tollgate_hooks "
@@ -33539,7 +33630,7 @@ TOLLGATE_DECL result<bool> hooks::remove(const account_ref& account, hook_id id)
         id, account.service, account.account);
     // From now on it is nobody's.
     asked.add(
-        "UPDATE tollgate_hooks SET account_id = 0, secret = '', has_backlog = true "
+        "UPDATE tollgate_hooks SET account_id = 0, secret = '', has_backlog = true, ready_at = NULL "
         "WHERE id = $1 AND service = $2 AND account_id = $3",
         id, account.service, account.account);
     asked.add(
@@ -33553,10 +33644,9 @@ TOLLGATE_DECL result<bool> hooks::remove(const account_ref& account, hook_id id)
         "AND is_leased AND hooks.id = $1 AND account_id = 0",
         id);
     asked.add(
-        "UPDATE tollgate_hosts AS hosts SET ready_at = ("
-        "SELECT min(at) FROM tollgate_deliveries WHERE host_id = hosts.id AND state = 0) "
-        "FROM tollgate_hooks AS hooks WHERE hosts.id = host_id AND hooks.id = $1 AND account_id = 0",
-        id);
+        "DELETE FROM tollgate_due_notices WHERE id = ANY (ARRAY(SELECT notices.id FROM tollgate_due_notices AS notices "
+        "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE hook_id = $1 AND account_id = 0 LIMIT $2))",
+        id, backlog_rows_max);
     asked.add(
         "WITH gone AS (DELETE FROM tollgate_hooks WHERE id = $1 AND account_id = 0 "
         "AND NOT EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = $1) RETURNING host_id), "
@@ -33803,7 +33893,7 @@ namespace tollgate::inline v0::postgres {
 TOLLGATE_DECL result<std::size_t> outbox::append(const event& happened, const message_seed& seed, instant now) {
     auto asked = connections_.make_batch();
     append_event(asked, happened, seed, now);
-    asked.add_afterthought(ring_at_other_nodes);
+    asked.add_afterthought(notify_other_nodes);
     auto answered = connections_.run(asked);
     if (!answered) return std::move(answered).error();
     return appended_count(answered->front());
@@ -33889,14 +33979,14 @@ TOLLGATE_DECL result<bool> outbox::resend(const account_ref& account, delivery_i
         "WHERE deliveries.id = $1 AND service = $2 AND account_id = $3), "
         "changed AS (UPDATE tollgate_deliveries AS deliveries SET state = 0, at = $4, is_leased = false, "
         "lease_is_open = false, attempts_made = 0, resend_asked = false FROM found "
-        "WHERE deliveries.id = found.id AND NOT is_disabled AND NOT is_being_sent RETURNING host_id), "
-        // Whoever settles it finds that it is to be sent once more.
+        "WHERE deliveries.id = found.id AND NOT is_disabled AND NOT is_being_sent RETURNING hook_id), "
+        // `complete` finds that it is to be sent once more.
         "noted AS (UPDATE tollgate_deliveries AS deliveries SET attempts_made = 0, resend_asked = true FROM found "
         "WHERE deliveries.id = found.id AND NOT is_disabled AND is_being_sent), "
-        "rung AS (INSERT INTO tollgate_bells (host_id, due_at) SELECT host_id, $4 FROM changed) "
+        "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $4 FROM changed) "
         "SELECT is_disabled FROM found",
         id, account.service, account.account, now);
-    asked.add_afterthought(ring_at_other_nodes);
+    asked.add_afterthought(notify_other_nodes);
     auto answered = connections_.run(asked);
     if (!answered) return std::move(answered).error();
     const auto row = answered->back().next<bool>();
@@ -33918,15 +34008,15 @@ TOLLGATE_DECL result<bool> outbox::enable_hook(const account_ref& account, hook_
         "enabled AS (UPDATE tollgate_hooks AS hooks SET disabled_at = NULL, disable_reason = NULL, failing_since = "
         "NULL "
         "FROM before WHERE hooks.id = before.id), "
-        // Held, too, though nobody has claimed since: what was being sent by a worker that died.
+        // Those whose lease has ended are held, too, though no claim has said so yet.
         "held AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
         "WHERE state = 3 LIMIT $5), "
         "abandoned AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
         "WHERE was_disabled AND state = 0 AND is_leased AND at <= $4), "
         "due AS (UPDATE tollgate_deliveries SET state = 0, at = $4, is_leased = false, "
         "lease_is_open = false, attempts_made = 0, resend_asked = false "
-        "WHERE id = ANY (ARRAY(SELECT id FROM held UNION ALL SELECT id FROM abandoned)) RETURNING host_id), "
-        "rung AS (INSERT INTO tollgate_bells (host_id, due_at) SELECT DISTINCT host_id, $4 FROM due) "
+        "WHERE id = ANY (ARRAY(SELECT id FROM held UNION ALL SELECT id FROM abandoned)) RETURNING hook_id), "
+        "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $4 FROM due) "
         "SELECT id FROM before",
         id, account.service, account.account, now, backlog_rows_max);
     asked.add(
@@ -33934,7 +34024,7 @@ TOLLGATE_DECL result<bool> outbox::enable_hook(const account_ref& account, hook_
         "EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
         "WHERE id = $1 AND service = $2 AND account_id = $3",
         id, account.service, account.account);
-    asked.add_afterthought(ring_at_other_nodes);
+    asked.add_afterthought(notify_other_nodes);
     auto answered = connections_.run(asked);
     if (!answered) return std::move(answered).error();
     return answered->back().touched() > 0;
@@ -34130,7 +34220,7 @@ TOLLGATE_DECL result<std::size_t> sessions::sweep(instant created_before, instan
 
 }  // namespace tollgate::postgres
 
-// <tollgate/store/detail/postgres/settlements.ipp>
+// <tollgate/store/detail/postgres/completions.ipp>
 
 namespace tollgate::inline v0::postgres {
 
@@ -34141,11 +34231,10 @@ inline constexpr std::size_t ended_between_trims = 100;
 
 }  // namespace detail
 
-/// What is settled, as it stands.
-struct settlements::ledger {
+/// The rows that results are about.
+struct completions::ledger {
     struct delivery_row {
         hook_id hook;
-        std::int64_t host;
         delivery_state state;
         instant at;
         bool is_leased;
@@ -34162,17 +34251,10 @@ struct settlements::ledger {
         bool is_changed = false;
         bool is_disabled_now = false;
     };
-    struct host_row {
-        bool is_slow;
-        bool has_answered = false;  ///< one of these
-        bool is_changed = false;
-    };
-
     std::map<delivery_id, delivery_row> deliveries;
     std::map<hook_id, hook_row> hooks;
-    std::map<std::int64_t, host_row> hosts;
 
-    static void fail(hook_row& which, const settlement& by) {
+    static void fail(hook_row& which, const attempt_result& by) {
         const auto& bound = by.disable_if_failing_since;
         if (!which.failing_since || !which.last_failure_at || (bound && *which.last_failure_at < *bound))
             which.failing_since = which.last_failure_at = by.made.at;
@@ -34193,26 +34275,26 @@ struct settlements::ledger {
     }
 };
 
-TOLLGATE_DECL result<std::vector<settle_result>> settlements::settle(std::span<const settlement> ended, instant now) {
-    if (ended.empty()) return std::vector<settle_result>{};
+TOLLGATE_DECL result<std::vector<completion>> completions::complete(std::span<const attempt_result> ended, instant now) {
+    if (ended.empty()) return std::vector<completion>{};
     constexpr int tries_max = 3;
     for (int tries = 1;; ++tries) {
         bool may_be_tried_again = false;
-        auto settled = settle_once(ended, now, may_be_tried_again);
-        if (settled || !may_be_tried_again || tries == tries_max) return settled;
+        auto done = complete_once(ended, now, may_be_tried_again);
+        if (done || !may_be_tried_again || tries == tries_max) return done;
     }
 }
 
-TOLLGATE_DECL result<std::vector<settle_result>> settlements::settle_once(std::span<const settlement> ended,
+TOLLGATE_DECL result<std::vector<completion>> completions::complete_once(std::span<const attempt_result> ended,
                                                                            instant now, bool& may_be_tried_again) {
     auto talk = connections_.converse();
     if (!talk) return std::move(talk).error();
     auto in = open(*talk, ended);
     may_be_tried_again = talk->may_be_tried_again();
     if (!in) return std::move(in).error();
-    std::vector<settle_result> results;
+    std::vector<completion> results;
     results.reserve(ended.size());
-    for (const settlement& each : ended) results.push_back(settle_one(*in, each, now));
+    for (const attempt_result& each : ended) results.push_back(complete_one(*in, each, now));
     const auto full = hooks_with_history_to_trim(*in);
     auto done = close(*talk, *in, ended, now);
     may_be_tried_again = talk->may_be_tried_again();
@@ -34224,7 +34306,7 @@ TOLLGATE_DECL result<std::vector<settle_result>> settlements::settle_once(std::s
     return results;
 }
 
-TOLLGATE_DECL std::vector<hook_id> settlements::hooks_with_history_to_trim(const ledger& in) {
+TOLLGATE_DECL std::vector<hook_id> completions::hooks_with_history_to_trim(const ledger& in) {
     constexpr std::size_t hooks_counted_max = 10'000;
     std::vector<hook_id> full;
     const std::scoped_lock lock{mutex_};
@@ -34238,14 +34320,14 @@ TOLLGATE_DECL std::vector<hook_id> settlements::hooks_with_history_to_trim(const
     return full;
 }
 
-TOLLGATE_DECL result<settlements::ledger> settlements::open(conversation& talk, std::span<const settlement> ended) {
+TOLLGATE_DECL result<completions::ledger> completions::open(conversation& talk, std::span<const attempt_result> ended) {
     std::vector<delivery_id> ids;
-    for (const settlement& each : ended) ids.push_back(each.lease.delivery);
+    for (const attempt_result& each : ended) ids.push_back(each.lease.delivery);
     auto asked = connections_.make_batch();
     asked.add("BEGIN");
     // In this order, as everybody does: hosts, hooks, deliveries; of each, the first first.
     asked.add(
-        "SELECT id, is_slow FROM tollgate_hosts WHERE id = ANY (ARRAY("
+        "SELECT id FROM tollgate_hosts WHERE id = ANY (ARRAY("
         "SELECT host_id FROM tollgate_deliveries WHERE id = ANY ($1))) ORDER BY id FOR NO KEY UPDATE",
         ids);
     asked.add(
@@ -34255,19 +34337,13 @@ TOLLGATE_DECL result<settlements::ledger> settlements::open(conversation& talk, 
         "FOR NO KEY UPDATE",
         ids);
     asked.add(
-        "SELECT id, hook_id, host_id, state, at, is_leased, lease_is_open, lease_number, attempts_made, resend_asked "
+        "SELECT id, hook_id, state, at, is_leased, lease_is_open, lease_number, attempts_made, resend_asked "
         "FROM tollgate_deliveries WHERE id = ANY ($1) ORDER BY id FOR UPDATE",
         ids);
     auto answered = talk.run(asked);
     if (!answered) return std::move(answered).error();
 
     ledger in;
-    for (;;) {
-        const auto row = (*answered)[1].next<std::int64_t, bool>();
-        if (!row) return row.error();
-        if (!*row) break;
-        in.hosts.emplace(std::get<0>(**row), ledger::host_row{std::get<1>(**row)});
-    }
     for (;;) {
         const auto row = (*answered)[2]
                              .next<hook_id, std::optional<instant>, std::optional<instant>, std::optional<instant>,
@@ -34282,40 +34358,37 @@ TOLLGATE_DECL result<settlements::ledger> settlements::open(conversation& talk, 
     }
     for (;;) {
         const auto row = (*answered)[3]
-                             .next<delivery_id, hook_id, std::int64_t, delivery_state, instant, bool, bool,
-                                   std::int64_t, std::int64_t, bool>();
+                             .next<delivery_id, hook_id, delivery_state, instant, bool, bool, std::int64_t,
+                                   std::int64_t, bool>();
         if (!row) return row.error();
         if (!*row) break;
-        const auto& [id, hook, host, state, at, is_leased, lease_is_open, lease_number, attempts_made, resend_asked] =
+        const auto& [id, hook, state, at, is_leased, lease_is_open, lease_number, attempts_made, resend_asked] =
             **row;
         // Of a hook that was deleted nothing is known any more.
-        if (!in.hooks.contains(hook) || !in.hosts.contains(host)) continue;
-        in.deliveries.emplace(id, ledger::delivery_row{hook, host, state, at, is_leased, lease_is_open, lease_number,
+        if (!in.hooks.contains(hook)) continue;
+        in.deliveries.emplace(id, ledger::delivery_row{hook, state, at, is_leased, lease_is_open, lease_number,
                                                        attempts_made, resend_asked});
     }
     return in;
 }
 
-TOLLGATE_DECL settle_result settlements::settle_one(ledger& in, const settlement& ended, instant now) {
+TOLLGATE_DECL completion completions::complete_one(ledger& in, const attempt_result& ended, instant now) {
     const auto found = in.deliveries.find(ended.lease.delivery);
-    if (found == in.deliveries.end()) return settle_result::too_late;
+    if (found == in.deliveries.end()) return completion::too_late;
     auto& which = found->second;
-    if (!which.lease_is_open || which.lease_number != ended.lease.number) return settle_result::too_late;
+    if (!which.lease_is_open || which.lease_number != ended.lease.number) return completion::too_late;
 
     auto& to = in.hooks.at(which.hook);
-    auto& where = in.hosts.at(which.host);
     const bool was_disabled = to.disabled.has_value();
     which.lease_is_open = which.is_leased = false;
-    which.is_changed = where.is_changed = true;
-    if (ended.verdict == delivery_verdict::unsent) {
+    which.is_changed = true;
+    if (ended.outcome == delivery_outcome::not_attempted) {
         which.state = was_disabled ? delivery_state::held : delivery_state::waiting;
-        which.at = was_disabled ? now : ended.again_at;
-        return settle_result::done;
+        which.at = was_disabled ? now : ended.retry_at;
+        return completion::done;
     }
     ++which.attempts_made;
-    where.has_answered = true;
-    where.is_slow = ended.made.duration >= slow_attempt;
-    if (ended.verdict != delivery_verdict::delivered) {
+    if (ended.outcome != delivery_outcome::delivered) {
         ledger::fail(to, ended);
     } else if (to.failing_since) {
         to.failing_since.reset();
@@ -34324,20 +34397,20 @@ TOLLGATE_DECL settle_result settlements::settle_one(ledger& in, const settlement
 
     const bool resent = std::exchange(which.resend_asked, false);
     if (resent) which.attempts_made = 0;
-    const bool is_over = !resent && ended.verdict != delivery_verdict::again;
-    which.at = is_over || resent || was_disabled ? now : ended.again_at;
+    const bool is_over = !resent && ended.outcome != delivery_outcome::retry;
+    which.at = is_over || resent || was_disabled ? now : ended.retry_at;
     which.state = !is_over ? (was_disabled ? delivery_state::held : delivery_state::waiting)
-                  : ended.verdict == delivery_verdict::delivered ? delivery_state::delivered
+                  : ended.outcome == delivery_outcome::delivered ? delivery_state::delivered
                                                                  : delivery_state::given_up;
 
-    if (!was_disabled && ended.verdict == delivery_verdict::gone) in.disable(which.hook, disable_reason::gone, now);
+    if (!was_disabled && ended.outcome == delivery_outcome::gone) in.disable(which.hook, disable_reason::gone, now);
     if (!to.disabled && to.failing_since && ended.disable_if_failing_since &&
         *to.failing_since <= *ended.disable_if_failing_since)
         in.disable(which.hook, disable_reason::failing, now);
-    return to.disabled && !was_disabled ? settle_result::hook_disabled : settle_result::done;
+    return to.disabled && !was_disabled ? completion::hook_disabled : completion::done;
 }
 
-TOLLGATE_DECL result<void> settlements::close(conversation& talk, const ledger& in, std::span<const settlement> ended,
+TOLLGATE_DECL result<void> completions::close(conversation& talk, const ledger& in, std::span<const attempt_result> ended,
                                                instant now) {
     auto asked = connections_.make_batch();
     {
@@ -34348,9 +34421,9 @@ TOLLGATE_DECL result<void> settlements::close(conversation& talk, const ledger& 
         std::vector<attempt_end> ends;
         std::vector<std::int64_t> statuses;
         std::vector<raw_bytes> answers_of;
-        for (const settlement& each : ended) {
+        for (const attempt_result& each : ended) {
             const auto of = in.deliveries.find(each.lease.delivery);
-            if (of == in.deliveries.end() || each.verdict == delivery_verdict::unsent) continue;
+            if (of == in.deliveries.end() || each.outcome == delivery_outcome::not_attempted) continue;
             deliveries.push_back(of->first);
             hooks.push_back(of->second.hook);
             times.push_back(each.made.at);
@@ -34386,10 +34459,10 @@ TOLLGATE_DECL result<void> settlements::close(conversation& talk, const ledger& 
             resent.push_back(each.resend_asked);
         }
         asked.add(
-            "UPDATE tollgate_deliveries AS deliveries SET state = settled.state, at = settled.at, "
-            "attempts_made = settled.attempts_made, resend_asked = settled.resend_asked, is_leased = false, "
+            "UPDATE tollgate_deliveries AS deliveries SET state = ended.state, at = ended.at, "
+            "attempts_made = ended.attempts_made, resend_asked = ended.resend_asked, is_leased = false, "
             "lease_is_open = false FROM unnest($1, $2, $3, $4, $5) "
-            "AS settled (id, state, at, attempts_made, resend_asked) WHERE deliveries.id = settled.id",
+            "AS ended (id, state, at, attempts_made, resend_asked) WHERE deliveries.id = ended.id",
             ids, states, times, attempts, resent);
     }
     {
@@ -34407,11 +34480,11 @@ TOLLGATE_DECL result<void> settlements::close(conversation& talk, const ledger& 
         }
         if (!ids.empty())
             asked.add(
-                "UPDATE tollgate_hooks AS hooks SET failing_since = settled.failing_since, "
-                "last_failure_at = settled.last_failure_at, disabled_at = settled.disabled_at, "
-                "disable_reason = settled.disable_reason FROM unnest($1, $2, $3, $4, $5) "
-                "AS settled (id, failing_since, last_failure_at, disabled_at, disable_reason) "
-                "WHERE hooks.id = settled.id",
+                "UPDATE tollgate_hooks AS hooks SET failing_since = ended.failing_since, "
+                "last_failure_at = ended.last_failure_at, disabled_at = ended.disabled_at, "
+                "disable_reason = ended.disable_reason FROM unnest($1, $2, $3, $4, $5) "
+                "AS ended (id, failing_since, last_failure_at, disabled_at, disable_reason) "
+                "WHERE hooks.id = ended.id",
                 ids, failing_since, last_failures, disabled_at, reasons);
         if (!disabled.empty()) {
             asked.add(
@@ -34427,26 +34500,19 @@ TOLLGATE_DECL result<void> settlements::close(conversation& talk, const ledger& 
         }
     }
     {
-        std::vector<std::int64_t> ids;
-        std::vector<bool> slow, answered;
-        for (const auto& [id, each] : in.hosts) {
-            if (!each.is_changed) continue;
-            ids.push_back(id);
-            slow.push_back(each.is_slow);
-            answered.push_back(each.has_answered);
+        std::vector<hook_id> hooks;
+        std::vector<instant> due_at;
+        for (const auto& [id, each] : in.deliveries) {
+            if (!each.is_changed || each.state != delivery_state::waiting) continue;
+            hooks.push_back(each.hook);
+            due_at.push_back(each.at);
         }
-        // Who has waited for a turn since earlier than now does not begin to wait again.
-        asked.add(
-            "UPDATE tollgate_hosts AS hosts SET has_answered = has_answered OR settled.answered, "
-            "is_slow = settled.is_slow, "
-            "ready_at = CASE WHEN first_at IS NULL OR first_at > $4 THEN first_at "
-            "WHEN ready_at <= $4 AND hosts.is_slow = settled.is_slow THEN ready_at ELSE $4 END, "
-            "turn = CASE WHEN first_at <= $4 AND ready_at <= $4 AND hosts.is_slow = settled.is_slow THEN turn "
-            "ELSE nextval('tollgate_turns') END "
-            "FROM unnest($1, $2, $3) AS settled (id, is_slow, answered) "
-            "CROSS JOIN LATERAL (SELECT min(at) AS first_at FROM tollgate_deliveries "
-            "WHERE host_id = settled.id AND state = 0) AS waiting WHERE hosts.id = settled.id",
-            ids, slow, answered, now);
+        if (!hooks.empty())
+            asked.add(
+                "UPDATE tollgate_hooks AS hooks SET ready_at = first_at FROM (SELECT hook_id, min(due_at) AS first_at "
+                "FROM unnest($1, $2) AS due (hook_id, due_at) GROUP BY hook_id) AS earliest "
+                "WHERE hooks.id = hook_id AND (ready_at IS NULL OR ready_at > first_at)",
+                hooks, due_at);
     }
     asked.add("COMMIT");
     auto done = talk.run(asked);
@@ -34468,8 +34534,8 @@ TOLLGATE_DECL void append_event(batch& to, const event& happened, const message_
         "made AS (INSERT INTO tollgate_events (service, account_id, name, data, happened_at, seed) "
         "SELECT $1, $2, $3, $4, $5, $6 WHERE EXISTS (SELECT FROM listening) RETURNING id), "
         "sent AS (INSERT INTO tollgate_deliveries (event_id, hook_id, host_id, created_at, at) "
-        "SELECT made.id, listening.id, host_id, $7, $7 FROM made, listening ORDER BY listening.id RETURNING host_id), "
-        "rung AS (INSERT INTO tollgate_bells (host_id, due_at) SELECT DISTINCT host_id, $7 FROM sent) "
+        "SELECT made.id, listening.id, host_id, $7, $7 FROM made, listening ORDER BY listening.id RETURNING hook_id), "
+        "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $7 FROM sent) "
         "SELECT count(*) FROM sent",
         happened.account.service, happened.account.account, happened.name, happened.data, happened.at, seed, now);
 }
@@ -34575,8 +34641,8 @@ TOLLGATE_DECL result<std::size_t> work_on_backlog(pool& on, std::size_t removed_
         "lease_is_open = false WHERE id = ANY (ARRAY(SELECT deliveries.id FROM tollgate_deliveries AS deliveries "
         "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
         "WHERE hook_id = current_setting('tollgate.backlog_of')::bigint AND disabled_at IS NULL AND state = 3 "
-        "LIMIT $2)) RETURNING host_id) "
-        "INSERT INTO tollgate_bells (host_id, due_at) SELECT DISTINCT host_id, $1 FROM due",
+        "LIMIT $2)) RETURNING hook_id) "
+        "INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $1 FROM due",
         now, backlog_rows_max);
     asked.add(
         "UPDATE tollgate_hooks AS hooks SET has_backlog = CASE WHEN disabled_at IS NULL "

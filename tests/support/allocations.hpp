@@ -12,7 +12,7 @@
 
 namespace tollgate_test {
 
-// Of the calling thread alone. Kept by the operators of unit/store/memory/allocations_test.cpp, in the program that has it.
+// Of the calling thread alone. Kept by the operators of support/failing_new.hpp, in a program that includes it.
 
 /// What it still may allocate; none: as much as it likes.
 inline thread_local std::optional<long> allocations_left;

@@ -12,7 +12,7 @@
 
 namespace tollgate::test {
 
-/// Makes and sends deliveries without sending anything: an outbox' worker that is told what came of each attempt.
+/// Makes and sends deliveries without sending anything: an outbox worker that is given the outcome of each attempt.
 template <class Store>
 struct told_worker {
     Store& store;
@@ -28,21 +28,22 @@ struct told_worker {
     }
 
     /// Ends every delivery that is due in this way; how many there were.
-    std::size_t send(attempt made, delivery_verdict verdict, std::optional<instant> disable_if_failing_since = {}) {
-        claim_terms terms{};
-        terms.now = now;
-        terms.lease_until = now + seconds{60};
-        const auto claimed = store.claim_due(terms);
-        if (!claimed) return 0;
+    std::size_t send(attempt made, delivery_outcome outcome, std::optional<instant> disable_if_failing_since = {}) {
+        const auto page = store.due_hooks(now, 1000);
+        if (!page) return 0;
+        std::vector<lease_request> requests;
+        for (const due_hook& each : page->hooks) requests.push_back({each.hook, 100, 100, now});
+        const auto leased = store.lease(requests, {now, now + seconds{60}});
+        if (!leased) return 0;
         made.at = now;
-        std::vector<settlement> ended;
-        for (const due_delivery& each : claimed->deliveries)
+        std::vector<attempt_result> ended;
+        for (const due_delivery& each : *leased)
             ended.push_back({.lease = each.lease,
                              .made = made,
-                             .verdict = verdict,
-                             .again_at = now + seconds{300},
+                             .outcome = outcome,
+                             .retry_at = now + seconds{300},
                              .disable_if_failing_since = disable_if_failing_since});
-        return store.settle(ended, now) ? ended.size() : 0;
+        return store.complete(ended, now) ? ended.size() : 0;
     }
 };
 

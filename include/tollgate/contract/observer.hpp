@@ -47,8 +47,8 @@ concept observer = requires(const O& o, const request_record& record, const http
 /// target may hold one.
 struct delivery_record {
     const due_delivery& sent;
-    const settlement& ended;
-    settle_result result;  ///< what the store said to it
+    const attempt_result& ended;
+    completion result;  ///< what the store said to it
     /// Why it failed, for the operator: the system's words, or the certificate's fault; may be empty.
     std::string_view why;
 };
@@ -61,7 +61,7 @@ struct delivery_record {
 ///     struct delivery_counter : no_observer {
 ///         std::atomic<std::uint64_t>* delivered;
 ///         void on_attempt(const delivery_record& record) const noexcept {
-///             if (record.ended.verdict == delivery_verdict::delivered) ++*delivered;
+///             if (record.ended.outcome == delivery_outcome::delivered) ++*delivered;
 ///         }
 ///     };
 template <class O>

@@ -12,80 +12,79 @@
 
 namespace tollgate::inline v0 {
 
-/// Takes events. What an integrator reports to; every outbox is one.
+/// Takes events. Integrators report to it; every outbox is one.
 ///
 /// Thread rule, here and below: callable from many threads at once. Blocking: allowed if the store declares
-/// `static constexpr bool blocking = true`. Errors: an `error`; nothing is thrown. Every verb is one atomic intent, and
+/// `static constexpr bool blocking = true`. Errors: an `error`; nothing is thrown. Every verb is atomic, and its effect is
 /// durable (as far as the store is) when it returns.
 template <class S>
 concept event_sink = requires(S& s, const event& happened, const message_seed& seed, instant now) {
-    // One delivery, due now, for each hook of the event's account and name that is not disabled: all of them or, with a
-    // problem, none. How many. Its `webhook-id` is `message_id_of(seed, hook)`. The event was checked by `publish`.
+    // One delivery, due now, for each enabled hook of the event's account and name: all of them or, with an error, none.
+    // Returns how many. Their `webhook-id` is `message_id_of(seed, hook)`. `publish` has checked the event.
     { s.append_event(happened, seed, now) } -> std::same_as<result<std::size_t>>;
 };
 
-/// Keeps deliveries until they arrive, and a while longer.
+/// Keeps deliveries until they arrive, and their history afterwards.
 ///
-/// A delivery's host is scheme, host and port of its hook's target. A deleted hook's deliveries are gone with it, for all
-/// that these verbs tell and for all that is claimed; a store may remove many of them bit by bit, in claims and sweeps.
+/// The verbs are about rows. Which hook is served when, and how many deliveries a host gets, is the decision of
+/// `webhooks::delivery_scheduler`; a store only guarantees what all workers of all processes must agree on: one lease per
+/// delivery, and the bound of leases per host that a request names. A delivery's host is scheme, host and port of its
+/// hook's target (`delivery_host`).
 ///
-/// Of a hook's deliveries that were delivered or given up, a store need keep no more than the newest
-/// `limits::ended_deliveries_per_hook_max`. One that has room for so much may refuse an event (unavailable), best of an
-/// account or for a host that fills it.
+/// A deleted hook's deliveries are invisible to these verbs from then on; a store may remove the rows later, in sweeps. Of
+/// a hook's delivered and given up deliveries a store keeps at least the newest `limits::ended_deliveries_per_hook_max`.
+/// A store that is full may refuse an event (unavailable), preferably of the account or for the host that fills it.
 ///
-/// Exemplar: `memory_store`, `sqlite_store`. An adapter of one's own is right when it passes
-/// `tollgate/testing/store_suite.hpp`.
+/// Exemplars: `memory_store`, `sqlite_store`, and `examples/own_store`, the shortest one. An adapter is right when it
+/// passes `tollgate/testing/store_suite.hpp`.
 template <class S>
-concept outbox = event_sink<S> && requires(S& s, const claim_terms& terms, std::span<const settlement> ended,
-                                           const account_ref& account, hook_id hook, delivery_id delivery, instant now,
-                                           instant ended_before, std::size_t rows_max,
-                                           std::optional<delivery_id> which) {
-    // Leases deliveries whose time has come: no other claim gets one of them before its lease is over or it is settled, of
-    // any number of threads and processes. A lease that is over is as if there had been none, so a dead worker's
-    // deliveries come back.
+concept outbox = event_sink<S> && requires(S& s, std::span<const lease_request> requests, const lease_time& lease,
+                                           std::span<const attempt_result> ended, const account_ref& account,
+                                           hook_id hook, delivery_id delivery, instant now, instant ended_before,
+                                           std::size_t rows_max, std::optional<delivery_id> which) {
+    // Hooks that may have a delivery to lease, at most `rows_max`, in the order in which they became due: a delivery whose
+    // time has come, or whose lease has ended. A hook may be listed too early, but a `lease` call that finds nothing due
+    // ends that.
+    { s.due_hooks(now, rows_max) } -> std::same_as<result<due_hook_page>>;
+    // Leases each requested hook's next due deliveries, the first due first and of those the oldest, in the order of the
+    // requests, within their bounds. No other call gets a leased delivery before it is completed or `lease.until` has
+    // passed; from then on it is due again, as if it had not been leased. Requests for hooks that are gone are ignored;
+    // a disabled hook's deliveries are held. A hook that still has a due delivery is due again now, behind all others, or,
+    // if the bound of its host kept that delivery back, at `full_host_retry_at`.
+    { s.lease(requests, lease) } -> std::same_as<result<std::vector<due_delivery>>>;
+    // Ends leases; one status each, in their order, all of them in one step (a commit costs more than a row). Each attempt
+    // is recorded, also if it is too late, unless the delivery is gone. `not_attempted` only ends the lease.
     //
-    // Hosts take turns: of those with something due, the one that has waited the longest for its turn is served first,
-    // and none has more leases in force than the terms say, so that nobody waits for a host that hangs or for its
-    // backlog. Slow hosts are served first, up to their own bound, and all others then: neither can shut out the other.
-    // Where the next delivery's data does not fit any more, the claim ends, and its host keeps its place: the next claim
-    // begins there.
-    { s.claim_due(terms) } -> std::same_as<result<claimed_deliveries>>;
-    // Ends leases; one result each, in their order, all of them in one step (a commit costs more than what is in it). Each
-    // attempt goes on record, of those that are too late, too, unless the delivery is gone. What comes back `unsent` was no
-    // attempt: its lease ends, and that is all.
-    //
-    // A success ends a hook's `failing_since`, and its first failure afterwards begins it, at the attempt's time; so does
-    // one whose last failure before it was made earlier than its `disable_if_failing_since`. A hook
-    // that is disabled holds its deliveries: those that wait now, and those that are being sent once they are settled
-    // with `again` or their lease is over.
-    { s.settle(ended, now) } -> std::same_as<result<std::vector<settle_result>>>;
-    // The account's hook's deliveries, newest first, at most `rows_max`; none of a hook that is not the account's. Those
-    // that are older than that one alone, where one is named, whether it is still there or not.
+    // A success ends a hook's `failing_since`, and the first failure afterwards begins it, at the attempt's time; so does
+    // a failure whose predecessor is earlier than its `disable_if_failing_since`. A disabled hook holds its deliveries:
+    // the waiting ones now, the leased ones when they are completed with `retry` or their lease has ended.
+    { s.complete(ended, now) } -> std::same_as<result<std::vector<completion>>>;
+    // The hook's deliveries, newest first, at most `rows_max`; none if the hook is not the account's. With `which`, only
+    // those older than that one, whether it still exists or not.
     { s.deliveries_of(account, hook, rows_max, which) } -> std::same_as<result<std::vector<tollgate::delivery>>>;
-    // Its attempts, the last to be settled first, at most `rows_max`; of that delivery alone, where one is named. Of one
+    // The hook's attempts, the last completed first, at most `rows_max`; with `which`, only those of that delivery. Of one
     // delivery at least the last `limits::attempts_per_delivery_max` are kept.
     { s.attempts_of(account, hook, rows_max, which) } -> std::same_as<result<std::vector<recorded_attempt>>>;
-    // Whether the account has such a delivery. It is due now, whatever it was, with its schedule from the start; one that
-    // is being sent right now is so as soon as that attempt is settled, whatever came of it (and held, where its hook is
-    // disabled by then). error_kind::conflict while its hook is disabled.
+    // Whether the account has such a delivery. Whatever its state, it is due now and its retry plan starts over. If it is
+    // being sent, it is due as soon as that attempt is completed, whatever its outcome (held, if its hook is disabled by
+    // then). error_kind::conflict while its hook is disabled.
     { s.resend(account, delivery, now) } -> std::same_as<result<bool>>;
-    // Whether the account has such a hook. It is not disabled any more, nor failing; what was held for it is due now, with
-    // its schedule from the start.
+    // Whether the account has such a hook. It is neither disabled nor failing any more; its held deliveries are due now,
+    // and their retry plan starts over.
     { s.enable_hook(account, hook, now) } -> std::same_as<result<bool>>;
-    // Forgets deliveries that have been delivered, given up or held since before then, at most `rows_max` of them, with
-    // their attempts, and events that have no delivery left, and what is left of deleted hooks; how many deliveries they
-    // were.
+    // Removes deliveries that have been delivered, given up or held since before then, at most `rows_max`, with their
+    // attempts, events without deliveries, and remains of deleted hooks; returns how many deliveries were removed.
     { s.sweep_deliveries(ended_before, rows_max) } -> std::same_as<result<std::size_t>>;
 };
 
-/// An outbox that others may append to, too: another process on the same store, `event emit` among them. A worker asks
-/// several times a second, and claims where the answer is another one than before it claimed last, or none.
+/// An outbox that other processes may append to. A worker compares the number several times a second, and looks for due
+/// hooks when it has changed or is unknown.
 ///
-/// Optional: without it a worker claims at a low rate, whether there is anything or not.
+/// Optional: without it a worker looks at a low rate.
 template <class S>
 concept shared_outbox = outbox<S> && requires(const S& s) {
-    // Another number whenever anybody has appended since; it may change for other reasons, too. None when that cannot be
-    // known now. Never blocks, and costs next to nothing.
+    // A different number after anything was appended; it may also change for other reasons. None when it cannot be
+    // determined now. Never blocks, and costs next to nothing.
     { s.changes_seen() } noexcept -> std::same_as<std::optional<std::uint64_t>>;
 };
 

@@ -10,5 +10,6 @@
 #include <tollgate/webhooks/detail/attempt_run.ipp>
 #include <tollgate/webhooks/detail/connection.ipp>
 #include <tollgate/webhooks/detail/connection_pool.ipp>
-#include <tollgate/webhooks/detail/delivery_desk.ipp>
+#include <tollgate/webhooks/detail/delivery_scheduler.ipp>
+#include <tollgate/webhooks/detail/delivery_worker.ipp>
 #include <tollgate/webhooks/detail/hook_client.ipp>

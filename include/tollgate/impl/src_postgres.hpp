@@ -12,13 +12,14 @@
 #include <tollgate/store/detail/postgres/applications.ipp>
 #include <tollgate/store/detail/postgres/backlog.ipp>
 #include <tollgate/store/detail/postgres/batch.ipp>
-#include <tollgate/store/detail/postgres/claims.ipp>
+#include <tollgate/store/detail/postgres/completions.ipp>
 #include <tollgate/store/detail/postgres/connection.ipp>
 #include <tollgate/store/detail/postgres/credential_lookup.ipp>
 #include <tollgate/store/detail/postgres/failure.ipp>
 #include <tollgate/store/detail/postgres/foreign_transaction.ipp>
 #include <tollgate/store/detail/postgres/grants.ipp>
 #include <tollgate/store/detail/postgres/hooks.ipp>
+#include <tollgate/store/detail/postgres/leases.ipp>
 #include <tollgate/store/detail/postgres/listener.ipp>
 #include <tollgate/store/detail/postgres/migrations.ipp>
 #include <tollgate/store/detail/postgres/outbox.ipp>
@@ -28,7 +29,6 @@
 #include <tollgate/store/detail/postgres/server_clock.ipp>
 #include <tollgate/store/detail/postgres/server_list.ipp>
 #include <tollgate/store/detail/postgres/sessions.ipp>
-#include <tollgate/store/detail/postgres/settlements.ipp>
 #include <tollgate/store/detail/postgres/statement.ipp>
 #include <tollgate/store/postgres.ipp>
 #include <tollgate/store/postgres_own_transaction.ipp>

@@ -13,7 +13,6 @@
 #include <tollgate/store/detail/sqlite/change_stamp.ipp>
 #include <tollgate/store/detail/sqlite/database.ipp>
 #include <tollgate/store/detail/sqlite/delivery_history.ipp>
-#include <tollgate/store/detail/sqlite/delivery_hosts.ipp>
 #include <tollgate/store/detail/sqlite/failure.ipp>
 #include <tollgate/store/detail/sqlite/grants.ipp>
 #include <tollgate/store/detail/sqlite/hooks.ipp>

@@ -3,6 +3,7 @@
 #include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/ids.hpp>
 #include <tollgate/base/time.hpp>
+#include <tollgate/http/url.hpp>
 #include <tollgate/model/account.hpp>
 
 #include <cstddef>
@@ -59,6 +60,13 @@ struct new_hook {
     std::string secret;
     instant created_at;
 };
+
+/// The host whose load a hook's deliveries add to: scheme, host and port of its target in one spelling, or the target
+/// itself if it is not a URL.
+[[nodiscard]] inline std::string delivery_host(const std::string& target_url) {
+    const auto url = http::url::parse(target_url);
+    return url ? url->origin() : target_url;
+}
 
 /// The form of a secret (Standard Webhooks): the prefix, then this many random bytes in Base64.
 inline constexpr std::string_view hook_secret_prefix = "whsec_";

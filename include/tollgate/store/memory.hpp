@@ -180,11 +180,14 @@ public:
     result<std::size_t> append_event(const event& happened, const message_seed& seed, instant now) noexcept {
         return in_hooks([&] { return outbox_.append(happened, seed, now); });
     }
-    result<claimed_deliveries> claim_due(const claim_terms& terms) noexcept {
-        return in_hooks([&]() -> result<claimed_deliveries> { return outbox_.claim(terms); });
+    result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept {
+        return in_hooks([&]() -> result<due_hook_page> { return outbox_.list_due_hooks(now, rows_max); });
     }
-    result<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now) noexcept {
-        return in_hooks([&]() -> result<std::vector<settle_result>> { return outbox_.settle(ended, now); });
+    result<std::vector<due_delivery>> lease(std::span<const lease_request> requests, const lease_time& lease) noexcept {
+        return in_hooks([&]() -> result<std::vector<due_delivery>> { return outbox_.lease(requests, lease); });
+    }
+    result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept {
+        return in_hooks([&]() -> result<std::vector<completion>> { return outbox_.complete(ended, now); });
     }
     result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of, std::size_t rows_max,
                                                  std::optional<delivery_id> before = {}) noexcept {

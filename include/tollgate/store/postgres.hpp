@@ -75,7 +75,7 @@ static_assert(time_source<postgres_clock>);
 /// Tables are named `tollgate_...`, are made in the first schema of the connection's search_path, and may live beside
 /// an integrator's own. The newest node brings them up to date when it starts, while older ones go on working.
 ///
-/// Every verb is one transaction, and, but for `claim_due`, `settle` and `sweep_deliveries`, one round trip: READ
+/// Every verb is one transaction, and, but for `complete` and `sweep_deliveries`, one round trip: READ
 /// COMMITTED, with locks on what it counts or takes away. What is read is asked again when a connection broke. What
 /// changes something never is, for the first time may have been the one that counted: it is a problem (unavailable),
 /// and whoever called looks, or calls again where that does no harm. Only what the server itself rolled back, because
@@ -170,8 +170,10 @@ public:
 
     TOLLGATE_DECL result<std::size_t> append_event(const event& happened, const message_seed& seed,
                                                     instant now) noexcept;
-    TOLLGATE_DECL result<claimed_deliveries> claim_due(const claim_terms& terms) noexcept;
-    TOLLGATE_DECL result<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now) noexcept;
+    TOLLGATE_DECL result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept;
+    TOLLGATE_DECL result<std::vector<due_delivery>> lease(std::span<const lease_request> requests,
+                                                          const lease_time& lease) noexcept;
+    TOLLGATE_DECL result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept;
     TOLLGATE_DECL result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook,
                                                                std::size_t rows_max,
                                                                std::optional<delivery_id> before) noexcept;

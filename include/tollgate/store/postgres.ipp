@@ -3,7 +3,7 @@
 #include <tollgate/store/detail/contained.hpp>
 #include <tollgate/store/detail/postgres/access_tokens.hpp>
 #include <tollgate/store/detail/postgres/applications.hpp>
-#include <tollgate/store/detail/postgres/claims.hpp>
+#include <tollgate/store/detail/postgres/leases.hpp>
 #include <tollgate/store/detail/postgres/credential_lookup.hpp>
 #include <tollgate/store/detail/postgres/grants.hpp>
 #include <tollgate/store/detail/postgres/hooks.hpp>
@@ -14,7 +14,7 @@
 #include <tollgate/store/detail/postgres/pool.hpp>
 #include <tollgate/store/detail/postgres/schema.hpp>
 #include <tollgate/store/detail/postgres/sessions.hpp>
-#include <tollgate/store/detail/postgres/settlements.hpp>
+#include <tollgate/store/detail/postgres/completions.hpp>
 #include <tollgate/store/postgres.hpp>
 
 #include <utility>
@@ -34,8 +34,8 @@ struct postgres_store::rooms {
           grants{connections, *changes},
           sessions{connections},
           outbox{connections},
-          claims{connections},
-          settlements{connections},
+          leases{connections},
+          completions{connections},
           heard{connections} {
         if (settings.cached_credentials_max > 0) heard.tell(changes);
     }
@@ -50,8 +50,8 @@ struct postgres_store::rooms {
     postgres::grants grants;
     postgres::sessions sessions;
     postgres::outbox outbox;
-    postgres::claims claims;
-    postgres::settlements settlements;
+    postgres::leases leases;
+    postgres::completions completions;
     postgres::listener heard;  // ends before the connections do
 };
 
@@ -230,12 +230,16 @@ TOLLGATE_DECL result<std::size_t> postgres_store::append_event(const event& happ
                                                                 instant now) noexcept {
     return detail::contained([&] { return rooms_->outbox.append(happened, seed, now); });
 }
-TOLLGATE_DECL result<claimed_deliveries> postgres_store::claim_due(const claim_terms& terms) noexcept {
-    return detail::contained([&] { return rooms_->claims.claim_due(terms); });
+TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::size_t rows_max) noexcept {
+    return detail::contained([&] { return rooms_->leases.list_due_hooks(now, rows_max); });
 }
-TOLLGATE_DECL result<std::vector<settle_result>> postgres_store::settle(std::span<const settlement> ended,
-                                                                         instant now) noexcept {
-    return detail::contained([&] { return rooms_->settlements.settle(ended, now); });
+TOLLGATE_DECL result<std::vector<due_delivery>> postgres_store::lease(std::span<const lease_request> requests,
+                                                                      const lease_time& lease) noexcept {
+    return detail::contained([&] { return rooms_->leases.lease(requests, lease); });
+}
+TOLLGATE_DECL result<std::vector<completion>> postgres_store::complete(std::span<const attempt_result> ended,
+                                                                       instant now) noexcept {
+    return detail::contained([&] { return rooms_->completions.complete(ended, now); });
 }
 TOLLGATE_DECL result<std::vector<delivery>> postgres_store::deliveries_of(
     const account_ref& account, hook_id hook, std::size_t rows_max, std::optional<delivery_id> before) noexcept {

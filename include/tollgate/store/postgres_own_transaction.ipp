@@ -15,7 +15,7 @@ TOLLGATE_DECL result<std::size_t> postgres_own_transaction::append_event(const e
     return detail::contained([&]() -> result<std::size_t> {
         postgres::batch asked{clock_.shift()};
         postgres::append_event(asked, happened, seed, now);
-        asked.add(postgres::ring_at_other_nodes);  // heard when the transaction is committed
+        asked.add(postgres::notify_other_nodes);  // heard when the transaction is committed
         auto answered = postgres::run_within(connection_, asked);
         if (!answered) return std::move(answered).error();
         return postgres::appended_count(answered->front());

@@ -104,8 +104,10 @@ public:
 
     TOLLGATE_DECL result<std::size_t> append_event(const event& happened, const message_seed& seed,
                                                     instant now) noexcept;
-    TOLLGATE_DECL result<claimed_deliveries> claim_due(const claim_terms& terms) noexcept;
-    TOLLGATE_DECL result<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now) noexcept;
+    TOLLGATE_DECL result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept;
+    TOLLGATE_DECL result<std::vector<due_delivery>> lease(std::span<const lease_request> requests,
+                                                          const lease_time& lease) noexcept;
+    TOLLGATE_DECL result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept;
     TOLLGATE_DECL result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of,
                                                                std::size_t rows_max,
                                                                std::optional<delivery_id> before = {}) noexcept;

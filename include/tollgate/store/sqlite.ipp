@@ -206,12 +206,16 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::append_event(const event& happen
                                                               instant now) noexcept {
     return detail::contained([&] { return rooms_->deliveries.append(happened, seed, now); });
 }
-TOLLGATE_DECL result<claimed_deliveries> sqlite_store::claim_due(const claim_terms& terms) noexcept {
-    return detail::contained([&] { return rooms_->deliveries.claim(terms); });
+TOLLGATE_DECL result<due_hook_page> sqlite_store::due_hooks(instant now, std::size_t rows_max) noexcept {
+    return detail::contained([&] { return rooms_->deliveries.list_due_hooks(now, rows_max); });
 }
-TOLLGATE_DECL result<std::vector<settle_result>> sqlite_store::settle(std::span<const settlement> ended,
-                                                                       instant now) noexcept {
-    return detail::contained([&] { return rooms_->deliveries.settle(ended, now); });
+TOLLGATE_DECL result<std::vector<due_delivery>> sqlite_store::lease(std::span<const lease_request> requests,
+                                                                    const lease_time& lease) noexcept {
+    return detail::contained([&] { return rooms_->deliveries.lease(requests, lease); });
+}
+TOLLGATE_DECL result<std::vector<completion>> sqlite_store::complete(std::span<const attempt_result> ended,
+                                                                     instant now) noexcept {
+    return detail::contained([&] { return rooms_->deliveries.complete(ended, now); });
 }
 TOLLGATE_DECL result<std::vector<delivery>> sqlite_store::deliveries_of(const account_ref& account, hook_id of,
                                                                          std::size_t rows_max,

@@ -3,7 +3,7 @@
 #include <tollgate/contract/observer.hpp>
 #include <tollgate/contract/outbox.hpp>
 #include <tollgate/policy/default_policies.hpp>
-#include <tollgate/webhooks/detail/delivery_desk.hpp>
+#include <tollgate/webhooks/detail/delivery_worker.hpp>
 #include <tollgate/webhooks/dispatcher_settings.hpp>
 
 #include <array>
@@ -26,13 +26,13 @@ namespace tollgate::inline v0 {
 ///     tollgate::publish(dispatcher, ...);   // an event that is sent at once
 ///     dispatcher.stop();
 ///
-/// Of the policies it uses the format, the target rule, the clock, the random source, and the observer, which hears of
+/// Of the policies it uses the format, the target rule, the clock, the random source, and the observer, which is told of
 /// each attempt if it is a `delivery_observer`. Store and policies must outlive it.
 ///
-/// It has two threads, or is a guest on an Asio executor and has one: the store, which may block, is always talked to
-/// by a thread of its own. Names are looked up on a few more. Several dispatchers, of several processes too, may work
-/// on one store. Everything but construction and destruction may be called from any thread at any time; a policy that
-/// it calls may stop it, but not destroy it.
+/// It has two threads, or one if sockets run on your Asio executor: the store, which may block, is always called on the
+/// dispatcher's own thread. Names are looked up on a few more. Several dispatchers, also of several processes, may work on
+/// one store. Everything but construction and destruction may be called from any thread at any time; a policy that it
+/// calls may stop it, but not destroy it.
 template <outbox Store, class Policies = decltype(default_policies())>
 class hook_dispatcher {
 public:
@@ -44,12 +44,12 @@ public:
 
     /// Starts nothing yet. The store outlives it.
     explicit hook_dispatcher(Store& store, hook_dispatch_settings settings = {}, Policies policies = default_policies())
-        : back_{store, std::move(policies)}, desk_{back_, std::move(settings), nullptr} {}
+        : environment_{store, std::move(policies)}, worker_{environment_, std::move(settings), nullptr} {}
 
-    /// A guest on `executor`, which any number of threads may run, and whose context must outlive the dispatcher.
+    /// Runs its sockets on `executor`, which any number of threads may run, and whose context must outlive the dispatcher.
     hook_dispatcher(const asio::any_io_executor& executor, Store& store, hook_dispatch_settings settings = {},
                     Policies policies = default_policies())
-        : back_{store, std::move(policies)}, desk_{back_, std::move(settings), &executor} {}
+        : environment_{store, std::move(policies)}, worker_{environment_, std::move(settings), &executor} {}
 
     hook_dispatcher(const hook_dispatcher&) = delete;
     hook_dispatcher& operator=(const hook_dispatcher&) = delete;
@@ -57,42 +57,45 @@ public:
     /// Stops without waiting for attempts, but for a call of the store that is under way.
     ~hook_dispatcher() = default;
 
-    /// Begins. A problem says which setting will not do. It starts once, and not after it was stopped.
-    result<void> start() { return desk_.start(); }
+    /// Starts. An error says which setting is wrong. It starts once, and not after it was stopped.
+    result<void> start() { return worker_.start(); }
 
-    /// Claims nothing more, lets attempts that are under way end and records them, and returns; after `deadline` cuts
-    /// off what is left: that is on record if its request had left, and due again at once, for whoever works on the
-    /// store then. The default is as long as an attempt may take. From within a policy it begins all this and returns at
-    /// once. To stop again does no harm.
-    void stop(milliseconds deadline = seconds{15}) { desk_.stop(deadline); }
+    /// Leases nothing more, lets attempts end and records them, and returns. After `deadline` it cuts off what is left:
+    /// that is recorded if its request had left, and due again at once, for the next dispatcher on the store. The default
+    /// is as long as an attempt may take. From within a policy this begins and returns at once. Stopping again is harmless.
+    void stop(milliseconds deadline = seconds{15}) { worker_.stop(deadline); }
 
     /// There may be something to deliver: look at once.
-    void wake() noexcept { desk_.wake(); }
+    void wake() noexcept { worker_.wake(); }
 
-    /// The store's verb, and `wake`: who reports events to a dispatcher need not wait for it to look.
+    /// The store's verb, and `wake`, so that events that are reported to a dispatcher are sent at once.
     result<std::size_t> append_event(const event& happened, const message_seed& seed, instant now) {
-        auto appended = back_.store.append_event(happened, seed, now);
+        auto appended = environment_.store.append_event(happened, seed, now);
         if (appended && *appended != 0) wake();
         return appended;
     }
 
 private:
-    class back final : public webhooks::desk_back {
+    class environment final : public webhooks::worker_environment {
     public:
-        back(Store& of, Policies all) : store{of}, policies_{std::move(all)} {}
+        environment(Store& of, Policies all) : store{of}, policies_{std::move(all)} {}
 
-        result<claimed_deliveries> claim_due(const claim_terms& terms) noexcept override {
+        result<due_hook_page> list_due_hooks(instant now, std::size_t rows_max) noexcept override {
             if constexpr (shared) seen_ = store.changes_seen();
-            return guarded<claimed_deliveries>([&] { return store.claim_due(terms); });
+            return guarded<due_hook_page>([&] { return store.due_hooks(now, rows_max); });
         }
-        result<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now) noexcept override {
-            return guarded<std::vector<settle_result>>([&] { return store.settle(ended, now); });
+        result<std::vector<due_delivery>> lease(std::span<const lease_request> requests,
+                                                const lease_time& lease) noexcept override {
+            return guarded<std::vector<due_delivery>>([&] { return store.lease(requests, lease); });
+        }
+        result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept override {
+            return guarded<std::vector<completion>>([&] { return store.complete(ended, now); });
         }
         result<std::size_t> sweep(instant ended_before, std::size_t rows_max) noexcept override {
             return guarded<std::size_t>([&] { return store.sweep_deliveries(ended_before, rows_max); });
         }
         bool tells_changes() noexcept override { return shared; }
-        bool may_have_more() noexcept override {
+        bool may_have_changed() noexcept override {
             if constexpr (shared) return !seen_ || store.changes_seen() != seen_;
             else return true;
         }
@@ -131,18 +134,18 @@ private:
             try {
                 return call();
             } catch (const std::exception& thrown) {
-                return internal_error(std::string{"thrown at the dispatcher: "} + thrown.what());
+                return internal_error(std::string{"the store or a policy threw: "} + thrown.what());
             } catch (...) {
-                return internal_error("something was thrown at the dispatcher");
+                return internal_error("the store or a policy threw something unknown");
             }
         }
 
         Policies policies_;
-        std::optional<std::uint64_t> seen_;  // before the last claim
+        std::optional<std::uint64_t> seen_;  // before due hooks were last listed
     };
 
-    back back_;
-    webhooks::delivery_desk desk_;
+    environment environment_;
+    webhooks::delivery_worker worker_;
 };
 
 }  // namespace tollgate

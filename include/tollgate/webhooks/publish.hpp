@@ -19,9 +19,9 @@ namespace tollgate::inline v0 {
 /// (`http::check_json`). error_kind::invalid otherwise, with a message that begins with the member's name.
 [[nodiscard]] TOLLGATE_DECL result<void> check_event(const event& happened, const service_catalog& services);
 
-/// Reports what happened to an account: to each of its webhooks for such an event one delivery goes into the outbox, to
-/// all of them or, with a problem, to none. How many. They are on disk, where the store has one, when this returns;
-/// they are sent by a dispatcher, of this process or another.
+/// Reports an event of an account: the outbox gets one delivery for each of its webhooks for that event, all of them or,
+/// with an error, none. Returns how many. They are on disk, if the store has one, when this returns; a dispatcher of this
+/// process or another sends them.
 ///
 ///     const auto deliveries = tollgate::publish(
 ///         dispatcher, services,
@@ -30,11 +30,11 @@ namespace tollgate::inline v0 {
 ///     if (!deliveries) log(deliveries.error());
 ///
 /// `outbox`: a `hook_dispatcher`, which sends at once; a store, whose dispatcher finds it within moments; or a
-/// `sqlite_own_transaction` or `postgres_own_transaction`, so that it happens together with the change that it tells
-/// of, or not at all. With the others a process that dies between its own commit and this call has told nobody.
+/// `sqlite_own_transaction` or `postgres_own_transaction`, so that it commits together with the change that it reports
+/// or not at all. With the others, a process that dies between its own commit and this call loses the event.
 ///
-/// Problems: invalid for an event that nobody could report, internal where there is no randomness, and what the outbox
-/// says: unavailable, as on a full disk, means that nothing was written, and that it may go well later. Any thread.
+/// Errors: invalid for an event that `check_event` refuses, internal when the random source fails, and those of the
+/// outbox: unavailable, as on a full disk, means that nothing was written and that it may succeed later. Any thread.
 template <event_sink Outbox, random_source Random = system_random>
 [[nodiscard]] result<std::size_t> publish(Outbox& outbox, const service_catalog& services, const event& happened,
                                            instant now, const Random& random = {}) {

@@ -135,7 +135,7 @@ static_assert(!observer<observer_that_may_throw>);
 struct delivery_counter : no_observer {
     std::atomic<std::uint64_t>* delivered;
     void on_attempt(const delivery_record& record) const noexcept {
-        if (record.ended.verdict == delivery_verdict::delivered) ++*delivered;
+        if (record.ended.outcome == delivery_outcome::delivered) ++*delivered;
     }
 };
 static_assert(delivery_observer<delivery_counter>);

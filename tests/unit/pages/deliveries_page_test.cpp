@@ -35,7 +35,7 @@ struct hook_shop : page_shop {
     }
     void disable() {
         worker.report(anns_site, "site.created");
-        worker.send(answered(410), delivery_verdict::gone);
+        worker.send(answered(410), delivery_outcome::gone);
     }
     [[nodiscard]] bool is_disabled() { return store.hooks_of(anns_site)->front().disabled.has_value(); }
     [[nodiscard]] delivery_state state() { return store.deliveries_of(anns_site, hook, 1)->front().state; }
@@ -50,12 +50,12 @@ TEST_CASE("the list says how each webhook fares, and leads to its deliveries") {
     CHECK(has(shop.get(path), link));
 
     shop.worker.report(anns_site, "site.created");
-    shop.worker.send(answered(500), delivery_verdict::again);
+    shop.worker.send(answered(500), delivery_outcome::retry);
     CHECK(has(shop.get(path), "<span class=\"state care\">Failing</span>"));
     CHECK_FALSE(has(shop.get(path), "Enable webhook"));
 
     shop.now += seconds{300};
-    shop.worker.send(answered(410), delivery_verdict::gone);
+    shop.worker.send(answered(410), delivery_outcome::gone);
     CHECK(has(shop.get(path), "<span class=\"state bad\">Disabled</span>"));
     CHECK(has(shop.get(path), "Enable webhook"));
 }
@@ -74,7 +74,7 @@ TEST_CASE("each attempt says when it was, what came of it, how long it took, and
     hook_shop shop;
     shop.worker.report(anns_site, "site.created");
     shop.worker.send(answered(500, "<script>alert(\"&'\")</script>\x1b[2J\xff", milliseconds{340}),
-                     delivery_verdict::again);
+                     delivery_outcome::retry);
     const auto waiting = shop.get(shop.place());
     CHECK(has(waiting, "<span class=\"state\">Pending</span>"));
     CHECK(has(waiting, "Next attempt: 14 Nov 2023, 22:18:20 UTC."));
@@ -85,7 +85,7 @@ TEST_CASE("each attempt says when it was, what came of it, how long it took, and
     CHECK_FALSE(has(waiting, "\x1b"));
 
     shop.now += seconds{300};
-    shop.worker.send(answered(204, {}, milliseconds{1960}), delivery_verdict::delivered);
+    shop.worker.send(answered(204, {}, milliseconds{1960}), delivery_outcome::delivered);
     const auto done = shop.get(shop.place());
     CHECK(has(done, "<span class=\"state good\">Delivered</span>"));
     CHECK(has(done, "HTTP status 204"));
@@ -130,7 +130,7 @@ TEST_CASE("a long answer says that there was more") {
     std::string answer(limits::attempt_answer_bytes_max - 1, 'a');
     answer.push_back('\xc3');  // the first half of a letter
     shop.worker.report(anns_site, "site.created");
-    shop.worker.send(answered(500, answer), delivery_verdict::given_up);
+    shop.worker.send(answered(500, answer), delivery_outcome::given_up);
     const auto page = shop.get(shop.place());
     CHECK(has(page, "Response body (truncated)"));
     CHECK(has(page, "aaa</pre>"));
@@ -140,7 +140,7 @@ TEST_CASE("a long answer says that there was more") {
 TEST_CASE("a delivery is sent again by whoever owns it, and the page says so") {
     hook_shop shop;
     shop.worker.report(anns_site, "site.created");
-    shop.worker.send(answered(200), delivery_verdict::delivered);
+    shop.worker.send(answered(200), delivery_outcome::delivered);
     const auto wanted = "action=send_again&" + shop.fields() + "&delivery=" + shop.last_delivery();
 
     for (const auto* other : {"", "0", "01", "x", "999999"}) {
@@ -162,14 +162,14 @@ TEST_CASE("a delivery is sent again by whoever owns it, and the page says so") {
     const auto page = shop.get(std::string{sent.find("Location")});
     CHECK(has(page, "The delivery was queued again."));
     CHECK(has(page, "<span class=\"state\">Pending</span>"));
-    CHECK(shop.worker.send(answered(200), delivery_verdict::delivered) == 1);
+    CHECK(shop.worker.send(answered(200), delivery_outcome::delivered) == 1);
     CHECK(shop.state() == delivery_state::delivered);
 }
 
 TEST_CASE("a disabled webhook says why, holds what it has, and is enabled again") {
     hook_shop shop;
     shop.worker.report(anns_site, "site.created");
-    shop.worker.send(answered(500), delivery_verdict::again);
+    shop.worker.send(answered(500), delivery_outcome::retry);
     shop.disable();
     REQUIRE(shop.is_disabled());
     const auto page = shop.get(shop.place());
@@ -202,13 +202,13 @@ TEST_CASE("a disabled webhook says why, holds what it has, and is enabled again"
 TEST_CASE("a webhook that fails says since when, and why it was disabled in the end") {
     hook_shop shop;
     shop.worker.report(anns_site, "site.created");
-    shop.worker.send(ended(attempt_end::no_connection), delivery_verdict::again);
+    shop.worker.send(ended(attempt_end::no_connection), delivery_outcome::retry);
     CHECK(has(shop.get(shop.place()), "No attempt has succeeded since 14 Nov 2023, 22:13:20 UTC."));
     CHECK(has(shop.get(shop.place()), "Connection refused"));
     CHECK(has(shop.get(shop.place()), "2.5 s"));
     const auto since = shop.now;
     shop.now += seconds{86400};
-    shop.worker.send(ended(attempt_end::timed_out), delivery_verdict::again, since);
+    shop.worker.send(ended(attempt_end::timed_out), delivery_outcome::retry, since);
     const auto page = shop.get(shop.place());
     CHECK(has(page, "Disabled on 15 Nov 2023, 22:13:20 UTC: no attempt had succeeded for too long."));
     // Nobody is told that something was done which was undone again.
@@ -269,13 +269,13 @@ TEST_CASE("no more deliveries are shown than a person looks through, and the nex
 TEST_CASE("each delivery that is shown has its attempts, whatever the others have") {
     hook_shop shop;
     shop.worker.report(anns_site, "site.created");
-    shop.worker.send(answered(418), delivery_verdict::given_up);
+    shop.worker.send(answered(418), delivery_outcome::given_up);
     const auto first = shop.store.deliveries_of(anns_site, shop.hook, 1)->front().id;
     for (int i = 0; i < 30; ++i) {
         shop.worker.report(anns_site, "site.created");
         for (int n = 0; n < 8; ++n, shop.now += seconds{300})
-            shop.worker.send(answered(503), delivery_verdict::again);
-        shop.worker.send(answered(200), delivery_verdict::delivered);
+            shop.worker.send(answered(503), delivery_outcome::retry);
+        shop.worker.send(answered(200), delivery_outcome::delivered);
     }
     const auto page = shop.get(shop.place());
     CHECK(count_of(std::string{page.body()}, "HTTP status 503") == 240);
@@ -284,7 +284,7 @@ TEST_CASE("each delivery that is shown has its attempts, whatever the others hav
 
     for (std::size_t i = 1; i < pages::attempts_shown_max + 2; ++i) {
         REQUIRE(*shop.store.resend(anns_site, first, shop.now));
-        shop.worker.send(answered(418), delivery_verdict::given_up);
+        shop.worker.send(answered(418), delivery_outcome::given_up);
     }
     const auto full = shop.get(shop.place());
     CHECK(count_of(std::string{full.body()}, "HTTP status 418") == pages::attempts_shown_max);

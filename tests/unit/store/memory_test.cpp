@@ -141,9 +141,9 @@ TEST_CASE("a memory store's outbox has a bound of bytes: what ended makes room, 
     // There is no room for answers either, but that there was an attempt is told.
     const auto sent = claim_at(store, noon);
     REQUIRE(sent.size() == room);
-    auto again = settled(sent[0], delivery_verdict::again);
-    again.made.answer.assign(4096, 'a');
-    expect_settled(store, again, settle_result::done);
+    auto retried = completed(sent[0], delivery_outcome::retry);
+    retried.made.answer.assign(4096, 'a');
+    expect_completed(store, retried, completion::done);
     const auto account_of = [&](const due_delivery& each) { return each.what->account; };
     const auto attempts = value_of(store.attempts_of(account_of(sent[0]), sent[0].hook, 10));
     REQUIRE(attempts.size() == 1);
@@ -152,7 +152,7 @@ TEST_CASE("a memory store's outbox has a bound of bytes: what ended makes room, 
     expect_error(append(), error_kind::unavailable);
 
     for (std::size_t i = 1; i < 6; ++i)
-        expect_settled(store, settled(sent.at(i), delivery_verdict::delivered), settle_result::done,
+        expect_completed(store, completed(sent.at(i), delivery_outcome::delivered), completion::done,
                        noon + seconds{static_cast<int>(i)});
     CHECK(value_of(append()) == 1);
     const auto left = kept();
@@ -200,13 +200,13 @@ TEST_CASE("no account and no host fills a memory store's outbox: whoever holds a
     for (due_delivery& each : claim_at(store, noon))
         if (each.target_url == "https://dead.example/") dead.push_back(std::move(each));
     REQUIRE(dead.size() == of_host);
-    expect_settled(store, settled(dead[0], delivery_verdict::given_up), settle_result::done);
+    expect_completed(store, completed(dead[0], delivery_outcome::given_up), completion::done);
     CHECK(value_of(append(4)) == 1);
     expect_error(append(4), error_kind::unavailable);
     CHECK(value_of(store.resend(sample_account("sitesmaker", 2), dead[0].lease.delivery, noon)));
-    expect_settled(store, settled(dead[1], delivery_verdict::given_up), settle_result::done);
+    expect_completed(store, completed(dead[1], delivery_outcome::given_up), completion::done);
     expect_error(append(4), error_kind::unavailable);
-    expect_settled(store, settled(dead[2], delivery_verdict::gone), settle_result::hook_disabled);  // and it holds the rest
+    expect_completed(store, completed(dead[2], delivery_outcome::gone), completion::hook_disabled);  // and it holds the rest
     CHECK(value_of(append(4)) == 1);
     expect_error(append(4), error_kind::unavailable);
     value_of(store.delete_hook(sample_account("sitesmaker", 2), dead[0].hook));
@@ -223,7 +223,7 @@ TEST_CASE("a deleted hook with a large backlog is gone at once, and its backlog 
     const auto calm = listen(store, other);  // at the same host
     report(store, account, 4500);
     auto terms = sample_terms(noon);
-    terms.per_slow_host_max = 8;
+    terms.host_leases_max = 8;
     const auto sent = claim(store, terms);
     REQUIRE(sent.size() == 8);
     report(store, other, 1, noon + seconds{1});
@@ -231,17 +231,18 @@ TEST_CASE("a deleted hook with a large backlog is gone at once, and its backlog 
     CHECK(deliveries(store, account, busy).empty());
     CHECK(value_of(store.attempts_of(account, busy, 10)).empty());
     CHECK_FALSE(value_of(store.resend(account, sent[0].lease.delivery, noon)));
-    CHECK(settle_one(store, settled(sent[0], delivery_verdict::again)) == settle_result::too_late);
+    CHECK(complete_one(store, completed(sent[0], delivery_outcome::retry)) == completion::too_late);
     terms.now += seconds{1};
-    CHECK(claim(store, terms).empty());  // it met nothing but what is removed
+    CHECK(due_hook_ids(store, terms.now) == std::vector{calm});
+    CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 1000);
     CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 1000);
     CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 1000);
     const auto due = claim(store, terms);
     REQUIRE(due.size() == 1);
     CHECK(due[0].hook == calm);
-    expect_settled(store, settled(due[0], delivery_verdict::delivered), settle_result::done);
+    expect_completed(store, completed(due[0], delivery_outcome::delivered), completion::done);
     CHECK(value_of(store.sweep_deliveries(noon, 1000)) < 1000);
     CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 0);
-    CHECK_FALSE(value_of(store.claim_due(sample_terms(noon + seconds{600}))).next_at);
+    CHECK_FALSE(value_of(store.due_hooks(noon + seconds{600}, 10)).next_at);
     CHECK(deliveries(store, other, calm).size() == 1);
 }

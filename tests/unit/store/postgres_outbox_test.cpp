@@ -1,5 +1,7 @@
 #include <tollgate/store/postgres_own_transaction.hpp>
 
+#include <tollgate/store/detail/postgres/migrations.hpp>
+#include <tollgate/store/detail/postgres/schema.hpp>
 #include <tollgate/testing/detail/delivering.hpp>
 #include <tollgate/testing/detail/samples.hpp>
 
@@ -18,6 +20,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -82,19 +85,20 @@ TEST_CASE("of nodes that claim at once no two get one delivery, and all is deliv
             for (;;) {
                 auto terms = sample_terms(noon);
                 terms.deliveries_max = 7;
-                terms.per_host_max = terms.per_slow_host_max = 4;
-                const auto given = store.claim_due(terms);
-                if (!given) return 1;
-                std::vector<settlement> ended;
-                for (const due_delivery& each : given->deliveries) {
+                terms.host_leases_max = 4;
+                const auto given = claim(store, terms);
+                std::vector<attempt_result> ended;
+                for (const due_delivery& each : given) {
                     if (!claimed.put(each.lease.delivery.value())) return 2;
-                    ended.push_back(settled(each, delivery_verdict::delivered));
+                    ended.push_back(completed(each, delivery_outcome::delivered));
                 }
-                const auto results = store.settle(ended, noon);
+                const auto results = store.complete(ended, noon);
                 if (!results) return 3;
-                for (const settle_result each : *results)
-                    if (each != settle_result::done) return 4;
-                if (ended.empty() && (!given->next_at || *given->next_at > noon + seconds{1})) return 0;
+                for (const completion each : *results)
+                    if (each != completion::done) return 4;
+                const auto page = store.due_hooks(noon, 10);
+                if (!page) return 1;
+                if (ended.empty() && page->hooks.empty() && (!page->next_at || *page->next_at > noon + seconds{1})) return 0;
             }
         });
     claimed.close_writing();
@@ -126,20 +130,20 @@ TEST_CASE("a host has no more leases than the terms say, of all nodes together, 
             postgres_store node{where};
             while (delivered < 200) {
                 auto terms = sample_terms(noon);
-                terms.per_host_max = terms.per_slow_host_max = per_host_max;
+                terms.host_leases_max = per_host_max;
                 const auto given = claim(node, terms);
                 {
                     const std::scoped_lock lock{mutex};
                     for (const due_delivery& each : given)
                         if (++under_way[each.target_url] > per_host_max) ++too_many;
                 }
-                std::vector<settlement> ended;
-                for (const due_delivery& each : given) ended.push_back(settled(each, delivery_verdict::delivered));
+                std::vector<attempt_result> ended;
+                for (const due_delivery& each : given) ended.push_back(completed(each, delivery_outcome::delivered));
                 {
                     const std::scoped_lock lock{mutex};
                     for (const due_delivery& each : given) --under_way[each.target_url];
                 }
-                value_of(node.settle(ended, noon));
+                value_of(node.complete(ended, noon));
                 delivered += ended.size();
             }
         });
@@ -159,14 +163,10 @@ TEST_CASE("a host that somebody has locked holds up nobody who claims, and is lo
     report(store, other);
     own_connection hangs{where};
     REQUIRE(hangs.run("BEGIN; SELECT FROM tollgate_hosts WHERE name LIKE '%one%' FOR NO KEY UPDATE"));
-    const auto first = value_of(store.claim_due(sample_terms(noon)));
-    REQUIRE(first.deliveries.size() == 1);
-    CHECK(first.deliveries[0].target_url == "https://other.example/");
-    const auto second = value_of(store.claim_due(sample_terms(noon)));
-    CHECK(second.deliveries.empty());
-    REQUIRE(second.next_at);
-    CHECK(*second.next_at > noon);
-    CHECK(*second.next_at <= noon + milliseconds{50});
+    const auto first = claim_at(store, noon);
+    REQUIRE(first.size() == 1);
+    CHECK(first[0].target_url == "https://other.example/");
+    CHECK(due_hook_ids(store, noon).size() == 1);  // it stays listed
     REQUIRE(hangs.run("ROLLBACK"));
     CHECK(claim_one(store, noon).target_url == "https://one.example/");
 }
@@ -184,8 +184,8 @@ TEST_CASE("a node that hangs with deliveries in hand loses them when their lease
     postgres_store bad{proxy.connection_string(where.substr(where.find("options="))), settings};
     const auto claimed = claim_one(bad, noon);
     proxy.behave(tcp_proxy::way::hangs);
-    const auto ended = settled(claimed, delivery_verdict::delivered);
-    expect_error(bad.settle({&ended, 1}, noon), error_kind::unavailable);
+    const auto ended = completed(claimed, delivery_outcome::delivered);
+    expect_error(bad.complete({&ended, 1}, noon), error_kind::unavailable);
     expect_none_due(good, noon + seconds{29});
     CHECK(claim_one(good, noon + seconds{30}).lease.delivery == claimed.lease.delivery);
 }
@@ -288,8 +288,8 @@ TEST_CASE("after a problem somebody's transaction goes on, and nothing of the ev
     refused.data = std::string{"\"\0\"", 3};
     expect_refused(refused, error_kind::invalid, "SELECT 1", "SELECT 1");
     expect_refused(sample_event(account), error_kind::invalid, "SET LOCAL client_encoding = 'LATIN1'", "SELECT 1");
-    expect_refused(sample_event(account), error_kind::internal, "ALTER TABLE tollgate_bells RENAME TO elsewhere",
-                   "ALTER TABLE elsewhere RENAME TO tollgate_bells");
+    expect_refused(sample_event(account), error_kind::internal, "ALTER TABLE tollgate_due_notices RENAME TO elsewhere",
+                   "ALTER TABLE elsewhere RENAME TO tollgate_due_notices");
     REQUIRE(own.run("BEGIN"));
     CHECK(value_of(outbox.append_event(sample_event(account), sample_seed(2), noon)) == 1);
     REQUIRE(own.run("COMMIT"));
@@ -316,7 +316,7 @@ TEST_CASE("what any node reports is told of at once, also from within a transact
     expect_told("append_event", [&] { report(reporting, account); });
     expect_told("resend", [&] {
         const auto sent = claim_one(listening, noon);
-        expect_settled(listening, settled(sent, delivery_verdict::gone), settle_result::hook_disabled);
+        expect_completed(listening, completed(sent, delivery_outcome::gone), completion::hook_disabled);
         value_of(reporting.enable_hook(account, hook, noon));
         value_of(reporting.resend(account, sent.lease.delivery, noon));
     });
@@ -345,7 +345,7 @@ TEST_CASE("what any node reports is told of at once, also from within a transact
     expect_told("append_event again", [&] { report(reporting, account); });
 }
 
-TEST_CASE("nothing is left of what was forgotten: neither events nor attempts nor hosts nor bells") {
+TEST_CASE("nothing is left of what was forgotten: neither events nor attempts nor hosts nor notices") {
     auto& server = postgres_server::shared();
     const auto where = server.fresh();
     postgres_store store{where};
@@ -354,11 +354,11 @@ TEST_CASE("nothing is left of what was forgotten: neither events nor attempts no
     listen_at(store, account, "https://one.example/b");
     const auto alone = listen_at(store, account, "https://two.example/");
     report(store, account, 3);
-    std::vector<settlement> ended;
-    for (const due_delivery& each : claim_at(store, noon)) ended.push_back(settled(each, delivery_verdict::delivered));
-    value_of(store.settle(ended, noon));
+    std::vector<attempt_result> ended;
+    for (const due_delivery& each : claim_at(store, noon)) ended.push_back(completed(each, delivery_outcome::delivered));
+    value_of(store.complete(ended, noon));
     CHECK(count_of(where, "attempts") == "9");
-    CHECK(count_of(where, "bells") == "0");
+    CHECK(count_of(where, "due_notices") == "0");
     CHECK(count_of(where, "hosts") == "2");
     CHECK(value_of(store.sweep_deliveries(noon + seconds{1}, 4)) == 4);
     CHECK(value_of(store.sweep_deliveries(noon + seconds{1}, 100)) == 5);
@@ -372,7 +372,7 @@ TEST_CASE("nothing is left of what was forgotten: neither events nor attempts no
     CHECK(count_of(where, "hosts") == "1");  // the other hook's
     for (const hook& each : value_of(store.hooks_of(account))) CHECK(value_of(store.delete_hook(account, each.id)));
     expect_none_due(store, noon);
-    for (const char* each : {"hosts", "hooks", "deliveries", "events", "attempts", "bells"})
+    for (const char* each : {"hosts", "hooks", "deliveries", "events", "attempts", "due_notices"})
         CHECK(count_of(where, each) == "0");
 
     // One more than there may be leaves no host behind.
@@ -405,11 +405,11 @@ TEST_CASE("hooks come and go while others send to the same host") {
         threads.emplace_back([&] {
             postgres_store store{where};
             while (!over) {
-                std::vector<settlement> ended;
+                std::vector<attempt_result> ended;
                 for (const due_delivery& each : claim_at(store, noon))
                     ended.push_back(
-                        settled(each, ended.size() % 3 == 0 ? delivery_verdict::gone : delivery_verdict::delivered));
-                value_of(store.settle(ended, noon));
+                        completed(each, ended.size() % 3 == 0 ? delivery_outcome::gone : delivery_outcome::delivered));
+                value_of(store.complete(ended, noon));
                 value_of(store.sweep_deliveries(noon + seconds{1}, 10));
             }
         });
@@ -420,7 +420,7 @@ TEST_CASE("hooks come and go while others send to the same host") {
     // Each claim works off one of the hooks that were deleted while others held what was theirs.
     for (int turns = 0; turns < 240 && count_of(where, "hooks") != "0"; ++turns) expect_none_due(store, noon);
     expect_none_due(store, noon);
-    for (const char* each : {"hosts", "hooks", "deliveries", "events", "attempts", "bells"}) {
+    for (const char* each : {"hosts", "hooks", "deliveries", "events", "attempts", "due_notices"}) {
         CAPTURE(each);
         CHECK(count_of(where, each) == "0");
     }
@@ -442,7 +442,7 @@ TEST_CASE("a backlog of any size is let go, held and released bit by bit, and to
                                         "created_at, at) SELECT made.id, hooks.id, host_id, 0, " +
                                         std::to_string(to_unix_milliseconds(noon)) +
                                         " FROM made, tollgate_hooks AS hooks WHERE account_id = 42 RETURNING id");
-        postgres_server::run(where, "UPDATE tollgate_hosts SET ready_at = 0");
+        postgres_server::run(where, "UPDATE tollgate_hooks SET ready_at = 0");
     };
     const auto all_are = [&](delivery_state state) {
         const auto listed = deliveries(store, account, hook);
@@ -455,15 +455,14 @@ TEST_CASE("a backlog of any size is let go, held and released bit by bit, and to
     const auto work_off = [&] {
         std::size_t claims = 0;
         auto terms = sample_terms(noon);
-        terms.deliveries_max = 0;
         while (postgres_server::run(where, "SELECT count(*) FROM tollgate_hooks WHERE has_backlog").at(0) != "0") {
             REQUIRE(++claims < 20);
             terms.deliveries_max = 1;
             const auto claimed = claim(store, terms);
             for (const due_delivery& each : claimed) {
-                auto back = settled(each, delivery_verdict::unsent);
-                back.again_at = noon;
-                value_of(store.settle({&back, 1}, noon));
+                auto back = completed(each, delivery_outcome::not_attempted);
+                back.retry_at = noon;
+                value_of(store.complete({&back, 1}, noon));
             }
         }
         return claims;
@@ -473,7 +472,7 @@ TEST_CASE("a backlog of any size is let go, held and released bit by bit, and to
     one.deliveries_max = 1;
     const auto sent = claim(store, one);
     REQUIRE(sent.size() == 1);
-    expect_settled(store, settled(sent[0], delivery_verdict::gone), settle_result::hook_disabled);
+    expect_completed(store, completed(sent[0], delivery_outcome::gone), completion::hook_disabled);
     CHECK(all_are(delivery_state::held));
     CHECK(work_off() >= 2);
     CHECK(all_are(delivery_state::held));
@@ -484,7 +483,7 @@ TEST_CASE("a backlog of any size is let go, held and released bit by bit, and to
     CHECK(work_off() >= 2);
     CHECK(all_are(delivery_state::waiting));
     auto many = sample_terms(noon);
-    many.deliveries_max = many.per_host_max = many.per_slow_host_max = 10;
+    many.deliveries_max = many.host_leases_max = 10;
     CHECK(claim(store, many).size() == 10);
 
     report(store, other);
@@ -524,12 +523,39 @@ TEST_CASE("of what a hook has ended no more is kept than the bound, and a little
                                     "tollgate_hooks AS hooks RETURNING id");
     for (int round = 0; round < 3; ++round) {
         report(store, account, 100);
-        std::vector<settlement> ended;
+        std::vector<attempt_result> ended;
         for (const due_delivery& each : claim_at(store, noon))
-            ended.push_back(settled(each, delivery_verdict::delivered));
+            ended.push_back(completed(each, delivery_outcome::delivered));
         REQUIRE(ended.size() == 100);
-        value_of(store.settle(ended, noon));
+        value_of(store.complete(ended, noon));
         CHECK(count_of(where, "deliveries") == std::to_string(kept));
         CHECK(count_of(where, "events") == std::to_string(kept));
     }
+}
+
+TEST_CASE("a database of version 3 is brought up to date, and what waits there is sent") {
+    auto& server = postgres_server::shared();
+    const auto where = server.fresh();
+    const std::string at = std::to_string(to_unix_milliseconds(noon));
+    {
+        auto pool = *postgres::pool::open(where);
+        REQUIRE(postgres::migrate(pool, postgres::store_component, std::span{postgres::store_steps}.first(3)));
+    }
+    postgres_server::run(where, "INSERT INTO tollgate_hosts (name, ready_at) VALUES ('https://example.com', " + at + ")");
+    for (int i = 0; i < 2; ++i)
+        postgres_server::run(where, "INSERT INTO tollgate_hooks (service, account_id, event, source, type, target_url, host_id, "
+                                    "secret, created_at) SELECT 'sitesmaker', 42, 'site.published', 'api', 'webhook', "
+                                    "'https://example.com/', id, 'whsec_x', 1 FROM tollgate_hosts");
+    postgres_server::run(where, "INSERT INTO tollgate_events (service, account_id, name, data, happened_at, seed) VALUES "
+                                "('sitesmaker', 42, 'site.published', 'null', 1, decode(repeat('ab', 16), 'hex'))");
+    postgres_server::run(where, "INSERT INTO tollgate_deliveries (event_id, hook_id, host_id, created_at, at, is_leased, "
+                                "lease_is_open) SELECT events.id, hooks.id, host_id, 1, " + at +
+                                    " + 5000 * hooks.id, hooks.id = 2, hooks.id = 2 FROM tollgate_events AS events, "
+                                    "tollgate_hooks AS hooks");
+    postgres_store store{where};
+    CHECK(value_of(store.due_hooks(noon, 10)).next_at == noon + seconds{5});
+    CHECK(claim_at(store, noon + seconds{5}).size() == 1);
+    CHECK(claim_at(store, noon + seconds{10}).size() == 1);  // another worker's lease has ended
+    report(store, sample_account(), 1, noon + seconds{11});
+    CHECK(claim_at(store, noon + seconds{11}).size() == 2);
 }

@@ -47,7 +47,7 @@ TEST_CASE("no statement of the store reads a table from end to end") {
             CHECK(verdict.passed);
         }
         const auto log = server.log();
-        CHECK_THAT(log, Catch::Contains("Index Scan using tollgate_deliveries_that_wait"));
+        CHECK_THAT(log, Catch::Contains("Index Scan using tollgate_deliveries_of_hook_pending"));
         CHECK(tables_read_whole(log) == std::set<std::string>{});
     }
 }

@@ -173,9 +173,9 @@ TEST_CASE("every verb of a request is one round trip, from the first time on") {
     CHECK(turns_of([&] { claimed = claim_at(store, noon); }) == 3);
     REQUIRE(claimed.size() >= 20);
     CHECK(turns_of([&] { expect_none_due(store, noon); }) == 1);
-    std::vector<settlement> ended;
-    for (const due_delivery& each : claimed) ended.push_back(settled(each, delivery_verdict::delivered));
-    CHECK(turns_of([&] { value_of(store.settle(ended, noon)); }) == 2);
+    std::vector<attempt_result> ended;
+    for (const due_delivery& each : claimed) ended.push_back(completed(each, delivery_outcome::delivered));
+    CHECK(turns_of([&] { value_of(store.complete(ended, noon)); }) == 2);
     CHECK(turns_of([&] { CHECK(value_of(store.sweep_deliveries(noon + seconds{1}, 100)) == claimed.size()); }) == 3);
     CHECK(turns_of([&] { CHECK(value_of(store.sweep_deliveries(noon + seconds{1}, 100)) == 0); }) == 1);
 }
@@ -194,9 +194,11 @@ TEST_CASE("while the server is away every verb says so at once, and when it is b
     CHECK(kind_of(store.create_personal_token(sample_personal_token("tgu_b"), tokens_max)) ==
           error_kind::unavailable);
     CHECK(kind_of(store.append_event(sample_event(account), sample_seed(1), noon)) == error_kind::unavailable);
-    CHECK(kind_of(store.claim_due(sample_terms(noon))) == error_kind::unavailable);
-    const settlement ended{.lease = {delivery_id{1}, 1}, .made = {.at = noon}};
-    CHECK(kind_of(store.settle({&ended, 1}, noon)) == error_kind::unavailable);
+    CHECK(kind_of(store.due_hooks(noon, 10)) == error_kind::unavailable);
+    const lease_request request{hook_id{1}, 1, 1, noon};
+    CHECK(kind_of(store.lease({&request, 1}, {noon, noon + seconds{30}})) == error_kind::unavailable);
+    const attempt_result ended{.lease = {delivery_id{1}, 1}, .made = {.at = noon}};
+    CHECK(kind_of(store.complete({&ended, 1}, noon)) == error_kind::unavailable);
     CHECK(kind_of(store.sweep_expired(noon, 9)) == error_kind::unavailable);
     CHECK(std::chrono::steady_clock::now() - before < seconds{1});
     CHECK(kind_of(postgres_store::open(where)) == error_kind::unavailable);
@@ -385,13 +387,13 @@ TEST_CASE("nodes whose clocks are minutes off agree on how long things last") {
             terms.lease_until = terms.now + seconds{30};
             REQUIRE(claim(makes.store, terms).size() == 1);
             expect_none_due(uses.store, uses.now() + seconds{20});
-            const auto told = value_of(uses.store.claim_due(sample_terms(uses.now() + seconds{20})));
+            const auto told = value_of(uses.store.due_hooks(uses.now() + seconds{20}, 10));
             REQUIRE(told.next_at);
             CHECK(*told.next_at - uses.now() > seconds{25});
             CHECK(*told.next_at - uses.now() < seconds{35});
-            expect_settled(uses.store,
-                           settled(claim_one(uses.store, uses.now() + seconds{40}), delivery_verdict::delivered),
-                           settle_result::done, uses.now());
+            expect_completed(uses.store,
+                           completed(claim_one(uses.store, uses.now() + seconds{40}), delivery_outcome::delivered),
+                           completion::done, uses.now());
             seed += 10;
         }
 }

@@ -241,17 +241,22 @@ TEST_CASE("no statement of the store reads a table from end to end, or sorts mor
     value_of(hooks.account_of(account.service, hook));
     value_of(hooks.replace_secret(account, hook, "whsec_bmV3", noon));
     value_of(outbox.append(sample_event(account), sample_seed(1), noon));
-    auto sent = value_of(outbox.claim(sample_terms(noon))).deliveries;
-    sent.push_back(value_of(outbox.claim(sample_terms(noon + seconds{60}))).deliveries.at(0));  // its lease was over
-    const std::vector<settlement> ended{settled(sent[0], delivery_verdict::again),
-                                        settled(sent[1], delivery_verdict::gone)};
-    value_of(outbox.settle(ended, noon));
+    const auto lease_at = [&](instant now) {
+        const auto page = value_of(outbox.list_due_hooks(now, 10));
+        const lease_request request{page.hooks.at(0).hook, 10, 10, now};
+        return value_of(outbox.lease({&request, 1}, {now, now + seconds{30}}));
+    };
+    auto sent = lease_at(noon);
+    sent.push_back(lease_at(noon + seconds{60}).at(0));  // its lease had ended
+    const std::vector<attempt_result> ended{completed(sent[0], delivery_outcome::retry),
+                                        completed(sent[1], delivery_outcome::gone)};
+    value_of(outbox.complete(ended, noon));
     value_of(history.deliveries_of(account, hook, 100, {}));
     value_of(history.attempts_of(account, hook, 100, {}));
     value_of(history.enable_hook(account, hook, noon));
     value_of(history.resend(account, sent[0].lease.delivery, noon));
-    value_of(outbox.settle({{settled(value_of(outbox.claim(sample_terms(noon))).deliveries.at(0),
-                                     delivery_verdict::delivered)}},
+    value_of(outbox.complete({{completed(lease_at(noon).at(0),
+                                     delivery_outcome::delivered)}},
                            noon));
     value_of(history.sweep(noon + seconds{1}, 100));
     value_of(outbox.append(sample_event(account), sample_seed(2), noon));

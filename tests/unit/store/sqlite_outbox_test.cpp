@@ -57,7 +57,7 @@ struct furnished {
         auto one = sample_terms(noon);
         one.deliveries_max = 1;
         const auto sent = claim(store, one);
-        REQUIRE(settle_one(store, settled(sent.at(0), delivery_verdict::gone)) == settle_result::hook_disabled);
+        REQUIRE(complete_one(store, completed(sent.at(0), delivery_outcome::gone)) == completion::hook_disabled);
         report(store, sending);
         lent = claim_one(store, noon);
     }
@@ -103,11 +103,14 @@ const verb verbs[] = {
      [](furnished& on) {
          return all_or_nothing({on.states(on.account, 1).size() == 2, on.states(on.account, 2).size() == 2});
      }},
-    {"claim_due",
+    {"lease",
      [](furnished& on) {
-         const auto claimed = on.store.claim_due(sample_terms(noon + seconds{60}));
-         if (!claimed) return result<void>{claimed.error()};
-         return expected(claimed->deliveries.size() == 3);  // the one that was leased, too
+         const instant now = noon + seconds{60};
+         std::vector<lease_request> requests;
+         for (const std::int64_t each : {1, 2, 4}) requests.push_back({hook_id{each}, 9, 9, now});
+         const auto leased = on.store.lease(requests, {now, now + seconds{30}});
+         if (!leased) return result<void>{leased.error()};
+         return expected(leased->size() == 3);  // the one whose lease has ended, too
      },
      [](furnished& on) {
          const auto is_leased = [&](const account_ref& of, std::int64_t hook) {
@@ -115,12 +118,12 @@ const verb verbs[] = {
          };
          return all_or_nothing({is_leased(on.account, 1), is_leased(on.account, 2), is_leased(on.sending, 4)});
      }},
-    {"settle",
+    {"complete",
      [](furnished& on) {
-         const auto ended = settled(*on.lent, delivery_verdict::gone);
-         const auto results = on.store.settle({&ended, 1}, noon);
+         const auto ended = completed(*on.lent, delivery_outcome::gone);
+         const auto results = on.store.complete({&ended, 1}, noon);
          if (!results) return result<void>{results.error()};
-         return expected(results->at(0) == settle_result::hook_disabled);
+         return expected(results->at(0) == completion::hook_disabled);
      },
      [](furnished& on) {
          const auto hook = listed_hook(on.store, on.sending, hook_id{4});
@@ -189,7 +192,7 @@ TEST_CASE("a disk that fails at the nth change: each verb of the outbox is done 
                        "(SELECT event FROM tollgate_deliveries)") == 0);
         CHECK(count_in(file,
                        "SELECT count(*) FROM tollgate_deliveries WHERE ended_at IS NULL AND NOT EXISTS "
-                       "(SELECT 1 FROM tollgate_delivery_hosts WHERE name = host AND ready_at IS NOT NULL)") == 0);
+                       "(SELECT 1 FROM tollgate_hooks WHERE id = hook AND ready_at IS NOT NULL)") == 0);
         if (done) break;
     }
 }
@@ -260,16 +263,15 @@ TEST_CASE("of processes that claim at once no two get one delivery, and all is d
             for (;;) {
                 auto terms = sample_terms(noon);
                 terms.deliveries_max = 7;
-                const auto claimed = store.claim_due(terms);
-                if (!claimed) return 1;
-                if (claimed->deliveries.empty()) return 0;
-                std::vector<settlement> ended;
-                for (const due_delivery& each : claimed->deliveries) {
+                const auto leased = claim(store, terms);
+                if (leased.empty()) return 0;
+                std::vector<attempt_result> ended;
+                for (const due_delivery& each : leased) {
                     told.put(each.lease.delivery.value());
-                    ended.push_back(settled(each, delivery_verdict::delivered));
+                    ended.push_back(completed(each, delivery_outcome::delivered));
                 }
-                const auto results = store.settle(ended, noon);
-                if (!results || *results != std::vector(ended.size(), settle_result::done)) return 2;
+                const auto results = store.complete(ended, noon);
+                if (!results || *results != std::vector(ended.size(), completion::done)) return 2;
             }
         });
     told.close_writing();
@@ -303,12 +305,12 @@ TEST_CASE(
                     auto terms = sample_terms(now);
                     terms.lease_until = now + milliseconds{1};
                     terms.deliveries_max = 3;
-                    std::vector<settlement> ended;
+                    std::vector<attempt_result> ended;
                     for (const due_delivery& each : claim(store, terms)) {
-                        ended.push_back(settled(each, delivery_verdict::again, now));
-                        ended.back().again_at = now + milliseconds{5};
+                        ended.push_back(completed(each, delivery_outcome::retry, now));
+                        ended.back().retry_at = now + milliseconds{5};
                     }
-                    value_of(store.settle(ended, now));
+                    value_of(store.complete(ended, now));
                 }
             }};
             for (std::uint64_t seed = round * 10'000;; ++seed) {
@@ -362,19 +364,17 @@ TEST_CASE("what another process appends shows without a claim, and a claim that 
         CHECK(store.changes_seen() == seen);
     }
 
-    // A host without a lease to give stays where it is while more comes for it.
-    auto terms = sample_terms(noon);
-    terms.per_host_max = terms.per_slow_host_max = 3;
+    // Nor does a hook that waits for its host.
     report(store, account, 2);
-    CHECK(claim(store, terms).empty());
-    report(store, account);
+    const hook_id hook = due_hook_ids(store, noon).at(0);
+    CHECK(lease_of(store, {hook, 9, 3, noon + seconds{20}}, sample_terms(noon)).empty());
     seen = store.changes_seen();
-    CHECK(claim(store, terms).empty());
+    CHECK(claim_at(store, noon).empty());
     CHECK(store.changes_seen() == seen);
-    CHECK(value_of(store.claim_due(terms)).next_at == noon + seconds{30});
+    CHECK(value_of(store.due_hooks(noon, 10)).next_at == noon + seconds{20});
 }
 
-TEST_CASE("nothing is left of what was forgotten: neither events nor attempts nor hosts") {
+TEST_CASE("nothing is left of what was forgotten: neither events nor attempts") {
     temporary_directory directory;
     const auto path = directory.file("tollgate.db");
     sqlite_store store{path};
@@ -383,12 +383,11 @@ TEST_CASE("nothing is left of what was forgotten: neither events nor attempts no
     for (int round = 0; round < 2; ++round) {
         const auto one = listen(store, account), other = listen_at(store, account, "https://other.example/");
         report(store, account, 10);
-        std::vector<settlement> ended;
+        std::vector<attempt_result> ended;
         for (const due_delivery& each : claim_at(store, noon))
-            ended.push_back(settled(each, delivery_verdict::delivered));
-        value_of(store.settle(ended, noon));
+            ended.push_back(completed(each, delivery_outcome::delivered));
+        value_of(store.complete(ended, noon));
         CHECK(count_in(file, "SELECT count(*) FROM tollgate_events") == 10);
-        CHECK(count_in(file, "SELECT count(*) FROM tollgate_delivery_hosts") == 2);
         if (round == 0) {
             CHECK(value_of(store.sweep_deliveries(noon + seconds{1}, 19)) == 19);
             CHECK(count_in(file, "SELECT count(*) FROM tollgate_events") == 1);
@@ -401,7 +400,6 @@ TEST_CASE("nothing is left of what was forgotten: neither events nor attempts no
         CHECK(count_in(file, "SELECT count(*) FROM tollgate_deliveries") == 0);
         CHECK(count_in(file, "SELECT count(*) FROM tollgate_events") == 0);
         CHECK(count_in(file, "SELECT count(*) FROM tollgate_attempts") == 0);
-        CHECK(count_in(file, "SELECT count(*) FROM tollgate_delivery_hosts") == 0);
         for (const hook& each : value_of(store.hooks_of(account))) value_of(store.delete_hook(account, each.id));
     }
 }
@@ -419,6 +417,7 @@ void add_deliveries(sqlite::database& file, hook_id to, std::int64_t count, std:
                      "CASE WHEN ?2 IS NULL THEN 'waiting' ELSE 'delivered' END, CASE WHEN ?2 IS NULL THEN ?3 END, ?2 "
                      "FROM tollgate_events WHERE id > ?1 * 1000000 AND id <= (?1 + 1) * 1000000",
                      to, ended_at, noon));
+    REQUIRE(file.run("UPDATE tollgate_hooks SET ready_at = ?2 WHERE id = ?1 AND ?3 IS NULL", to, noon, ended_at));
 }
 
 }  // namespace
@@ -436,10 +435,10 @@ TEST_CASE("a deleted hook with a large backlog on disk is gone at once, and its 
     const auto rows = [&] { return count_in(file, "SELECT count(*) FROM tollgate_deliveries"); };
     REQUIRE(rows() == 4501);
     auto terms = sample_terms(noon);
-    terms.per_slow_host_max = 8;
+    terms.host_leases_max = 8;
     const auto sent = claim(store, terms);
     REQUIRE(sent.size() == 8);
-    expect_settled(store, settled(sent[7], delivery_verdict::again), settle_result::done);
+    expect_completed(store, completed(sent[7], delivery_outcome::retry), completion::done);
     report(store, other, 1, noon + seconds{1});
     value_of(store.replace_hook_secret(account, busy, "whsec_x", noon + seconds{60}));
     CHECK(value_of(store.delete_hook(account, busy)));
@@ -454,20 +453,22 @@ TEST_CASE("a deleted hook with a large backlog on disk is gone at once, and its 
     CHECK(value_of(store.append_event(sample_event(account), sample_seed(1), noon)) == 0);
     for (const due_delivery& each : sent) {
         CHECK_FALSE(value_of(store.resend(account, each.lease.delivery, noon)));
-        CHECK(settle_one(store, settled(each, delivery_verdict::again)) == settle_result::too_late);
+        CHECK(complete_one(store, completed(each, delivery_outcome::retry)) == completion::too_late);
     }
     terms.now += seconds{1};
-    CHECK(claim(store, terms).empty());  // it met nothing but what is removed
+    CHECK(due_hook_ids(store, terms.now) == std::vector{calm});
+    CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 1000);
     CHECK(rows() == 4502 - 7 - 2000);
     CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 1000);
     CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 1000);
     const auto due = claim(store, terms);
     REQUIRE(due.size() == 1);
     CHECK(due[0].hook == calm);
-    expect_settled(store, settled(due[0], delivery_verdict::delivered), settle_result::done);
+    expect_completed(store, completed(due[0], delivery_outcome::delivered), completion::done);
     CHECK(value_of(store.sweep_deliveries(noon, 1000)) < 1000);
     CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 0);
-    CHECK_FALSE(value_of(store.claim_due(sample_terms(noon + seconds{600}))).next_at);
+    CHECK(claim_at(store, noon + seconds{600}).empty());
+    CHECK_FALSE(value_of(store.due_hooks(noon + seconds{600}, 10)).next_at);
     CHECK(rows() == 1);
     CHECK(count_in(file, "SELECT count(*) FROM tollgate_hooks") == 1);
     CHECK(count_in(file, "SELECT count(*) FROM tollgate_events") == 1);
@@ -490,10 +491,10 @@ TEST_CASE("of a hook's deliveries that ended the newest are kept, as many as may
     };
     constexpr std::int64_t kept = limits::ended_deliveries_per_hook_max;
     report(store, account, 250);
-    std::vector<settlement> ended;
+    std::vector<attempt_result> ended;
     for (const due_delivery& each : claim_at(store, noon))
-        ended.push_back(settled(each, ended.size() % 2 == 0 ? delivery_verdict::delivered : delivery_verdict::given_up));
-    value_of(store.settle(ended, noon));
+        ended.push_back(completed(each, ended.size() % 2 == 0 ? delivery_outcome::delivered : delivery_outcome::given_up));
+    value_of(store.complete(ended, noon));
     CHECK(rows_of(busy) == kept + 50);  // beyond the bound by less than a hundred
     CHECK(rows_of(calm) == kept);
     CHECK(only_of(deliveries(store, account, busy), ended[0].lease.delivery).state == delivered);
@@ -524,16 +525,16 @@ TEST_CASE("a store of version 3 is brought up to date, and hooks that were faili
     }
     sqlite_store store{path};
     report(store, sample_account());
-    std::set<std::int64_t> settled_of;
+    std::set<std::int64_t> completed_of;
     for (const due_delivery& each : claim_at(store, noon + seconds{10})) {
-        if (!settled_of.insert(each.hook.value()).second) continue;
-        auto ended = settled(each, delivery_verdict::given_up, noon + seconds{10});
+        if (!completed_of.insert(each.hook.value()).second) continue;
+        auto ended = completed(each, delivery_outcome::given_up, noon + seconds{10});
         ended.disable_if_failing_since = noon - seconds{30};
         // One had failed a moment before, the other not for longer than that.
-        CHECK(settle_one(store, ended) ==
-              (each.hook == hook_id{1} ? settle_result::hook_disabled : settle_result::done));
+        CHECK(complete_one(store, ended) ==
+              (each.hook == hook_id{1} ? completion::hook_disabled : completion::done));
     }
-    CHECK(settled_of.size() == 2);
+    CHECK(completed_of.size() == 2);
     CHECK(listed_hook(store, sample_account(), hook_id{1}).failing_since == noon - seconds{600});
     CHECK(listed_hook(store, sample_account(), hook_id{2}).failing_since == noon + seconds{10});
 }

@@ -35,7 +35,7 @@ enum class mistake {
     leases_for_too_short,
     takes_what_is_too_late,
     refuses_what_comes_late,
-    settles_twice,
+    completes_twice,
     gives_results_backwards,
     sends_again_at_once,
     forgets_attempts_made,
@@ -44,15 +44,13 @@ enum class mistake {
     forgets_all_old_secrets_but_one,
     keeps_deliveries_of_deleted_hooks,
     gives_one_batch_to_two_threads,
-    claims_more_than_asked_for,
+    leases_more_than_requested,
     has_no_bound_for_hosts,
-    trusts_unknown_hosts,
-    serves_slow_hosts_without_bound,
-    tells_no_slow_hosts,
-    serves_backlogs_first,
-    has_no_bound_of_data,
-    skips_what_is_too_large,
-    goes_past_what_is_too_large,
+    bounds_a_host_by_request,
+    lists_hooks_of_full_hosts,
+    lists_the_oldest_hook_first,
+    lists_too_many_hooks,
+    lists_hosts_instead_of_targets,
     never_says_when,
     always_says_now,
     lists_the_oldest_first,
@@ -65,7 +63,7 @@ enum class mistake {
     cuts_answers,
     lists_attempts_by_time,
     keeps_few_attempts,
-    fails_since_it_was_settled,
+    fails_since_it_was_completed,
     never_disables,
     counts_what_was_not_sent,
     keeps_what_was_not_sent,
@@ -136,98 +134,83 @@ public:
         return inner_.append_event(happened, seed, now);
     }
 
-    result<claimed_deliveries> claim_due(claim_terms terms) {
+    result<due_hook_page> due_hooks(instant now, std::size_t rows_max) {
+        if (is(mistake::lists_too_many_hooks)) ++rows_max;
+        auto page = inner_.due_hooks(now, rows_max);
+        if (!page) return page;
+        if (is(mistake::lists_the_oldest_hook_first))
+            std::sort(page->hooks.begin(), page->hooks.end(),
+                      [](const due_hook& a, const due_hook& b) { return a.hook < b.hook; });
+        if (is(mistake::lists_hosts_instead_of_targets))
+            for (due_hook& each : page->hooks) each.target_url = delivery_host(each.target_url);
+        if (is(mistake::never_says_when)) page->next_at.reset();
+        if (is(mistake::always_says_now)) page->next_at = now;
+        return page;
+    }
+    result<std::vector<due_delivery>> lease(std::span<const lease_request> requests, lease_time time) {
         const std::scoped_lock lock{mutex_};
-        const auto asked = terms;
-        if (is(mistake::leases_for_too_long)) terms.lease_until += milliseconds{1};
-        if (is(mistake::leases_for_too_short)) terms.lease_until -= milliseconds{1};
-        if (is(mistake::claims_more_than_asked_for)) ++terms.deliveries_max;
-        if (is(mistake::has_no_bound_for_hosts)) terms.per_host_max = 1000;
-        if (is(mistake::trusts_unknown_hosts)) terms.per_slow_host_max = terms.per_host_max;
-        if (is(mistake::serves_slow_hosts_without_bound)) terms.slow_deliveries_max = terms.deliveries_max;
-        if (is(mistake::has_no_bound_of_data) || is(mistake::goes_past_what_is_too_large)) terms.data_bytes_max = SIZE_MAX;
-        if (is(mistake::serves_backlogs_first)) terms.deliveries_max = 1000;
-        auto claimed = inner_.claim_due(terms);
-        if (!claimed) return claimed;
-        auto& deliveries = claimed->deliveries;
-        if (is(mistake::serves_backlogs_first) && deliveries.size() > asked.deliveries_max) {
-            std::sort(deliveries.begin(), deliveries.end(),
-                      [](const due_delivery& a, const due_delivery& b) { return a.lease.delivery < b.lease.delivery; });
-            for (std::size_t i = asked.deliveries_max; i < deliveries.size(); ++i) {
-                const settlement back{deliveries[i].lease, {asked.now}, delivery_verdict::again, asked.now};
-                static_cast<void>(inner_.settle({&back, 1}, asked.now));
-            }
-            deliveries.erase(deliveries.begin() + static_cast<std::ptrdiff_t>(asked.deliveries_max), deliveries.end());
+        if (is(mistake::leases_for_too_long)) time.until += milliseconds{1};
+        if (is(mistake::leases_for_too_short)) time.until -= milliseconds{1};
+        std::vector<lease_request> asked(requests.begin(), requests.end());
+        for (lease_request& each : asked) {
+            if (is(mistake::leases_more_than_requested)) ++each.deliveries_max;
+            if (is(mistake::has_no_bound_for_hosts)) each.host_leases_max = 1000;
+            if (is(mistake::bounds_a_host_by_request) && &each != &asked.front())
+                each.host_leases_max += each.deliveries_max;
+            if (is(mistake::lists_hooks_of_full_hosts)) each.full_host_retry_at = time.now;
         }
-        if (is(mistake::goes_past_what_is_too_large)) {
-            std::size_t bytes = 0;
-            std::erase_if(deliveries, [&](const due_delivery& each) {
-                const std::size_t more = each.what->data.size();
-                if (bytes != 0 && bytes + more > asked.data_bytes_max) {
-                    const settlement back{each.lease, {asked.now}, delivery_verdict::again, asked.now};
-                    static_cast<void>(inner_.settle({&back, 1}, asked.now));
-                    return true;
-                }
-                bytes += more;
-                return false;
-            });
-        }
-        if (is(mistake::skips_what_is_too_large))
-            std::erase_if(deliveries,
-                          [&](const due_delivery& each) { return each.what->data.size() > terms.data_bytes_max; });
-        for (due_delivery& each : deliveries) {
+        auto leased = inner_.lease(asked, time);
+        if (!leased) return leased;
+        for (due_delivery& each : *leased) {
             open_.insert(each.lease.delivery);
             if (is(mistake::makes_up_message_ids)) each.message_id = message_id_of({}, each.hook);
-            if (is(mistake::tells_no_slow_hosts)) each.slow = false;
             if (is(mistake::forgets_attempts_made)) each.attempts_made = 0;
             if (is(mistake::forgets_the_old_secret)) each.previous_secrets.clear();
             if (is(mistake::forgets_all_old_secrets_but_one))
                 each.previous_secrets.resize((std::min)(each.previous_secrets.size(), std::size_t{1}));
         }
-        if (is(mistake::never_says_when)) claimed->next_at.reset();
-        if (is(mistake::always_says_now)) claimed->next_at = terms.now;
         if (is(mistake::gives_one_batch_to_two_threads)) {
             const auto caller = std::this_thread::get_id();
             if (last_caller_ && *last_caller_ != caller)
-                deliveries.insert(deliveries.end(), last_batch_.begin(), last_batch_.end());
-            if (!deliveries.empty()) last_batch_ = deliveries;
+                leased->insert(leased->end(), last_batch_.begin(), last_batch_.end());
+            if (!leased->empty()) last_batch_ = *leased;
             last_caller_ = caller;
         }
-        return claimed;
+        return leased;
     }
 
-    result<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now) {
+    result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) {
         const std::scoped_lock lock{mutex_};
-        std::vector<settle_result> results;
-        for (settlement each : ended) {
+        std::vector<completion> results;
+        for (attempt_result each : ended) {
             if (is(mistake::records_nothing_that_was_too_late) && !open_.contains(each.lease.delivery)) {
-                results.push_back(settle_result::too_late);
+                results.push_back(completion::too_late);
                 continue;
             }
             open_.erase(each.lease.delivery);
             if (is(mistake::refuses_what_comes_late) && now > testing::noon + seconds{30 * 60}) {
-                results.push_back(settle_result::too_late);
+                results.push_back(completion::too_late);
                 continue;
             }
-            if (is(mistake::sends_again_at_once)) each.again_at = now;
+            if (is(mistake::sends_again_at_once)) each.retry_at = now;
             if (is(mistake::cuts_answers))
                 each.made.answer.resize((std::min)(each.made.answer.size(), std::size_t{255}));
-            if (is(mistake::fails_since_it_was_settled)) each.made.at = now;
-            if (is(mistake::counts_what_was_not_sent) && each.verdict == delivery_verdict::unsent)
-                each.verdict = delivery_verdict::again;
-            if (is(mistake::keeps_what_was_not_sent) && each.verdict == delivery_verdict::unsent) {
-                results.push_back(settle_result::done);
+            if (is(mistake::fails_since_it_was_completed)) each.made.at = now;
+            if (is(mistake::counts_what_was_not_sent) && each.outcome == delivery_outcome::not_attempted)
+                each.outcome = delivery_outcome::retry;
+            if (is(mistake::keeps_what_was_not_sent) && each.outcome == delivery_outcome::not_attempted) {
+                results.push_back(completion::done);
                 continue;
             }
             if (is(mistake::never_disables)) each.disable_if_failing_since.reset();
-            if (is(mistake::fails_for_ever) && each.verdict != delivery_verdict::delivered)
+            if (is(mistake::fails_for_ever) && each.outcome != delivery_outcome::delivered)
                 for (std::int64_t hook = 1; hook < 4; ++hook) failed_.insert(hook_id{hook});
-            auto given = inner_.settle({&each, 1}, now);
+            auto given = inner_.complete({&each, 1}, now);
             if (!given) return given;
-            if (is(mistake::takes_what_is_too_late)) given->at(0) = settle_result::done;
-            if (is(mistake::settles_twice) && given->at(0) == settle_result::too_late) {
+            if (is(mistake::takes_what_is_too_late)) given->at(0) = completion::done;
+            if (is(mistake::completes_twice) && given->at(0) == completion::too_late) {
                 static_cast<void>(inner_.resend(testing::sample_account(), each.lease.delivery, now));
-                given->at(0) = settle_result::too_late;
+                given->at(0) = completion::too_late;
             }
             results.push_back(given->at(0));
         }
@@ -341,32 +324,34 @@ TEST_CASE("the store suite catches what adapters get wrong of an outbox, in the 
         row{mistake::leases_for_too_long, "lease: lasts until its end, and not beyond"},
         row{mistake::leases_for_too_short, "lease: lasts until its end, and not beyond"},
         row{mistake::takes_what_is_too_late, "lease: lasts until its end, and not beyond"},
-        row{mistake::refuses_what_comes_late, "lease: whoever comes late, but before anybody else, is in time"},
-        row{mistake::settles_twice, "lease: settled once"},
-        row{mistake::gives_results_backwards, "settle: results are in order, whatever else is among them"},
-        row{mistake::sends_again_at_once, "settle: delivered and given up are the end, again is due when it says"},
-        row{mistake::forgets_attempts_made, "settle: delivered and given up are the end, again is due when it says"},
+        row{mistake::refuses_what_comes_late, "lease: a result after its end, but before the next lease, is in time"},
+        row{mistake::completes_twice, "lease: completed once"},
+        row{mistake::gives_results_backwards, "complete: results are in order, whatever else is among them"},
+        row{mistake::sends_again_at_once, "complete: delivered and given up are the end, a retry is due when it says"},
+        row{mistake::forgets_attempts_made, "complete: delivered and given up are the end, a retry is due when it says"},
         row{mistake::keeps_the_old_secret, "secret: each signs until its own time is over"},
         row{mistake::forgets_the_old_secret, "secret: each signs until its own time is over"},
         row{mistake::forgets_all_old_secrets_but_one, "secret: each signs until its own time is over"},
         row{mistake::keeps_deliveries_of_deleted_hooks,
             "hook: a deleted one's deliveries go with it, and nobody else's"},
         row{mistake::gives_one_batch_to_two_threads, "lease: of parallel claims no two get one delivery"},
-        row{mistake::claims_more_than_asked_for, "claim: not more than asked for, and what is due first comes first"},
+        row{mistake::leases_more_than_requested, "lease: not more than requested, and what is due first comes first"},
         row{mistake::has_no_bound_for_hosts,
-            "claim: a host has no more leases than the terms say, of all workers together"},
-        row{mistake::trusts_unknown_hosts, "claim: a host that is slow, or that nobody knows, has its own bound"},
-        row{mistake::serves_slow_hosts_without_bound,
-            "claim: slow hosts come first, up to their bound, and quick ones fill the rest"},
-        row{mistake::tells_no_slow_hosts,
-            "claim: slow hosts come first, up to their bound, and quick ones fill the rest"},
-        row{mistake::serves_backlogs_first, "claim: hosts take turns, the one that has waited the longest first"},
-        row{mistake::has_no_bound_of_data, "claim: not more data than asked for, but always one delivery"},
-        row{mistake::skips_what_is_too_large, "claim: not more data than asked for, but always one delivery"},
-        row{mistake::goes_past_what_is_too_large,
-            "claim: where the data does not fit, the claim ends, and the host keeps its place"},
-        row{mistake::never_says_when, "claim: says when there may be more"},
-        row{mistake::always_says_now, "claim: says when there may be more"},
+            "lease: a host has no more leases than the request says, of all workers together"},
+        row{mistake::bounds_a_host_by_request,
+            "lease: the bound of a host holds for all requests of one call, in their order"},
+        row{mistake::lists_hooks_of_full_hosts,
+            "due: a hook whose host is full waits until the request's time, and keeps nobody back"},
+        row{mistake::lists_the_oldest_hook_first,
+            "due: hooks take turns: one that was served goes behind those that wait"},
+        row{mistake::lists_too_many_hooks,
+            "due: hooks in the order in which they became due, with what a scheduler needs, a page at a time"},
+        row{mistake::lists_hosts_instead_of_targets,
+            "due: hooks in the order in which they became due, with what a scheduler needs, a page at a time"},
+        row{mistake::never_says_when,
+            "due: hooks in the order in which they became due, with what a scheduler needs, a page at a time"},
+        row{mistake::always_says_now,
+            "due: a hook is listed until a request finds nothing, and again when something becomes due"},
         row{mistake::lists_the_oldest_first, "history: a hook's deliveries, newest first, its own account's alone"},
         row{mistake::lists_one_too_many, "history: a hook's deliveries, newest first, its own account's alone"},
         row{mistake::lists_the_newest_only, "history: a hook's deliveries, newest first, its own account's alone"},
@@ -378,10 +363,10 @@ TEST_CASE("the store suite catches what adapters get wrong of an outbox, in the 
         row{mistake::cuts_answers, "attempt: all that is known of it is on record, the last first"},
         row{mistake::lists_attempts_by_time, "attempt: all that is known of it is on record, the last first"},
         row{mistake::keeps_few_attempts, "attempt: of one delivery the last are kept, as many as there must be"},
-        row{mistake::fails_since_it_was_settled, "hook: failing since its first failure, until the first success"},
+        row{mistake::fails_since_it_was_completed, "hook: failing since its first failure, until the first success"},
         row{mistake::fails_for_ever, "hook: failing since its first failure, until the first success"},
-        row{mistake::counts_what_was_not_sent, "settle: unsent is due again when it says, and was nothing"},
-        row{mistake::keeps_what_was_not_sent, "settle: unsent is due again when it says, and was nothing"},
+        row{mistake::counts_what_was_not_sent, "complete: what was not attempted is due again when it says, and nothing is recorded"},
+        row{mistake::keeps_what_was_not_sent, "complete: what was not attempted is due again when it says, and nothing is recorded"},
         row{mistake::remembers_failures_for_ever, "hook: a failure long after the last one begins anew"},
         row{mistake::never_disables, "hook: disabled when it has been failing for too long, by a failure alone"},
         row{mistake::disables_for_any_reason,

@@ -37,12 +37,12 @@ public:
     std::function<bool(const ip_address&)> rule = [](const ip_address&) { return true; };
 
     bool allows(const ip_address& address) noexcept override { return rule(address); }
-    void on_ended(incoming_list ended) noexcept override {
+    void on_ended(ended_attempts ended) noexcept override {
         const std::lock_guard hold{mutex_};
-        for (incoming& each : ended) ended_.insert({each.number, std::move(each)});
+        for (ended_attempt& each : ended) ended_.insert({each.number, std::move(each)});
         came_.notify_all();
     }
-    incoming wait_for(std::uint64_t number) {
+    ended_attempt wait_for(std::uint64_t number) {
         std::unique_lock hold{mutex_};
         if (!came_.wait_for(hold, std::chrono::seconds{10}, [&] { return ended_.contains(number); })) return {.number = 0};
         return ended_.at(number);
@@ -51,7 +51,7 @@ public:
 private:
     std::mutex mutex_;
     std::condition_variable came_;
-    std::map<std::uint64_t, incoming> ended_;
+    std::map<std::uint64_t, ended_attempt> ended_;
 };
 
 class fixture {
@@ -70,12 +70,12 @@ public:
     }
 
     std::uint64_t send(const std::string& to, std::string body = "{}") {
-        std::vector<outgoing> one;
+        std::vector<outgoing_request> one;
         one.push_back({++last_, *http::url::parse(to), "webhook-id: msg_1\r\n", std::move(body), done_by});
         client->send(std::move(one));
         return last_;
     }
-    incoming post(const std::string& to, std::string body = "{}") { return owner->wait_for(send(to, std::move(body))); }
+    ended_attempt post(const std::string& to, std::string body = "{}") { return owner->wait_for(send(to, std::move(body))); }
 
     std::chrono::steady_clock::time_point done_by = (std::chrono::steady_clock::time_point::max)();
     std::shared_ptr<office> owner = std::make_shared<office>();
@@ -657,7 +657,7 @@ TEST_CASE("a client whose executor never runs is destroyed like any other") {
     asio::io_context context;
     auto made = hook_client::make(context.get_executor(), {}, std::make_shared<office>());
     REQUIRE(made);
-    std::vector<outgoing> one;
+    std::vector<outgoing_request> one;
     one.push_back({1, *http::url::parse("http://127.0.0.1:1/"), {}, "{}"});
     (*made)->send(std::move(one));
     (*made)->abort();

@@ -106,9 +106,9 @@ class watcher {
 public:
     struct seen {
         attempt made;
-        delivery_verdict verdict;
-        instant again_at;
-        settle_result result;
+        delivery_outcome outcome;
+        instant retry_at;
+        completion result;
         std::string why;
     };
     void on_request(const request_record&) const noexcept {}
@@ -121,7 +121,7 @@ public:
     }
     void on_attempt(const delivery_record& record) const noexcept {
         const std::lock_guard hold{mutex_};
-        seen_.push_back({record.ended.made, record.ended.verdict, record.ended.again_at, record.result, std::string{record.why}});
+        seen_.push_back({record.ended.made, record.ended.outcome, record.ended.retry_at, record.result, std::string{record.why}});
         came_.notify_all();
     }
 
@@ -225,9 +225,9 @@ TEST_CASE("an event arrives at once, signed, and as the format says") {
 
     const auto told = of.seen.next();
     REQUIRE(told);
-    CHECK(told->verdict == delivery_verdict::delivered);
+    CHECK(told->outcome == delivery_outcome::delivered);
     CHECK(told->made.at == of.now());
-    CHECK(told->result == settle_result::done);
+    CHECK(told->result == completion::done);
     dispatcher.stop();
     CHECK(of.store.deliveries_of(shop, id, 10)->front().state == delivery_state::delivered);
 }
@@ -265,12 +265,12 @@ TEST_CASE("a failure is tried again as planned: the same id, another time and si
         REQUIRE(told);
         CHECK(told->made.status == 503);
         if (i == 7) {
-            CHECK(told->verdict == delivery_verdict::given_up);
+            CHECK(told->outcome == delivery_outcome::given_up);
             break;
         }
-        CHECK(told->verdict == delivery_verdict::again);
-        CHECK(told->again_at - of.now() <= waits[i]);
-        CHECK(told->again_at - of.now() >= waits[i] - milliseconds{1});
+        CHECK(told->outcome == delivery_outcome::retry);
+        CHECK(told->retry_at - of.now() <= waits[i]);
+        CHECK(told->retry_at - of.now() >= waits[i] - milliseconds{1});
         of.turn_clock(waits[i] - milliseconds{10});
         dispatcher.wake();
         CHECK(there.next(milliseconds{i == 0 ? 80 : 0}).empty());
@@ -300,8 +300,8 @@ TEST_CASE("410 ends a hook, and 120 hours without a success disable one") {
         of.publish(dispatcher);
         const auto told = of.seen.next();
         REQUIRE(told);
-        CHECK(told->verdict == delivery_verdict::gone);
-        CHECK(told->result == settle_result::hook_disabled);
+        CHECK(told->outcome == delivery_outcome::gone);
+        CHECK(told->result == completion::hook_disabled);
         CHECK(of.publish(dispatcher) == 0);
     }
     SECTION("failing") {
@@ -311,12 +311,12 @@ TEST_CASE("410 ends a hook, and 120 hours without a success disable one") {
         REQUIRE(of.seen.next());
         of.turn_clock(hours{119});
         of.publish(dispatcher);
-        for (int i = 0; i < 2; ++i) CHECK(of.seen.next()->result == settle_result::done);
+        for (int i = 0; i < 2; ++i) CHECK(of.seen.next()->result == completion::done);
         of.turn_clock(hours{1});
         of.publish(dispatcher);
         const auto told = of.seen.next();
         REQUIRE(told);
-        CHECK(told->result == settle_result::hook_disabled);
+        CHECK(told->result == completion::hook_disabled);
         CHECK(of.publish(dispatcher) == 0);
     }
     SECTION("a success in between begins the time anew") {
@@ -328,7 +328,7 @@ TEST_CASE("410 ends a hook, and 120 hours without a success disable one") {
         for (const auto& [status, attempts] : {step{500, 1}, step{200, 2}, step{500, 1}, step{500, 2}}) {
             there.status = status;
             of.publish(dispatcher);
-            for (int i = 0; i < attempts; ++i) CHECK(of.seen.next()->result == settle_result::done);
+            for (int i = 0; i < attempts; ++i) CHECK(of.seen.next()->result == completion::done);
             of.turn_clock(hours{60});
         }
     }
@@ -364,7 +364,7 @@ TEST_CASE("where hooks may not go is refused by text and by address, and recorde
         of.publish(dispatcher);
         const auto told = of.seen.next();
         CHECK(told->made.end == attempt_end::refused_address);
-        CHECK(told->verdict == delivery_verdict::again);
+        CHECK(told->outcome == delivery_outcome::retry);
     }
     SECTION("the address") {
         of.hook("http://rebound.example" + port, "site.published");
@@ -451,20 +451,24 @@ TEST_CASE("a stop lets what is under way end, or cuts it off when its time is ov
 
 namespace {
 
-/// Fails when it is told to: claims, settlements, or all.
+/// Fails when it is told to.
 struct failing_store {
     memory_store& real;
-    std::atomic<int> failing_claims = 0, failing_settlements = 0;
+    std::atomic<int> failing_listings = 0, failing_leases = 0, failing_completions = 0;
     std::atomic<bool> throws = false;
 
     auto append_event(const event& happened, const message_seed& seed, instant now) { return real.append_event(happened, seed, now); }
-    result<claimed_deliveries> claim_due(const claim_terms& terms) {
-        if (failing_claims > 0 && failing_claims-- > 0) return fail();
-        return real.claim_due(terms);
+    result<due_hook_page> due_hooks(instant now, std::size_t most) {
+        if (failing_listings > 0 && failing_listings-- > 0) return fail();
+        return real.due_hooks(now, most);
     }
-    result<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now) {
-        if (failing_settlements > 0 && failing_settlements-- > 0) return fail();
-        return real.settle(ended, now);
+    result<std::vector<due_delivery>> lease(std::span<const lease_request> requests, const lease_time& time) {
+        if (failing_leases > 0 && failing_leases-- > 0) return fail();
+        return real.lease(requests, time);
+    }
+    result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) {
+        if (failing_completions > 0 && failing_completions-- > 0) return fail();
+        return real.complete(ended, now);
     }
     auto deliveries_of(const account_ref& account, hook_id of, std::size_t most, std::optional<delivery_id> before) {
         return real.deliveries_of(account, of, most, before);
@@ -495,14 +499,15 @@ TEST_CASE("a store that fails for a while, or throws, loses nothing") {
     const auto id = of.hook(there.url());
     failing_store store{of.store};
     store.throws = GENERATE(false, true);
-    store.failing_claims = 2;
-    store.failing_settlements = 2;
+    store.failing_listings = 2;
+    store.failing_leases = 2;
+    store.failing_completions = 2;
     hook_dispatcher dispatcher{store, quick(), of.policies()};
     REQUIRE(dispatcher.start());
     of.publish(dispatcher);
     const auto told = of.seen.next();
     REQUIRE(told);
-    CHECK(told->verdict == delivery_verdict::delivered);
+    CHECK(told->outcome == delivery_outcome::delivered);
     CHECK(of.seen.wait_for_problem());
     CHECK(there.count() == 1);
     CHECK(of.only_delivery(id).state == delivery_state::delivered);
@@ -515,7 +520,7 @@ TEST_CASE("what cannot be put into its format is given up, and the operator hear
     hook_dispatcher dispatcher{of.store, quick(), of.policies().with_format(no_format{})};
     REQUIRE(dispatcher.start());
     of.publish(dispatcher);
-    CHECK(of.seen.next()->verdict == delivery_verdict::given_up);
+    CHECK(of.seen.next()->outcome == delivery_outcome::given_up);
     CHECK(of.seen.wait_for_problem());
     CHECK(there.count() == 0);
 }
@@ -546,12 +551,12 @@ namespace {
 
 struct telling_store : failing_store {
     std::atomic<std::uint64_t> changes = 1;
-    std::atomic<int> claims = 0;
+    std::atomic<int> listings = 0;
 
     explicit telling_store(memory_store& of) : failing_store{of} {}
-    result<claimed_deliveries> claim_due(const claim_terms& terms) {
-        ++claims;
-        return failing_store::claim_due(terms);
+    result<due_hook_page> due_hooks(instant now, std::size_t most) {
+        ++listings;
+        return failing_store::due_hooks(now, most);
     }
     [[nodiscard]] std::optional<std::uint64_t> changes_seen() const noexcept { return changes.load(); }
 };
@@ -570,7 +575,7 @@ TEST_CASE("a store that tells of changes is asked for deliveries when there was 
     hook_dispatcher dispatcher{store, with, of.policies()};
     REQUIRE(dispatcher.start());
     std::this_thread::sleep_for(std::chrono::milliseconds{100});
-    CHECK(store.claims <= 2);
+    CHECK(store.listings <= 2);
     of.publish(store);
     ++store.changes;
     CHECK_FALSE(there.next().empty());
@@ -662,7 +667,7 @@ TEST_CASE("while this machine cannot connect, deliveries wait in the store and n
     of.publish(dispatcher);
     REQUIRE(of.seen.wait_for_problem());
     std::this_thread::sleep_for(std::chrono::milliseconds{500});
-    CHECK(store.claims <= 8);
+    CHECK(store.listings <= 8);
     for (const hook_id each : hooks) {
         CHECK(of.store.attempts_of(shop, each, 10)->empty());
         CHECK(of.only_delivery(each).attempts_made == 0);

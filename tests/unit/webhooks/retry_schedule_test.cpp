@@ -14,7 +14,7 @@ using std::chrono::minutes;
 constexpr instant now = from_unix_seconds(1'700'000'000);
 constexpr std::uint32_t least = 0, middle = 0x7fffffff, most = 0xffffffff;
 
-settlement judge(unsigned attempts_made, unsigned status, std::uint32_t chance = middle, std::string_view retry_after = {},
+attempt_result judge(unsigned attempts_made, unsigned status, std::uint32_t chance = middle, std::string_view retry_after = {},
                  attempt_end end = attempt_end::answered) {
     const due_delivery sent{.lease = {delivery_id{7}, 3}, .hook = hook_id{1}, .what = nullptr, .message_id = {}, .type = {},
                             .target_url = {}, .secret = {}, .previous_secrets = {}, .attempts_made = attempts_made};
@@ -33,7 +33,7 @@ TEST_CASE("a 2xx delivers, whichever attempt it was") {
     for (const unsigned status : {200U, 201U, 202U, 204U, 299U})
         for (const unsigned attempts_made : {0U, 3U, 7U, 100U}) {
             const auto made = judge(attempts_made, status);
-            CHECK(made.verdict == delivery_verdict::delivered);
+            CHECK(made.outcome == delivery_outcome::delivered);
             CHECK(made.lease == delivery_lease{delivery_id{7}, 3});
             CHECK(made.made.status == status);
             CHECK(made.made.answer == "text");
@@ -42,13 +42,13 @@ TEST_CASE("a 2xx delivers, whichever attempt it was") {
 
 TEST_CASE("a status delivers nothing unless the attempt was answered") {
     for (const auto end : {attempt_end::timed_out, attempt_end::broken_off, attempt_end::bad_answer}) {
-        CHECK(judge(0, 200, middle, {}, end).verdict == delivery_verdict::again);
-        CHECK(judge(0, 410, middle, {}, end).verdict == delivery_verdict::again);
+        CHECK(judge(0, 200, middle, {}, end).outcome == delivery_outcome::retry);
+        CHECK(judge(0, 410, middle, {}, end).outcome == delivery_outcome::retry);
     }
 }
 
 TEST_CASE("410 ends the hook") {
-    for (const unsigned attempts_made : {0U, 7U}) CHECK(judge(attempts_made, 410).verdict == delivery_verdict::gone);
+    for (const unsigned attempts_made : {0U, 7U}) CHECK(judge(attempts_made, 410).outcome == delivery_outcome::gone);
 }
 
 TEST_CASE("anything else is tried again as planned, seven times, and then given up") {
@@ -57,21 +57,21 @@ TEST_CASE("anything else is tried again as planned, seven times, and then given 
         const auto end = status == 0 ? attempt_end::no_connection : attempt_end::answered;
         for (unsigned i = 0; i < 7; ++i) {
             const auto made = judge(i, status, middle, {}, end);
-            CHECK(made.verdict == delivery_verdict::again);
-            CHECK(is_about(made.again_at, planned[i]));
+            CHECK(made.outcome == delivery_outcome::retry);
+            CHECK(is_about(made.retry_at, planned[i]));
             CHECK(made.disable_if_failing_since == now - hours{120});
         }
         const auto last = judge(7, status, middle, {}, end);
-        CHECK(last.verdict == delivery_verdict::given_up);
+        CHECK(last.outcome == delivery_outcome::given_up);
         CHECK(last.disable_if_failing_since == now - hours{120});
     }
 }
 
 TEST_CASE("a wait is a fifth longer or shorter by chance") {
-    CHECK(is_about(judge(1, 500, least).again_at, minutes{4}));
-    CHECK(is_about(judge(1, 500, most).again_at, minutes{6}));
+    CHECK(is_about(judge(1, 500, least).retry_at, minutes{4}));
+    CHECK(is_about(judge(1, 500, most).retry_at, minutes{6}));
     for (std::uint32_t chance = 1; chance < 4'000'000'000U; chance += 199'999'999U) {
-        const instant at = judge(1, 500, chance).again_at;
+        const instant at = judge(1, 500, chance).retry_at;
         CHECK(at >= now + minutes{4});
         CHECK(at <= now + minutes{6});
     }
@@ -91,10 +91,10 @@ TEST_CASE("Retry-After is heeded between the planned wait and twice as long, and
           {"-1", minutes{4}, minutes{6}}}) {
         INFO(said);
         for (const unsigned status : {429U, 503U}) {
-            CHECK(is_about(judge(1, status, least, said).again_at, earliest));
-            CHECK(is_about(judge(1, status, most, said).again_at, latest));
-            CHECK(judge(1, status, middle, said).again_at >= now + earliest);
+            CHECK(is_about(judge(1, status, least, said).retry_at, earliest));
+            CHECK(is_about(judge(1, status, most, said).retry_at, latest));
+            CHECK(judge(1, status, middle, said).retry_at >= now + earliest);
         }
     }
-    CHECK(judge(7, 429, middle, "1").verdict == delivery_verdict::given_up);
+    CHECK(judge(7, 429, middle, "1").outcome == delivery_outcome::given_up);
 }

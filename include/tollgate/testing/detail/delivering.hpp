@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <source_location>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,22 +29,21 @@ namespace tollgate::inline v0::testing::detail {
     return {.account = account, .name = std::string{name}, .data = R"({"version": 7})", .at = noon};
 }
 
-/// Far more than a case needs, so that each names the one bound that it is about.
-[[nodiscard]] inline claim_terms sample_terms(instant now) {
-    return {.now = now,
-            .lease_until = now + seconds{30},
-            .deliveries_max = 1000,
-            .slow_deliveries_max = 1000,
-            .per_host_max = 1000,
-            .per_slow_host_max = 1000};
-}
+/// What a case leases. The defaults are far more than a case needs, so that each names the one bound that it is about.
+struct claim_terms {
+    instant now;
+    instant lease_until;
+    std::size_t deliveries_max = 1000;
+    std::size_t host_leases_max = 1000;
+};
+[[nodiscard]] inline claim_terms sample_terms(instant now) { return {.now = now, .lease_until = now + seconds{30}}; }
 
-/// A settlement of what was claimed, by an attempt that took 20 ms.
-[[nodiscard]] inline settlement settled(const due_delivery& sent, delivery_verdict verdict, instant at = noon) {
-    settlement made{.lease = sent.lease, .made = {.at = at, .duration = milliseconds{20}}, .verdict = verdict};
-    made.made.status = verdict == delivery_verdict::delivered ? 204 : verdict == delivery_verdict::gone ? 410 : 503;
-    made.made.answer = verdict == delivery_verdict::delivered ? "" : "not now";
-    made.again_at = at + seconds{60};
+/// The result of a leased delivery, by an attempt that took 20 ms.
+[[nodiscard]] inline attempt_result completed(const due_delivery& sent, delivery_outcome verdict, instant at = noon) {
+    attempt_result made{.lease = sent.lease, .made = {.at = at, .duration = milliseconds{20}}, .outcome = verdict};
+    made.made.status = verdict == delivery_outcome::delivered ? 204 : verdict == delivery_outcome::gone ? 410 : 503;
+    made.made.answer = verdict == delivery_outcome::delivered ? "" : "not now";
+    made.retry_at = at + seconds{60};
     return made;
 }
 
@@ -70,10 +70,36 @@ void report(Store& store, const account_ref& account, std::size_t count = 1, ins
         value_of(store.append_event(sample_event(account), sample_seed(++last), now), at);
 }
 
+/// The ids of due hooks, in their order.
+template <class Store>
+std::vector<hook_id> due_hook_ids(Store& store, instant now, std::size_t rows_max = 1000,
+                                  const std::source_location& at = std::source_location::current()) {
+    std::vector<hook_id> ids;
+    for (const due_hook& each : value_of(store.due_hooks(now, rows_max), at).hooks) ids.push_back(each.hook);
+    return ids;
+}
+template <class Store>
+std::vector<due_delivery> lease_of(Store& store, const lease_request& request, const claim_terms& terms,
+                                   const std::source_location& at = std::source_location::current()) {
+    return value_of(store.lease(std::span{&request, 1}, {terms.now, terms.lease_until}), at);
+}
+/// Leases what is due, hook by hook.
 template <class Store>
 std::vector<due_delivery> claim(Store& store, const claim_terms& terms,
                                 const std::source_location& at = std::source_location::current()) {
-    return value_of(store.claim_due(terms), at).deliveries;
+    std::vector<due_delivery> all;
+    for (bool found = true; found;) {
+        found = false;
+        for (const hook_id each : due_hook_ids(store, terms.now, 1000, at)) {
+            if (all.size() >= terms.deliveries_max) return all;
+            for (due_delivery& one : lease_of(
+                     store, {each, terms.deliveries_max - all.size(), terms.host_leases_max, terms.now}, terms, at)) {
+                all.push_back(std::move(one));
+                found = true;
+            }
+        }
+    }
+    return all;
 }
 /// All that is due.
 template <class Store>
@@ -94,33 +120,21 @@ void expect_none_due(Store& store, instant now, const std::source_location& at =
 }
 
 template <class Store>
-settle_result settle_one(Store& store, const settlement& ended, instant now = noon,
+completion complete_one(Store& store, const attempt_result& ended, instant now = noon,
                          const std::source_location& at = std::source_location::current()) {
-    const auto results = value_of(store.settle({&ended, 1}, now), at);
-    expect(results.size() == 1, "each settlement has a result", at);
+    const auto results = value_of(store.complete({&ended, 1}, now), at);
+    expect(results.size() == 1, "each result has a status", at);
     return results[0];
 }
 template <class Store>
-void expect_settled(Store& store, const settlement& ended, settle_result result, instant now = noon,
+void expect_completed(Store& store, const attempt_result& ended, completion result, instant now = noon,
                     const std::source_location& at = std::source_location::current()) {
-    const settle_result given = settle_one(store, ended, now, at);
+    const completion given = complete_one(store, ended, now, at);
     if (given == result) return;
-    fail(result == settle_result::done            ? "the settlement was in time, and disabled nothing"
-         : result == settle_result::hook_disabled ? "the settlement disabled the hook"
-                                                  : "the settlement was too late",
+    fail(result == completion::done            ? "the result was in time, and disabled nothing"
+         : result == completion::hook_disabled ? "the result disabled the hook"
+                                                  : "the result was too late",
          at);
-}
-
-/// Sends all that is due to a host as quickly, or slowly, as that, so that the host is known for it.
-template <class Store>
-void serve(Store& store, instant now, milliseconds duration,
-           const std::source_location& at = std::source_location::current()) {
-    std::vector<settlement> ended;
-    for (const due_delivery& each : claim_at(store, now, at)) {
-        ended.push_back(settled(each, delivery_verdict::delivered, now));
-        ended.back().made.duration = duration;
-    }
-    value_of(store.settle(ended, now), at);
 }
 
 /// The hook's deliveries, newest first.

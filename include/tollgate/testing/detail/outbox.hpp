@@ -23,7 +23,7 @@ namespace tollgate::inline v0::testing {
 template <class Given>
 void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const store_source<Given>>& source) {
     using namespace detail;
-    using enum delivery_verdict;
+    using enum delivery_outcome;
     const auto add = adder_of_cases(to, source);
 
     add("event: goes to each hook of its account and name, once", [](auto& store) {
@@ -119,53 +119,53 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         expect(again.lease.delivery == claimed[0].lease.delivery, "it is the same delivery");
         expect(again.lease != claimed[0].lease, "each claim has a number of its own");
         expect(again.message_id == claimed[0].message_id, "a delivery keeps its message's id");
-        expect(again.attempts_made == 0, "a lease that nobody settled is no attempt");
-        expect_settled(store, settled(claimed[0], delivered), settle_result::too_late);
+        expect(again.attempts_made == 0, "a lease that was not completed is no attempt");
+        expect_completed(store, completed(claimed[0], delivered), completion::too_late);
         expect_none_due(store, noon + seconds{39});
-        expect_settled(store, settled(again, delivered), settle_result::done);
+        expect_completed(store, completed(again, delivered), completion::done);
         expect_none_due(store, noon + seconds{86'400});
     });
 
-    add("lease: whoever comes late, but before anybody else, is in time", [](auto& store) {
+    add("lease: a result after its end, but before the next lease, is in time", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account);
         report(store, account);
         const auto claimed = claim_one(store, noon);
-        expect_settled(store, settled(claimed, delivered), settle_result::done, noon + seconds{86'400});
+        expect_completed(store, completed(claimed, delivered), completion::done, noon + seconds{86'400});
         expect_state(store, account, hook, delivery_state::delivered);
     });
 
-    add("lease: settled once", [](auto& store) {
+    add("lease: completed once", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account);
         report(store, account);
         const auto claimed = claim_one(store, noon);
-        auto unknown = settled(claimed, delivered);
+        auto unknown = completed(claimed, delivered);
         unknown.lease.delivery = delivery_id{claimed.lease.delivery.value() + 1};
-        expect_settled(store, unknown, settle_result::too_late);
-        auto never = settled(claimed, delivered);
+        expect_completed(store, unknown, completion::too_late);
+        auto never = completed(claimed, delivered);
         ++never.lease.number;
-        expect_settled(store, never, settle_result::too_late);
+        expect_completed(store, never, completion::too_late);
         expect_state(store, account, hook, delivery_state::waiting);
-        expect_settled(store, settled(claimed, delivered), settle_result::done);
-        for (const delivery_verdict late : {delivered, again, given_up, gone}) {
-            expect_settled(store, settled(claimed, late), settle_result::too_late);
+        expect_completed(store, completed(claimed, delivered), completion::done);
+        for (const delivery_outcome late : {delivered, retry, given_up, gone}) {
+            expect_completed(store, completed(claimed, late), completion::too_late);
             expect_state(store, account, hook, delivery_state::delivered);
         }
         expect(!listed_hook(store, account, hook).disabled, "who is too late disables nothing");
         expect_none_due(store, noon + seconds{86'400});
     });
 
-    add("settle: delivered and given up are the end, again is due when it says", [](auto& store) {
+    add("complete: delivered and given up are the end, a retry is due when it says", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account);
         report(store, account, 3);
         const auto claimed = claim_at(store, noon);
         expect(claimed.size() == 3, "three deliveries are due");
-        std::array ended{settled(claimed[0], delivered), settled(claimed[1], again), settled(claimed[2], given_up)};
-        ended[1].again_at = noon + seconds{5};
-        const auto results = value_of(store.settle(ended, noon + seconds{1}));
-        expect(results == std::vector(3, settle_result::done), "each was in time");
+        std::array ended{completed(claimed[0], delivered), completed(claimed[1], retry), completed(claimed[2], given_up)};
+        ended[1].retry_at = noon + seconds{5};
+        const auto results = value_of(store.complete(ended, noon + seconds{1}));
+        expect(results == std::vector(3, completion::done), "each was in time");
         for (const delivery& each : deliveries(store, account, hook)) {
             const bool waits = each.id == claimed[1].lease.delivery;
             expect(each.attempts_made == 1, "each was sent once");
@@ -181,68 +181,67 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         expect(once_more.lease.delivery == claimed[1].lease.delivery && once_more.attempts_made == 1,
                "the second attempt of the one that is to be sent again");
         expect(once_more.message_id == claimed[1].message_id, "a delivery keeps its message's id");
-        expect_settled(store, settled(once_more, again, noon + seconds{6}), settle_result::done);
+        expect_completed(store, completed(once_more, retry, noon + seconds{6}), completion::done);
         once_more = claim_one(store, noon + seconds{66});
         expect(once_more.attempts_made == 2, "attempts are counted");
-        expect_settled(store, settled(once_more, delivered), settle_result::done);
+        expect_completed(store, completed(once_more, delivered), completion::done);
         expect_none_due(store, noon + seconds{86'400});
     });
 
-    add("settle: unsent is due again when it says, and was nothing", [](auto& store) {
+    add("complete: what was not attempted is due again when it says, and nothing is recorded", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account);
         report(store, account, 2);
         auto terms = sample_terms(noon);
-        terms.per_slow_host_max = 1;
+        terms.host_leases_max = 1;
         terms.deliveries_max = 1;
         const auto claimed = claim(store, terms);
-        expect(claimed.size() == 1, "one of a host that nobody knows");
+        expect(claimed.size() == 1, "one of its host");
         expect(claim(store, terms).empty(), "and no second one");
-        auto back = settled(claimed[0], unsent);
-        back.made.duration = slow_attempt;
-        back.again_at = noon + seconds{5};
+        auto back = completed(claimed[0], not_attempted);
+        back.retry_at = noon + seconds{5};
         back.disable_if_failing_since = noon;
-        expect_settled(store, back, settle_result::done);
+        expect_completed(store, back, completion::done);
         expect(value_of(store.attempts_of(account, hook, 10, std::nullopt)).empty(), "it is not on record");
         expect(!listed_hook(store, account, hook).disabled, "nor a failure of the hook's");
-        expect_settled(store, back, settle_result::too_late);
+        expect_completed(store, back, completion::too_late);
 
         const auto other = claim(store, terms);
         expect(other.size() == 1 && other[0].lease.delivery != claimed[0].lease.delivery, "its host has room again");
-        expect_settled(store, settled(other[0], unsent, noon + seconds{600}), settle_result::done);
+        expect_completed(store, completed(other[0], not_attempted, noon + seconds{600}), completion::done);
         terms.now = noon + seconds{5} - milliseconds{1};
         expect(claim(store, terms).empty(), "nothing is due before its time");
         terms.now = noon + seconds{5};
         terms.deliveries_max = 2;
         const auto returned = claim(store, terms);
         expect(returned.size() == 1 && returned[0].lease.delivery == claimed[0].lease.delivery, "and then it is");
-        expect(returned[0].attempts_made == 0 && !returned[0].slow, "as if it had never been claimed");
+        expect(returned[0].attempts_made == 0, "as if it had never been claimed");
     });
 
-    add("settle: unsent of a hook that was disabled is held", [](auto& store) {
+    add("complete: what was not attempted is held if its hook was disabled", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account);
         report(store, account, 2);
         const auto claimed = claim_at(store, noon);
-        expect_settled(store, settled(claimed.at(0), gone), settle_result::hook_disabled);
-        expect_settled(store, settled(claimed.at(1), unsent), settle_result::done);
+        expect_completed(store, completed(claimed.at(0), gone), completion::hook_disabled);
+        expect_completed(store, completed(claimed.at(1), not_attempted), completion::done);
         expect_none_due(store, noon + seconds{86'400});
         expect(value_of(store.enable_hook(account, hook, noon)), "there is such a hook");
         expect(claim_one(store, noon).lease.delivery == claimed[1].lease.delivery, "and nothing of it is lost");
     });
 
-    add("settle: results are in order, whatever else is among them", [](auto& store) {
+    add("complete: results are in order, whatever else is among them", [](auto& store) {
         const auto account = sample_account();
         listen(store, account);
-        expect(value_of(store.settle({}, noon)).empty(), "of nothing nothing comes");
+        expect(value_of(store.complete({}, noon)).empty(), "of nothing nothing comes");
         report(store, account, 2);
         const auto claimed = claim_at(store, noon);
-        auto unknown = settled(claimed.at(0), delivered);
+        auto unknown = completed(claimed.at(0), delivered);
         unknown.lease.delivery = delivery_id{(std::numeric_limits<std::int64_t>::max)()};
-        const std::array ended{unknown, settled(claimed.at(1), delivered), settled(claimed.at(1), delivered),
-                               unknown, settled(claimed.at(0), gone),      settled(claimed.at(0), delivered)};
-        using enum settle_result;
-        expect(value_of(store.settle(ended, noon)) ==
+        const std::array ended{unknown, completed(claimed.at(1), delivered), completed(claimed.at(1), delivered),
+                               unknown, completed(claimed.at(0), gone),      completed(claimed.at(0), delivered)};
+        using enum completion;
+        expect(value_of(store.complete(ended, noon)) ==
                    std::vector{too_late, done, too_late, too_late, hook_disabled, too_late},
                "each has its own result, in its place");
     });
@@ -294,11 +293,11 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         std::vector<due_delivery> of_lost, of_kept;
         for (due_delivery& each : claim_at(store, noon)) (each.hook == lost ? of_lost : of_kept).push_back(each);
         expect(of_lost.size() == 3 && of_kept.size() == 3, "each hook has its deliveries");
-        expect_settled(store, settled(of_lost[0], delivered), settle_result::done);
-        expect_settled(store, settled(of_lost[1], again), settle_result::done);
-        expect_settled(store, settled(of_kept[0], again), settle_result::done);
+        expect_completed(store, completed(of_lost[0], delivered), completion::done);
+        expect_completed(store, completed(of_lost[1], retry), completion::done);
+        expect_completed(store, completed(of_kept[0], retry), completion::done);
         expect(value_of(store.delete_hook(account, lost)), "there was such a hook");
-        expect_settled(store, settled(of_lost[2], again), settle_result::too_late);
+        expect_completed(store, completed(of_lost[2], retry), completion::too_late);
         expect(deliveries(store, account, lost).empty(), "it has no deliveries");
         expect(value_of(store.attempts_of(account, lost, 100, std::nullopt)).empty(), "and no attempts");
         for (const due_delivery& each : of_lost)
@@ -338,7 +337,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
                     claimed[i].push_back(each);
                     ++count;
                     if (claimed[i].size() % 2 == 0)
-                        expect_settled(store, settled(each, delivered), settle_result::done);
+                        expect_completed(store, completed(each, delivered), completion::done);
                 }
                 std::this_thread::yield();  // or one thread has it all before the next begins
             }
@@ -360,14 +359,14 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
                 report(store, account);
                 if (i % 2 == 0) continue;
                 for (const due_delivery& each : claim_at(store, noon)) {
-                    expect_settled(store, settled(each, delivered), settle_result::done);
+                    expect_completed(store, completed(each, delivered), completion::done);
                     ++delivered_count;
                 }
             }
         });
         std::set<public_id> messages;
         for (const due_delivery& each : claim_at(store, noon)) {
-            expect_settled(store, settled(each, delivered), settle_result::done);
+            expect_completed(store, completed(each, delivered), completion::done);
             ++delivered_count;
         }
         for (const hook_id hook : {one, other})

@@ -14,7 +14,7 @@ namespace tollgate::inline v0::testing {
 template <class Given>
 void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const store_source<Given>>& source) {
     using namespace detail;
-    using enum delivery_verdict;
+    using enum delivery_outcome;
     const auto add = adder_of_cases(to, source);
 
     add("hook: failing since its first failure, until the first success", [](auto& store) {
@@ -30,19 +30,19 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
             expect(!listed_hook(store, account, other).failing_since, "the other hook is not failing");
         };
         expect_since(std::nullopt);
-        const auto settle = [&](std::size_t which, delivery_verdict verdict, int second) {
-            expect_settled(store, settled(due.at(which), verdict, noon + seconds{second}), settle_result::done,
+        const auto complete = [&](std::size_t which, delivery_outcome verdict, int second) {
+            expect_completed(store, completed(due.at(which), verdict, noon + seconds{second}), completion::done,
                            noon + seconds{second + 1});
         };
-        settle(0, delivered, 1);
+        complete(0, delivered, 1);
         expect_since(std::nullopt);
-        settle(1, again, 2);
+        complete(1, retry, 2);
         expect_since(noon + seconds{2});
-        settle(2, given_up, 3);
+        complete(2, given_up, 3);
         expect_since(noon + seconds{2});
-        settle(3, delivered, 4);
+        complete(3, delivered, 4);
         expect_since(std::nullopt);
-        settle(4, given_up, 5);
+        complete(4, given_up, 5);
         expect_since(noon + seconds{5});
     });
 
@@ -51,28 +51,28 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
         const auto hook = listen(store, account);
         report(store, account, 4);
         const auto due = claim_at(store, noon);
-        const auto settle = [&](std::size_t which, delivery_verdict verdict, settle_result result, instant bound) {
-            auto ended = settled(due.at(which), verdict, noon + seconds{static_cast<int>(which)});
+        const auto complete = [&](std::size_t which, delivery_outcome verdict, completion result, instant bound) {
+            auto ended = completed(due.at(which), verdict, noon + seconds{static_cast<int>(which)});
             ended.disable_if_failing_since = bound;
-            expect_settled(store, ended, result, noon + seconds{60});
+            expect_completed(store, ended, result, noon + seconds{60});
         };
-        settle(0, again, settle_result::done, noon - milliseconds{1});
-        settle(1, again, settle_result::done, noon - milliseconds{1});
+        complete(0, retry, completion::done, noon - milliseconds{1});
+        complete(1, retry, completion::done, noon - milliseconds{1});
         expect(!listed_hook(store, account, hook).disabled, "it has not been failing for that long");
-        settle(2, again, settle_result::hook_disabled, noon);
+        complete(2, retry, completion::hook_disabled, noon);
         const auto disabled = listed_hook(store, account, hook);
         expect(disabled.disabled == hook_disablement{noon + seconds{60}, disable_reason::failing},
                "since when, and why");
         expect(disabled.failing_since == noon, "and since when it has been failing");
-        settle(3, delivered, settle_result::done, noon + seconds{99});
+        complete(3, delivered, completion::done, noon + seconds{99});
         expect(listed_hook(store, account, hook).disabled == disabled.disabled, "a late success does not enable it");
         expect(!listed_hook(store, account, hook).failing_since, "but ends the failures");
 
         const auto healthy = listen(store, sample_account("sitesmaker", 43));
         report(store, sample_account("sitesmaker", 43));
-        auto ended = settled(claim_one(store, noon), delivered);
+        auto ended = completed(claim_one(store, noon), delivered);
         ended.disable_if_failing_since = noon + seconds{99};
-        expect_settled(store, ended, settle_result::done);
+        expect_completed(store, ended, completion::done);
         expect(!listed_hook(store, sample_account("sitesmaker", 43), healthy).disabled, "a success disables nothing");
     });
 
@@ -80,12 +80,12 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
         const auto account = sample_account();
         const auto hook = listen(store, account);
         constexpr seconds bound{100};
-        const auto fail = [&](int second, settle_result result = settle_result::done) {
+        const auto fail = [&](int second, completion result = completion::done) {
             report(store, account, 1, noon + seconds{second});
             for (const due_delivery& each : claim_at(store, noon + seconds{second})) {
-                auto ended = settled(each, given_up, noon + seconds{second});
+                auto ended = completed(each, given_up, noon + seconds{second});
                 ended.disable_if_failing_since = noon + seconds{second} - bound;
-                expect_settled(store, ended, result, noon + seconds{second});
+                expect_completed(store, ended, result, noon + seconds{second});
             }
         };
         const auto expect_since = [&](int second) {
@@ -100,7 +100,7 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
         expect_since(1200);  // the last one was 101 seconds before
         for (const int second : {1250, 1299}) fail(second);
         expect_since(1200);
-        fail(1300, settle_result::hook_disabled);
+        fail(1300, completion::hook_disabled);
         expect_since(1200);
     });
 
@@ -110,7 +110,7 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
         report(store, account);
         for (const due_delivery& each : claim_at(store, noon))
             if (each.hook == hook)
-                expect_settled(store, settled(each, gone), settle_result::hook_disabled, noon + seconds{1});
+                expect_completed(store, completed(each, gone), completion::hook_disabled, noon + seconds{1});
         expect_state(store, account, hook, delivery_state::given_up);
         expect(listed_hook(store, account, hook).disabled == hook_disablement{noon + seconds{1}, disable_reason::gone},
                "since when, and why");
@@ -127,9 +127,9 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
         auto terms = sample_terms(noon);
         terms.deliveries_max = 4;
         const auto sent = claim(store, terms);
-        expect_settled(store, settled(sent.at(0), again), settle_result::done);
-        expect_settled(store, settled(sent.at(1), gone), settle_result::hook_disabled);
-        expect_settled(store, settled(sent.at(2), again), settle_result::done);
+        expect_completed(store, completed(sent.at(0), retry), completion::done);
+        expect_completed(store, completed(sent.at(1), gone), completion::hook_disabled);
+        expect_completed(store, completed(sent.at(2), retry), completion::done);
         // The fourth was being sent by a worker that died; its lease is over now.
         expect_none_due(store, noon + seconds{86'400});
         std::size_t held = 0;
@@ -154,7 +154,7 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
         const auto due = claim_at(store, later);
         expect(due.size() == 4, "what was held is due at once");
         for (const due_delivery& each : due) expect(each.attempts_made == 0, "with its schedule from the start");
-        expect_settled(store, settled(sent[3], again), settle_result::too_late);
+        expect_completed(store, completed(sent[3], retry), completion::too_late);
         expect(value_of(store.append_event(sample_event(account), sample_seed(9), later)) == 1, "events come again");
     });
 
@@ -163,11 +163,11 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
         const auto hook = listen(store, account);
         report(store, account, 2);
         const auto sent = claim_at(store, noon);
-        expect_settled(store, settled(sent.at(0), again), settle_result::done);
+        expect_completed(store, completed(sent.at(0), retry), completion::done);
         expect(value_of(store.enable_hook(account, hook, noon)), "there is such a hook");
         expect_none_due(store, noon + seconds{29});
         expect(!listed_hook(store, account, hook).failing_since, "it is not failing any more");
-        expect_settled(store, settled(sent.at(1), delivered), settle_result::done);
+        expect_completed(store, completed(sent.at(1), delivered), completion::done);
         expect(claim_one(store, noon + seconds{60}).attempts_made == 1, "with its schedule as it was");
     });
 }

@@ -19,7 +19,7 @@ namespace tollgate::inline v0::testing {
 template <class Given>
 void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const store_source<Given>>& source) {
     using namespace detail;
-    using enum delivery_verdict;
+    using enum delivery_outcome;
     const auto add = adder_of_cases(to, source);
 
     add("history: a hook's deliveries, newest first, its own account's alone", [](auto& store) {
@@ -78,7 +78,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         const auto claimed = claim_at(store, noon);
         using enum attempt_end;
         std::vector<recorded_attempt> made;
-        std::vector<settlement> ended;
+        std::vector<attempt_result> ended;
         std::string bytes;
         for (int i = 0; i < 256; ++i) bytes += static_cast<char>(i);
         while (bytes.size() < limits::attempt_answer_bytes_max) bytes += bytes;
@@ -86,16 +86,16 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
              {answered, no_address, refused_address, no_connection, no_tls, timed_out, broken_off, bad_answer}) {
             const due_delivery& sent = claimed.at(made.size() % 2);
             const auto number = static_cast<unsigned>(made.size());
-            // Later ones say they are older: the order is that in which they were settled.
+            // Later ones say they are older: the order is that in which they were completed.
             attempt one{.at = noon - milliseconds{number}, .duration = milliseconds{number * 2000}, .end = end};
             one.status = end == answered ? 599 : 0;
             one.answer = bytes.substr(0, end == answered ? bytes.size() : number);
             made.push_back({sent.lease.delivery, sample_event(account).name, sent.message_id, one});
-            ended.push_back(settled(sent, again));  // all but two of them are too late
+            ended.push_back(completed(sent, retry));  // all but two of them are too late
             ended.back().made = one;
         }
-        value_of(store.settle(std::span{ended}.first(3), noon));
-        value_of(store.settle(std::span{ended}.subspan(3), noon));
+        value_of(store.complete(std::span{ended}.first(3), noon));
+        value_of(store.complete(std::span{ended}.subspan(3), noon));
 
         const auto listed = value_of(store.attempts_of(account, hook, 100, std::nullopt));
         expect(listed.size() == made.size(), "all are on record, those that were too late, too");
@@ -140,17 +140,17 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         const auto account = sample_account();
         const auto hook = listen(store, account);
         report(store, account);
-        const auto send = [&](std::size_t number, delivery_verdict verdict) {
-            auto ended = settled(claim_one(store, noon), verdict);
+        const auto send = [&](std::size_t number, delivery_outcome verdict) {
+            auto ended = completed(claim_one(store, noon), verdict);
             ended.made.duration = milliseconds{number};
-            ended.again_at = noon;
-            expect_settled(store, ended, settle_result::done);
+            ended.retry_at = noon;
+            expect_completed(store, ended, completion::done);
         };
         constexpr std::size_t kept = limits::attempts_per_delivery_max, made = kept + 20;
-        for (std::size_t i = 0; i < made - 1; ++i) send(i, again);
+        for (std::size_t i = 0; i < made - 1; ++i) send(i, retry);
         send(made - 1, delivered);
         value_of(store.resend(account, only_delivery(store, account, hook).id, noon));
-        send(made, again);
+        send(made, retry);
         const auto listed = value_of(store.attempts_of(account, hook, 10 * kept, std::nullopt));
         expect(listed.size() >= kept && listed.size() <= made + 1, "the last are kept");
         for (std::size_t i = 0; i < kept; ++i)
@@ -162,9 +162,9 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         const auto hook = listen(store, account);
         report(store, account, 4);
         const auto sent = claim_at(store, noon);
-        const std::array ended{settled(sent.at(0), delivered), settled(sent.at(1), again),
-                               settled(sent.at(2), given_up)};
-        value_of(store.settle(ended, noon));
+        const std::array ended{completed(sent.at(0), delivered), completed(sent.at(1), retry),
+                               completed(sent.at(2), given_up)};
+        value_of(store.complete(ended, noon));
         for (const due_delivery& each : sent)
             expect(value_of(store.resend(account, each.lease.delivery, noon + seconds{1})), "there is such a delivery");
         const auto due = claim_at(store, noon + seconds{1});
@@ -179,14 +179,14 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
             expect(before != sent.end() && before->message_id == each.message_id, "it is the same message");
             expect(each.attempts_made == 0, "with its schedule from the start");
             expect(before->lease != each.lease, "and a lease of its own");
-            expect_settled(store, settled(*before, delivered), settle_result::too_late);
+            expect_completed(store, completed(*before, delivered), completion::too_late);
         }
-        expect_settled(store, settled(sent[3], delivered), settle_result::done, noon + seconds{2});
+        expect_completed(store, completed(sent[3], delivered), completion::done, noon + seconds{2});
         expect(value_of(store.attempts_of(account, hook, 100, std::nullopt)).size() == 7, "what was on record stays on record");
         const auto once_more = claim_one(store, noon + seconds{2});
         expect(once_more.lease.delivery == sent[3].lease.delivery && once_more.attempts_made == 0,
                "what was being sent is sent once more, whatever came of it");
-        expect_settled(store, settled(once_more, delivered), settle_result::done, noon + seconds{2});
+        expect_completed(store, completed(once_more, delivered), completion::done, noon + seconds{2});
 
         expect(!value_of(store.resend(sample_account("sitesmaker", 43), sent[0].lease.delivery, noon)),
                "another account's");
@@ -199,7 +199,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         const instant over = sample_terms(noon + seconds{1}).lease_until;
         expect(value_of(store.resend(account, due[0].lease.delivery, over)), "there is such a delivery");
         expect(only_of(deliveries(store, account, hook), due[0].lease.delivery).next_attempt_at == over, "due at once");
-        expect_settled(store, settled(due[0], delivered), settle_result::too_late);
+        expect_completed(store, completed(due[0], delivered), completion::too_late);
     });
 
     add("resend: asked for while it is being sent, it follows the attempt, whatever its end", [](auto& store) {
@@ -210,9 +210,9 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         };
         report(store, account);
         int second = 0;
-        for (const delivery_verdict verdict : {delivered, again, given_up}) {
+        for (const delivery_outcome verdict : {delivered, retry, given_up}) {
             auto sent = claim_one(store, noon + seconds{second});
-            expect_settled(store, settled(sent, again, noon + seconds{second}), settle_result::done);
+            expect_completed(store, completed(sent, retry, noon + seconds{second}), completion::done);
             second += 60;
             sent = claim_one(store, noon + seconds{second});
             expect(sent.attempts_made == 1, "the second attempt");
@@ -221,14 +221,14 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
             expect(only_delivery(store, account, hook).attempts_made == 0, "its schedule begins anew");
             expect_none_due(store, noon + seconds{second + 2});
             second += 3;
-            expect_settled(store, settled(sent, verdict, noon), settle_result::done, noon + seconds{second});
+            expect_completed(store, completed(sent, verdict, noon), completion::done, noon + seconds{second});
             const auto listed = only_delivery(store, account, hook);
             expect(listed.state == delivery_state::waiting && listed.next_attempt_at == noon + seconds{second} &&
                        listed.attempts_made == 0,
                    "it is due at once");
         }
         auto sent = claim_one(store, noon + seconds{second});
-        expect_settled(store, settled(sent, delivered), settle_result::done, noon + seconds{second});
+        expect_completed(store, completed(sent, delivered), completion::done, noon + seconds{second});
         expect_none_due(store, noon + seconds{86'400});  // once more, not for ever
 
         // By a worker that died.
@@ -237,15 +237,15 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         ask(account, sent, noon + seconds{second + 1});
         sent = claim_one(store, noon + seconds{second + 30});
         expect(sent.attempts_made == 0, "a lease that is over is as if there had been none");
-        expect_settled(store, settled(sent, delivered), settle_result::done, noon + seconds{second + 30});
+        expect_completed(store, completed(sent, delivered), completion::done, noon + seconds{second + 30});
         expect_none_due(store, noon + seconds{86'400});
 
         // By the attempt that disables the hook, and by one that ends after it was disabled.
         report(store, dying, 2, noon + seconds{second});
         const auto both = claim_at(store, noon + seconds{second});
         for (const due_delivery& each : both) ask(dying, each, noon + seconds{second});
-        expect_settled(store, settled(both.at(0), gone), settle_result::hook_disabled, noon + seconds{second});
-        expect_settled(store, settled(both.at(1), delivered), settle_result::done, noon + seconds{second});
+        expect_completed(store, completed(both.at(0), gone), completion::hook_disabled, noon + seconds{second});
+        expect_completed(store, completed(both.at(1), delivered), completion::done, noon + seconds{second});
         for (const delivery& each : deliveries(store, dying, dying_hook))
             expect(each.state == delivery_state::held && !each.next_attempt_at, "held until somebody enables it");
         expect(value_of(store.enable_hook(dying, dying_hook, noon + seconds{second})), "there is such a hook");
@@ -259,12 +259,12 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         std::vector<due_delivery> sent;
         for (const due_delivery& each : claim_at(store, noon))
             if (each.hook == hook) sent.push_back(each);
-        const auto settle = [&](std::size_t which, delivery_verdict verdict, instant now) {
-            settle_one(store, settled(sent.at(which), verdict), now);
+        const auto complete = [&](std::size_t which, delivery_outcome verdict, instant now) {
+            complete_one(store, completed(sent.at(which), verdict), now);
         };
-        settle(0, delivered, noon + seconds{1});
-        settle(1, given_up, noon + seconds{2});
-        settle(2, delivered, noon + seconds{4});
+        complete(0, delivered, noon + seconds{1});
+        complete(1, given_up, noon + seconds{2});
+        complete(2, delivered, noon + seconds{4});
         const auto sweep = [&](int second, std::size_t rows_max) {
             return value_of(store.sweep_deliveries(noon + seconds{second}, rows_max));
         };
@@ -280,12 +280,12 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         for (const recorded_attempt& each : value_of(store.attempts_of(account, hook, 100, std::nullopt)))
             expect(each.delivery == sent[2].lease.delivery, "attempts go with their deliveries");
         expect(!value_of(store.resend(account, sent[0].lease.delivery, noon)), "there is no such delivery any more");
-        expect_settled(store, settled(sent[0], delivered), settle_result::too_late);
+        expect_completed(store, completed(sent[0], delivered), completion::too_late);
 
         // Held since the hook was disabled; sent again it has not ended at all.
         expect(value_of(store.resend(account, sent[2].lease.delivery, noon + seconds{4})), "there is such a delivery");
-        settle(3, gone, noon + seconds{6});
-        settle(4, again, noon + seconds{7});
+        complete(3, gone, noon + seconds{6});
+        complete(4, retry, noon + seconds{7});
         expect(sweep(6, 100) == 0, "nothing ended before that");
         expect(sweep(7, 100) == 2, "one was given up, one held");
         expect(sweep(8, 100) == 1, "one more was held");
@@ -308,8 +308,8 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
                 dead = listen_at(store, account, "https://dead.example/");
                 report(store, account, 3);
                 for (const due_delivery& each : claim_at(store, noon)) {
-                    if (each.hook == *dead) settle_one(store, settled(each, gone));
-                    else if (lent) expect_settled(store, settled(each, again), settle_result::done);
+                    if (each.hook == *dead) complete_one(store, completed(each, gone));
+                    else if (lent) expect_completed(store, completed(each, retry), completion::done);
                     else lent = each;
                 }
             }
@@ -324,7 +324,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
             expect_none_due(store, noon + seconds{29});
             const auto claimed = claim_one(store, noon + seconds{30});
             expect(claimed.lease.delivery == lent->lease.delivery, "a dead worker's delivery comes back");
-            expect_settled(store, settled(*lent, delivered), settle_result::too_late);
+            expect_completed(store, completed(*lent, delivered), completion::too_late);
             expect(claim_at(store, noon + seconds{60}).size() == 3, "and what waits is due at its time");
         });
 }

@@ -22,14 +22,14 @@ namespace tollgate::inline v0::webhooks {
 
 class hook_client;
 
-/// One attempt: looks up, connects, shakes hands, sends and reads, each within its time and all within the attempt's.
-/// Belongs to its client's strand. What is pending holds a reference; after the end all of that comes to nothing.
+/// One attempt: resolves, connects, makes the TLS handshake, sends and reads, each within its time-out and all within the
+/// attempt's. Belongs to its client's strand. Pending operations hold a reference; after the end they do nothing.
 class attempt_run : public std::enable_shared_from_this<attempt_run> {
 public:
-    TOLLGATE_DECL attempt_run(std::shared_ptr<hook_client> home, outgoing request);
+    TOLLGATE_DECL attempt_run(std::shared_ptr<hook_client> home, outgoing_request request);
 
-    /// `blank`, one incoming with the request's number, is filled in and handed to the client when all is over.
-    TOLLGATE_DECL void begin(incoming_list blank) noexcept;
+    /// `blank`, one ended_attempt with the request's number, is filled in and given to the client at the end.
+    TOLLGATE_DECL void begin(ended_attempts blank) noexcept;
     /// Ends it, as not tried if the request has not left.
     TOLLGATE_DECL void cut_off() noexcept;
 
@@ -68,7 +68,7 @@ private:
     TOLLGATE_DECL void end() noexcept;
 
     const std::shared_ptr<hook_client> home_;
-    outgoing request_;
+    outgoing_request request_;
     const std::string origin_;
     std::string message_;  // head and body
     const clock::time_point began_ = clock::now();
@@ -87,7 +87,7 @@ private:
     bool written_ = false;
     bool over_ = false;
     std::string last_fault_;
-    incoming_list result_;
+    ended_attempts result_;
     http::response_parser parser_;
     std::array<char, 4096> input_;
 };

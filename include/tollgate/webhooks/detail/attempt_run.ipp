@@ -23,7 +23,7 @@ inline bool is_shortage(const std::error_code& failed, const ip_address& to) noe
     return failed == std::errc::address_not_available && to.is_v4();
 }
 
-inline std::string message_head(const outgoing& request, const std::string& user_agent) {
+inline std::string message_head(const outgoing_request& request, const std::string& user_agent) {
     std::string made;
     constexpr std::size_t around_bytes = 128;
     made.reserve(around_bytes + request.target.path.size() + request.target.query.size() + request.fields.size() +
@@ -39,7 +39,7 @@ inline std::string message_head(const outgoing& request, const std::string& user
 
 }  // namespace detail
 
-TOLLGATE_DECL attempt_run::attempt_run(std::shared_ptr<hook_client> home, outgoing request)
+TOLLGATE_DECL attempt_run::attempt_run(std::shared_ptr<hook_client> home, outgoing_request request)
     : home_{std::move(home)},
       request_{std::move(request)},
       origin_{request_.target.origin()},
@@ -52,7 +52,7 @@ TOLLGATE_DECL attempt_run::attempt_run(std::shared_ptr<hook_client> home, outgoi
     request_.fields = {};
 }
 
-TOLLGATE_DECL void attempt_run::begin(incoming_list blank) noexcept {
+TOLLGATE_DECL void attempt_run::begin(ended_attempts blank) noexcept {
     result_ = std::move(blank);
     guarded([this] { start(); });
 }
@@ -238,7 +238,7 @@ TOLLGATE_DECL void attempt_run::on_lost(std::string why) {
 /// Once the head is here the receiver has answered, whatever becomes of the body: many write one without saying where
 /// it ends, and leave the connection open.
 TOLLGATE_DECL void attempt_run::end_as(attempt_end how, std::string why) noexcept {
-    incoming& made = result_.front();
+    ended_attempt& made = result_.front();
     made.end = parser_.head_complete() ? attempt_end::answered : how;
     made.why = std::move(why);
     if (parser_.head_complete()) {

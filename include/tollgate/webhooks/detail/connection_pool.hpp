@@ -14,7 +14,7 @@
 
 namespace tollgate::inline v0::webhooks {
 
-/// Connections that wait for the next request to their host, a bounded number. Belongs to the client's strand.
+/// Idle connections for the next request to their host, a bounded number. Belongs to the client's strand.
 class connection_pool {
 public:
     struct bounds {
@@ -28,14 +28,15 @@ public:
     connection_pool(const connection_pool&) = delete;
     connection_pool& operator=(const connection_pool&) = delete;
 
-    /// The one that was used last for this origin (`http::url::origin`) and is still good; null when there is none.
+    /// The one that was used last for this origin (`http::url::origin`) and is still usable; null when there is none.
     [[nodiscard]] TOLLGATE_DECL std::shared_ptr<hook_connection> take(const std::string& origin);
-    /// Keeps it, or closes it where there is no room. Of all, the one that was idle for longest makes room.
+    /// Keeps it, or closes it when its origin has enough. When the pool is full, the one that was idle the longest is closed.
+    /// When memory runs out, the pool is as before.
     TOLLGATE_DECL void put(const std::string& origin, std::shared_ptr<hook_connection> one);
     TOLLGATE_DECL void close();
 
     using clock = std::chrono::steady_clock;
-    /// Closes those whose time is over; when to come again, while there are some.
+    /// Closes those that were idle for too long; returns when to call it again, if any are left.
     TOLLGATE_DECL std::optional<clock::time_point> sweep();
 
 private:

@@ -30,8 +30,14 @@ TOLLGATE_DECL void connection_pool::put(const std::string& origin, std::shared_p
         all_.back().kept->close();
         drop(std::prev(all_.end()));
     }
-    all_.push_front({origin, std::move(one)});
-    by_origin_[origin].push_front(all_.begin());
+    // Everything that may throw comes first: an entry is in both tables or in neither.
+    entries added;
+    added.push_front({origin, std::move(one)});
+    std::list<entries::iterator> place;
+    place.push_front(added.begin());
+    auto& of_origin = by_origin_.try_emplace(origin).first->second;
+    of_origin.splice(of_origin.begin(), place);
+    all_.splice(all_.begin(), added);
 }
 
 TOLLGATE_DECL void connection_pool::drop(entries::iterator which) {

@@ -22,15 +22,15 @@ namespace tollgate::inline v0::webhooks {
 
 class attempt_run;
 
-/// Posts webhooks over HTTP/1.1, with or without TLS; many at the same time, each within its own time, none waiting for
-/// another. Connections are used again. Redirects are answers like any other, and no proxy is asked for: whoever could
-/// name one could lead requests inside.
+/// Posts webhooks over HTTP/1.1, with or without TLS; many at the same time, each with its own time-out, none waiting for
+/// another. Connections are reused. Redirects are responses like any other, and proxies from the environment are ignored:
+/// they could lead requests into private networks.
 ///
 /// All state belongs to a strand of the executor, so it does not matter how many threads run that. `send` and `abort`
 /// may be called from any thread.
 class hook_client : public std::enable_shared_from_this<hook_client> {
 public:
-    /// A problem when the certificate authorities or the user agent will not do.
+    /// An error when the certificate authorities or the user agent are not valid.
     [[nodiscard]] static TOLLGATE_DECL result<std::shared_ptr<hook_client>> make(const asio::any_io_executor& executor,
                                                                                   hook_client_settings settings,
                                                                                   std::shared_ptr<client_owner> owner);
@@ -39,18 +39,18 @@ public:
                               std::shared_ptr<client_owner> owner, std::shared_ptr<asio::ssl::context> tls);
     TOLLGATE_DECL ~hook_client();
 
-    /// Begins an attempt for each; `client_owner::on_ended` says what came of it. How many there are at the same time
-    /// is its caller's concern.
-    TOLLGATE_DECL void send(std::vector<outgoing> requests);
+    /// Begins an attempt for each; `client_owner::on_ended` gets the results. The caller bounds how many there are at the
+    /// same time.
+    TOLLGATE_DECL void send(std::vector<outgoing_request> requests);
 
-    /// Cuts off what is under way, which ends as not tried if its request has not left, and closes all connections.
+    /// Cuts off attempts in progress, which end as not tried if their request has not left, and closes all connections.
     TOLLGATE_DECL void abort();
 
 private:
     friend attempt_run;
 
-    TOLLGATE_DECL void begin(outgoing request, incoming_list blank) noexcept;
-    TOLLGATE_DECL void end(incoming_list what) noexcept;
+    TOLLGATE_DECL void begin(outgoing_request request, ended_attempts blank) noexcept;
+    TOLLGATE_DECL void end(ended_attempts what) noexcept;
     TOLLGATE_DECL void tell() noexcept;
     /// Keeps a connection for the next request to its host.
     TOLLGATE_DECL void keep(const std::string& origin, std::shared_ptr<hook_connection> one);
@@ -65,9 +65,9 @@ private:
     asio::basic_waitable_timer<connection_pool::clock, asio::wait_traits<connection_pool::clock>, client_executor>
         sweep_timer_;
     bool sweeping_ = false;
-    // Weak: what is pending holds a run, so that an executor that is destroyed takes it along.
+    // Weak: pending operations own the run, so that an executor that is destroyed destroys it, too.
     std::unordered_map<std::uint64_t, std::weak_ptr<attempt_run>> under_way_;
-    incoming_list ended_;  // that the owner will be told of, as many at once as came together
+    ended_attempts ended_;  // to report to the owner, as many at once as came together
     bool telling_ = false;
     bool aborted_ = false;
 };

@@ -34,21 +34,21 @@ TOLLGATE_DECL hook_client::hook_client(const asio::any_io_executor& executor, ho
 
 TOLLGATE_DECL hook_client::~hook_client() = default;
 
-TOLLGATE_DECL void hook_client::send(std::vector<outgoing> requests) {
-    incoming_list blanks(requests.size());
+TOLLGATE_DECL void hook_client::send(std::vector<outgoing_request> requests) {
+    ended_attempts blanks(requests.size());
     auto next = blanks.begin();
-    for (const outgoing& each : requests) (next++)->number = each.number;
+    for (const outgoing_request& each : requests) (next++)->number = each.number;
     asio::post(strand_,
                [self = shared_from_this(), requests = std::move(requests), blanks = std::move(blanks)]() mutable {
-                   for (outgoing& each : requests) {
-                       incoming_list blank;
+                   for (outgoing_request& each : requests) {
+                       ended_attempts blank;
                        blank.splice(blank.end(), blanks, blanks.begin());
                        self->begin(std::move(each), std::move(blank));
                    }
                });
 }
 
-TOLLGATE_DECL void hook_client::begin(outgoing request, incoming_list blank) noexcept {
+TOLLGATE_DECL void hook_client::begin(outgoing_request request, ended_attempts blank) noexcept {
     const std::uint64_t number = request.number;
     blank.front().tried = false;  // unless it comes to that
     if (aborted_) return end(std::move(blank));
@@ -74,7 +74,7 @@ TOLLGATE_DECL void hook_client::abort() {
     });
 }
 
-TOLLGATE_DECL void hook_client::end(incoming_list what) noexcept {
+TOLLGATE_DECL void hook_client::end(ended_attempts what) noexcept {
     under_way_.erase(what.front().number);
     ended_.splice(ended_.end(), what);
     if (telling_) return;
@@ -105,7 +105,7 @@ TOLLGATE_DECL void hook_client::sweep() {
 
 TOLLGATE_DECL void hook_client::tell() noexcept {
     telling_ = false;
-    incoming_list told;
+    ended_attempts told;
     told.swap(ended_);
     owner_->on_ended(std::move(told));
 }

@@ -19,17 +19,17 @@ inline milliseconds jittered(milliseconds wait, unsigned jitter_percent, std::ui
 
 }  // namespace detail
 
-TOLLGATE_DECL settlement judge_attempt(const retry_schedule& schedule, const due_delivery& sent, attempt_report report,
+TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const due_delivery& sent, attempt_report report,
                                        instant now, std::uint32_t chance) {
-    settlement made{.lease = sent.lease, .made = std::move(report.made)};
+    attempt_result made{.lease = sent.lease, .made = std::move(report.made)};
     const bool answered = made.made.end == attempt_end::answered;
     if (answered && made.made.status / 100 == 2) {
-        made.verdict = delivery_verdict::delivered;
+        made.outcome = delivery_outcome::delivered;
         return made;
     }
     constexpr unsigned gone = 410;
     if (answered && made.made.status == gone) {
-        made.verdict = delivery_verdict::gone;
+        made.outcome = delivery_outcome::gone;
         return made;
     }
     made.disable_if_failing_since = now - schedule.disable_after;
@@ -38,14 +38,14 @@ TOLLGATE_DECL settlement judge_attempt(const retry_schedule& schedule, const due
     const milliseconds planned = schedule.waits[sent.attempts_made];
     milliseconds wait = detail::jittered(planned, schedule.jitter_percent, chance);
     if (const auto asked = http::parse_retry_after(report.retry_after, now)) {
-        // Never earlier than asked for, and what was refused together does not come back together either.
+        // Never earlier than requested, and what was refused together is not retried together either.
         const milliseconds heeded = (std::clamp)(*asked, planned, 2 * planned);
         constexpr std::uint32_t middle = 0x8000'0000U;
         const milliseconds later = detail::jittered(planned, schedule.jitter_percent, chance / 2 + middle) - planned;
         wait = (std::min)(heeded + (std::max)(later, milliseconds{0}), 2 * planned);
     }
-    made.verdict = delivery_verdict::again;
-    made.again_at = now + wait;
+    made.outcome = delivery_outcome::retry;
+    made.retry_at = now + wait;
     return made;
 }
 

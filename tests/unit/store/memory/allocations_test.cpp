@@ -4,13 +4,12 @@
 #include <tollgate/testing/detail/expect.hpp>
 #include <tollgate/testing/detail/samples.hpp>
 
-#include <support/allocations.hpp>
+#include <support/failing_new.hpp>
 
 #include <catch2/catch.hpp>
 
 #include <cstdint>
-#include <cstdlib>
-#include <new>
+#include <vector>
 #include <optional>
 #include <string>
 
@@ -18,24 +17,6 @@
 
 using tollgate_test::allocations_left;
 using tollgate_test::allocations_made;
-
-// The whole program's, so that every allocation of a verb can be made to fail, each in its turn. Not inlined: where one of
-// a pair is and the other is not, GCC takes malloc and delete for a mismatch.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-    ++allocations_made;
-    if (allocations_left && (*allocations_left)-- <= 0) throw std::bad_alloc{};
-    if (void* made = std::malloc(size == 0 ? 1 : size)) return made;
-    throw std::bad_alloc{};
-}
-[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-    try {
-        return operator new(size);
-    } catch (...) {
-        return nullptr;
-    }
-}
-[[gnu::noinline]] void operator delete(void* block) noexcept { std::free(block); }
-[[gnu::noinline]] void operator delete(void* block, std::size_t) noexcept { std::free(block); }
 
 using namespace tollgate;
 using namespace tollgate::testing;
@@ -205,7 +186,7 @@ TEST_CASE("a memory store that runs out of memory in the middle of a session's v
 
 TEST_CASE("a memory store that runs out of memory in the middle of an outbox's verb has done nothing of it") {
     using namespace tollgate::testing::detail;
-    using enum delivery_verdict;
+    using enum delivery_outcome;
     memory_store store;
     const auto account = sample_account();
     const auto hook = listen(store, account), other = listen_at(store, account, "https://other.example/");
@@ -228,25 +209,25 @@ TEST_CASE("a memory store that runs out of memory in the middle of an outbox's v
                          [&] { CHECK(deliveries(store, unused, unused_hook).empty()); });
     value_of(store.delete_hook(unused, unused_hook));
 
-    auto terms = sample_terms(noon);
-    terms.deliveries_max = 6;
-    std::optional<result<claimed_deliveries>> claimed;
+    fail_each_allocation([&] { return store.due_hooks(noon, 10); }, [] {});
+    const std::vector<lease_request> requests{{hook, 5, 10, noon}, {other, 1, 10, noon}};
+    std::optional<result<std::vector<due_delivery>>> leased;
     fail_each_allocation([&] {
-                             claimed.emplace(store.claim_due(terms));
-                             return claimed->has_value() ? result<void>{} : result<void>{claimed->error()};
+                             leased.emplace(store.lease(requests, {noon, noon + seconds{30}}));
+                             return leased->has_value() ? result<void>{} : result<void>{leased->error()};
                          },
                          [&] {
                              for (const hook_id of : {hook, other})
                                  for (const delivery& each : deliveries(store, account, of))
                                      CHECK(each.next_attempt_at == noon);
                          });
-    const auto& sent = (*claimed)->deliveries;
+    const auto& sent = **leased;
     REQUIRE(sent.size() == 6);
 
-    std::vector<settlement> ended;
-    for (const due_delivery& each : sent) ended.push_back(settled(each, ended.empty() ? delivered : again));
-    for (settlement& each : ended) each.made.answer = std::string(100, 'a');
-    fail_each_allocation([&] { return store.settle(ended, noon); },
+    std::vector<attempt_result> ended;
+    for (const due_delivery& each : sent) ended.push_back(completed(each, ended.empty() ? delivered : retry));
+    for (attempt_result& each : ended) each.made.answer = std::string(100, 'a');
+    fail_each_allocation([&] { return store.complete(ended, noon); },
                          [&] {
                              for (const hook_id of : {hook, other}) {
                                  CHECK(value_of(store.attempts_of(account, of, 100)).empty());

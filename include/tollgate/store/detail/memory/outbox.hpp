@@ -15,21 +15,23 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace tollgate::inline v0::memory {
 
 /// The verbs of `outbox`, in memory. Locked by the store, with the hooks.
 ///
-/// Every delivery and every host has one node, made with it, that moves from set to set: so once it is there, nothing that
+/// Every delivery and every hook has one set node, made with it, that moves from set to set: once it exists, nothing that
 /// happens to it needs memory, and no verb is left half done.
 class outbox {
 public:
     outbox(std::size_t bytes_max, hooks& listening) : bytes_max_{bytes_max}, hooks_{listening} {}
 
     TOLLGATE_DECL result<std::size_t> append(const event& happened, const message_seed& seed, instant now);
-    TOLLGATE_DECL claimed_deliveries claim(const claim_terms& terms);
-    TOLLGATE_DECL std::vector<settle_result> settle(std::span<const settlement> ended, instant now);
+    [[nodiscard]] TOLLGATE_DECL due_hook_page list_due_hooks(instant now, std::size_t rows_max) const;
+    TOLLGATE_DECL std::vector<due_delivery> lease(std::span<const lease_request> requests, const lease_time& time);
+    TOLLGATE_DECL std::vector<completion> complete(std::span<const attempt_result> ended, instant now);
     [[nodiscard]] TOLLGATE_DECL std::vector<delivery> deliveries_of(const account_ref& account, hook_id of,
                                                                     std::size_t rows_max,
                                                                     std::optional<delivery_id> before) const;
@@ -40,8 +42,8 @@ public:
     TOLLGATE_DECL bool enable_hook(const account_ref& account, hook_id id, instant now) noexcept;
     TOLLGATE_DECL std::size_t sweep(instant ended_before, std::size_t rows_max) noexcept;
 
-    /// A hook was deleted, and nothing is sent to it any more. Its deliveries go bit by bit where they are many: now,
-    /// where a claim meets them, and with each sweep.
+    /// A hook was deleted, and nothing is sent to it any more. If it has many deliveries, some are removed now and the
+    /// rest in sweeps.
     TOLLGATE_DECL void forget(hook_id deleted) noexcept;
 
 private:
@@ -52,28 +54,24 @@ private:
     };
     using timed_deliveries = std::set<timed_delivery>;
 
-    struct host;
-    /// By when there may be something to claim; of those of one moment, who came first.
-    struct place_in_line {
-        instant ready_at;
-        std::uint64_t turn;
-        host* of;
-        friend auto operator<=>(const place_in_line&, const place_in_line&) noexcept = default;
-    };
-    using line = std::set<place_in_line>;
-
     struct host {
         std::string name;
-        timed_deliveries waiting;  // by when they are due
-        timed_deliveries leased;   // by when their lease is over
+        timed_deliveries leased;  // by when their lease ends
         std::size_t deliveries = 0;
         std::size_t unsent_bytes = 0;  // of those that have not ended
-        bool answered_once = false;
-        bool slow = false;
-        line* stands_in = nullptr;  // quick_line_, slow_line_ or idle_
-        place_in_line place{};
-        std::uint64_t served_in_claim = 0;
     };
+
+    /// Hooks by when they may have something due; those of one moment in the order in which they came.
+    struct place_in_queue {
+        instant ready_at;
+        std::uint64_t number;
+        hook_id of;
+        friend auto operator<=>(const place_in_queue& a, const place_in_queue& b) noexcept {
+            return std::pair{a.ready_at, a.number} <=> std::pair{b.ready_at, b.number};
+        }
+        friend bool operator==(const place_in_queue&, const place_in_queue&) noexcept = default;
+    };
+    using hook_queue = std::set<place_in_queue>;
 
     struct stored_event {
         event what;
@@ -87,7 +85,7 @@ private:
         std::shared_ptr<stored_event> of;
         public_id message_id;
         instant created_at;
-        timed_deliveries* kept_in;  // to->waiting, to->leased, ended_ or held_
+        timed_deliveries* kept_in;  // its hook's waiting, to->leased, ended_ or held_
         instant at;                 // as there
         delivery_state state = delivery_state::waiting;
         bool lease_open = false;    // claimed, and not settled, resent or claimed again since
@@ -102,15 +100,20 @@ private:
         std::int64_t delivery;
         attempt made;
     };
-    struct hook_history {
-        std::set<std::int64_t> deliveries;
-        std::map<std::int64_t, attempt_row> attempts;
-        bool deleted = false;  // the hook: this is in the list of those then, and stays until it is taken off
-        std::optional<hook_id> of{};
-        hook_history* next_deleted = nullptr;
+    struct hook_rows {
+        std::set<std::int64_t> deliveries{};
+        std::map<std::int64_t, attempt_row> attempts{};
+        timed_deliveries waiting{};  // by when they are due
+        host* to = nullptr;
+        hook_queue* queue = nullptr;  // ready_ or idle_
+        place_in_queue place;
+        bool deleted = false;  // the hook: in the list of deleted hooks until its last delivery is removed
+        hook_rows* next_deleted = nullptr;
     };
 
     TOLLGATE_DECL host& host_of(const std::string& target_url);
+    TOLLGATE_DECL hook_rows& rows_of(hook_id id);
+    TOLLGATE_DECL void forget_unless_used(hook_id id) noexcept;
     TOLLGATE_DECL void add(std::int64_t id, hook_id to, const std::shared_ptr<stored_event>& of, instant now);
     TOLLGATE_DECL void remove(std::int64_t id) noexcept;
     TOLLGATE_DECL std::size_t forget_deleted(std::size_t rows_max) noexcept;
@@ -122,22 +125,20 @@ private:
     TOLLGATE_DECL void forget_unless_used(host& which) noexcept;
     TOLLGATE_DECL void move(std::int64_t id, row& which, timed_deliveries& into, instant at) noexcept;
     TOLLGATE_DECL void hold(std::int64_t id, row& which, instant now) noexcept;
+    TOLLGATE_DECL void wait_until(std::int64_t id, row& which, instant at) noexcept;
     TOLLGATE_DECL void make_due(std::int64_t id, row& which, instant now) noexcept;
-    static TOLLGATE_DECL void fail(kept_hook& which, const settlement& by) noexcept;
+    static TOLLGATE_DECL void fail(kept_hook& which, const attempt_result& by) noexcept;
     TOLLGATE_DECL void disable(hook_id id, kept_hook& which, disable_reason why, instant now) noexcept;
 
-    TOLLGATE_DECL void stand(host& which, std::optional<instant> ready_at) noexcept;
-    TOLLGATE_DECL void stand_by_deliveries(host& which, instant now) noexcept;
-    /// Whether the claim may go on.
-    TOLLGATE_DECL bool claim_in(line& from, const claim_terms& terms, std::size_t deliveries_max,
-                                std::vector<due_delivery>& into, std::size_t& data_bytes);
-    TOLLGATE_DECL bool claim_of(host& which, const claim_terms& terms, std::size_t deliveries_max,
-                                std::vector<due_delivery>& into, std::size_t& data_bytes);
+    TOLLGATE_DECL void queue(hook_rows& of, std::optional<instant> ready_at) noexcept;
+    TOLLGATE_DECL void queue_no_later_than(hook_rows& of, instant ready_at) noexcept;
+    TOLLGATE_DECL void end_leases(host& which, instant now) noexcept;
+    TOLLGATE_DECL void lease_for(const lease_request& request, const lease_time& time, std::vector<due_delivery>& into);
     [[nodiscard]] TOLLGATE_DECL due_delivery describe(std::int64_t id, const row& which, const kept_hook& to,
                                                       instant now) const;
 
-    TOLLGATE_DECL void record(const settlement& ended);
-    TOLLGATE_DECL settle_result settle_one(const settlement& ended, instant now) noexcept;
+    TOLLGATE_DECL void record(const attempt_result& ended);
+    TOLLGATE_DECL completion complete_one(const attempt_result& ended, instant now) noexcept;
     TOLLGATE_DECL void forget_attempts_beyond(row& which, std::size_t attempts_max) noexcept;
     TOLLGATE_DECL void forget_attempt(row& which, std::size_t index) noexcept;
     TOLLGATE_DECL bool make_room(std::size_t bytes) noexcept;
@@ -147,13 +148,12 @@ private:
 
     std::size_t bytes_ = 0;  // about
     std::int64_t last_id_ = 0, last_attempt_ = 0;
-    std::uint64_t last_turn_ = 0, last_claim_ = 0;
-    std::size_t removed_in_claim_ = 0;
+    std::uint64_t last_place_ = 0;
     rows rows_;
-    std::unordered_map<hook_id, hook_history> histories_;
-    hook_history* deleted_ = nullptr;
+    std::unordered_map<hook_id, hook_rows> hook_rows_;
+    hook_rows* deleted_ = nullptr;
     std::unordered_map<std::string, std::unique_ptr<host>> hosts_;
-    line quick_line_, slow_line_, idle_;
+    hook_queue ready_, idle_;
     timed_deliveries ended_;  // delivered and given up, by when
     timed_deliveries held_;   // by since when
 };

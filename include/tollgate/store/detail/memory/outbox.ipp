@@ -1,7 +1,6 @@
 #pragma once
 
 #include <tollgate/base/limits.hpp>
-#include <tollgate/store/detail/delivery_host.hpp>
 #include <tollgate/store/detail/memory/outbox.hpp>
 #include <tollgate/store/detail/memory/undo.hpp>
 
@@ -21,7 +20,7 @@ inline constexpr std::size_t attempt_bytes = 192;
 // reports without end, leaves room for all others.
 inline constexpr std::size_t shares = 4;
 
-// Of a deleted hook's deliveries, in one step: a millisecond at the most, in which everybody waits.
+// Of a deleted hook's deliveries, in one step: at most a millisecond with the lock held.
 inline constexpr std::size_t removed_at_once_max = 1000;
 
 }  // namespace detail
@@ -83,39 +82,40 @@ TOLLGATE_DECL auto outbox::find(delivery_id id) noexcept -> row* {
 }
 
 TOLLGATE_DECL void outbox::add(std::int64_t id, hook_id to, const std::shared_ptr<stored_event>& of, instant now) {
-    host& where = host_of(hooks_.find(to)->made.target_url);
-    undo_unless_kept met{[&]() noexcept { forget_unless_used(where); }};
-    hook_history& history = histories_[to];
-    undo_unless_kept begun{[&]() noexcept {
-        if (history.deliveries.empty()) histories_.erase(to);
-    }};
-    const auto kept = rows_.emplace(id, row{.hook = to, .to = &where, .of = of, .message_id = message_id_of(of->seed, to),
-                          .created_at = now, .kept_in = &where.waiting, .at = now}).first;
+    hook_rows& its = rows_of(to);
+    undo_unless_kept known{[&]() noexcept { forget_unless_used(to); }};
+    const auto kept = rows_.emplace(id, row{.hook = to, .to = its.to, .of = of, .message_id = message_id_of(of->seed, to),
+                          .created_at = now, .kept_in = &its.waiting, .at = now}).first;
     undo_unless_kept there{[&]() noexcept { rows_.erase(id); }};
-    history.deliveries.insert(id);
-    undo_unless_kept listed{[&]() noexcept { history.deliveries.erase(id); }};
-    where.waiting.insert({now, id});
+    its.deliveries.insert(id);
+    undo_unless_kept listed{[&]() noexcept { its.deliveries.erase(id); }};
+    its.waiting.insert({now, id});
     there.keep();
     listed.keep();
-    begun.keep();
-    met.keep();
-    ++where.deliveries;
+    known.keep();
+    ++its.to->deliveries;
     ++of->deliveries;
     bytes_ += detail::delivery_bytes;
     charge(kept->second, true);
-    stand_by_deliveries(where, now);
+    queue_no_later_than(its, now);
 }
 
 TOLLGATE_DECL auto outbox::host_of(const std::string& target_url) -> host& {
     const std::string name = delivery_host(target_url);
     if (const auto found = hosts_.find(name); found != hosts_.end()) return *found->second;
-    host& made = *hosts_.emplace(name, std::make_unique<host>(host{.name = name, .waiting = {}, .leased = {}})).first->second;
-    undo_unless_kept known{[&]() noexcept { hosts_.erase(name); }};
-    made.place.of = &made;
-    made.place.turn = ++last_turn_;
+    return *hosts_.emplace(name, std::make_unique<host>(host{.name = name, .leased = {}})).first->second;
+}
+
+TOLLGATE_DECL auto outbox::rows_of(hook_id id) -> hook_rows& {
+    if (const auto found = hook_rows_.find(id); found != hook_rows_.end()) return found->second;
+    host& where = host_of(hooks_.find(id)->made.target_url);
+    undo_unless_kept host_known{[&]() noexcept { forget_unless_used(where); }};
+    hook_rows& made =
+        hook_rows_.emplace(id, hook_rows{.to = &where, .queue = &idle_, .place = {{}, ++last_place_, id}}).first->second;
+    undo_unless_kept known{[&]() noexcept { hook_rows_.erase(id); }};
     idle_.insert(made.place);
-    made.stands_in = &idle_;
     known.keep();
+    host_known.keep();
     return made;
 }
 
@@ -125,53 +125,57 @@ TOLLGATE_DECL void outbox::remove(std::int64_t id) noexcept {
     if (gone.kept_in != &ended_) charge(gone, false);
     gone.kept_in->erase({gone.at, id});
     forget_attempts_beyond(gone, 0);
-    const auto history = histories_.find(gone.hook);
-    history->second.deliveries.erase(id);
-    if (history->second.deliveries.empty() && !history->second.deleted) histories_.erase(history);
+    hook_rows& of = hook_rows_.find(gone.hook)->second;
+    of.deliveries.erase(id);
     bytes_ -= detail::delivery_bytes;
     if (--gone.of->deliveries == 0) bytes_ -= detail::event_bytes + gone.of->what.data.size();
     --gone.to->deliveries;
-    forget_unless_used(*gone.to);
+    const hook_id hook = gone.hook;
     rows_.erase(found);
+    if (!of.deleted) forget_unless_used(hook);
+}
+
+TOLLGATE_DECL void outbox::forget_unless_used(hook_id id) noexcept {
+    const auto found = hook_rows_.find(id);
+    hook_rows& of = found->second;
+    if (!of.deliveries.empty()) return;
+    of.queue->erase(of.place);
+    host& where = *of.to;
+    hook_rows_.erase(found);
+    forget_unless_used(where);
 }
 
 TOLLGATE_DECL void outbox::forget_unless_used(host& which) noexcept {
     if (which.deliveries != 0) return;
-    which.stands_in->erase(which.place);
     const auto named = hosts_.find(which.name);  // not by name: it dies with the host
     hosts_.erase(named);
 }
 
 TOLLGATE_DECL void outbox::forget(hook_id deleted) noexcept {
-    const auto found = histories_.find(deleted);
-    if (found == histories_.end()) return;
-    hook_history& history = found->second;
-    history.deleted = true;
-    history.of = deleted;
-    history.next_deleted = std::exchange(deleted_, &history);
-    host& where = *rows_.find(*history.deliveries.begin())->second.to;
-    const bool has_others = where.deliveries > history.deliveries.size();
-    // The leases first, which nobody else could have.
-    for (auto each = where.leased.begin(); each != where.leased.end() && where.deliveries > 1;) {
+    const auto found = hook_rows_.find(deleted);
+    if (found == hook_rows_.end()) return;
+    hook_rows& of = found->second;
+    of.deleted = true;
+    of.next_deleted = std::exchange(deleted_, &of);
+    queue(of, std::nullopt);
+    // The leases first, because they count for the host.
+    host& where = *of.to;
+    for (auto each = where.leased.begin(); each != where.leased.end();) {
         const std::int64_t id = (each++)->id;
         if (rows_.find(id)->second.hook == deleted) remove(id);
     }
     forget_deleted(detail::removed_at_once_max);
-    // Others of the host may have waited for one of its leases.
-    if (has_others && !where.waiting.empty() && where.waiting.begin()->at < where.place.ready_at)
-        stand(where, where.waiting.begin()->at);
 }
 
 /// How many; the hook that was deleted last comes first.
 TOLLGATE_DECL std::size_t outbox::forget_deleted(std::size_t rows_max) noexcept {
     std::size_t forgotten = 0;
     while (deleted_ != nullptr) {
-        hook_history& last = *deleted_;
+        hook_rows& last = *deleted_;
         for (; !last.deliveries.empty() && forgotten < rows_max; ++forgotten) remove(*last.deliveries.begin());
         if (!last.deliveries.empty()) break;
         deleted_ = last.next_deleted;
-        const auto named = histories_.find(*last.of);  // not by its own name: it dies with the history
-        histories_.erase(named);
+        forget_unless_used(hook_id{last.place.of});
     }
     return forgotten;
 }
@@ -191,125 +195,109 @@ TOLLGATE_DECL void outbox::hold(std::int64_t id, row& which, instant now) noexce
     move(id, which, held_, now);
 }
 
-TOLLGATE_DECL void outbox::make_due(std::int64_t id, row& which, instant now) noexcept {
+/// Due then, and not leased.
+TOLLGATE_DECL void outbox::wait_until(std::int64_t id, row& which, instant at) noexcept {
+    hook_rows& of = hook_rows_.find(which.hook)->second;
     which.state = delivery_state::waiting;
     which.lease_open = false;
+    move(id, which, of.waiting, at);
+    queue_no_later_than(of, at);
+}
+
+TOLLGATE_DECL void outbox::make_due(std::int64_t id, row& which, instant now) noexcept {
     which.resend_asked = false;
     which.attempts_made = 0;
-    move(id, which, which.to->waiting, now);
-    stand_by_deliveries(*which.to, now);
+    wait_until(id, which, now);
 }
 
-/// `which` goes to the end of the line that is right for it; where nothing changes, it keeps its place.
-TOLLGATE_DECL void outbox::stand(host& which, std::optional<instant> ready_at) noexcept {
-    auto node = which.stands_in->extract(which.place);
-    which.stands_in = !ready_at ? &idle_ : which.slow ? &slow_line_ : &quick_line_;
-    which.place.ready_at = ready_at.value_or(instant{});
-    which.place.turn = ++last_turn_;
-    node.value() = which.place;
-    which.stands_in->insert(std::move(node));
+/// Behind all others of that moment; none: out of the queue.
+TOLLGATE_DECL void outbox::queue(hook_rows& of, std::optional<instant> ready_at) noexcept {
+    auto node = of.queue->extract(of.place);
+    of.queue = ready_at ? &ready_ : &idle_;
+    of.place.ready_at = ready_at.value_or(instant{});
+    of.place.number = ++last_place_;
+    node.value() = of.place;
+    of.queue->insert(std::move(node));
 }
 
-/// After a delivery of the host came, or a lease of it ended.
-TOLLGATE_DECL void outbox::stand_by_deliveries(host& which, instant now) noexcept {
-    std::optional<instant> ready_at;
-    for (const timed_deliveries* each : {&which.waiting, &which.leased})
-        if (!each->empty() && (!ready_at || each->begin()->at < *ready_at)) ready_at = each->begin()->at;
-    const line* const right = !ready_at ? &idle_ : which.slow ? &slow_line_ : &quick_line_;
-    // Who has waited for a turn since earlier than now does not begin to wait again.
-    if (ready_at && *ready_at <= now) {
-        if (which.stands_in == right && which.place.ready_at <= now) return;
-        ready_at = now;
+TOLLGATE_DECL void outbox::queue_no_later_than(hook_rows& of, instant ready_at) noexcept {
+    if (of.deleted || (of.queue == &ready_ && of.place.ready_at <= ready_at)) return;
+    queue(of, ready_at);
+}
+
+TOLLGATE_DECL due_hook_page outbox::list_due_hooks(instant now, std::size_t rows_max) const {
+    due_hook_page page;
+    auto next = ready_.begin();
+    for (; next != ready_.end() && next->ready_at <= now && page.hooks.size() < rows_max; ++next) {
+        const new_hook& made = hooks_.find(next->of)->made;
+        page.hooks.push_back({next->of, made.account, made.target_url});
     }
-    stand(which, ready_at);
+    if (next != ready_.end()) page.next_at = next->ready_at;
+    return page;
 }
 
-TOLLGATE_DECL claimed_deliveries outbox::claim(const claim_terms& terms) {
-    claimed_deliveries claimed;
-    std::size_t data_bytes = 0;
-    ++last_claim_;
-    removed_in_claim_ = 0;
-    undo_unless_kept leased{[&]() noexcept {
-        for (const due_delivery& each : claimed.deliveries) {
+TOLLGATE_DECL std::vector<due_delivery> outbox::lease(std::span<const lease_request> requests, const lease_time& time) {
+    std::vector<due_delivery> leased;
+    undo_unless_kept given{[&]() noexcept {
+        for (const due_delivery& each : leased) {
             const std::int64_t id = each.lease.delivery.value();
-            row& which = rows_.find(id)->second;
-            which.lease_open = false;
-            move(id, which, which.to->waiting, terms.now);
-            stand_by_deliveries(*which.to, terms.now);
+            wait_until(id, rows_.find(id)->second, time.now);
         }
     }};
-    const std::size_t slow_max = (std::min)(terms.slow_deliveries_max, terms.deliveries_max);
-    if (claim_in(slow_line_, terms, slow_max, claimed.deliveries, data_bytes))
-        claim_in(quick_line_, terms, terms.deliveries_max, claimed.deliveries, data_bytes);
-    leased.keep();
-
-    if (!quick_line_.empty()) claimed.next_at = quick_line_.begin()->ready_at;
-    if (slow_max != 0 && !slow_line_.empty() && (!claimed.next_at || slow_line_.begin()->ready_at < *claimed.next_at))
-        claimed.next_at = slow_line_.begin()->ready_at;
-    return claimed;
+    for (const lease_request& each : requests) lease_for(each, time, leased);
+    given.keep();
+    return leased;
 }
 
-TOLLGATE_DECL bool outbox::claim_in(line& from, const claim_terms& terms, std::size_t deliveries_max,
-                                    std::vector<due_delivery>& into, std::size_t& data_bytes) {
-    while (into.size() < deliveries_max && !from.empty() && from.begin()->ready_at <= terms.now) {
-        host& next = *from.begin()->of;
-        if (next.served_in_claim == last_claim_) return true;  // behind it there are none but those that were served
-        next.served_in_claim = last_claim_;
-        if (!claim_of(next, terms, deliveries_max, into, data_bytes)) return false;
-    }
-    return true;
-}
-
-TOLLGATE_DECL bool outbox::claim_of(host& which, const claim_terms& terms, std::size_t deliveries_max,
-                                    std::vector<due_delivery>& into, std::size_t& data_bytes) {
-    const auto is_due = [&terms](const timed_deliveries& of) { return !of.empty() && of.begin()->at <= terms.now; };
-    while (is_due(which.leased)) {
+/// Those of the host that are over.
+TOLLGATE_DECL void outbox::end_leases(host& which, instant now) noexcept {
+    while (!which.leased.empty() && which.leased.begin()->at <= now) {
         const timed_delivery over = *which.leased.begin();
-        move(over.id, rows_.find(over.id)->second, which.waiting, over.at);
+        row& one = rows_.find(over.id)->second;
+        move(over.id, one, hook_rows_.find(one.hook)->second.waiting, over.at);
     }
+}
 
-    const bool quick = which.answered_once && !which.slow;
-    const std::size_t leases_max = (std::max)(quick ? terms.per_host_max : terms.per_slow_host_max, std::size_t{1});
-    const std::size_t claimed_before = into.size();
-    bool all_fits = true;
-    while (is_due(which.waiting) && into.size() < deliveries_max && which.leased.size() < leases_max) {
-        const std::int64_t id = which.waiting.begin()->id;
-        row& next = rows_.find(id)->second;
-        const kept_hook* const listens = hooks_.find(next.hook);
-        if (listens == nullptr) {
-            if (removed_in_claim_ == detail::removed_at_once_max) break;
-            ++removed_in_claim_;
-            const bool was_last = which.deliveries == 1;
-            remove(id);
-            if (was_last) return true;  // and its host is gone, too
+TOLLGATE_DECL void outbox::lease_for(const lease_request& request, const lease_time& time,
+                                     std::vector<due_delivery>& into) {
+    const auto known = hook_rows_.find(request.hook);
+    kept_hook* const to = hooks_.find(request.hook);
+    if (known == hook_rows_.end() || to == nullptr) return;
+    hook_rows& of = known->second;
+    host& where = *of.to;
+    end_leases(where, time.now);
+    const auto next_due = [&]() noexcept -> std::optional<std::int64_t> {
+        if (of.waiting.empty() || of.waiting.begin()->at > time.now) return std::nullopt;
+        return of.waiting.begin()->id;
+    };
+    std::size_t count = 0;
+    while (const auto id = next_due()) {
+        row& next = rows_.find(*id)->second;
+        if (to->disabled) {
+            hold(*id, next, time.now);
             continue;
         }
-        const kept_hook& to = *listens;
-        if (to.disabled) {
-            hold(id, next, terms.now);
-            continue;
-        }
-        const std::size_t bytes = next.of->what.data.size();
-        all_fits = into.empty() || bytes <= terms.data_bytes_max - (std::min)(data_bytes, terms.data_bytes_max);
-        if (!all_fits) break;
-        into.push_back(describe(id, next, to, terms.now));
-        data_bytes += bytes;
+        if (count == request.deliveries_max || where.leased.size() >= request.host_leases_max) break;
+        into.push_back(describe(*id, next, *to, time.now));
+        ++count;
         next.lease_open = true;
         next.resend_asked = false;
         ++next.lease_number;
-        move(id, next, which.leased, terms.lease_until);
+        move(*id, next, where.leased, time.until);
     }
-
-    if (!all_fits && into.size() == claimed_before) return false;  // it keeps its place
-    if (is_due(which.waiting)) {
-        stand(which, which.leased.size() < leases_max ? terms.now : which.leased.begin()->at);
+    std::optional<instant> ready_at;
+    if (next_due()) {
+        ready_at = where.leased.size() >= request.host_leases_max ? (std::max)(request.full_host_retry_at, time.now)
+                                                                  : time.now;
     } else {
-        std::optional<instant> ready_at;
-        for (const timed_deliveries* each : {&which.waiting, &which.leased})
-            if (!each->empty() && (!ready_at || each->begin()->at < *ready_at)) ready_at = each->begin()->at;
-        stand(which, ready_at);
+        if (!of.waiting.empty()) ready_at = of.waiting.begin()->at;
+        for (const timed_delivery& each : where.leased)  // few: a host's bound
+            if (rows_.find(each.id)->second.hook == request.hook) {
+                if (!ready_at || each.at < *ready_at) ready_at = each.at;
+                break;
+            }
     }
-    return all_fits;
+    queue(of, ready_at);
 }
 
 TOLLGATE_DECL due_delivery outbox::describe(std::int64_t id, const row& which, const kept_hook& to, instant now) const {
@@ -318,7 +306,6 @@ TOLLGATE_DECL due_delivery outbox::describe(std::int64_t id, const row& which, c
         if (now < each.valid_until) previous_secrets.push_back(each.secret);
     return {.lease = {delivery_id{id}, which.lease_number + 1},
             .hook = which.hook,
-            .slow = which.to->slow,
             .what = std::shared_ptr<const event>{which.of, &which.of->what},
             .message_id = which.message_id,
             .type = to.made.type,
@@ -328,86 +315,82 @@ TOLLGATE_DECL due_delivery outbox::describe(std::int64_t id, const row& which, c
             .attempts_made = which.attempts_made};
 }
 
-/// First all that may run out of memory, then all that may not.
-TOLLGATE_DECL std::vector<settle_result> outbox::settle(std::span<const settlement> ended, instant now) {
-    std::vector<settle_result> results;
+/// First everything that may run out of memory, then everything that may not.
+TOLLGATE_DECL std::vector<completion> outbox::complete(std::span<const attempt_result> ended, instant now) {
+    std::vector<completion> results;
     results.reserve(ended.size());
     std::size_t recorded = 0;
     undo_unless_kept on_record{[&]() noexcept {
-        for (const settlement& each : ended.first(recorded))
+        for (const attempt_result& each : ended.first(recorded))
             if (row* const which = find(each.lease.delivery);
-                which != nullptr && each.verdict != delivery_verdict::unsent)
+                which != nullptr && each.outcome != delivery_outcome::not_attempted)
                 forget_attempt(*which, which->attempts.size() - 1);
     }};
-    for (const settlement& each : ended) {
+    for (const attempt_result& each : ended) {
         record(each);
         ++recorded;
     }
     on_record.keep();
-    for (const settlement& each : ended) results.push_back(settle_one(each, now));
+    for (const attempt_result& each : ended) results.push_back(complete_one(each, now));
     return results;
 }
 
-TOLLGATE_DECL void outbox::record(const settlement& ended) {
-    if (ended.verdict == delivery_verdict::unsent) return;
+TOLLGATE_DECL void outbox::record(const attempt_result& ended) {
+    if (ended.outcome == delivery_outcome::not_attempted) return;
     const std::size_t bytes = detail::attempt_bytes + ended.made.answer.size();
     const bool fits = make_room(bytes);  // before the row is looked for, which may go now
     const std::int64_t id = ended.lease.delivery.value();
     row* const found = find(ended.lease.delivery);
     if (found == nullptr) return;
     row& which = *found;
-    auto& attempts = histories_.find(which.hook)->second.attempts;
+    auto& attempts = hook_rows_.find(which.hook)->second.attempts;
     attempt kept = ended.made;
-    if (!fits) kept.answer.clear();  // that there was an attempt matters more than what was said
+    if (!fits) kept.answer.clear();  // the attempt matters more than its response
     which.attempts.reserve(which.attempts.size() + 1);
     attempts.emplace(++last_attempt_, attempt_row{id, std::move(kept)});
     which.attempts.push_back(last_attempt_);
     bytes_ += detail::attempt_bytes + (fits ? ended.made.answer.size() : 0);
 }
 
-TOLLGATE_DECL settle_result outbox::settle_one(const settlement& ended, instant now) noexcept {
+TOLLGATE_DECL completion outbox::complete_one(const attempt_result& ended, instant now) noexcept {
     const std::int64_t id = ended.lease.delivery.value();
     row* const found = find(ended.lease.delivery);
-    if (found == nullptr) return settle_result::too_late;
+    if (found == nullptr) return completion::too_late;
     row& which = *found;
     forget_attempts_beyond(which, limits::attempts_per_delivery_max);
-    if (!which.lease_open || which.lease_number != ended.lease.number) return settle_result::too_late;
+    if (!which.lease_open || which.lease_number != ended.lease.number) return completion::too_late;
 
     kept_hook& to = *hooks_.find(which.hook);
     const bool was_disabled = to.disabled.has_value();
     which.lease_open = false;
-    if (ended.verdict == delivery_verdict::unsent) {
+    if (ended.outcome == delivery_outcome::not_attempted) {
         if (was_disabled) hold(id, which, now);
-        else move(id, which, which.to->waiting, ended.again_at);
-        stand_by_deliveries(*which.to, now);
-        return settle_result::done;
+        else wait_until(id, which, ended.retry_at);
+        return completion::done;
     }
     ++which.attempts_made;
-    which.to->answered_once = true;
-    which.to->slow = ended.made.duration >= slow_attempt;
-    if (ended.verdict == delivery_verdict::delivered) to.failing_since.reset();
+    if (ended.outcome == delivery_outcome::delivered) to.failing_since.reset();
     else fail(to, ended);
 
     const bool resent = std::exchange(which.resend_asked, false);
     if (resent) which.attempts_made = 0;
-    if ((resent || ended.verdict == delivery_verdict::again) && !was_disabled) {
-        move(id, which, which.to->waiting, resent ? now : ended.again_at);
-    } else if (resent || ended.verdict == delivery_verdict::again) {
+    if ((resent || ended.outcome == delivery_outcome::retry) && !was_disabled) {
+        wait_until(id, which, resent ? now : ended.retry_at);
+    } else if (resent || ended.outcome == delivery_outcome::retry) {
         hold(id, which, now);
     } else {
-        which.state = ended.verdict == delivery_verdict::delivered ? delivery_state::delivered : delivery_state::given_up;
+        which.state = ended.outcome == delivery_outcome::delivered ? delivery_state::delivered : delivery_state::given_up;
         move(id, which, ended_, now);
     }
 
-    if (!was_disabled && ended.verdict == delivery_verdict::gone) disable(which.hook, to, disable_reason::gone, now);
+    if (!was_disabled && ended.outcome == delivery_outcome::gone) disable(which.hook, to, disable_reason::gone, now);
     if (!to.disabled && to.failing_since && ended.disable_if_failing_since &&
         *to.failing_since <= *ended.disable_if_failing_since)
         disable(which.hook, to, disable_reason::failing, now);
-    stand_by_deliveries(*which.to, now);
-    return to.disabled && !was_disabled ? settle_result::hook_disabled : settle_result::done;
+    return to.disabled && !was_disabled ? completion::hook_disabled : completion::done;
 }
 
-TOLLGATE_DECL void outbox::fail(kept_hook& which, const settlement& by) noexcept {
+TOLLGATE_DECL void outbox::fail(kept_hook& which, const attempt_result& by) noexcept {
     const auto& bound = by.disable_if_failing_since;
     if (!which.failing_since || (bound && which.last_failure_at < *bound)) {
         which.failing_since = which.last_failure_at = by.made.at;
@@ -418,8 +401,11 @@ TOLLGATE_DECL void outbox::fail(kept_hook& which, const settlement& by) noexcept
 
 TOLLGATE_DECL void outbox::disable(hook_id id, kept_hook& which, disable_reason why, instant now) noexcept {
     which.disabled = hook_disablement{now, why};
-    for (const std::int64_t each : histories_.find(id)->second.deliveries)
-        if (row& one = rows_.find(each)->second; one.kept_in == &one.to->waiting) hold(each, one, now);
+    hook_rows& of = hook_rows_.find(id)->second;
+    while (!of.waiting.empty()) {
+        const std::int64_t next = of.waiting.begin()->id;
+        hold(next, rows_.find(next)->second, now);
+    }
 }
 
 /// The oldest go.
@@ -428,7 +414,7 @@ TOLLGATE_DECL void outbox::forget_attempts_beyond(row& which, std::size_t attemp
 }
 
 TOLLGATE_DECL void outbox::forget_attempt(row& which, std::size_t index) noexcept {
-    auto& attempts = histories_.find(which.hook)->second.attempts;
+    auto& attempts = hook_rows_.find(which.hook)->second.attempts;
     const auto place = which.attempts.begin() + static_cast<std::ptrdiff_t>(index);
     const auto found = attempts.find(*place);
     bytes_ -= detail::attempt_bytes + found->second.made.answer.size();

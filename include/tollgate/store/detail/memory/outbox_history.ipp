@@ -12,8 +12,8 @@ TOLLGATE_DECL std::vector<delivery> outbox::deliveries_of(const account_ref& acc
                                                           std::size_t rows_max,
                                                           std::optional<delivery_id> before) const {
     std::vector<delivery> found;
-    const auto history = histories_.find(of);
-    if (history == histories_.end() || hooks_.find(account, of) == nullptr) return found;
+    const auto history = hook_rows_.find(of);
+    if (history == hook_rows_.end() || hooks_.find(account, of) == nullptr) return found;
     const auto& ids = history->second.deliveries;
     found.reserve((std::min)(rows_max, ids.size()));
     const auto end = before ? ids.lower_bound(before->value()) : ids.end();
@@ -36,8 +36,8 @@ TOLLGATE_DECL std::vector<recorded_attempt> outbox::attempts_of(const account_re
                                                                 std::size_t rows_max,
                                                                 std::optional<delivery_id> made_for) const {
     std::vector<recorded_attempt> found;
-    const auto history = histories_.find(of);
-    if (history == histories_.end() || hooks_.find(account, of) == nullptr) return found;
+    const auto history = hook_rows_.find(of);
+    if (history == hook_rows_.end() || hooks_.find(account, of) == nullptr) return found;
     const auto& attempts = history->second.attempts;
     const auto add = [&](const attempt_row& listed) {
         const row& one = rows_.find(listed.delivery)->second;
@@ -80,8 +80,8 @@ TOLLGATE_DECL bool outbox::enable_hook(const account_ref& account, hook_id id, i
     const bool was_disabled = which->disabled.has_value();
     which->disabled.reset();
     which->failing_since.reset();
-    const auto history = histories_.find(id);
-    if (history == histories_.end()) return true;
+    const auto history = hook_rows_.find(id);
+    if (history == hook_rows_.end()) return true;
     for (const std::int64_t each : history->second.deliveries) {
         row& one = rows_.find(each)->second;
         // Held, too, though nobody has claimed since: what was being sent by a worker that died.

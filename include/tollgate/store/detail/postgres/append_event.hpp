@@ -10,9 +10,9 @@
 
 namespace tollgate::inline v0::postgres {
 
-/// What listeners hear of: deliveries that are due now.
-inline constexpr sql ring_at_other_nodes{
-    "SELECT pg_notify('tollgate_deliveries', '') WHERE EXISTS (SELECT FROM tollgate_bells)"};
+/// Tells other nodes that deliveries are due now.
+inline constexpr sql notify_other_nodes{
+    "SELECT pg_notify('tollgate_deliveries', '') WHERE EXISTS (SELECT FROM tollgate_due_notices)"};
 
 /// What `append_event` of `event_sink` does, as one statement, and how many deliveries it answers there were.
 TOLLGATE_DECL void append_event(batch& to, const event& happened, const message_seed& seed, instant now);

@@ -14,8 +14,8 @@ TOLLGATE_DECL void append_event(batch& to, const event& happened, const message_
         "made AS (INSERT INTO tollgate_events (service, account_id, name, data, happened_at, seed) "
         "SELECT $1, $2, $3, $4, $5, $6 WHERE EXISTS (SELECT FROM listening) RETURNING id), "
         "sent AS (INSERT INTO tollgate_deliveries (event_id, hook_id, host_id, created_at, at) "
-        "SELECT made.id, listening.id, host_id, $7, $7 FROM made, listening ORDER BY listening.id RETURNING host_id), "
-        "rung AS (INSERT INTO tollgate_bells (host_id, due_at) SELECT DISTINCT host_id, $7 FROM sent) "
+        "SELECT made.id, listening.id, host_id, $7, $7 FROM made, listening ORDER BY listening.id RETURNING hook_id), "
+        "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $7 FROM sent) "
         "SELECT count(*) FROM sent",
         happened.account.service, happened.account.account, happened.name, happened.data, happened.at, seed, now);
 }

@@ -26,8 +26,8 @@ TOLLGATE_DECL result<std::size_t> work_on_backlog(pool& on, std::size_t removed_
         "lease_is_open = false WHERE id = ANY (ARRAY(SELECT deliveries.id FROM tollgate_deliveries AS deliveries "
         "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
         "WHERE hook_id = current_setting('tollgate.backlog_of')::bigint AND disabled_at IS NULL AND state = 3 "
-        "LIMIT $2)) RETURNING host_id) "
-        "INSERT INTO tollgate_bells (host_id, due_at) SELECT DISTINCT host_id, $1 FROM due",
+        "LIMIT $2)) RETURNING hook_id) "
+        "INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $1 FROM due",
         now, backlog_rows_max);
     asked.add(
         "UPDATE tollgate_hooks AS hooks SET has_backlog = CASE WHEN disabled_at IS NULL "

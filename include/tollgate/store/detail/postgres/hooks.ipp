@@ -1,7 +1,6 @@
 #pragma once
 
 #include <tollgate/base/limits.hpp>
-#include <tollgate/store/detail/delivery_host.hpp>
 #include <tollgate/store/detail/postgres/delivery_columns.hpp>
 #include <tollgate/store/detail/postgres/hooks.hpp>
 #include <tollgate/store/detail/postgres/locks.hpp>
@@ -33,7 +32,7 @@ TOLLGATE_DECL result<hook_id> hooks::create(const new_hook& made, std::size_t ho
     asked.add(
         "INSERT INTO tollgate_hosts AS hosts (name) SELECT $1 WHERE $5 > (SELECT count(*) FROM tollgate_hooks "
         "WHERE service = $2 AND account_id = $3 AND event = $4) "
-        "ON CONFLICT (name) DO UPDATE SET has_answered = hosts.has_answered",
+        "ON CONFLICT (name) DO UPDATE SET name = excluded.name",
         host, made.account.service, made.account.account, made.event, hooks_per_event_max);
     asked.add(
         "INSERT INTO tollgate_hooks "
@@ -116,7 +115,7 @@ TOLLGATE_DECL result<bool> hooks::remove(const account_ref& account, hook_id id)
         id, account.service, account.account);
     // From now on it is nobody's.
     asked.add(
-        "UPDATE tollgate_hooks SET account_id = 0, secret = '', has_backlog = true "
+        "UPDATE tollgate_hooks SET account_id = 0, secret = '', has_backlog = true, ready_at = NULL "
         "WHERE id = $1 AND service = $2 AND account_id = $3",
         id, account.service, account.account);
     asked.add(
@@ -130,10 +129,9 @@ TOLLGATE_DECL result<bool> hooks::remove(const account_ref& account, hook_id id)
         "AND is_leased AND hooks.id = $1 AND account_id = 0",
         id);
     asked.add(
-        "UPDATE tollgate_hosts AS hosts SET ready_at = ("
-        "SELECT min(at) FROM tollgate_deliveries WHERE host_id = hosts.id AND state = 0) "
-        "FROM tollgate_hooks AS hooks WHERE hosts.id = host_id AND hooks.id = $1 AND account_id = 0",
-        id);
+        "DELETE FROM tollgate_due_notices WHERE id = ANY (ARRAY(SELECT notices.id FROM tollgate_due_notices AS notices "
+        "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE hook_id = $1 AND account_id = 0 LIMIT $2))",
+        id, backlog_rows_max);
     asked.add(
         "WITH gone AS (DELETE FROM tollgate_hooks WHERE id = $1 AND account_id = 0 "
         "AND NOT EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = $1) RETURNING host_id), "

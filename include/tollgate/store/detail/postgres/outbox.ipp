@@ -16,7 +16,7 @@ namespace tollgate::inline v0::postgres {
 TOLLGATE_DECL result<std::size_t> outbox::append(const event& happened, const message_seed& seed, instant now) {
     auto asked = connections_.make_batch();
     append_event(asked, happened, seed, now);
-    asked.add_afterthought(ring_at_other_nodes);
+    asked.add_afterthought(notify_other_nodes);
     auto answered = connections_.run(asked);
     if (!answered) return std::move(answered).error();
     return appended_count(answered->front());
@@ -102,14 +102,14 @@ TOLLGATE_DECL result<bool> outbox::resend(const account_ref& account, delivery_i
         "WHERE deliveries.id = $1 AND service = $2 AND account_id = $3), "
         "changed AS (UPDATE tollgate_deliveries AS deliveries SET state = 0, at = $4, is_leased = false, "
         "lease_is_open = false, attempts_made = 0, resend_asked = false FROM found "
-        "WHERE deliveries.id = found.id AND NOT is_disabled AND NOT is_being_sent RETURNING host_id), "
-        // Whoever settles it finds that it is to be sent once more.
+        "WHERE deliveries.id = found.id AND NOT is_disabled AND NOT is_being_sent RETURNING hook_id), "
+        // `complete` finds that it is to be sent once more.
         "noted AS (UPDATE tollgate_deliveries AS deliveries SET attempts_made = 0, resend_asked = true FROM found "
         "WHERE deliveries.id = found.id AND NOT is_disabled AND is_being_sent), "
-        "rung AS (INSERT INTO tollgate_bells (host_id, due_at) SELECT host_id, $4 FROM changed) "
+        "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $4 FROM changed) "
         "SELECT is_disabled FROM found",
         id, account.service, account.account, now);
-    asked.add_afterthought(ring_at_other_nodes);
+    asked.add_afterthought(notify_other_nodes);
     auto answered = connections_.run(asked);
     if (!answered) return std::move(answered).error();
     const auto row = answered->back().next<bool>();
@@ -131,15 +131,15 @@ TOLLGATE_DECL result<bool> outbox::enable_hook(const account_ref& account, hook_
         "enabled AS (UPDATE tollgate_hooks AS hooks SET disabled_at = NULL, disable_reason = NULL, failing_since = "
         "NULL "
         "FROM before WHERE hooks.id = before.id), "
-        // Held, too, though nobody has claimed since: what was being sent by a worker that died.
+        // Those whose lease has ended are held, too, though no claim has said so yet.
         "held AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
         "WHERE state = 3 LIMIT $5), "
         "abandoned AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
         "WHERE was_disabled AND state = 0 AND is_leased AND at <= $4), "
         "due AS (UPDATE tollgate_deliveries SET state = 0, at = $4, is_leased = false, "
         "lease_is_open = false, attempts_made = 0, resend_asked = false "
-        "WHERE id = ANY (ARRAY(SELECT id FROM held UNION ALL SELECT id FROM abandoned)) RETURNING host_id), "
-        "rung AS (INSERT INTO tollgate_bells (host_id, due_at) SELECT DISTINCT host_id, $4 FROM due) "
+        "WHERE id = ANY (ARRAY(SELECT id FROM held UNION ALL SELECT id FROM abandoned)) RETURNING hook_id), "
+        "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $4 FROM due) "
         "SELECT id FROM before",
         id, account.service, account.account, now, backlog_rows_max);
     asked.add(
@@ -147,7 +147,7 @@ TOLLGATE_DECL result<bool> outbox::enable_hook(const account_ref& account, hook_
         "EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
         "WHERE id = $1 AND service = $2 AND account_id = $3",
         id, account.service, account.account);
-    asked.add_afterthought(ring_at_other_nodes);
+    asked.add_afterthought(notify_other_nodes);
     auto answered = connections_.run(asked);
     if (!answered) return std::move(answered).error();
     return answered->back().touched() > 0;

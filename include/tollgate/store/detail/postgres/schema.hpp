@@ -17,7 +17,7 @@ inline constexpr std::array store_steps{
     // 1: tokens, hooks, applications, grants, codes, sessions.
     //
     // A host is where hooks' targets are: their scheme, name and port. Its row is the lock on all that is sent there.
-    // It is written with each claim and settlement, so there is room beside it, and what is dead is cleaned up soon.
+    // It is written with each claim and attempt_result, so there is room beside it, and what is dead is cleaned up soon.
     //
     // A hook that was deleted is nobody's (account 0) until its deliveries are gone, too. `has_backlog` says that there
     // are more deliveries to remove, hold or release than one statement should: claims and sweeps do the rest, a
@@ -280,6 +280,33 @@ inline constexpr std::array store_steps{
         CREATE TRIGGER tollgate_tell_of_truncation AFTER TRUNCATE ON tollgate_personal_tokens
             FOR EACH STATEMENT EXECUTE FUNCTION tollgate_tell_of_all();
     )"},
+    // 4: a hook knows when it may have something to send (`ready_at`; NULL when nothing waits), instead of its host. The
+    // scheduler above the store decides which hooks are served.
+    //
+    // Statements that make deliveries due insert a notice, which the next claim reads, whatever it saw before. Writing to
+    // the hook's row instead would have every event of a hook wait until the one before is on disk.
+    schema_step{R"(
+        ALTER TABLE tollgate_hooks ADD COLUMN ready_at bigint;
+        UPDATE tollgate_hooks AS hooks SET ready_at = (
+            SELECT min(at) FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 0) WHERE account_id <> 0;
+        CREATE INDEX tollgate_hooks_ready ON tollgate_hooks (ready_at, id) WHERE ready_at IS NOT NULL;
+        CREATE INDEX tollgate_deliveries_of_hook_pending ON tollgate_deliveries (hook_id, at, id) WHERE state = 0;
+        DROP INDEX tollgate_deliveries_of_hook_that_wait;
+        DROP INDEX tollgate_deliveries_that_wait;
+
+        DROP TABLE tollgate_bells;
+        CREATE TABLE tollgate_due_notices (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            hook_id bigint NOT NULL REFERENCES tollgate_hooks ON DELETE CASCADE,
+            due_at bigint NOT NULL
+        ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+        CREATE INDEX tollgate_due_notices_by_hook ON tollgate_due_notices (hook_id);
+
+        ALTER TABLE tollgate_hosts DROP COLUMN has_answered, DROP COLUMN is_slow, DROP COLUMN ready_at, DROP COLUMN turn;
+        DROP SEQUENCE tollgate_turns;
+        ALTER TABLE tollgate_hooks SET (
+            fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+    )", true},
 };
 
 }  // namespace tollgate::postgres

@@ -12,8 +12,10 @@ namespace tollgate::inline v0::sqlite {
 /// Whether an event goes to any hook; when not, there is nothing to write.
 [[nodiscard]] TOLLGATE_DECL result<bool> has_listeners(database& on, const event& happened);
 
-/// What `append_event` of `event_sink` does, within the caller's transaction. A problem leaves some of it done: the
-/// caller rolls back.
+/// Lists a hook among those that may have something due, from then on at the latest. Within the caller's transaction.
+[[nodiscard]] TOLLGATE_DECL result<void> queue_no_later_than(database& on, hook_id which, instant ready_at);
+
+/// `append_event` of `event_sink`, within the caller's transaction. After an error the caller rolls back.
 [[nodiscard]] TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& happened,
                                                               const message_seed& seed, instant now);
 

@@ -1,9 +1,7 @@
 #pragma once
 
-#include <tollgate/store/detail/delivery_host.hpp>
 #include <tollgate/store/detail/sqlite/append_event.hpp>
 #include <tollgate/store/detail/sqlite/columns.hpp>
-#include <tollgate/store/detail/sqlite/delivery_hosts.hpp>
 
 #include <string>
 #include <utility>
@@ -19,6 +17,11 @@ TOLLGATE_DECL result<bool> has_listeners(database& on, const event& happened) {
                    .next<bool>();
     if (!row) return std::move(row).error();
     return std::get<0>(row->value());
+}
+
+TOLLGATE_DECL result<void> queue_no_later_than(database& on, hook_id which, instant ready_at) {
+    return on.run("UPDATE tollgate_hooks SET ready_at = ?2 WHERE id = ?1 AND (ready_at IS NULL OR ready_at > ?2)", which,
+                  ready_at);
 }
 
 TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& happened, const message_seed& seed,
@@ -49,12 +52,12 @@ TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& happen
         return std::move(done).error();
     const std::int64_t stored = on.last_insert_id();
     for (const listener& each : listening) {
-        if (auto done = delivery_hosts{on}.expect_delivery(each.host, now); !done) return std::move(done).error();
         if (auto done = on.run("INSERT INTO tollgate_deliveries (hook, event, host, message_id, created_at, due_at) "
                                "VALUES (?1, ?2, ?3, ?4, ?5, ?5)",
                                each.hook, stored, each.host, message_id_of(seed, each.hook), now);
             !done)
             return std::move(done).error();
+        if (auto done = queue_no_later_than(on, each.hook, now); !done) return std::move(done).error();
     }
     return listening.size();
 }

@@ -1,10 +1,9 @@
 #pragma once
 
-#include <tollgate/store/detail/delivery_host.hpp>
 #include <tollgate/store/detail/refusals.hpp>
 #include <tollgate/store/detail/sqlite/delivery_columns.hpp>
 #include <tollgate/store/detail/sqlite/delivery_history.hpp>
-#include <tollgate/store/detail/sqlite/delivery_hosts.hpp>
+#include <tollgate/store/detail/sqlite/append_event.hpp>
 #include <tollgate/store/detail/sqlite/remove_deliveries.hpp>
 
 #include <cstdint>
@@ -95,31 +94,29 @@ TOLLGATE_DECL result<bool> delivery_history::resend(const account_ref& account, 
     auto change = transaction::begin(on);
     if (!change) return std::move(change).error();
     auto row = on.prepare(
-                     "SELECT disabled_at IS NOT NULL, coalesce(leased_until > ?2, 0), host "
+                     "SELECT disabled_at IS NOT NULL, coalesce(leased_until > ?2, 0), hook "
                      "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
                      "WHERE tollgate_deliveries.id = ?1 AND service = ?3 AND account = ?4",
                      id, now, account.service, account.account)
-                   .next<bool, bool, std::string>();
+                   .next<bool, bool, hook_id>();
     if (!row) return std::move(row).error();
     if (!*row) return false;
-    const auto& [is_disabled, being_sent, host] = **row;
+    const auto& [is_disabled, being_sent, hook] = **row;
     if (is_disabled) return hook_is_disabled();
     if (being_sent) {
-        // Whoever settles it finds that it is to be sent once more.
+        // `complete` finds that it is to be sent once more.
         if (auto done = on.run("UPDATE tollgate_deliveries SET resend_asked = 1, attempts_made = 0 WHERE id = ?", id);
             !done)
             return std::move(done).error();
         if (auto done = change->commit(); !done) return std::move(done).error();
         return true;
     }
-    if (auto done = delivery_hosts{on}.expect_delivery(host, now); !done) return std::move(done).error();
     if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?, leased_until = NULL, "
                            "ended_at = NULL, lease_open = 0, attempts_made = 0, resend_asked = 0 WHERE id = ?",
                            now, id);
         !done)
         return std::move(done).error();
-    // One whose lease was over gave that lease back.
-    if (auto done = delivery_hosts{on}.stand(host, now); !done) return std::move(done).error();
+    if (auto done = queue_no_later_than(on, hook, now); !done) return std::move(done).error();
     if (auto done = change->commit(); !done) return std::move(done).error();
     return true;
 }
@@ -131,29 +128,27 @@ TOLLGATE_DECL result<bool> delivery_history::enable_hook(const account_ref& acco
     auto change = transaction::begin(on);
     if (!change) return std::move(change).error();
     auto row = on.prepare(
-                     "SELECT disabled_at IS NOT NULL, target_url FROM tollgate_hooks "
+                     "SELECT disabled_at IS NOT NULL FROM tollgate_hooks "
                      "WHERE id = ? AND service = ? AND account = ?",
                      id, account.service, account.account)
-                   .next<bool, std::string>();
+                   .next<bool>();
     if (!row) return std::move(row).error();
     if (!*row) return false;
-    const auto& [was_disabled, target_url] = **row;
+    const bool was_disabled = std::get<0>(**row);
     if (auto done = on.run("UPDATE tollgate_hooks SET disabled_at = NULL, disable_reason = NULL, failing_since = NULL "
                            "WHERE id = ?",
                            id);
         !done)
         return std::move(done).error();
     if (was_disabled) {
-        const std::string host = delivery_host(target_url);
-        if (auto done = delivery_hosts{on}.expect_delivery(host, now); !done) return std::move(done).error();
-        // Held, too, though nobody has claimed since: what was being sent by a worker that died.
+        // Those whose lease has ended are held, too, though no claim has said so yet.
         if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?2, leased_until = NULL, "
                                "ended_at = NULL, lease_open = 0, attempts_made = 0, resend_asked = 0 "
                                "WHERE hook = ?1 AND (state = 'held' OR leased_until <= ?2)",
                                id, now);
             !done)
             return std::move(done).error();
-        if (auto done = delivery_hosts{on}.stand(host, now); !done) return std::move(done).error();
+        if (auto done = queue_no_later_than(on, id, now); !done) return std::move(done).error();
     }
     if (auto done = change->commit(); !done) return std::move(done).error();
     return true;
@@ -168,8 +163,7 @@ TOLLGATE_DECL result<std::size_t> delivery_history::sweep(instant ended_before, 
         auto any = (*connection)
                        ->prepare(
                            "SELECT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE ended_at < ?1) "
-                           "OR EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = '') "
-                           "OR EXISTS (SELECT 1 FROM tollgate_delivery_hosts WHERE idle_since < ?1)",
+                           "OR EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = '')",
                            ended_before)
                        .next<bool>();
         if (!any) return std::move(any).error();
@@ -184,7 +178,6 @@ TOLLGATE_DECL result<std::size_t> delivery_history::sweep(instant ended_before, 
     if (!of_deleted) return of_deleted;
     auto ended = remove_ended_before(on, ended_before, rows_max - *of_deleted);
     if (!ended) return ended;
-    if (auto done = delivery_hosts{on}.sweep(ended_before, rows_max); !done) return std::move(done).error();
     if (auto done = change->commit(); !done) return std::move(done).error();
     return *of_deleted + *ended;
 }

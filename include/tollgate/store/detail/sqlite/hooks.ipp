@@ -1,10 +1,8 @@
 #pragma once
 
 #include <tollgate/base/limits.hpp>
-#include <tollgate/store/detail/delivery_host.hpp>
 #include <tollgate/store/detail/refusals.hpp>
 #include <tollgate/store/detail/sqlite/delivery_columns.hpp>
-#include <tollgate/store/detail/sqlite/delivery_hosts.hpp>
 #include <tollgate/store/detail/sqlite/hooks.hpp>
 #include <tollgate/store/detail/sqlite/remove_deliveries.hpp>
 
@@ -106,16 +104,14 @@ TOLLGATE_DECL result<bool> hooks::remove(const account_ref& account, hook_id id)
                       .next<std::string>();
     if (!target) return std::move(target).error();
     if (!*target) return false;
-    // From now on it is nobody's. Many deliveries would take long to remove: what is left of them goes with claims that
-    // meet them, and sweeps.
-    if (auto done = on.run("UPDATE tollgate_hooks SET service = '', secret = '' WHERE id = ?", id); !done)
+    // From now on it belongs to no account. Many deliveries would take long to remove: sweeps remove the rest.
+    if (auto done = on.run("UPDATE tollgate_hooks SET service = '', secret = '', ready_at = NULL WHERE id = ?", id); !done)
         return std::move(done).error();
     if (auto done = on.run("DELETE FROM tollgate_hook_secrets WHERE hook = ?", id); !done)
         return std::move(done).error();
     const std::string host = delivery_host(std::get<0>(**target));
     if (auto done = remove_leased_deliveries(on, id, host); !done) return std::move(done).error();
     if (auto done = remove_deliveries_of_deleted(on, removed_at_once_max); !done) return std::move(done).error();
-    if (auto done = delivery_hosts{on}.lost_deliveries(host); !done) return std::move(done).error();
     if (auto done = change->commit(); !done) return std::move(done).error();
     return true;
 }

@@ -3,7 +3,6 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/model/delivery.hpp>
-#include <tollgate/store/detail/sqlite/delivery_hosts.hpp>
 #include <tollgate/store/detail/sqlite/pool.hpp>
 
 #include <cstddef>
@@ -15,21 +14,22 @@
 
 namespace tollgate::inline v0::sqlite {
 
-/// The verbs of `outbox` that send: what is due, and what came of it.
+/// The verbs of `outbox` that a worker calls: what is due, and the results.
 class outbox {
 public:
     explicit outbox(pool& connections) : connections_{connections} {}
 
     TOLLGATE_DECL result<std::size_t> append(const event& happened, const message_seed& seed, instant now);
-    TOLLGATE_DECL result<claimed_deliveries> claim(const claim_terms& terms);
-    TOLLGATE_DECL result<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now);
+    [[nodiscard]] TOLLGATE_DECL result<due_hook_page> list_due_hooks(instant now, std::size_t rows_max);
+    TOLLGATE_DECL result<std::vector<due_delivery>> lease(std::span<const lease_request> requests, const lease_time& time);
+    TOLLGATE_DECL result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now);
 
     /// For `changes_seen` of the store.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
 
 private:
     pool& connections_;
-    /// Since what is beyond the bound was removed, of each hook. Whoever has the connection that writes has it, too.
+    /// Deliveries of each hook that ended since its history was last trimmed. Guarded by the connection that writes.
     std::unordered_map<hook_id, unsigned> ended_;
 };
 

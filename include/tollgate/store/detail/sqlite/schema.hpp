@@ -224,6 +224,18 @@ inline constexpr std::array store_steps{
         CREATE INDEX tollgate_deliveries_of_hook_ended ON tollgate_deliveries (hook)
             WHERE ended_at IS NOT NULL AND state <> 'held';
     )"},
+    // 5: a hook knows when it may have something to send (`ready_at`; NULL when nothing waits), instead of its host. The
+    // scheduler above the store decides which hooks are served, so hosts need no rows any more.
+    sql{R"(
+        ALTER TABLE tollgate_hooks ADD COLUMN ready_at INTEGER;
+        UPDATE tollgate_hooks SET ready_at = (SELECT min(coalesce(due_at, leased_until)) FROM tollgate_deliveries
+            WHERE hook = tollgate_hooks.id AND ended_at IS NULL) WHERE service <> '';
+        CREATE INDEX tollgate_hooks_ready ON tollgate_hooks (ready_at, id) WHERE ready_at IS NOT NULL;
+        DROP INDEX tollgate_deliveries_due;
+        CREATE INDEX tollgate_deliveries_pending ON tollgate_deliveries (hook, coalesce(due_at, leased_until), id)
+            WHERE ended_at IS NULL;
+        DROP TABLE tollgate_delivery_hosts;
+    )"},
 };
 
 }  // namespace tollgate::sqlite

@@ -13,22 +13,21 @@
 
 namespace tollgate::inline v0::postgres {
 
-/// `settle`, on PostgreSQL: one round trip to lock what is settled and see how it stands, one to write down what came
-/// of it.
-class settlements {
+/// `complete`, on PostgreSQL: one round trip to lock and read the deliveries, one to write the results.
+class completions {
 public:
-    explicit settlements(pool& connections) : connections_{connections} {}
+    explicit completions(pool& connections) : connections_{connections} {}
 
-    TOLLGATE_DECL result<std::vector<settle_result>> settle(std::span<const settlement> ended, instant now);
+    TOLLGATE_DECL result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now);
 
 private:
     struct ledger;
 
-    TOLLGATE_DECL result<std::vector<settle_result>> settle_once(std::span<const settlement> ended, instant now,
+    TOLLGATE_DECL result<std::vector<completion>> complete_once(std::span<const attempt_result> ended, instant now,
                                                                   bool& may_be_tried_again);
-    TOLLGATE_DECL result<ledger> open(conversation& talk, std::span<const settlement> ended);
-    static TOLLGATE_DECL settle_result settle_one(ledger& in, const settlement& ended, instant now);
-    TOLLGATE_DECL result<void> close(conversation& talk, const ledger& in, std::span<const settlement> ended,
+    TOLLGATE_DECL result<ledger> open(conversation& talk, std::span<const attempt_result> ended);
+    static TOLLGATE_DECL completion complete_one(ledger& in, const attempt_result& ended, instant now);
+    TOLLGATE_DECL result<void> close(conversation& talk, const ledger& in, std::span<const attempt_result> ended,
                                       instant now);
 
     /// Those of which enough ended since the last time.
@@ -42,5 +41,5 @@ private:
 }  // namespace tollgate::postgres
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
-#include <tollgate/store/detail/postgres/settlements.ipp>
+#include <tollgate/store/detail/postgres/completions.ipp>
 #endif

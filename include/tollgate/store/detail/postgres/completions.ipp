@@ -3,7 +3,7 @@
 #include <tollgate/base/limits.hpp>
 #include <tollgate/store/detail/postgres/delivery_columns.hpp>
 #include <tollgate/store/detail/postgres/removal.hpp>
-#include <tollgate/store/detail/postgres/settlements.hpp>
+#include <tollgate/store/detail/postgres/completions.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -20,11 +20,10 @@ inline constexpr std::size_t ended_between_trims = 100;
 
 }  // namespace detail
 
-/// What is settled, as it stands.
-struct settlements::ledger {
+/// The rows that results are about.
+struct completions::ledger {
     struct delivery_row {
         hook_id hook;
-        std::int64_t host;
         delivery_state state;
         instant at;
         bool is_leased;
@@ -41,17 +40,10 @@ struct settlements::ledger {
         bool is_changed = false;
         bool is_disabled_now = false;
     };
-    struct host_row {
-        bool is_slow;
-        bool has_answered = false;  ///< one of these
-        bool is_changed = false;
-    };
-
     std::map<delivery_id, delivery_row> deliveries;
     std::map<hook_id, hook_row> hooks;
-    std::map<std::int64_t, host_row> hosts;
 
-    static void fail(hook_row& which, const settlement& by) {
+    static void fail(hook_row& which, const attempt_result& by) {
         const auto& bound = by.disable_if_failing_since;
         if (!which.failing_since || !which.last_failure_at || (bound && *which.last_failure_at < *bound))
             which.failing_since = which.last_failure_at = by.made.at;
@@ -72,26 +64,26 @@ struct settlements::ledger {
     }
 };
 
-TOLLGATE_DECL result<std::vector<settle_result>> settlements::settle(std::span<const settlement> ended, instant now) {
-    if (ended.empty()) return std::vector<settle_result>{};
+TOLLGATE_DECL result<std::vector<completion>> completions::complete(std::span<const attempt_result> ended, instant now) {
+    if (ended.empty()) return std::vector<completion>{};
     constexpr int tries_max = 3;
     for (int tries = 1;; ++tries) {
         bool may_be_tried_again = false;
-        auto settled = settle_once(ended, now, may_be_tried_again);
-        if (settled || !may_be_tried_again || tries == tries_max) return settled;
+        auto done = complete_once(ended, now, may_be_tried_again);
+        if (done || !may_be_tried_again || tries == tries_max) return done;
     }
 }
 
-TOLLGATE_DECL result<std::vector<settle_result>> settlements::settle_once(std::span<const settlement> ended,
+TOLLGATE_DECL result<std::vector<completion>> completions::complete_once(std::span<const attempt_result> ended,
                                                                            instant now, bool& may_be_tried_again) {
     auto talk = connections_.converse();
     if (!talk) return std::move(talk).error();
     auto in = open(*talk, ended);
     may_be_tried_again = talk->may_be_tried_again();
     if (!in) return std::move(in).error();
-    std::vector<settle_result> results;
+    std::vector<completion> results;
     results.reserve(ended.size());
-    for (const settlement& each : ended) results.push_back(settle_one(*in, each, now));
+    for (const attempt_result& each : ended) results.push_back(complete_one(*in, each, now));
     const auto full = hooks_with_history_to_trim(*in);
     auto done = close(*talk, *in, ended, now);
     may_be_tried_again = talk->may_be_tried_again();
@@ -103,7 +95,7 @@ TOLLGATE_DECL result<std::vector<settle_result>> settlements::settle_once(std::s
     return results;
 }
 
-TOLLGATE_DECL std::vector<hook_id> settlements::hooks_with_history_to_trim(const ledger& in) {
+TOLLGATE_DECL std::vector<hook_id> completions::hooks_with_history_to_trim(const ledger& in) {
     constexpr std::size_t hooks_counted_max = 10'000;
     std::vector<hook_id> full;
     const std::scoped_lock lock{mutex_};
@@ -117,14 +109,14 @@ TOLLGATE_DECL std::vector<hook_id> settlements::hooks_with_history_to_trim(const
     return full;
 }
 
-TOLLGATE_DECL result<settlements::ledger> settlements::open(conversation& talk, std::span<const settlement> ended) {
+TOLLGATE_DECL result<completions::ledger> completions::open(conversation& talk, std::span<const attempt_result> ended) {
     std::vector<delivery_id> ids;
-    for (const settlement& each : ended) ids.push_back(each.lease.delivery);
+    for (const attempt_result& each : ended) ids.push_back(each.lease.delivery);
     auto asked = connections_.make_batch();
     asked.add("BEGIN");
     // In this order, as everybody does: hosts, hooks, deliveries; of each, the first first.
     asked.add(
-        "SELECT id, is_slow FROM tollgate_hosts WHERE id = ANY (ARRAY("
+        "SELECT id FROM tollgate_hosts WHERE id = ANY (ARRAY("
         "SELECT host_id FROM tollgate_deliveries WHERE id = ANY ($1))) ORDER BY id FOR NO KEY UPDATE",
         ids);
     asked.add(
@@ -134,19 +126,13 @@ TOLLGATE_DECL result<settlements::ledger> settlements::open(conversation& talk, 
         "FOR NO KEY UPDATE",
         ids);
     asked.add(
-        "SELECT id, hook_id, host_id, state, at, is_leased, lease_is_open, lease_number, attempts_made, resend_asked "
+        "SELECT id, hook_id, state, at, is_leased, lease_is_open, lease_number, attempts_made, resend_asked "
         "FROM tollgate_deliveries WHERE id = ANY ($1) ORDER BY id FOR UPDATE",
         ids);
     auto answered = talk.run(asked);
     if (!answered) return std::move(answered).error();
 
     ledger in;
-    for (;;) {
-        const auto row = (*answered)[1].next<std::int64_t, bool>();
-        if (!row) return row.error();
-        if (!*row) break;
-        in.hosts.emplace(std::get<0>(**row), ledger::host_row{std::get<1>(**row)});
-    }
     for (;;) {
         const auto row = (*answered)[2]
                              .next<hook_id, std::optional<instant>, std::optional<instant>, std::optional<instant>,
@@ -161,40 +147,37 @@ TOLLGATE_DECL result<settlements::ledger> settlements::open(conversation& talk, 
     }
     for (;;) {
         const auto row = (*answered)[3]
-                             .next<delivery_id, hook_id, std::int64_t, delivery_state, instant, bool, bool,
-                                   std::int64_t, std::int64_t, bool>();
+                             .next<delivery_id, hook_id, delivery_state, instant, bool, bool, std::int64_t,
+                                   std::int64_t, bool>();
         if (!row) return row.error();
         if (!*row) break;
-        const auto& [id, hook, host, state, at, is_leased, lease_is_open, lease_number, attempts_made, resend_asked] =
+        const auto& [id, hook, state, at, is_leased, lease_is_open, lease_number, attempts_made, resend_asked] =
             **row;
         // Of a hook that was deleted nothing is known any more.
-        if (!in.hooks.contains(hook) || !in.hosts.contains(host)) continue;
-        in.deliveries.emplace(id, ledger::delivery_row{hook, host, state, at, is_leased, lease_is_open, lease_number,
+        if (!in.hooks.contains(hook)) continue;
+        in.deliveries.emplace(id, ledger::delivery_row{hook, state, at, is_leased, lease_is_open, lease_number,
                                                        attempts_made, resend_asked});
     }
     return in;
 }
 
-TOLLGATE_DECL settle_result settlements::settle_one(ledger& in, const settlement& ended, instant now) {
+TOLLGATE_DECL completion completions::complete_one(ledger& in, const attempt_result& ended, instant now) {
     const auto found = in.deliveries.find(ended.lease.delivery);
-    if (found == in.deliveries.end()) return settle_result::too_late;
+    if (found == in.deliveries.end()) return completion::too_late;
     auto& which = found->second;
-    if (!which.lease_is_open || which.lease_number != ended.lease.number) return settle_result::too_late;
+    if (!which.lease_is_open || which.lease_number != ended.lease.number) return completion::too_late;
 
     auto& to = in.hooks.at(which.hook);
-    auto& where = in.hosts.at(which.host);
     const bool was_disabled = to.disabled.has_value();
     which.lease_is_open = which.is_leased = false;
-    which.is_changed = where.is_changed = true;
-    if (ended.verdict == delivery_verdict::unsent) {
+    which.is_changed = true;
+    if (ended.outcome == delivery_outcome::not_attempted) {
         which.state = was_disabled ? delivery_state::held : delivery_state::waiting;
-        which.at = was_disabled ? now : ended.again_at;
-        return settle_result::done;
+        which.at = was_disabled ? now : ended.retry_at;
+        return completion::done;
     }
     ++which.attempts_made;
-    where.has_answered = true;
-    where.is_slow = ended.made.duration >= slow_attempt;
-    if (ended.verdict != delivery_verdict::delivered) {
+    if (ended.outcome != delivery_outcome::delivered) {
         ledger::fail(to, ended);
     } else if (to.failing_since) {
         to.failing_since.reset();
@@ -203,20 +186,20 @@ TOLLGATE_DECL settle_result settlements::settle_one(ledger& in, const settlement
 
     const bool resent = std::exchange(which.resend_asked, false);
     if (resent) which.attempts_made = 0;
-    const bool is_over = !resent && ended.verdict != delivery_verdict::again;
-    which.at = is_over || resent || was_disabled ? now : ended.again_at;
+    const bool is_over = !resent && ended.outcome != delivery_outcome::retry;
+    which.at = is_over || resent || was_disabled ? now : ended.retry_at;
     which.state = !is_over ? (was_disabled ? delivery_state::held : delivery_state::waiting)
-                  : ended.verdict == delivery_verdict::delivered ? delivery_state::delivered
+                  : ended.outcome == delivery_outcome::delivered ? delivery_state::delivered
                                                                  : delivery_state::given_up;
 
-    if (!was_disabled && ended.verdict == delivery_verdict::gone) in.disable(which.hook, disable_reason::gone, now);
+    if (!was_disabled && ended.outcome == delivery_outcome::gone) in.disable(which.hook, disable_reason::gone, now);
     if (!to.disabled && to.failing_since && ended.disable_if_failing_since &&
         *to.failing_since <= *ended.disable_if_failing_since)
         in.disable(which.hook, disable_reason::failing, now);
-    return to.disabled && !was_disabled ? settle_result::hook_disabled : settle_result::done;
+    return to.disabled && !was_disabled ? completion::hook_disabled : completion::done;
 }
 
-TOLLGATE_DECL result<void> settlements::close(conversation& talk, const ledger& in, std::span<const settlement> ended,
+TOLLGATE_DECL result<void> completions::close(conversation& talk, const ledger& in, std::span<const attempt_result> ended,
                                                instant now) {
     auto asked = connections_.make_batch();
     {
@@ -227,9 +210,9 @@ TOLLGATE_DECL result<void> settlements::close(conversation& talk, const ledger& 
         std::vector<attempt_end> ends;
         std::vector<std::int64_t> statuses;
         std::vector<raw_bytes> answers_of;
-        for (const settlement& each : ended) {
+        for (const attempt_result& each : ended) {
             const auto of = in.deliveries.find(each.lease.delivery);
-            if (of == in.deliveries.end() || each.verdict == delivery_verdict::unsent) continue;
+            if (of == in.deliveries.end() || each.outcome == delivery_outcome::not_attempted) continue;
             deliveries.push_back(of->first);
             hooks.push_back(of->second.hook);
             times.push_back(each.made.at);
@@ -265,10 +248,10 @@ TOLLGATE_DECL result<void> settlements::close(conversation& talk, const ledger& 
             resent.push_back(each.resend_asked);
         }
         asked.add(
-            "UPDATE tollgate_deliveries AS deliveries SET state = settled.state, at = settled.at, "
-            "attempts_made = settled.attempts_made, resend_asked = settled.resend_asked, is_leased = false, "
+            "UPDATE tollgate_deliveries AS deliveries SET state = ended.state, at = ended.at, "
+            "attempts_made = ended.attempts_made, resend_asked = ended.resend_asked, is_leased = false, "
             "lease_is_open = false FROM unnest($1, $2, $3, $4, $5) "
-            "AS settled (id, state, at, attempts_made, resend_asked) WHERE deliveries.id = settled.id",
+            "AS ended (id, state, at, attempts_made, resend_asked) WHERE deliveries.id = ended.id",
             ids, states, times, attempts, resent);
     }
     {
@@ -286,11 +269,11 @@ TOLLGATE_DECL result<void> settlements::close(conversation& talk, const ledger& 
         }
         if (!ids.empty())
             asked.add(
-                "UPDATE tollgate_hooks AS hooks SET failing_since = settled.failing_since, "
-                "last_failure_at = settled.last_failure_at, disabled_at = settled.disabled_at, "
-                "disable_reason = settled.disable_reason FROM unnest($1, $2, $3, $4, $5) "
-                "AS settled (id, failing_since, last_failure_at, disabled_at, disable_reason) "
-                "WHERE hooks.id = settled.id",
+                "UPDATE tollgate_hooks AS hooks SET failing_since = ended.failing_since, "
+                "last_failure_at = ended.last_failure_at, disabled_at = ended.disabled_at, "
+                "disable_reason = ended.disable_reason FROM unnest($1, $2, $3, $4, $5) "
+                "AS ended (id, failing_since, last_failure_at, disabled_at, disable_reason) "
+                "WHERE hooks.id = ended.id",
                 ids, failing_since, last_failures, disabled_at, reasons);
         if (!disabled.empty()) {
             asked.add(
@@ -306,26 +289,19 @@ TOLLGATE_DECL result<void> settlements::close(conversation& talk, const ledger& 
         }
     }
     {
-        std::vector<std::int64_t> ids;
-        std::vector<bool> slow, answered;
-        for (const auto& [id, each] : in.hosts) {
-            if (!each.is_changed) continue;
-            ids.push_back(id);
-            slow.push_back(each.is_slow);
-            answered.push_back(each.has_answered);
+        std::vector<hook_id> hooks;
+        std::vector<instant> due_at;
+        for (const auto& [id, each] : in.deliveries) {
+            if (!each.is_changed || each.state != delivery_state::waiting) continue;
+            hooks.push_back(each.hook);
+            due_at.push_back(each.at);
         }
-        // Who has waited for a turn since earlier than now does not begin to wait again.
-        asked.add(
-            "UPDATE tollgate_hosts AS hosts SET has_answered = has_answered OR settled.answered, "
-            "is_slow = settled.is_slow, "
-            "ready_at = CASE WHEN first_at IS NULL OR first_at > $4 THEN first_at "
-            "WHEN ready_at <= $4 AND hosts.is_slow = settled.is_slow THEN ready_at ELSE $4 END, "
-            "turn = CASE WHEN first_at <= $4 AND ready_at <= $4 AND hosts.is_slow = settled.is_slow THEN turn "
-            "ELSE nextval('tollgate_turns') END "
-            "FROM unnest($1, $2, $3) AS settled (id, is_slow, answered) "
-            "CROSS JOIN LATERAL (SELECT min(at) AS first_at FROM tollgate_deliveries "
-            "WHERE host_id = settled.id AND state = 0) AS waiting WHERE hosts.id = settled.id",
-            ids, slow, answered, now);
+        if (!hooks.empty())
+            asked.add(
+                "UPDATE tollgate_hooks AS hooks SET ready_at = first_at FROM (SELECT hook_id, min(due_at) AS first_at "
+                "FROM unnest($1, $2) AS due (hook_id, due_at) GROUP BY hook_id) AS earliest "
+                "WHERE hooks.id = hook_id AND (ready_at IS NULL OR ready_at > first_at)",
+                hooks, due_at);
     }
     asked.add("COMMIT");
     auto done = talk.run(asked);

@@ -1,0 +1,283 @@
+#pragma once
+
+#include <tollgate/tollgate.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace tollgate;
+
+struct hook_row {
+    struct old_secret {
+        std::string text;
+        instant valid_until;
+    };
+    new_hook made;
+    std::vector<old_secret> old_secrets{};  // the last to be replaced first
+    std::optional<hook_disablement> disabled{};
+    std::optional<instant> failing_since{};
+    instant last_failure_at{};
+    instant queued_at{};  // it is not due before this time, whatever waits: others come first, or its host is full
+};
+
+/// The tables of an outbox, and its verbs without their transactions. In SQL, `deliveries` has an index on (hook, at) of
+/// the rows that wait, and one on (host, at) of those that are leased.
+class delivery_tables {
+public:
+    explicit delivery_tables(std::map<hook_id, hook_row>& hooks) : hooks_{hooks} {}
+
+    std::size_t append_event(const event& happened, const message_seed& seed, instant now) {
+        const auto what = std::make_shared<const event>(happened);
+        std::size_t count = 0;
+        for (const auto& [id, to] : hooks_) {
+            if (to.made.account != happened.account || to.made.event != happened.name || to.disabled) continue;
+            deliveries_.emplace(++last_delivery_, delivery_row{id, what, message_id_of(seed, id), now, now});
+            ++count;
+        }
+        return count;
+    }
+
+    // [due]
+    due_hook_page due_hooks(instant now, std::size_t rows_max) const {
+        std::vector<std::pair<instant, due_hook>> waiting;
+        for (const auto& [id, to] : hooks_)
+            if (const auto first = first_time_of(id))
+                waiting.push_back({std::max(*first, to.queued_at), {id, to.made.account, to.made.target_url}});
+        std::stable_sort(waiting.begin(), waiting.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+        due_hook_page page;
+        for (const auto& [at, each] : waiting) {
+            if (at > now || page.hooks.size() == rows_max) {
+                page.next_at = at;
+                break;
+            }
+            page.hooks.push_back(each);
+        }
+        return page;
+    }
+
+    std::vector<due_delivery> lease(std::span<const lease_request> requests, const lease_time& time) {
+        std::vector<due_delivery> leased;
+        for (const lease_request& each : requests) {
+            const auto to = hooks_.find(each.hook);
+            if (to == hooks_.end()) continue;
+            std::size_t in_force = leases_of(delivery_host(to->second.made.target_url), time.now), given = 0;
+            while (const auto next = next_due(each.hook, time.now)) {
+                delivery_row& row = deliveries_.at(*next);
+                if (to->second.disabled) {
+                    hold(row, time.now);
+                    continue;
+                }
+                if (given == each.deliveries_max || in_force >= each.host_leases_max) break;
+                row.at = time.until;
+                row.leased = row.lease_open = true;
+                row.resend_requested = false;
+                ++row.lease_number;
+                leased.push_back(describe(*next, row, to->second, time.now));
+                ++given;
+                ++in_force;
+            }
+            to->second.queued_at = in_force >= each.host_leases_max ? each.full_host_retry_at : time.now;
+        }
+        return leased;
+    }
+    // [/due]
+
+    std::vector<completion> complete(std::span<const attempt_result> ended, instant now) {
+        std::vector<completion> results;
+        for (const attempt_result& each : ended) results.push_back(complete_one(each, now));
+        return results;
+    }
+
+    std::vector<delivery> deliveries_of(hook_id of, std::size_t rows_max, std::optional<delivery_id> before) const {
+        std::vector<delivery> found;
+        for (auto each = deliveries_.rbegin(); each != deliveries_.rend() && found.size() < rows_max; ++each) {
+            const auto& [id, row] = *each;
+            if (row.hook != of || (before && id >= before->value())) continue;
+            found.push_back({delivery_id{id}, of, row.what->name, row.message_id, row.created_at, row.state,
+                             row.attempts_made,
+                             row.state == delivery_state::waiting ? std::optional{row.at} : std::nullopt});
+        }
+        return found;
+    }
+
+    std::vector<recorded_attempt> attempts_of(hook_id of, std::size_t rows_max, std::optional<delivery_id> made_for) const {
+        std::vector<recorded_attempt> found;
+        for (auto each = attempts_.rbegin(); each != attempts_.rend() && found.size() < rows_max; ++each) {
+            const auto& row = deliveries_.at(each->first.value());
+            if (row.hook != of || (made_for && *made_for != each->first)) continue;
+            found.push_back({each->first, row.what->name, row.message_id, each->second});
+        }
+        return found;
+    }
+
+    result<bool> resend(const account_ref& account, delivery_id id, instant now) {
+        const auto found = deliveries_.find(id.value());
+        if (found == deliveries_.end()) return false;
+        delivery_row& row = found->second;
+        const hook_row& to = hooks_.at(row.hook);
+        if (to.made.account != account) return false;
+        if (to.disabled) return error{error_kind::conflict, "The webhook is disabled.", {}};
+        row.attempts_made = 0;
+        if (row.leased && row.at > now) row.resend_requested = true;  // once more, when this attempt is completed
+        else wait_until(row, now);
+        return true;
+    }
+
+    void enable(hook_id id, hook_row& to, instant now) {
+        const bool was_disabled = to.disabled.has_value();
+        to.disabled.reset();
+        to.failing_since.reset();
+        for (auto& [number, row] : deliveries_) {
+            const bool abandoned = was_disabled && row.leased && row.at <= now;
+            if (row.hook != id || (row.state != delivery_state::held && !abandoned)) continue;
+            row.attempts_made = 0;
+            row.resend_requested = false;
+            wait_until(row, now);
+        }
+    }
+
+    std::size_t sweep(instant ended_before, std::size_t rows_max) {
+        std::size_t swept = 0;
+        for (auto each = deliveries_.begin(); each != deliveries_.end() && swept < rows_max;) {
+            const auto here = each++;
+            if (here->second.state == delivery_state::waiting || here->second.at >= ended_before) continue;
+            remove(here);
+            ++swept;
+        }
+        return swept;
+    }
+
+    void remove_of(hook_id deleted) {
+        for (auto each = deliveries_.begin(); each != deliveries_.end();) {
+            const auto here = each++;
+            if (here->second.hook == deleted) remove(here);
+        }
+    }
+
+private:
+    struct delivery_row {
+        hook_id hook;
+        std::shared_ptr<const event> what;
+        public_id message_id;
+        instant created_at;
+        instant at;  // when it is due, its lease ends, or it ended
+        delivery_state state = delivery_state::waiting;
+        bool leased = false;
+        bool lease_open = false;  // neither completed nor leased again
+        std::int64_t lease_number = 0;
+        unsigned attempts_made = 0;
+        bool resend_requested = false;
+    };
+    using rows = std::map<std::int64_t, delivery_row>;
+
+    void remove(rows::iterator which) {
+        std::erase_if(attempts_, [&](const auto& each) { return each.first.value() == which->first; });
+        deliveries_.erase(which);
+    }
+    static void wait_until(delivery_row& row, instant at) {
+        row.state = delivery_state::waiting;
+        row.at = at;
+        row.leased = row.lease_open = false;
+    }
+    static void hold(delivery_row& row, instant now) {
+        wait_until(row, now);
+        row.state = delivery_state::held;
+    }
+
+    std::optional<instant> first_time_of(hook_id of) const {
+        std::optional<instant> first;
+        for (const auto& [id, row] : deliveries_)
+            if (row.hook == of && row.state == delivery_state::waiting && (!first || row.at < *first)) first = row.at;
+        return first;
+    }
+    /// The first due first, and of those the oldest. A lease that has ended is as if there had been none.
+    std::optional<std::int64_t> next_due(hook_id of, instant now) const {
+        std::optional<std::int64_t> next;
+        for (const auto& [id, row] : deliveries_)
+            if (row.hook == of && row.state == delivery_state::waiting && row.at <= now &&
+                (!next || row.at < deliveries_.at(*next).at))
+                next = id;
+        return next;
+    }
+    std::size_t leases_of(const std::string& host, instant now) const {
+        std::size_t count = 0;
+        for (const auto& [id, row] : deliveries_)
+            if (row.state == delivery_state::waiting && row.leased && row.at > now &&
+                delivery_host(hooks_.at(row.hook).made.target_url) == host)
+                ++count;
+        return count;
+    }
+    static due_delivery describe(std::int64_t id, const delivery_row& row, const hook_row& to, instant now) {
+        due_delivery made{.lease = {delivery_id{id}, row.lease_number}, .hook = row.hook, .what = row.what,
+                          .message_id = row.message_id, .type = to.made.type, .target_url = to.made.target_url,
+                          .secret = to.made.secret, .attempts_made = row.attempts_made};
+        for (const auto& each : to.old_secrets)
+            if (now < each.valid_until) made.previous_secrets.push_back(each.text);
+        return made;
+    }
+
+    // [complete]
+    completion complete_one(const attempt_result& ended, instant now) {
+        using enum delivery_outcome;
+        const auto found = deliveries_.find(ended.lease.delivery.value());
+        if (found == deliveries_.end()) return completion::too_late;
+        delivery_row& row = found->second;
+        hook_row& to = hooks_.at(row.hook);
+        if (ended.outcome != not_attempted) record(ended);
+        if (!row.lease_open || row.lease_number != ended.lease.number) return completion::too_late;
+
+        if (ended.outcome == not_attempted) {
+            if (to.disabled) hold(row, now);
+            else wait_until(row, ended.retry_at);
+            return completion::done;
+        }
+        ++row.attempts_made;
+        const bool resent = std::exchange(row.resend_requested, false);
+        if (resent) row.attempts_made = 0;
+        if (resent || ended.outcome == retry) {
+            if (to.disabled) hold(row, now);
+            else wait_until(row, resent ? now : ended.retry_at);
+        } else {
+            wait_until(row, now);
+            row.state = ended.outcome == delivered ? delivery_state::delivered : delivery_state::given_up;
+        }
+
+        const auto& bound = ended.disable_if_failing_since;
+        if (ended.outcome == delivered) {
+            to.failing_since.reset();
+        } else if (!to.failing_since || (bound && to.last_failure_at < *bound)) {
+            to.failing_since = to.last_failure_at = ended.made.at;
+        } else {
+            to.last_failure_at = std::max(to.last_failure_at, ended.made.at);
+        }
+        const bool failing = bound && to.failing_since && *to.failing_since <= *bound;
+        if (to.disabled || (ended.outcome != gone && !failing)) return completion::done;
+        to.disabled = hook_disablement{now, ended.outcome == gone ? disable_reason::gone : disable_reason::failing};
+        for (auto& [id, each] : deliveries_)
+            if (each.hook == row.hook && each.state == delivery_state::waiting && !each.leased)
+                hold(each, now);
+        return completion::hook_disabled;
+    }
+    // [/complete]
+
+    void record(const attempt_result& ended) {
+        attempts_.emplace_back(ended.lease.delivery, ended.made);
+        const auto is_of_it = [&](const auto& each) { return each.first == ended.lease.delivery; };
+        if (std::count_if(attempts_.begin(), attempts_.end(), is_of_it) >
+            static_cast<std::ptrdiff_t>(limits::attempts_per_delivery_max))
+            attempts_.erase(std::find_if(attempts_.begin(), attempts_.end(), is_of_it));
+    }
+
+    std::map<hook_id, hook_row>& hooks_;
+    std::int64_t last_delivery_ = 0;
+    rows deliveries_;
+    std::vector<std::pair<delivery_id, attempt>> attempts_;  // the last completed last
+};

@@ -1,0 +1,430 @@
+#pragma once
+
+#include <tollgate/base/limits.hpp>
+#include <tollgate/webhooks/detail/delivery_scheduler.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <iterator>
+#include <limits>
+
+namespace tollgate::inline v0::webhooks {
+
+TOLLGATE_DECL scheduler_actions delivery_scheduler::step(scheduler_inputs& in, scheduler_time now) {
+    scheduler_actions actions;
+    if (in.completed) take_completed(*std::exchange(in.completed, std::nullopt), now, actions);
+    if (const auto swept = std::exchange(in.swept, std::nullopt)) {
+        if (!*swept) actions.problems.push_back(swept->error());
+        next_sweep_ = now.steady + (*swept && **swept == sweep_rows_max ? sweep_pause : sweep_interval);
+    }
+    if (in.flush || now.steady >= next_judge_) take_ended(in.ended, now, actions);
+    if (const auto listed = std::exchange(in.listed, std::nullopt); listed && !in.stopping) take_page(*listed, now, actions);
+    if (in.leased) take_leased(*std::exchange(in.leased, std::nullopt), now, actions);
+
+    actions.complete = !results_.empty() && (in.flush || now.steady >= next_complete_);
+    if (std::exchange(in.wakeup, false)) next_claim_ = (std::min)(next_claim_, now.steady);
+    const bool claims = !in.stopping && actions.lease.empty() && now.steady >= no_claim_before_;
+    if (claims) {
+        bool is_due = now.steady >= next_claim_;
+        if (now.steady >= next_look_) {
+            next_look_ = now.steady + (tells_changes_ ? settings_.look_interval : settings_.claim_interval);
+            is_due = is_due || in.store_changed;
+        }
+        if (is_due && rows_max() != 0) {
+            actions.list_due_hooks = settings_.claim_max;
+        } else if (is_due) {
+            was_limited_ = true;
+            next_claim_ = now.steady + settings_.claim_interval;  // or as soon as a completion makes room
+        }
+    }
+    if (!in.stopping && now.steady >= next_sweep_)
+        actions.sweep = scheduler_actions::sweep_request{now.wall - settings_.history, sweep_rows_max};
+
+    auto next = (clock::time_point::max)();
+    if (!in.stopping) next = (std::min)((std::max)((std::min)(next_claim_, next_look_), no_claim_before_), next_sweep_);
+    if (!results_.empty()) next = (std::min)(next, next_complete_);
+    if (!in.ended.empty()) next = (std::min)(next, next_judge_);
+    actions.next_step_at = next;
+    in.flush = false;  // once: a store that fails is not asked in a loop
+    return actions;
+}
+
+TOLLGATE_DECL void delivery_scheduler::pause_after_failure(scheduler_time now) noexcept {
+    no_claim_before_ = next_complete_ = next_judge_ = now.steady + first_pause;
+}
+
+TOLLGATE_DECL void delivery_scheduler::drop(std::uint64_t number, scheduler_time now) noexcept {
+    const auto found = in_flight_.find(number);
+    if (found == in_flight_.end()) return;
+    release(found->second, now);
+    numbers_.erase(found->second.sent.lease.delivery.value());
+    in_flight_.erase(found);
+}
+
+TOLLGATE_DECL void delivery_scheduler::release(const in_flight_delivery& over, scheduler_time now) noexcept {
+    const std::size_t bytes = over.sent.what->data.size();
+    bool makes_room = was_limited_;
+    if (over.counts_as_slow) makes_room = slow_in_flight_-- >= settings_.slow_attempts_max || makes_room;
+    data_bytes_in_flight_ -= bytes;
+    host_state& at = hosts_.find(over.host)->second;
+    --at.in_flight;
+    makes_room = !at.due.empty() || makes_room;
+    const auto load = std::find_if(at.accounts.begin(), at.accounts.end(),
+                                   [&](const account_load& each) { return each.account == over.sent.what->account; });
+    if (--load->in_flight == 0) at.accounts.erase(load);
+    if (makes_room) next_claim_ = (std::min)(next_claim_, now.steady);
+}
+
+TOLLGATE_DECL std::size_t delivery_scheduler::leases_max(const host_state& at) const noexcept {
+    return (std::max)(at.answered && !at.slow ? settings_.per_host_max : settings_.per_slow_host_max, std::size_t{1});
+}
+
+TOLLGATE_DECL std::size_t delivery_scheduler::free_places(const host_state& at) const noexcept {
+    const std::size_t free = leases_max(at) - (std::min)(at.in_flight, leases_max(at));
+    if (!at.slow) return free;
+    const std::size_t slow = slow_in_flight_ + slow_requested_;
+    return (std::min)(free, settings_.slow_attempts_max - (std::min)(slow, settings_.slow_attempts_max));
+}
+
+/// How many deliveries the next claim may lease. Their sizes are not known yet, so each counts as the largest possible one;
+/// with nothing in flight one is always allowed.
+TOLLGATE_DECL std::size_t delivery_scheduler::rows_max() const noexcept {
+    const std::size_t slots = settings_.attempts_max - (std::min)(in_flight(), settings_.attempts_max);
+    const std::size_t bytes = settings_.data_bytes_max - (std::min)(data_bytes_in_flight_, settings_.data_bytes_max);
+    std::size_t rows = (std::min)(slots, settings_.claim_max);
+    // After a shortage a few show whether it is over.
+    constexpr std::size_t few = 8;
+    if (shortage_pause_ > milliseconds{0}) rows = (std::min)(rows, few);
+    const std::size_t fitting = bytes / limits::event_data_bytes_max;
+    return (std::min)(rows, (std::max)(fitting, std::size_t{in_flight() == 0}));
+}
+
+// ---- results of store calls and attempts
+
+TOLLGATE_DECL void delivery_scheduler::take_completed(result<std::vector<completion>> from, scheduler_time now,
+                                                      scheduler_actions& into) {
+    if (!from) {
+        into.problems.push_back(from.error());
+        store_pause_ = (std::clamp)(2 * store_pause_, first_pause, longest_pause);
+        next_complete_ = now.steady + store_pause_;
+        return forget_overdue(now);
+    }
+    store_pause_ = {};
+    into.finished.reserve(results_.size());
+    for (std::size_t i = 0; i < results_.size(); ++i) {
+        auto& [one, why] = ended_[i];
+        release(one, now);
+        if (results_[i].outcome == delivery_outcome::not_attempted) continue;
+        into.finished.push_back({std::move(one), std::move(results_[i]),
+                                 i < from->size() ? (*from)[i] : completion::too_late, std::move(why)});
+    }
+    results_.clear();
+    ended_.clear();
+}
+
+/// A result that the store did not take until its lease was over is of no use: the delivery is sent again anyway.
+TOLLGATE_DECL void delivery_scheduler::forget_overdue(scheduler_time now) noexcept {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < results_.size(); ++i) {
+        if (now.steady >= ended_[i].first.lease_over) {
+            release(ended_[i].first, now);
+            continue;
+        }
+        if (kept != i) {
+            results_[kept] = std::move(results_[i]);
+            ended_[kept] = std::move(ended_[i]);
+        }
+        ++kept;
+    }
+    results_.erase(results_.begin() + static_cast<std::ptrdiff_t>(kept), results_.end());
+    ended_.erase(ended_.begin() + static_cast<std::ptrdiff_t>(kept), ended_.end());
+}
+
+TOLLGATE_DECL void delivery_scheduler::take_ended(ended_attempts& ended, scheduler_time now, scheduler_actions& into) {
+    bool some_tried = false;
+    const ended_attempt* short_one = nullptr;
+    for (const ended_attempt& each : ended) {
+        some_tried = some_tried || each.tried;
+        if (each.shortage) short_one = &each;
+    }
+    if (short_one != nullptr) rest_from_shortage(short_one->why, now, into);
+    else if (some_tried) shortage_pause_ = {};
+    for (; !ended.empty(); ended.pop_front()) judge(ended.front(), now);
+}
+
+/// Claiming more at once would make whatever is short even shorter.
+TOLLGATE_DECL void delivery_scheduler::rest_from_shortage(std::string_view why, scheduler_time now,
+                                                          scheduler_actions& into) {
+    if (std::exchange(short_claim_, last_claim_) != last_claim_)  // once for a claim, whose results come one by one
+        shortage_pause_ = (std::clamp)(2 * shortage_pause_, first_pause, longest_pause);
+    no_claim_before_ = now.steady + shortage_pause_;
+    if (now.steady < next_shortage_report_) return;
+    next_shortage_report_ = now.steady + longest_pause;
+    into.problems.push_back(unavailable("Webhooks wait, because this machine cannot connect: " + std::string{why}));
+}
+
+/// Allocates before it changes anything, so that an attempt that could not be judged can be judged again.
+TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time now) {
+    const auto reserve_one_more = [](auto& rows) {
+        if (rows.size() == rows.capacity()) rows.reserve(2 * rows.size() + 16);
+    };
+    reserve_one_more(results_);
+    reserve_one_more(ended_);
+    const auto found = in_flight_.find(each.number);
+    if (found == in_flight_.end()) return;
+    in_flight_delivery& one = found->second;
+    attempt made{.at = one.began, .duration = each.duration, .end = each.end, .status = each.status,
+                 .answer = std::move(each.answer)};
+    attempt_result judged =
+        judge_attempt(settings_.retry, one.sent, {std::move(made), each.retry_after}, now.wall, each.chance);
+    if (each.unsendable) {
+        judged.outcome = delivery_outcome::given_up;
+    } else if (each.cut_off) {  // by us: it says little about the receiver
+        judged.outcome = delivery_outcome::retry;
+        judged.retry_at = now.wall;
+        judged.disable_if_failing_since.reset();
+    } else if (!each.tried) {
+        judged.outcome = delivery_outcome::not_attempted;
+        // One that waited in vain for a name lookup would do so again, and hold a slot meanwhile.
+        judged.retry_at = now.wall + (each.shortage ? shortage_pause_ : each.why.empty() ? milliseconds{0} : longest_pause);
+        judged.disable_if_failing_since.reset();
+    }
+    if (judged.outcome != delivery_outcome::not_attempted) {
+        host_state& at = hosts_.find(one.host)->second;
+        at.answered = true;
+        at.slow = each.duration >= slow_attempt;
+    }
+    results_.push_back(std::move(judged));
+    ended_.emplace_back(std::move(one), std::move(each.why));
+    numbers_.erase(results_.back().lease.delivery.value());
+    in_flight_.erase(found);
+}
+
+// ---- claims: list due hooks, choose, lease
+
+TOLLGATE_DECL void delivery_scheduler::claim_failed(const error& why, scheduler_time now, scheduler_actions& into) {
+    store_pause_ = (std::clamp)(2 * store_pause_, first_pause, longest_pause);
+    next_claim_ = now.steady + store_pause_;
+    next_look_ = (std::max)(next_look_, next_claim_);
+    into.problems.push_back(why);
+}
+
+TOLLGATE_DECL void delivery_scheduler::take_page(result<due_hook_page> from, scheduler_time now, scheduler_actions& into) {
+    if (!from) return claim_failed(from.error(), now, into);
+    if (hosts_.size() > known_hosts_max) forget_idle_hosts();
+    ++last_claim_;
+    requested_.clear();
+    slow_requested_ = 0;
+    parked_some_ = was_limited_ = false;
+    page_was_full_ = from->hooks.size() >= settings_.claim_max;
+    listed_next_at_ = from->next_at;
+    claimed_wall_ = now.wall;
+    claimed_at_ = now.steady;  // before the store's call: the lease is over later than this says
+    const instant retry_at = now.wall + full_host_retry_time();
+    for (const due_hook& each : from->hooks)
+        if (!remember(each)) {
+            into.lease.push_back({each.hook, 0, 0, retry_at});
+            parked_some_ = true;
+        }
+
+    std::size_t rows_left = rows_max();
+    std::size_t visits = due_hosts_.size();
+    for (auto next = due_hosts_.begin(); visits != 0; --visits) {
+        const auto here = next++;
+        hosts::value_type& at = **here;
+        if (at.second.due.empty()) {
+            at.second.is_queued = false;
+            due_hosts_.erase(here);
+            continue;
+        }
+        if (rows_left == 0) {
+            was_limited_ = true;
+            break;
+        }
+        const std::size_t rows_before = rows_left;
+        choose_at(at, rows_left, retry_at, into);
+        if (rows_left != rows_before) due_hosts_.splice(due_hosts_.end(), due_hosts_, here);
+    }
+    into.leased_for = {now.wall, now.wall + settings_.client.attempt_timeout + settings_.lease_margin};
+    if (into.lease.empty()) plan_next_claim(false, false, now);
+}
+
+/// False when there is no room for it.
+TOLLGATE_DECL bool delivery_scheduler::remember(const due_hook& each) {
+    hosts::value_type& at = *hosts_.try_emplace(delivery_host(each.target_url)).first;
+    std::vector<remembered_hook>& due = at.second.due;
+    std::size_t of_account = 0;
+    for (remembered_hook& known : due) {
+        if (known.hook == each.hook) {
+            known.listed_by = last_claim_;
+            return true;
+        }
+        if (known.account == each.account) ++of_account;
+    }
+    if (due.size() >= remembered_per_host_max || of_account >= remembered_per_account_max || remembered_ >= remembered_max)
+        return false;
+    if (!at.second.is_queued) {
+        due_hosts_.push_back(&at);
+        at.second.is_queued = true;
+    }
+    due.push_back({each.hook, each.account, 0, last_claim_});
+    ++remembered_;
+    return true;
+}
+
+/// Gives the host's free places to its due hooks, each to the account with the fewest deliveries there.
+TOLLGATE_DECL void delivery_scheduler::choose_at(hosts::value_type& at, std::size_t& rows_left, instant retry_at,
+                                                 scheduler_actions& into) {
+    host_state& here = at.second;
+    const auto load_of = [&](const account_ref& account) -> account_load& {
+        for (account_load& each : here.accounts)
+            if (each.account == account) return each;
+        return here.accounts.emplace_back(account_load{account});
+    };
+    for (remembered_hook& each : here.due) {
+        each.requested = 0;
+        load_of(each.account);
+    }
+    for (account_load& each : here.accounts) each.requested = 0;
+    const std::size_t free = free_places(here);
+    const std::size_t places = (std::min)(free, rows_left);
+    for (std::size_t given = 0; given < places; ++given) {
+        remembered_hook* best = nullptr;
+        account_load* best_load = nullptr;
+        for (remembered_hook& each : here.due) {
+            account_load& load = load_of(each.account);
+            const auto rank = [](const account_load& of, const remembered_hook& hook) {
+                return std::pair{of.in_flight + of.requested, hook.requested};
+            };
+            if (best != nullptr && rank(load, each) >= rank(*best_load, *best)) continue;
+            best = &each;
+            best_load = &load;
+        }
+        ++best->requested;
+        ++best_load->requested;
+    }
+    for (const remembered_hook& each : here.due) {
+        if (each.requested != 0) {
+            into.lease.push_back({each.hook, each.requested, leases_max(here), retry_at});
+            requested_.emplace(each.hook, requested_lease{&at, each.requested});
+        } else if (each.listed_by == last_claim_ && places == free) {
+            // The host is full, so the store need not list it for a while: it is remembered here.
+            into.lease.push_back({each.hook, 0, 0, retry_at});
+            parked_some_ = true;
+        }
+    }
+    std::erase_if(here.accounts, [](const account_load& each) { return each.in_flight == 0 && each.requested == 0; });
+    rows_left -= places;
+    if (here.slow) slow_requested_ += places;
+}
+
+TOLLGATE_DECL void delivery_scheduler::take_leased(result<std::vector<due_delivery>> from, scheduler_time now,
+                                                   scheduler_actions& into) {
+    slow_requested_ = 0;
+    if (!from) {
+        requested_.clear();
+        return claim_failed(from.error(), now, into);
+    }
+    store_pause_ = {};
+    into.send.reserve(from->size());
+    try {
+        for (due_delivery& each : *from) {
+            const auto request = requested_.find(each.hook);
+            if (request == requested_.end()) continue;  // not asked for: its lease runs out
+            ++request->second.leased;
+            if (!renew_lease(each)) start(std::move(each), *request->second.at, into);
+        }
+    } catch (const std::exception&) {
+        for (const auto& each : into.send) drop(each.number, now);
+        throw;
+    }
+    bool some_request_was_vain = false;
+    for (const auto& [hook, request] : requested_) {
+        some_request_was_vain = some_request_was_vain || request.leased == 0;
+        auto& due = request.at->second.due;
+        const auto found = std::find_if(due.begin(), due.end(), [&](const remembered_hook& each) { return each.hook == hook; });
+        if (found == due.end()) continue;
+        if (request.leased < request.deliveries_max) {
+            due.erase(found);  // nothing more is due, or other workers fill the host
+            --remembered_;
+        } else {
+            std::rotate(found, std::next(found), due.end());  // behind those that wait
+        }
+    }
+    requested_.clear();
+    plan_next_claim(!from->empty(), some_request_was_vain, now);
+}
+
+TOLLGATE_DECL void delivery_scheduler::start(due_delivery next, hosts::value_type& at, scheduler_actions& into) {
+    const std::uint64_t number = ++last_number_;
+    const std::int64_t id = next.lease.delivery.value();
+    const account_ref account = next.what->account;
+    const std::size_t bytes = next.what->data.size();
+    auto& accounts = at.second.accounts;
+    auto load = std::find_if(accounts.begin(), accounts.end(), [&](const account_load& each) { return each.account == account; });
+    if (load == accounts.end()) {
+        accounts.push_back({account});
+        load = std::prev(accounts.end());
+    }
+    const auto lease_over = claimed_at_ + settings_.client.attempt_timeout + settings_.lease_margin;
+    const bool slow = at.second.slow;
+    const auto named = numbers_.emplace(id, number).first;
+    try {
+        const auto& one =
+            in_flight_.emplace(number, in_flight_delivery{std::move(next), claimed_wall_, lease_over, at.first, slow})
+                .first->second;
+        into.send.push_back({number, &one.sent,
+                             claimed_at_ + settings_.client.attempt_timeout + settings_.lease_margin / 3});
+    } catch (const std::exception&) {
+        numbers_.erase(named);
+        throw;
+    }
+    ++at.second.in_flight;
+    ++load->in_flight;
+    if (slow) ++slow_in_flight_;
+    data_bytes_in_flight_ += bytes;
+}
+
+/// A delivery that is still being sent, or not completed yet, is not sent twice because it took so long: the new lease
+/// completes it.
+TOLLGATE_DECL bool delivery_scheduler::renew_lease(const due_delivery& again) noexcept {
+    const auto lease_over = claimed_at_ + settings_.client.attempt_timeout + settings_.lease_margin;
+    if (const auto number = numbers_.find(again.lease.delivery.value()); number != numbers_.end()) {
+        in_flight_delivery& same = in_flight_.find(number->second)->second;
+        same.sent.lease = again.lease;
+        same.lease_over = lease_over;
+        return true;
+    }
+    for (std::size_t i = 0; i < results_.size(); ++i) {
+        if (results_[i].lease.delivery != again.lease.delivery) continue;
+        results_[i].lease = ended_[i].first.sent.lease = again.lease;
+        ended_[i].first.lease_over = lease_over;
+        return true;
+    }
+    return false;
+}
+
+TOLLGATE_DECL void delivery_scheduler::plan_next_claim(bool leased_some, bool some_request_was_vain,
+                                                       scheduler_time now) noexcept {
+    if (shortage_pause_ > milliseconds{0}) no_claim_before_ = (std::max)(no_claim_before_, now.steady + first_pause);
+    const bool more_is_listed = page_was_full_ || (listed_next_at_ && *listed_next_at_ <= now.wall);
+    const bool has_servable_host = std::any_of(due_hosts_.begin(), due_hosts_.end(), [&](const hosts::value_type* each) {
+        return !each->second.due.empty() && free_places(each->second) != 0;
+    });
+    if (more_is_listed || has_servable_host) {
+        next_claim_ = now.steady + (leased_some || parked_some_ ? milliseconds{0} : empty_claim_pause);
+        return;
+    }
+    // Now and then whatever was said, because a clock may be set.
+    milliseconds wait = (tells_changes_ ? 10 : 1) * settings_.claim_interval;
+    if (listed_next_at_) wait = (std::min)(wait, std::chrono::ceil<milliseconds>(*listed_next_at_ - now.wall));
+    if (parked_some_) wait = (std::min)(wait, full_host_retry_time());
+    if (some_request_was_vain) wait = (std::min)(wait, empty_claim_pause);
+    next_claim_ = now.steady + wait;
+}
+
+TOLLGATE_DECL void delivery_scheduler::forget_idle_hosts() noexcept {
+    std::erase_if(hosts_, [](const hosts::value_type& each) { return each.second.in_flight == 0 && !each.second.is_queued; });
+}
+
+}  // namespace tollgate::webhooks

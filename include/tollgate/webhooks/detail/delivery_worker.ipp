@@ -1,0 +1,359 @@
+#pragma once
+
+#include <tollgate/webhooks/detail/connection.hpp>
+#include <tollgate/webhooks/detail/delivery_scheduler.hpp>
+#include <tollgate/webhooks/detail/delivery_worker.hpp>
+#include <tollgate/webhooks/detail/hook_client.hpp>
+
+#include <asio/executor_work_guard.hpp>
+#include <asio/io_context.hpp>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+namespace tollgate::inline v0::webhooks {
+
+namespace detail {
+
+/// The worker that this thread is running for: the integrator's code may stop the dispatcher that calls it.
+inline thread_local const void* running_for = nullptr;
+
+class running_mark {
+public:
+    explicit running_mark(const void* worker) noexcept : before_{std::exchange(running_for, worker)} {}
+    running_mark(const running_mark&) = delete;
+    running_mark& operator=(const running_mark&) = delete;
+    ~running_mark() { running_for = before_; }
+
+private:
+    const void* const before_;
+};
+
+/// At most `wanted`, and at most half of the descriptors that the process may have; the rest is for everything else in it.
+inline std::size_t affordable_attempts(std::size_t wanted) noexcept {
+    rlimit allowed{};
+    if (::getrlimit(RLIMIT_NOFILE, &allowed) != 0 || allowed.rlim_cur == RLIM_INFINITY) return wanted;
+    return (std::max)(std::size_t{1}, (std::min)(wanted, static_cast<std::size_t>(allowed.rlim_cur / 2)));
+}
+
+inline hook_dispatch_settings affordable(hook_dispatch_settings with) noexcept {
+    with.attempts_max = affordable_attempts(with.attempts_max);
+    // Slow hosts leave slots for the others.
+    with.slow_attempts_max = (std::min)(with.slow_attempts_max, (std::max)(with.attempts_max / 2, std::size_t{1}));
+    return with;
+}
+
+}  // namespace detail
+
+class delivery_worker::impl {
+public:
+    impl(worker_environment& environment, hook_dispatch_settings settings, const asio::any_io_executor* executor)
+        : environment_{environment},
+          settings_{detail::affordable(std::move(settings))},
+          scheduler_{settings_, environment.tells_changes()} {
+        if (executor != nullptr) executor_ = *executor;
+    }
+    TOLLGATE_DECL ~impl();
+
+    TOLLGATE_DECL result<void> start();
+    TOLLGATE_DECL void stop(milliseconds deadline);
+    TOLLGATE_DECL void wake() noexcept;
+
+private:
+    using clock = std::chrono::steady_clock;
+    enum class state { fresh, running, stopping, stopped };
+
+    /// Receives results for a worker that may be gone while the executor still runs what is left.
+    class result_receiver final : public client_owner {
+    public:
+        explicit result_receiver(impl& to) : to_{&to} {}
+        bool allows(const ip_address& address) noexcept override {
+            const std::lock_guard hold{mutex_};
+            if (to_ == nullptr) return false;
+            const detail::running_mark mark{to_};
+            return to_->environment_.allows(address);
+        }
+        void on_ended(ended_attempts ended) noexcept override {
+            const std::lock_guard hold{mutex_};
+            if (to_ != nullptr) to_->take(std::move(ended));
+        }
+        void close() noexcept {
+            const std::lock_guard hold{mutex_};
+            to_ = nullptr;
+        }
+
+    private:
+        std::mutex mutex_;
+        impl* to_;
+    };
+
+    TOLLGATE_DECL void take(ended_attempts ended) noexcept;
+    TOLLGATE_DECL void serve_sockets() noexcept;
+    TOLLGATE_DECL void run() noexcept;
+    TOLLGATE_DECL void work();
+    TOLLGATE_DECL void report(const scheduler_actions& actions) noexcept;
+    TOLLGATE_DECL void call_store(const scheduler_actions& actions);
+    TOLLGATE_DECL void send(const std::vector<scheduler_actions::delivery_to_send>& all);
+    TOLLGATE_DECL std::optional<outgoing_request> prepare(const scheduler_actions::delivery_to_send& each,
+                                                          ended_attempt& instead);
+    TOLLGATE_DECL void finish() noexcept;
+    [[nodiscard]] scheduler_time now() noexcept { return {clock::now(), environment_.now()}; }
+
+    worker_environment& environment_;
+    const hook_dispatch_settings settings_;
+    std::unique_ptr<asio::io_context> own_context_;
+    std::optional<asio::executor_work_guard<asio::io_context::executor_type>> own_context_stays_;
+    asio::any_io_executor executor_;
+    std::shared_ptr<result_receiver> receiver_;
+    std::shared_ptr<hook_client> client_;
+    std::thread client_thread_;
+    std::thread worker_thread_;
+
+    std::mutex mutex_;  // guards these, and is not held while the integrator's code runs
+    std::condition_variable changed_;
+    state state_ = state::fresh;
+    clock::time_point stop_at_ = (clock::time_point::max)();
+    bool woken_ = false;
+    ended_attempts ended_;
+
+    std::mutex join_mutex_;  // of several threads that stop, one joins
+
+    // Used by the worker's thread alone.
+    delivery_scheduler scheduler_;
+    scheduler_inputs inputs_;
+    clock::time_point next_step_at_{};
+    http::field_block fields_;
+};
+
+TOLLGATE_DECL delivery_worker::impl::~impl() {
+    stop(milliseconds{0});
+    if (worker_thread_.joinable()) worker_thread_.join();
+}
+
+TOLLGATE_DECL result<void> delivery_worker::impl::start() {
+    const std::lock_guard hold{mutex_};
+    if (state_ != state::fresh) return unavailable("A dispatcher starts once, and not after it was stopped.");
+    try {
+        asio::any_io_executor where = executor_;
+        if (!where) {
+            own_context_ = std::make_unique<asio::io_context>(1);
+            own_context_stays_.emplace(own_context_->get_executor());
+            where = own_context_->get_executor();
+        }
+        receiver_ = std::make_shared<result_receiver>(*this);
+        auto made = hook_client::make(where, settings_.client, receiver_);
+        if (!made) {
+            state_ = state::stopped;
+            return std::move(made).error();
+        }
+        client_ = *std::move(made);
+        if (own_context_) client_thread_ = std::thread{[this] { serve_sockets(); }};
+        worker_thread_ = std::thread{[this] { run(); }};
+        state_ = state::running;
+        return {};
+    } catch (const std::exception& failed) {
+        if (client_thread_.joinable()) {
+            own_context_stays_.reset();
+            client_thread_.join();
+        }
+        state_ = state::stopped;
+        return internal_error(std::string{"the dispatcher could not start: "} + failed.what());
+    }
+}
+
+TOLLGATE_DECL void delivery_worker::impl::stop(milliseconds deadline) {
+    {
+        const std::lock_guard hold{mutex_};
+        if (state_ == state::fresh) state_ = state::stopped;
+        if (state_ == state::running || state_ == state::stopping) {
+            state_ = state::stopping;
+            constexpr milliseconds longest = std::chrono::hours{24};
+            stop_at_ = (std::min)(stop_at_, clock::now() + (std::min)(deadline, longest));
+            changed_.notify_all();
+        }
+        if (detail::running_for == this) return;
+    }
+    const std::lock_guard joining{join_mutex_};
+    if (worker_thread_.joinable() && worker_thread_.get_id() != std::this_thread::get_id()) worker_thread_.join();
+}
+
+TOLLGATE_DECL void delivery_worker::impl::wake() noexcept {
+    const std::lock_guard hold{mutex_};
+    if (woken_) return;
+    woken_ = true;
+    changed_.notify_all();
+}
+
+TOLLGATE_DECL void delivery_worker::impl::take(ended_attempts ended) noexcept {
+    const std::lock_guard hold{mutex_};
+    const bool first = ended_.empty();
+    ended_.splice(ended_.end(), ended);
+    if (first) changed_.notify_all();
+}
+
+TOLLGATE_DECL void delivery_worker::impl::serve_sockets() noexcept {
+    const detail::running_mark mark{this};  // an observer that is told of a problem here may stop the dispatcher
+    for (;;) {
+        try {
+            own_context_->run();
+            return;
+        } catch (const std::exception& failed) {
+            // Memory is short: the attempt that this happened to ends by its time-out.
+            environment_.on_problem(internal_error(std::string{"the dispatcher's sockets: "} + failed.what()));
+        }
+    }
+}
+
+TOLLGATE_DECL void delivery_worker::impl::run() noexcept {
+    const detail::running_mark mark{this};
+    std::unique_lock hold{mutex_};
+    for (;;) {
+        const bool stopping = state_ == state::stopping;
+        if (stopping && (scheduler_.in_flight() == 0 || clock::now() >= stop_at_)) break;
+        const auto stop_at = stop_at_;
+        changed_.wait_until(hold, stopping ? (std::min)(stop_at, next_step_at_) : next_step_at_,
+                            [&] { return !ended_.empty() || (woken_ && !stopping) || stop_at_ != stop_at; });
+
+        inputs_.stopping = state_ == state::stopping;
+        inputs_.ended.splice(inputs_.ended.end(), ended_);
+        inputs_.wakeup = std::exchange(woken_, false) || inputs_.wakeup;
+        hold.unlock();
+        try {
+            work();
+        } catch (const std::exception& failed) {
+            // Memory is short. What has ended is judged later; what was leased and not sent returns after its lease.
+            environment_.on_problem(internal_error(failed.what()));
+            scheduler_.pause_after_failure(now());
+            next_step_at_ = clock::now() + milliseconds{100};
+        }
+        hold.lock();
+    }
+    hold.unlock();
+    finish();
+    hold.lock();
+    state_ = state::stopped;
+}
+
+/// Steps until nothing is left to do now.
+TOLLGATE_DECL void delivery_worker::impl::work() {
+    for (;;) {
+        for (ended_attempt& each : inputs_.ended) each.chance = environment_.chance();
+        inputs_.store_changed = environment_.may_have_changed();
+        const scheduler_actions actions = scheduler_.step(inputs_, now());
+        next_step_at_ = actions.next_step_at;
+        report(actions);
+        send(actions.send);
+        call_store(actions);
+        if (!actions.calls_store() && inputs_.ended.empty()) return;
+        const std::lock_guard hold{mutex_};
+        inputs_.stopping = state_ == state::stopping;
+        inputs_.ended.splice(inputs_.ended.end(), ended_);
+        if (!actions.calls_store() && clock::now() < next_step_at_) return;
+    }
+}
+
+TOLLGATE_DECL void delivery_worker::impl::report(const scheduler_actions& actions) noexcept {
+    for (const error& each : actions.problems) environment_.on_problem(each);
+    for (const auto& each : actions.finished)
+        environment_.on_attempt({each.delivery.sent, each.ended, each.result, each.why});
+}
+
+TOLLGATE_DECL void delivery_worker::impl::call_store(const scheduler_actions& actions) {
+    if (actions.complete) inputs_.completed = environment_.complete(scheduler_.results(), environment_.now());
+    if (actions.list_due_hooks) inputs_.listed = environment_.list_due_hooks(environment_.now(), *actions.list_due_hooks);
+    if (!actions.lease.empty()) inputs_.leased = environment_.lease(actions.lease, actions.leased_for);
+    if (actions.sweep) inputs_.swept = environment_.sweep(actions.sweep->ended_before, actions.sweep->rows_max);
+}
+
+TOLLGATE_DECL void delivery_worker::impl::send(const std::vector<scheduler_actions::delivery_to_send>& all) {
+    if (all.empty()) return;
+    try {
+        std::vector<outgoing_request> requests;
+        requests.reserve(all.size());
+        ended_attempts refused;
+        for (const auto& each : all) {
+            ended_attempts instead(1);
+            instead.front().number = each.number;
+            if (auto made = prepare(each, instead.front())) requests.push_back(*std::move(made));
+            else refused.splice(refused.end(), instead);
+        }
+        if (!requests.empty()) client_->send(std::move(requests));
+        inputs_.ended.splice(inputs_.ended.end(), refused);
+    } catch (const std::exception&) {
+        for (const auto& each : all) scheduler_.drop(each.number, now());
+        throw;
+    }
+}
+
+TOLLGATE_DECL std::optional<outgoing_request> delivery_worker::impl::prepare(
+    const scheduler_actions::delivery_to_send& each, ended_attempt& instead) {
+    auto target = http::url::parse(each.what->target_url);
+    if (!target) {
+        instead.end = attempt_end::no_address;
+        instead.why = "the target is not a URL";
+        return std::nullopt;
+    }
+    // Once more, as when the hook was created: the rule may have become stricter.
+    if (const auto checked = environment_.check(*target); !checked) {
+        instead.end = attempt_end::refused_address;
+        instead.why = checked.error().message;
+        return std::nullopt;
+    }
+    fields_.clear();
+    std::string body;
+    if (const auto written = environment_.write(*each.what, environment_.now(), fields_, body); !written) {
+        environment_.on_problem(written.error());
+        instead.unsendable = true;
+        instead.end = attempt_end::no_connection;
+        instead.why = "it cannot be put into its format";
+        return std::nullopt;
+    }
+    return outgoing_request{each.number, *std::move(target), std::string{fields_.view()}, std::move(body), each.done_by};
+}
+
+/// When the time for stopping is over: cuts off what is left and completes it, so that requests that have left are on
+/// record and everything is due again at once. Results that an executor that does not run still holds are lost; those
+/// deliveries return after their lease.
+TOLLGATE_DECL void delivery_worker::impl::finish() noexcept {
+    try {
+        client_->abort();
+    } catch (const std::exception&) {  // no memory to ask for it
+        if (own_context_) own_context_->stop();
+    }
+    if (client_thread_.joinable()) {
+        own_context_stays_.reset();
+        client_thread_.join();
+    } else {
+        // The executor is the integrator's; it may be busy, or not run any more.
+        std::unique_lock hold{mutex_};
+        changed_.wait_for(hold, milliseconds{200},
+                          [&] { return ended_.size() + inputs_.ended.size() >= scheduler_.being_sent(); });
+    }
+    receiver_->close();
+    try {
+        inputs_.stopping = inputs_.flush = true;
+        inputs_.ended.splice(inputs_.ended.end(), ended_);
+        work();
+    } catch (const std::exception&) {  // as if they had not arrived
+    }
+    client_.reset();
+}
+
+TOLLGATE_DECL delivery_worker::delivery_worker(worker_environment& environment, hook_dispatch_settings settings,
+                                               const asio::any_io_executor* executor)
+    : impl_{std::make_unique<impl>(environment, std::move(settings), executor)} {}
+
+TOLLGATE_DECL delivery_worker::~delivery_worker() = default;
+
+TOLLGATE_DECL result<void> delivery_worker::start() { return impl_->start(); }
+TOLLGATE_DECL void delivery_worker::stop(milliseconds deadline) { impl_->stop(deadline); }
+TOLLGATE_DECL void delivery_worker::wake() noexcept { impl_->wake(); }
+
+}  // namespace tollgate::webhooks
