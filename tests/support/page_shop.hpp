@@ -96,7 +96,10 @@ public:
     http::response post(std::string path, std::string body, std::string_view login = "ann") {
         if (!login.empty())
             body.append(body.empty() ? "" : "&").append("form_token=").append(token_on(get(path, login)));
-        return post_as_it_is(std::move(path), std::move(body), login);
+        const auto answered = post_as_it_is(std::move(path), std::move(body), login);
+        // A new secret is on a page of its own, which is shown once.
+        const std::string location{answered.find("Location")};
+        return location.find("?shown=") == std::string::npos ? answered : get(location, login);
     }
 
     http::response post_as_it_is(std::string path, std::string body, std::string_view login = "ann") {

@@ -8,9 +8,12 @@
 #include <tollgate/contract/user_directory.hpp>
 #include <tollgate/http/detail/client_address.hpp>
 #include <tollgate/http/handler.hpp>
+#include <tollgate/limits/window_limiter.hpp>
+#include <tollgate/model/quota.hpp>
 #include <tollgate/model/service_catalog.hpp>
 #include <tollgate/pages/detail/applications_page.hpp>
 #include <tollgate/pages/detail/authorizations_page.hpp>
+#include <tollgate/pages/detail/list_parts.hpp>
 #include <tollgate/pages/detail/page.hpp>
 #include <tollgate/pages/detail/sign_in_page.hpp>
 #include <tollgate/pages/detail/tokens_page.hpp>
@@ -44,6 +47,8 @@ struct page_settings {
     /// Peers whose X-Forwarded-For and Forwarded fields are trusted.
     std::vector<ip_network> trusted_proxies = {};
 
+    /// Requests of one user, and of one address without a session: far more than a person makes.
+    quota requests{3000, std::chrono::minutes{10}};
     std::size_t tokens_per_user_max = limits::personal_tokens_per_user_max;
     std::size_t applications_per_user_max = limits::applications_per_user_max;
     std::size_t hooks_per_event_max = limits::hooks_per_event_max;
@@ -97,8 +102,8 @@ public:
     void handle(const http::refusal& refused, http::response& response) noexcept;
 
     /// Only a POST to a known page has its body read; all other requests are answered from the head.
-    [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response, http::handler_state&,
-                                            http::thread_kind thread) noexcept {
+    [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response,
+                                            http::handler_state&, http::thread_kind thread) noexcept {
         const bool needs_body = request.method == http::method::post &&
                                 is_served(pages::find_page(request.target.path, renderer_.site().root).which);
         if (needs_body && request.body_state == http::body_state::pending) return http::handle_step::needs_body;
@@ -127,6 +132,7 @@ public:
     [[nodiscard]] Policies& policies() noexcept { return policies_; }
     [[nodiscard]] const page_settings& settings() const noexcept { return settings_; }
     [[nodiscard]] const renderer_type& renderer() const noexcept { return renderer_; }
+    [[nodiscard]] web::used_once& used() noexcept { return used_; }
     /// The path of a page.
     [[nodiscard]] std::string url_of(page which) const {
         return renderer_.site().root + std::string{pages::path_of(which)};
@@ -168,6 +174,8 @@ private:
     Store& store_;
     Policies policies_;
     renderer_type renderer_;
+    window_limiter limiter_{{.users = std::size_t{1} << 14, .addresses = std::size_t{1} << 14}};
+    web::used_once used_;  ///< form tokens that created something, and secrets that were shown
 };
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
@@ -311,13 +319,24 @@ template <class Users, class Sessions, class Store, class Policies, class Theme>
 result<void> account_pages<Users, Sessions, Store, Policies, Theme>::authenticate(
     const pages::unauthenticated_request& incoming, http::response& response) {
     const bool posted = incoming.request.method == http::method::post;
+    const auto is_admitted = [&](limit_key key) {
+        const auto window = limiter_.take(key, settings_.requests, incoming.now);
+        if (window.admitted) return true;
+        response.add("Retry-After", pipeline::seconds_until(window.resets_at, incoming.now));
+        renderer_.answer_status(response, http::status::too_many_requests);
+        return false;
+    };
+    const auto address = limit_key::of(http::client_address(incoming.request, settings_.trusted_proxies));
     if constexpr (signs_in)
-        if (incoming.which == page::sign_in)
+        if (incoming.which == page::sign_in) {
+            if (!is_admitted(address)) return {};
             return posted ? pages::post_to_sign_in(*this, {incoming.request, incoming.form, incoming.now}, response)
                           : pages::show_sign_in(*this, {incoming.request, incoming.query, incoming.now}, response);
+        }
 
     const auto who = sessions_.session_of(incoming.request, incoming.now);
     if (!who) return who.error();
+    if (!is_admitted(*who ? limit_key::of((*who)->user) : address)) return {};
     if (!*who) {
         if (incoming.which == page::sign_out) return redirect(response, url_of(page::sign_in));
         auto return_to = url_of(incoming.which);
@@ -333,8 +352,10 @@ result<void> account_pages<Users, Sessions, Store, Policies, Theme>::authenticat
     if (!nonce || (*who)->secret.empty())
         return internal_error("the session has no secret, or the random source failed");
     const auto token = web::make_form_token(binding_of(**who), *nonce);
-    return dispatch({incoming.which, incoming.request, **who, token, incoming.form, incoming.query, incoming.now},
-                    response);
+    const auto posted_token = posted ? incoming.form.value_of(web::form_token_name) : std::string_view{};
+    return dispatch(
+        {incoming.which, incoming.request, **who, token, posted_token, incoming.form, incoming.query, incoming.now},
+        response);
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
@@ -342,6 +363,13 @@ result<void> account_pages<Users, Sessions, Store, Policies, Theme>::dispatch(co
                                                                               http::response& response) {
     call here{*this, context, response};
     const bool posted = context.request.method == http::method::post;
+    if (!posted && context.query.find(pages::shown_name) != nullptr) {
+        const auto text = here.open_secret();
+        const auto shown = text ? pages::secret_view::parse(*text) : std::nullopt;
+        if (!shown) return here.redirect_to_page();
+        here.page(shown->title, {}, [&](html_writer& html) { pages::write_secret(html, here.view(), *shown); });
+        return {};
+    }
     switch (context.which) {
         case page::sign_out:
             if constexpr (signs_in) return sign_out(context, response);
@@ -394,4 +422,4 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::answer_page(http::r
     renderer_.answer(response, frame, std::forward<Write>(write));
 }
 
-}  // namespace tollgate::inline v0
+}  // namespace tollgate

@@ -385,3 +385,21 @@ TEST_CASE("a theme of one's own") {
     sent sheet{http::method::get, pages.renderer().site().style_url};
     CHECK(pages.handle(sheet.asked()).body() == "main { color: red }");
 }
+
+TEST_CASE("pages have a generous window for each user, and for each address without a session") {
+    auto settings = page_shop_settings();
+    settings.requests = {2, seconds{60}};
+    page_shop shop{settings};
+    const std::string tokens = "/en/user/settings/tokens/";
+    for (int i = 0; i < 2; ++i) CHECK(to_number(shop.get(tokens).status()) == 200);
+    const auto refused = shop.get(tokens);
+    CHECK(to_number(refused.status()) == 429);
+    CHECK(refused.find("Retry-After") == "60");
+    CHECK(has(refused, "Too many requests"));
+    CHECK(to_number(shop.get(tokens, "bob").status()) == 200);
+    for (int i = 0; i < 2; ++i) CHECK(to_number(shop.get("/en/user/sign_in/", "").status()) == 200);
+    CHECK(to_number(shop.get("/en/user/sign_in/", "").status()) == 429);
+    shop.now += seconds{60};
+    CHECK(to_number(shop.get(tokens).status()) == 200);
+    CHECK(to_number(shop.get("/en/user/sign_in/", "").status()) == 200);
+}

@@ -140,3 +140,41 @@ TEST_CASE("without random bytes no token is made") {
     CHECK(to_number(shop.post_as_it_is(path, "description=a&scopes=sitesmaker&form_token=" + token).status()) == 500);
     CHECK(tokens_of(shop, ann).empty());
 }
+
+TEST_CASE("a new secret is shown once, and neither reloading nor sending the form again makes another") {
+    page_shop shop;
+    const auto body = "description=a&scopes=sitesmaker&form_token=" + page_shop::token_on(shop.get(path));
+    const auto made = shop.post_as_it_is(path, body);
+    CHECK(to_number(made.status()) == 303);
+    CHECK(made.find("Cache-Control") == "no-store");
+    const std::string shown{made.find("Location")};
+    REQUIRE(shown.starts_with(path + "?shown="));
+    CHECK(shown.find("tgp_") == std::string::npos);
+
+    CHECK(to_number(shop.get(shown, "bob").status()) == 303);  // another session's is not his to see
+    sent head{http::method::head, shown};
+    head.field("Cookie", "who=ann");
+    CHECK(to_number(shop.answer(head).status()) == 303);
+    CHECK(has(shop.get(shown), "id=\"secret\" value=\""));
+    const auto again = shop.get(shown);
+    CHECK(to_number(again.status()) == 303);
+    CHECK(again.find("Location") == path);
+
+    const auto twice = shop.post_as_it_is(path, body);
+    CHECK(to_number(twice.status()) == 403);
+    CHECK(has(twice, "Form expired"));
+    CHECK(tokens_of(shop, ann).size() == 1);
+}
+
+TEST_CASE("a secret is not shown after five minutes, and a form that made nothing is still good") {
+    page_shop shop;
+    const auto token = page_shop::token_on(shop.get(path));
+    CHECK(to_number(shop.post_as_it_is(path, "description=&scopes=sitesmaker&form_token=" + token).status()) == 422);
+    shop.random_works = true;
+    const auto made = shop.post_as_it_is(path, "description=a&scopes=sitesmaker&form_token=" + token);
+    REQUIRE(to_number(made.status()) == 303);
+    shop.now += seconds{300};
+    const auto late = shop.get(std::string{made.find("Location")});
+    CHECK(to_number(late.status()) == 303);
+    CHECK_FALSE(has(late, "tgp_"));
+}

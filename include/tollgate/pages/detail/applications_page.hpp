@@ -4,6 +4,7 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/contract/oauth_store.hpp>
 #include <tollgate/http/detail/form_body.hpp>
+#include <tollgate/pages/detail/list_parts.hpp>
 #include <tollgate/pages/detail/page.hpp>
 #include <tollgate/web/detail/form.hpp>
 
@@ -31,14 +32,6 @@ TOLLGATE_DECL void write_applications(html_writer& html, const page_view& view,
                                       std::span<const application> applications, const application_form& typed,
                                       const web::form_faults& faults);
 
-/// Credentials that are shown once.
-struct shown_client {
-    std::string title;
-    std::string_view client_id;
-    std::string_view client_secret;
-};
-TOLLGATE_DECL void write_shown_client(html_writer& html, const page_view& view, const shown_client& shown);
-
 /// The list, and the form of a new application.
 template <class Call>
 [[nodiscard]] result<void> show_applications(Call& call, const application_form& typed = {},
@@ -51,8 +44,15 @@ template <class Call>
 }
 
 template <class Call>
-void show_client(Call& call, const shown_client& shown) {
-    call.page(shown.title, {}, [&](html_writer& html) { write_shown_client(html, call.view(), shown); });
+[[nodiscard]] result<void> redirect_to_client(Call& call, std::string title, std::string_view client_id,
+                                              std::string_view client_secret) {
+    const application_texts& texts = call.texts().applications;
+    const secret_view shown{std::move(title),
+                            std::string{texts.made_about},
+                            std::string{texts.back},
+                            {{"client-id", std::string{texts.client_id}, std::string{client_id}},
+                             {"client-secret", std::string{texts.client_secret}, std::string{client_secret}}}};
+    return call.redirect_to_secret(shown.to_text());
 }
 
 template <class Call>
@@ -62,6 +62,7 @@ template <class Call>
     auto wanted = typed.wanted_by(call.who().user);
     auto faults = typed.faults(wanted, call.texts());
     if (!faults.empty()) return show_applications(call, typed, faults);
+    if (!call.claim_form()) return {};
     const auto made = register_application(call.store(), std::move(wanted), call.now(), call.random(),
                                            call.settings().applications_per_user_max);
     if (!made && made.error().kind == error_kind::invalid) {
@@ -69,8 +70,7 @@ template <class Call>
         return show_applications(call, typed, faults);
     }
     if (!made) return made.error();
-    show_client(call, {fill_in(texts.made_title, typed.name), made->client_id, made->client_secret});
-    return {};
+    return redirect_to_client(call, fill_in(texts.made_title, typed.name), made->client_id, made->client_secret);
 }
 
 /// Only for an application of the user; otherwise not_found.
@@ -83,13 +83,14 @@ template <class Call>
     const auto found = std::find_if(applications->begin(), applications->end(),
                                     [&](const application& each) { return each.id == *which; });
     if (found == applications->end()) return not_found();
+    if (!call.claim_form()) return {};
     const auto secret = new_client_secret(call.random());
     if (!secret) return internal_error("the random source failed");
     const auto replaced = call.store().replace_client_secret(call.who().user, *which, digest_of(*secret));
     if (!replaced) return replaced.error();
     if (!*replaced) return not_found();
-    show_client(call, {fill_in(call.texts().applications.renewed_title, found->name), found->client_id, *secret});
-    return {};
+    return redirect_to_client(call, fill_in(call.texts().applications.renewed_title, found->name), found->client_id,
+                              *secret);
 }
 
 /// Only for an application of the user; otherwise not_found.
@@ -112,7 +113,7 @@ template <class Call>
     return not_found();
 }
 
-}  // namespace tollgate::inline v0::pages
+}  // namespace tollgate::pages
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/pages/detail/applications_page.ipp>

@@ -145,13 +145,4 @@ TOLLGATE_DECL void write_applications(html_writer& html, const page_view& view,
     detail::write_application_form(html, view, typed, faults);
 }
 
-TOLLGATE_DECL void write_shown_client(html_writer& html, const page_view& view, const shown_client& shown) {
-    const application_texts& texts = view.texts.applications;
-    html.add("<h1>{}</h1>\n<p>{}</p>\n", shown.title, texts.made_about);
-    web::write_copyable_text(html, {.name = "client-id", .label = texts.client_id, .text = shown.client_id});
-    web::write_copyable_text(html,
-                             {.name = "client-secret", .label = texts.client_secret, .text = shown.client_secret});
-    end_secret_page(html, view, texts.back);
-}
-
-}  // namespace tollgate::inline v0::pages
+}  // namespace tollgate::pages

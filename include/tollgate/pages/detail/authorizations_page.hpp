@@ -34,7 +34,7 @@ template <class Call>
     return call.redirect_to_list();
 }
 
-}  // namespace tollgate::inline v0::pages
+}  // namespace tollgate::pages
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/pages/detail/authorizations_page.ipp>

@@ -38,4 +38,4 @@ TOLLGATE_DECL void write_authorizations(html_writer& html, const page_view& view
     end_table(html);
 }
 
-}  // namespace tollgate::inline v0::pages
+}  // namespace tollgate::pages

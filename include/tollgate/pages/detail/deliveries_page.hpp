@@ -50,7 +50,7 @@ template <class Call>
     return named_hook{*of, *which};
 }
 
-}  // namespace tollgate::inline v0::pages
+}  // namespace tollgate::pages
 
 /// The deliveries of one webhook, if the store is an outbox.
 namespace tollgate::inline v0::pages {
@@ -175,7 +175,7 @@ template <class Call>
     }
 }
 
-}  // namespace tollgate::inline v0::pages
+}  // namespace tollgate::pages
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/pages/detail/deliveries_page.ipp>

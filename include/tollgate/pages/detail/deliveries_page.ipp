@@ -189,4 +189,4 @@ TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, co
     detail::write_paging(html, view, history);
 }
 
-}  // namespace tollgate::inline v0::pages
+}  // namespace tollgate::pages

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -62,10 +63,25 @@ TOLLGATE_DECL void write_web_link(html_writer& html, std::string_view url, std::
 TOLLGATE_DECL void begin_form_section(html_writer& html, std::string_view heading);
 TOLLGATE_DECL void end_form_section(html_writer& html);
 
-/// The end of a page that shows a secret once.
-TOLLGATE_DECL void end_secret_page(html_writer& html, const page_view& view, std::string_view back);
+/// A new secret, and what belongs to it: shown once.
+struct secret_view {
+    struct item {
+        std::string name;  ///< unique on the page
+        std::string label;
+        std::string text;
+    };
+    std::string title;
+    std::string about;
+    std::string back;  ///< the text of the link to the list
+    std::vector<item> items;
 
-}  // namespace tollgate::inline v0::pages
+    /// As one text, and back. No part contains a zero byte.
+    [[nodiscard]] TOLLGATE_DECL std::string to_text() const;
+    [[nodiscard]] static TOLLGATE_DECL std::optional<secret_view> parse(std::string_view text);
+};
+TOLLGATE_DECL void write_secret(html_writer& html, const page_view& view, const secret_view& shown);
+
+}  // namespace tollgate::pages
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/pages/detail/list_parts.ipp>

@@ -4,6 +4,7 @@
 #include <tollgate/http/url.hpp>
 #include <tollgate/pages/detail/list_parts.hpp>
 
+#include <algorithm>
 #include <string>
 
 namespace tollgate::inline v0::pages {
@@ -102,9 +103,32 @@ TOLLGATE_DECL void begin_form_section(html_writer& html, std::string_view headin
 
 TOLLGATE_DECL void end_form_section(html_writer& html) { html.add("</section>\n"); }
 
-TOLLGATE_DECL void end_secret_page(html_writer& html, const page_view& view, std::string_view back) {
-    html.add("<p class=\"caution\">{}</p>\n<p><a class=\"button\" href=\"{}\">{}</a></p>\n",
-             view.texts.forms.shown_once, view.url, back);
+TOLLGATE_DECL std::string secret_view::to_text() const {
+    std::string text = title + '\0' + about + '\0' + back;
+    for (const item& each : items)
+        for (const auto* part : {&each.name, &each.label, &each.text}) text.append(1, '\0').append(*part);
+    return text;
 }
 
-}  // namespace tollgate::inline v0::pages
+TOLLGATE_DECL std::optional<secret_view> secret_view::parse(std::string_view text) {
+    std::vector<std::string> parts;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const auto end = (std::min)(text.find('\0', begin), text.size());
+        parts.emplace_back(text.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    if (parts.size() < 3 || parts.size() % 3 != 0) return std::nullopt;
+    secret_view made{parts[0], parts[1], parts[2], {}};
+    for (std::size_t i = 3; i < parts.size(); i += 3) made.items.push_back({parts[i], parts[i + 1], parts[i + 2]});
+    return made;
+}
+
+TOLLGATE_DECL void write_secret(html_writer& html, const page_view& view, const secret_view& shown) {
+    html.add("<h1>{}</h1>\n<p>{}</p>\n", shown.title, shown.about);
+    for (const auto& each : shown.items)
+        web::write_copyable_text(html, {.name = each.name, .label = each.label, .text = each.text});
+    html.add("<p class=\"caution\">{}</p>\n<p><a class=\"button\" href=\"{}\">{}</a></p>\n",
+             view.texts.forms.shown_once, view.url, shown.back);
+}
+
+}  // namespace tollgate::pages

@@ -9,11 +9,13 @@
 #include <tollgate/model/session.hpp>
 #include <tollgate/policy/detail/policy_set.hpp>
 #include <tollgate/web/detail/form.hpp>
+#include <tollgate/web/detail/one_time.hpp>
 #include <tollgate/web/detail/page.hpp>
 #include <tollgate/web/page_theme.hpp>
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -86,6 +88,9 @@ inline constexpr std::string_view action_name = "action";
 inline constexpr std::string_view done_name = "done";
 inline constexpr std::string_view removal_done = "1";
 
+/// The query parameter with a sealed `secret_view`.
+inline constexpr std::string_view shown_name = "shown";
+
 /// A request for a page, before its session is known.
 struct unauthenticated_request {
     page which;
@@ -101,6 +106,7 @@ struct page_context {
     const http::request& request;
     const session& who;
     std::string_view form_token;     ///< for the forms of the response
+    std::string_view posted_token;   ///< the form token of `form`; empty if nothing was posted
     const http::form_fields& form;   ///< what was posted, with a valid form token; empty otherwise
     const http::form_fields& query;  ///< of the URL
     instant now;
@@ -155,7 +161,47 @@ public:
                                      url.append(done_name).append("=").append(done));
     }
 
+    /// Claims the form token for something that must not be done twice, such as creating a secret; a 403 if it was
+    /// used.
+    [[nodiscard]] bool claim_form() {
+        if (pages_.used().claim(context_.posted_token)) {
+            claimed_ = true;
+            return true;
+        }
+        pages_.renderer().answer_status(response_, http::status::forbidden);
+        return false;
+    }
+    /// Redirects to a page that shows a new secret once, so that reloading does not create another one.
+    [[nodiscard]] result<void> redirect_to_secret(std::string_view text) {
+        web::seal_nonce nonce;
+        if (!random().fill(nonce)) return internal_error("the random source failed");
+        const auto sealed = web::seal(who(), text, nonce, now());
+        if (!sealed) return internal_error("a new secret could not be sealed");
+        claimed_ = false;  // the form token stays used
+        return web::answer_see_other(response_, pages_.renderer().site(),
+                                     url_ + "?" + std::string{shown_name} + "=" + *sealed);
+    }
+    /// What the query asks to be shown, the first time; empty otherwise.
+    [[nodiscard]] std::optional<std::string> open_secret() {
+        const auto sealed = query().value_of(shown_name);
+        auto text = web::open_sealed(who(), sealed, now());
+        // HEAD shows nothing.
+        if (!text || context_.request.method != http::method::get || !pages_.used().claim(sealed)) return std::nullopt;
+        return text;
+    }
+    [[nodiscard]] result<void> redirect_to_page() const {
+        return web::answer_see_other(response_, pages_.renderer().site(), url_);
+    }
+
+    page_call(const page_call&) = delete;
+    page_call& operator=(const page_call&) = delete;
+    /// A form that created nothing can be submitted again.
+    ~page_call() {
+        if (claimed_) pages_.used().release(context_.posted_token);
+    }
+
 private:
+    bool claimed_ = false;
     Pages& pages_;
     const page_context& context_;
     http::response& response_;
@@ -180,4 +226,4 @@ inline bool is_local_target(std::string_view text) noexcept {
     return true;
 }
 
-}  // namespace tollgate::inline v0::pages
+}  // namespace tollgate::pages

@@ -113,7 +113,7 @@ template <class Pages>
     return {};
 }
 
-}  // namespace tollgate::inline v0::pages
+}  // namespace tollgate::pages
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/pages/detail/sign_in_page.ipp>

@@ -30,4 +30,4 @@ TOLLGATE_DECL void write_sign_out(html_writer& html, const sign_out_view& view) 
     html.add("<button>{}</button>\n</form>\n", texts.out_title);
 }
 
-}  // namespace tollgate::inline v0::pages
+}  // namespace tollgate::pages

@@ -5,6 +5,7 @@
 #include <tollgate/contract/token_store.hpp>
 #include <tollgate/http/detail/form_body.hpp>
 #include <tollgate/model/personal_token.hpp>
+#include <tollgate/pages/detail/list_parts.hpp>
 #include <tollgate/pages/detail/page.hpp>
 #include <tollgate/web/detail/form.hpp>
 
@@ -29,8 +30,6 @@ struct token_form {
 TOLLGATE_DECL void write_tokens(html_writer& html, const page_view& view, std::span<const personal_token> tokens,
                                 const token_form& typed, const web::form_faults& faults);
 
-TOLLGATE_DECL void write_issued_token(html_writer& html, const page_view& view, const issued_personal_token& issued);
-
 /// The list, and the form of a new token.
 template <class Call>
 [[nodiscard]] result<void> show_tokens(Call& call, const token_form& typed = {}, const web::form_faults& faults = {}) {
@@ -46,17 +45,21 @@ template <class Call>
     const auto typed = token_form::read(call.form());
     auto faults = typed.faults(call.settings().services, call.texts());
     if (!faults.empty()) return show_tokens(call, typed, faults);
-    const auto issued =
-        issue_personal_token(call.store(), {call.who().user, typed.description, typed.chosen()}, call.now(),
-                             call.random(), call.settings().tokens_per_user_max);
+    if (!call.claim_form()) return {};
+    const auto issued = issue_personal_token(call.store(), {call.who().user, typed.description, typed.chosen()},
+                                             call.now(), call.random(), call.settings().tokens_per_user_max);
     if (!issued && issued.error().kind == error_kind::invalid) {
         faults.add({}, call.texts().tokens.too_many);
         return show_tokens(call, typed, faults);
     }
     if (!issued) return issued.error();
-    call.page(call.texts().tokens.made_title, {},
-              [&](html_writer& html) { write_issued_token(html, call.view(), *issued); });
-    return {};
+    const token_texts& texts = call.texts().tokens;
+    const secret_view shown{std::string{texts.made_title},
+                            std::string{texts.made_about},
+                            std::string{texts.back},
+                            {{"username", std::string{texts.username}, std::string{issued->username.view()}},
+                             {"secret", std::string{texts.secret}, std::string{issued->secret.view()}}}};
+    return call.redirect_to_secret(shown.to_text());
 }
 
 /// Only for a token of the user; otherwise not_found.
@@ -81,7 +84,7 @@ template <class Call>
     return not_found();
 }
 
-}  // namespace tollgate::inline v0::pages
+}  // namespace tollgate::pages
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/pages/detail/tokens_page.ipp>

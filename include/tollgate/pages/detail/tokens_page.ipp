@@ -106,12 +106,4 @@ TOLLGATE_DECL void write_tokens(html_writer& html, const page_view& view, std::s
     detail::write_token_form(html, view, typed, faults);
 }
 
-TOLLGATE_DECL void write_issued_token(html_writer& html, const page_view& view, const issued_personal_token& issued) {
-    const token_texts& texts = view.texts.tokens;
-    html.add("<h1>{}</h1>\n<p>{}</p>\n", texts.made_title, texts.made_about);
-    web::write_copyable_text(html, {.name = "username", .label = texts.username, .text = issued.username});
-    web::write_copyable_text(html, {.name = "secret", .label = texts.secret, .text = issued.secret});
-    end_secret_page(html, view, texts.back);
-}
-
-}  // namespace tollgate::inline v0::pages
+}  // namespace tollgate::pages

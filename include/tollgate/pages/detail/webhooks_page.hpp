@@ -6,6 +6,7 @@
 #include <tollgate/contract/user_directory.hpp>
 #include <tollgate/http/detail/form_body.hpp>
 #include <tollgate/pages/detail/deliveries_page.hpp>
+#include <tollgate/pages/detail/list_parts.hpp>
 #include <tollgate/pages/detail/page.hpp>
 #include <tollgate/web/detail/form.hpp>
 
@@ -60,14 +61,6 @@ struct hook_form {
 TOLLGATE_DECL void write_hooks(html_writer& html, const page_view& view, const hook_list& list,
                                const service_catalog& services, const hook_form& typed, const web::form_faults& faults);
 
-/// A hook's secret, shown once.
-struct shown_hook_secret {
-    std::string_view title;
-    std::string about;
-    std::string_view secret;
-};
-TOLLGATE_DECL void write_shown_hook_secret(html_writer& html, const page_view& view, const shown_hook_secret& shown);
-
 /// The user's accounts of all services, without their hooks.
 template <class Call>
 [[nodiscard]] result<hook_list> list_accounts(Call& call) {
@@ -115,6 +108,17 @@ template <class Call>
 }
 
 template <class Call>
+[[nodiscard]] result<void> redirect_to_hook_secret(Call& call, std::string_view title, std::string about,
+                                                   std::string_view secret) {
+    const webhook_texts& texts = call.texts().webhooks;
+    const secret_view shown{std::string{title},
+                            std::move(about),
+                            std::string{texts.back},
+                            {{"secret", std::string{texts.secret}, std::string{secret}}}};
+    return call.redirect_to_secret(shown.to_text());
+}
+
+template <class Call>
 [[nodiscard]] result<void> create_hook(Call& call) {
     const webhook_texts& texts = call.texts().webhooks;
     auto typed = hook_form::read(call.form());
@@ -127,6 +131,7 @@ template <class Call>
             faults.add("target_url", target_fault(allowed.error().message, texts));
     if (!faults.empty()) return show_hooks(call, std::move(*list), typed, faults);
 
+    if (!call.claim_form()) return {};
     const auto made = issue_hook(call.store(),
                                  {.account = *parse_account(typed.account),
                                   .event = typed.event,
@@ -138,9 +143,7 @@ template <class Call>
         return show_hooks(call, std::move(*list), typed, faults);
     }
     if (!made) return made.error();
-    const shown_hook_secret shown{texts.made_title, fill_in(texts.made_about, typed.target_url), made->secret};
-    call.page(texts.made_title, {}, [&](html_writer& html) { write_shown_hook_secret(html, call.view(), shown); });
-    return {};
+    return redirect_to_hook_secret(call, texts.made_title, fill_in(texts.made_about, typed.target_url), made->secret);
 }
 
 template <class Call>
@@ -158,12 +161,11 @@ template <class Call>
     const webhook_texts& texts = call.texts().webhooks;
     const auto named = require_hook(call, call.form());
     if (!named) return named.error();
+    if (!call.claim_form()) return {};
     const auto secret = renew_hook_secret(call.store(), named->account, named->hook, call.now(), call.random());
     if (!secret) return secret.error();
     if (!*secret) return not_found();
-    const shown_hook_secret shown{texts.renewed_title, std::string{texts.renewed_about}, **secret};
-    call.page(texts.renewed_title, {}, [&](html_writer& html) { write_shown_hook_secret(html, call.view(), shown); });
-    return {};
+    return redirect_to_hook_secret(call, texts.renewed_title, std::string{texts.renewed_about}, **secret);
 }
 
 template <class Call>
@@ -177,7 +179,7 @@ template <class Call>
     return not_found();
 }
 
-}  // namespace tollgate::inline v0::pages
+}  // namespace tollgate::pages
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/pages/detail/webhooks_page.ipp>

@@ -207,10 +207,4 @@ TOLLGATE_DECL void write_hooks(html_writer& html, const page_view& view, const h
     detail::write_hook_form(html, view, list, services, typed, faults);
 }
 
-TOLLGATE_DECL void write_shown_hook_secret(html_writer& html, const page_view& view, const shown_hook_secret& shown) {
-    html.add("<h1>{}</h1>\n<p>{}</p>\n", shown.title, shown.about);
-    web::write_copyable_text(html, {.name = "secret", .label = view.texts.webhooks.secret, .text = shown.secret});
-    end_secret_page(html, view, view.texts.webhooks.back);
-}
-
-}  // namespace tollgate::inline v0::pages
+}  // namespace tollgate::pages

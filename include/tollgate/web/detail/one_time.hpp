@@ -1,0 +1,69 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/time.hpp>
+#include <tollgate/contract/random_source.hpp>
+#include <tollgate/model/session.hpp>
+
+#include <array>
+#include <cstddef>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+
+/// What a page may do or show once: forms that create secrets, and the pages that show them.
+namespace tollgate::inline v0::web {
+
+/// How long a sealed text can be opened: a redirect takes seconds, a slow connection perhaps a minute.
+inline constexpr seconds sealed_text_lifetime{300};
+
+using seal_nonce = std::array<std::byte, 12>;
+
+/// Encrypts and authenticates a text (AES-256-GCM) with a key of the session, so that a redirect can carry it in its
+/// URL: only this session can read it, on any node. `[A-Za-z0-9_-]` only. Empty if OpenSSL fails, or the session has no
+/// secret.
+[[nodiscard]] TOLLGATE_DECL std::optional<std::string> seal(const session& who, std::string_view text,
+                                                            const seal_nonce& nonce, instant now);
+
+/// The text that was sealed for this session; empty for any other, and after `sealed_text_lifetime`.
+[[nodiscard]] TOLLGATE_DECL std::optional<std::string> open_sealed(const session& who, std::string_view sealed,
+                                                                   instant now);
+
+/// Remembers what was used. Bounded: the oldest are forgotten, after which a form token or a sealed text is used by
+/// others only if so many were made in the meantime. Any thread; each process has its own.
+class used_once {
+public:
+    /// False if it was claimed before, and not released.
+    [[nodiscard]] bool claim(std::string_view text) {
+        const std::scoped_lock held{mutex_};
+        if (!claimed_.emplace(text).second) return false;
+        order_.emplace_back(text);
+        if (order_.size() > remembered_max) {
+            claimed_.erase(order_.front());
+            order_.pop_front();
+        }
+        return true;
+    }
+    /// It was not used after all.
+    void release(std::string_view text) {
+        const std::scoped_lock held{mutex_};
+        claimed_.erase(std::string{text});
+    }
+
+private:
+    static constexpr std::size_t remembered_max = 4096;
+
+    std::mutex mutex_;
+    std::unordered_set<std::string> claimed_;
+    std::deque<std::string> order_;
+};
+
+}  // namespace tollgate::web
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/web/detail/one_time.ipp>
+#endif
