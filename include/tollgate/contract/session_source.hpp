@@ -20,6 +20,9 @@ namespace tollgate::inline v0 {
 ///
 /// Thread rule: callable from many threads at once. Blocking: usually; declare `static constexpr bool blocking = true`.
 /// Errors: an `error` if it could not be checked (unavailable also if too many checks are running); nothing is thrown.
+///
+/// A source that has `check_password(const sign_in_attempt&)` as well is called with that, so that it can share its capacity
+/// fairly between clients.
 template <class P>
 concept password_source = requires(P& p, std::string_view login, std::string_view password) {
     // The user, or empty if login or password is wrong. Takes as long for an unknown login as for a wrong password.
@@ -58,6 +61,7 @@ struct sign_in_attempt {
     std::string_view login;
     std::string_view password;
     ip_address client;  ///< behind trusted proxies, the one they name
+    bool is_known_browser = false;  ///< one that has signed in with this login before
 };
 
 /// What an attempt to sign in came to.

@@ -13,12 +13,17 @@
 #include <tollgate/http/detail/cookies.hpp>
 #include <tollgate/http/handler.hpp>
 #include <tollgate/http/url.hpp>
+#include <tollgate/limits/detail/window_set.hpp>
 #include <tollgate/web/detail/sign_in_throttle.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -37,6 +42,11 @@ struct session_settings {
     seconds lifetime{std::chrono::days{7}};         ///< however often it is used (OWASP: absolute time-out)
     /// How often a use is stored at most, so that most requests only read.
     seconds touch_interval{std::chrono::minutes{5}};
+
+    /// Signs the cookie that marks a browser as known after a sign-in. Empty: random, so that a restart forgets which
+    /// browsers are known. Nodes on one store should share a random one.
+    std::string browser_key = {};
+    seconds browser_lifetime{std::chrono::days{365}};  ///< of that cookie
 
     sign_in_bounds throttle = {};
     sign_in_capacity throttle_capacity = {};
@@ -58,6 +68,9 @@ public:
     [[nodiscard]] TOLLGATE_DECL bool set(std::string_view cookie, http::response& response) const;
     TOLLGATE_DECL void clear(http::response& response) const;
 
+    [[nodiscard]] std::string_view name() const noexcept { return name_; }
+    [[nodiscard]] bool is_secure() const noexcept { return secure_; }
+
     /// `{path of auth_url}/en/user/sign_in/?return_to=...`
     [[nodiscard]] TOLLGATE_DECL std::string sign_in_url(std::string_view return_to) const;
 
@@ -69,6 +82,26 @@ private:
     std::string name_;
     std::string sign_in_path_;
     bool secure_ = true;
+};
+
+/// The cookie that marks a browser as one that has signed in with a login before (OWASP, "device cookies"): 128 random
+/// bits and an HMAC over them and the login. It admits no one; failed attempts with it are counted separately.
+class browser_cookie {
+public:
+    TOLLGATE_DECL browser_cookie(const session_settings& with, std::string_view session_cookie_name, bool secure);
+
+    /// The browser's number if it has signed in with this login before; otherwise 0.
+    [[nodiscard]] TOLLGATE_DECL std::uint64_t find(const http::request& request, std::string_view login) const;
+    TOLLGATE_DECL void set(std::span<const std::byte, 16> random, std::string_view login,
+                           http::response& response) const;
+
+private:
+    [[nodiscard]] TOLLGATE_DECL digest sign(std::string_view random, std::string_view login) const;
+
+    std::string name_;
+    std::string key_;
+    seconds lifetime_;
+    bool secure_;
 };
 
 /// Sessions with a random cookie and rows in a store. Each sign-in begins a new session, which prevents session
@@ -86,6 +119,7 @@ public:
     cookie_sessions(session_settings settings, Store& store, Passwords& passwords, Random random = {})
         : settings_{std::move(settings)},
           cookie_{settings_},
+          browsers_{settings_, cookie_.name(), cookie_.is_secure()},
           throttle_{settings_.throttle, settings_.throttle_capacity},
           store_{&store},
           passwords_{&passwords},
@@ -109,13 +143,14 @@ public:
 
     [[nodiscard]] result<sign_in_answer> sign_in(const http::request& request, const sign_in_attempt& attempt,
                                                  instant now, http::response& response) {
-        const sign_in_key key{attempt.login, attempt.client};
+        // What no login or password can be is not worth a slow hash, and must not lock anyone out.
+        if (attempt.login.size() > limits::login_bytes_max || attempt.password.size() > limits::password_bytes_max ||
+            !is_visible_line(attempt.login, limits::login_bytes_max))
+            return sign_in_answer{};
+        const sign_in_key key{attempt.login, attempt.client, browsers_.find(request, attempt.login)};
         if (const auto wait = throttle_.begin(key, now))
             return sign_in_answer{sign_in_result::throttled, std::nullopt, *wait};
-        // Too long to be valid, and not worth a slow hash.
-        if (attempt.login.size() > limits::login_bytes_max || attempt.password.size() > limits::password_bytes_max)
-            return sign_in_answer{};
-        auto checked = passwords_->check_password(attempt.login, attempt.password);
+        auto checked = check(attempt, key.browser != 0);
         if (!checked) {
             throttle_.forgive(key, now);
             return std::move(checked).error();
@@ -123,7 +158,10 @@ public:
         if (!*checked) return sign_in_answer{};
         throttle_.succeed(key, now);
         if (auto ended = end_session_of(request); !ended) return std::move(ended).error();
-        return begin_session({**checked, std::string{attempt.login}, {}}, now, response);
+        auto begun = begin_session({**checked, std::string{attempt.login}, {}}, now, response);
+        std::array<std::byte, 16> random;
+        if (begun && key.browser == 0 && random_.fill(random)) browsers_.set(random, attempt.login, response);
+        return begun;
     }
 
     /// Ends the session of the request and removes its cookie.
@@ -134,6 +172,16 @@ public:
     }
 
 private:
+    [[nodiscard]] result<std::optional<user_id>> check(const sign_in_attempt& attempt, bool is_known_browser) {
+        if constexpr (requires { passwords_->check_password(attempt); }) {
+            auto described = attempt;
+            described.is_known_browser = is_known_browser;
+            return passwords_->check_password(described);
+        } else {
+            return passwords_->check_password(attempt.login, attempt.password);
+        }
+    }
+
     // More than one sign-in adds, so that the store does not grow with expired sessions.
     static constexpr std::size_t sweep_rows_max = 4;
 
@@ -169,6 +217,7 @@ private:
 
     session_settings settings_;
     session_cookie cookie_;
+    browser_cookie browsers_;
     sign_in_throttle throttle_;
     Store* store_;
     Passwords* passwords_;
@@ -210,4 +259,42 @@ inline std::string session_cookie::session_secret_of(std::string_view cookie) {
     return hex_encode(hmac_sha256({.key = cookie, .message = "session secret"}).raw());
 }
 
-}  // namespace tollgate::inline v0
+inline browser_cookie::browser_cookie(const session_settings& with, std::string_view session_cookie_name, bool secure)
+    : name_{std::string{session_cookie_name} + "_browser"},
+      key_{with.browser_key},
+      lifetime_{with.browser_lifetime},
+      secure_{secure} {
+    if (!key_.empty()) return;
+    const auto random = detail::random_siphash_key();
+    key_.assign(reinterpret_cast<const char*>(&random), sizeof random);
+}
+
+inline digest browser_cookie::sign(std::string_view random, std::string_view login) const {
+    std::string message{"known browser\0", 14};
+    message.append(random);
+    std::transform(login.begin(), login.end(), std::back_inserter(message), ascii_lower);
+    return hmac_sha256({.key = key_, .message = message});
+}
+
+inline std::uint64_t browser_cookie::find(const http::request& request, std::string_view login) const {
+    const auto found = http::find_cookie(request.fields, name_);
+    if (!found || found->size() > 128) return 0;
+    const auto dot = found->find('.');
+    if (dot == std::string_view::npos) return 0;
+    const auto random = base64url_decode(found->substr(0, dot));
+    const auto mac = base64url_decode(found->substr(dot + 1));
+    const auto claimed = mac ? digest::from(*mac) : std::nullopt;
+    if (!random || random->size() != 16 || !claimed || *claimed != sign(*random, login)) return 0;
+    std::uint64_t number = 0;
+    std::memcpy(&number, random->data(), sizeof number);
+    return number | 1;  // never 0
+}
+
+inline void browser_cookie::set(std::span<const std::byte, 16> random, std::string_view login,
+                                http::response& response) const {
+    const std::string_view bytes{reinterpret_cast<const char*>(random.data()), random.size()};
+    const auto value = base64url_encode(bytes) + "." + base64url_encode(sign(bytes, login).raw());
+    (void)http::add_cookie(response, {.name = name_, .value = value, .max_age = lifetime_, .secure = secure_});
+}
+
+}  // namespace tollgate

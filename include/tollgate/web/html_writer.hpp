@@ -81,4 +81,4 @@ inline void html_writer::escape(std::string_view text) {
     }
 }
 
-}  // namespace tollgate::inline v0
+}  // namespace tollgate

@@ -77,4 +77,4 @@ concept page_theme = requires(const T& t, std::string_view scope, const service_
     t.end_page(html, frame);
 };
 
-}  // namespace tollgate::inline v0
+}  // namespace tollgate

@@ -28,7 +28,7 @@ struct plain_theme {
 
 static_assert(page_theme<plain_theme>);
 
-}  // namespace tollgate::inline v0
+}  // namespace tollgate
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/web/plain_theme.ipp>

@@ -61,4 +61,4 @@ TOLLGATE_DECL void plain_theme::end_page(html_writer& html, const page_frame&) c
     html.add("</main>\n</body>\n</html>\n");
 }
 
-}  // namespace tollgate::inline v0
+}  // namespace tollgate

@@ -306,6 +306,7 @@ struct error_texts {
     message_texts method{"Method not allowed", "This page does not support the HTTP method of the request."};
     message_texts too_large{"Request too large", "The submitted form is too large. Nothing was changed."};
     message_texts media_type{"Unsupported media type", "This page accepts only HTML form data. Nothing was changed."};
+    message_texts too_many{"Too many requests", "Wait a moment, then try again."};
     message_texts unavailable{"Service unavailable", "The site is temporarily unavailable. Try again in a moment."};
     message_texts internal{"Something went wrong", "The error was logged. Try again in a moment."};
     message_texts other{"Request failed", "Go back and try again."};
@@ -339,4 +340,4 @@ struct page_texts {
     delivery_texts deliveries;
 };
 
-}  // namespace tollgate::inline v0
+}  // namespace tollgate

@@ -85,6 +85,15 @@ using sessions_type = cookie_sessions<session_map, anns_password, test::counting
 static_assert(sign_in_source<sessions_type>);
 static_assert(!sessions_type::blocking);
 
+std::vector<std::string> all_cookies(const http::response& out) {
+    std::vector<std::string> found;
+    std::string_view block = out.field_block();
+    constexpr std::string_view name = "Set-Cookie: ";
+    for (auto at = block.find(name); at != std::string_view::npos; at = block.find(name, at + 1))
+        found.emplace_back(block.substr(at + name.size(), block.find("\r\n", at) - at - name.size()));
+    return found;
+}
+
 struct site {
     session_map store;
     anns_password passwords;
@@ -93,6 +102,7 @@ struct site {
     instant now = noon;
     sessions_type sessions;
     std::string set_cookie;
+    std::string browser_cookie;
     std::size_t fields_added = 0;
 
     explicit site(std::string auth_url = "https://shop.example")
@@ -105,6 +115,9 @@ struct site {
         http::response out;
         auto answer = sessions.sign_in(asked, {login, password, ip_address::v4(192, 0, 2, 1)}, now, out);
         set_cookie = out.find("Set-Cookie");
+        browser_cookie.clear();
+        for (const auto line : all_cookies(out))
+            if (line.find("_browser=") != std::string_view::npos) browser_cookie = line;
         fields_added = out.field_block().size();
         return answer;
     }
@@ -354,4 +367,39 @@ TEST_CASE("an auth_url that is none, or a cookie's name, is a mistake of the int
     }
     CHECK_THROWS_AS((session_cookie{session_settings{.auth_url = "https://shop.example", .cookie_name = "a b"}}),
                     std::invalid_argument);
+}
+
+TEST_CASE("passwords and logins that cannot be right count against nobody, and cost no hash", "[cookie_sessions]") {
+    site shop;
+    for (int i = 0; i < 2000; ++i) {
+        for (const auto& answer : {shop.sign_in(std::string(1025, 'p')), shop.sign_in("right", {}, std::string(255, 'l')),
+                                   shop.sign_in("right", {}, std::string_view{"ann\0", 4}), shop.sign_in("right", {}, "ann\xff")}) {
+            REQUIRE(answer);
+            CHECK(answer->result == sign_in_result::refused);
+        }
+    }
+    CHECK(shop.passwords.asked == 0);
+    CHECK(shop.sign_in()->result == sign_in_result::signed_in);
+}
+
+TEST_CASE("a browser that has signed in before is not locked out by others", "[cookie_sessions]") {
+    site shop;
+    REQUIRE(shop.sign_in()->result == sign_in_result::signed_in);
+    const auto cookie = shop.browser_cookie.substr(0, shop.browser_cookie.find(';'));
+    REQUIRE(cookie.starts_with("__Host-tollgate_session_browser="));
+    CHECK(shop.browser_cookie.find("HttpOnly") != std::string::npos);
+    CHECK(shop.browser_cookie.find("Secure") != std::string::npos);
+    CHECK(shop.browser_cookie.find("Max-Age=31536000") != std::string::npos);
+    for (int i = 0; i < 10; ++i) CHECK(shop.sign_in("wrong")->result == sign_in_result::refused);
+    CHECK(shop.sign_in()->result == sign_in_result::throttled);
+    CHECK(shop.sign_in("right", cookie)->result == sign_in_result::signed_in);
+    CHECK(shop.browser_cookie.empty());  // it has one
+    // Its own failures count, and it is of no use for another login, nor when it was changed.
+    for (int i = 0; i < 10; ++i) CHECK(shop.sign_in("wrong", cookie)->result == sign_in_result::refused);
+    CHECK(shop.sign_in("right", cookie)->result == sign_in_result::throttled);
+    for (int i = 0; i < 10; ++i) CHECK(shop.sign_in("wrong", cookie, "bob")->result == sign_in_result::refused);
+    CHECK(shop.sign_in("wrong", {}, "bob")->result == sign_in_result::throttled);
+    auto changed = cookie;
+    changed.back() = changed.back() == 'A' ? 'E' : 'A';
+    CHECK(shop.sign_in("right", changed)->result == sign_in_result::throttled);
 }

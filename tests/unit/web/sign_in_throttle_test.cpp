@@ -67,6 +67,43 @@ TEST_CASE("one login has a thousand failures an hour at all addresses", "[sign_i
     CHECK_FALSE(throttle.begin({"ann", elsewhere}, noon + minutes{60}));
 }
 
+TEST_CASE("an IPv6 network cannot lock a login out, however many addresses it has", "[sign_in_throttle]") {
+    auto throttle = make();
+    const auto address = [](int number) {
+        return *ip_address::parse("2001:db8:0:" + std::string{"0123456789abcdef"[number >> 12 & 15], "0123456789abcdef"[number >> 8 & 15],
+                                                              "0123456789abcdef"[number >> 4 & 15], "0123456789abcdef"[number & 15]} +
+                                  "::1");
+    };
+    int site = 0;
+    for (int i = 0; i < 256; ++i) site += admitted(throttle, {"ann", address(i)}, 20);
+    CHECK(site == 20);  // one /56
+    int network = site;
+    for (int i = 256; i < 4096; ++i) network += admitted(throttle, {"ann", address(i)}, 20);
+    CHECK(network == 50);  // one /48
+    CHECK(throttle.begin({"ann", address(0xffff)}, noon));
+    CHECK_FALSE(throttle.begin({"ann", *ip_address::parse("2001:db8:1::1")}, noon));
+    CHECK_FALSE(throttle.begin({"ann", elsewhere}, noon));
+
+    auto other = make();
+    int made = 0;
+    for (int i = 0; i < 256; ++i) made += admitted(other, {"user" + std::to_string(i), address(i)}, 1);
+    CHECK(made == 200);
+    for (int i = 256; i < 2048; ++i) made += admitted(other, {"user" + std::to_string(i), address(i)}, 1);
+    CHECK(made == 500);
+}
+
+TEST_CASE("a browser that has signed in before has a counter of its own", "[sign_in_throttle]") {
+    auto throttle = make();
+    for (int i = 0; i < 1100; ++i) (void)throttle.begin({"ann", nth_address(i)}, noon);
+    CHECK(throttle.begin({"ann", home}, noon));
+    CHECK(admitted(throttle, {"ann", home, 7}, 12) == 10);
+    CHECK(admitted(throttle, {"ann", home, 8}, 12) == 10);
+    CHECK_FALSE(throttle.begin({"bob", home, 7}, noon));
+    throttle.succeed({"ann", home, 7}, noon);
+    CHECK_FALSE(throttle.begin({"ann", home, 7}, noon));
+    CHECK(throttle.begin({"ann", home}, noon));
+}
+
 TEST_CASE("a login in other letters, and an address of the same network, count as one", "[sign_in_throttle]") {
     auto throttle = make();
     CHECK(admitted(throttle, {"ann@example.com", *ip_address::parse("2001:db8::1")}, 5) == 5);

@@ -178,7 +178,7 @@ TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& t
 /// type than `application/x-www-form-urlencoded`, 400 for malformed bytes. An empty body is an empty form.
 [[nodiscard]] TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http::request& request);
 
-}  // namespace tollgate::inline v0::web
+}  // namespace tollgate::web
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/web/detail/form.ipp>

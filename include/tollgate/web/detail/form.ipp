@@ -208,4 +208,4 @@ TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http
     return std::move(*read);
 }
 
-}  // namespace tollgate::inline v0::web
+}  // namespace tollgate::web

@@ -190,7 +190,7 @@ private:
     page_reach reach_;
 };
 
-}  // namespace tollgate::inline v0::web
+}  // namespace tollgate::web
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/web/detail/page.ipp>

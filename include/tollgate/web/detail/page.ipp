@@ -103,6 +103,7 @@ TOLLGATE_DECL const message_texts& message_for(http::status status, const error_
         case http::status::method_not_allowed: return texts.method;
         case http::status::content_too_large: return texts.too_large;
         case http::status::unsupported_media_type: return texts.media_type;
+        case http::status::too_many_requests: return texts.too_many;
         case http::status::service_unavailable: return texts.unavailable;
         case http::status::internal_server_error: return texts.internal;
         default: return texts.other;
@@ -138,4 +139,4 @@ TOLLGATE_DECL void write_moment(html_writer& html, instant at) {
     html.add("<time datetime=\"{}\">{}</time>", to_iso8601(at).view(), moment_text(at));
 }
 
-}  // namespace tollgate::inline v0::web
+}  // namespace tollgate::web

@@ -54,4 +54,4 @@ inline void write_sign_in_fields(html_writer& html, std::string_view login, cons
                      faults, texts.forms);
 }
 
-}  // namespace tollgate::inline v0::web
+}  // namespace tollgate::web

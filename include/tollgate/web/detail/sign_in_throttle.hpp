@@ -7,6 +7,7 @@
 #include <tollgate/model/quota.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -19,6 +20,12 @@ struct sign_in_bounds {
     quota login_at_address{10, std::chrono::minutes{15}};
     quota address{100, std::chrono::minutes{15}};  ///< for all logins: one password tried on many
     quota login{1000, std::chrono::hours{1}};      ///< for all addresses: distributed guessing
+    // IPv6 networks are counted as well, since their owners can use all addresses. A /48 stays far below `login`.
+    quota login_at_site{20, std::chrono::minutes{15}};     ///< one login from an IPv6 /56
+    quota login_at_network{50, std::chrono::minutes{15}};  ///< one login from an IPv6 /48
+    quota site{200, std::chrono::minutes{15}};             ///< an IPv6 /56, for all logins
+    quota network{500, std::chrono::minutes{15}};          ///< an IPv6 /48, for all logins
+    quota login_on_browser{10, std::chrono::minutes{15}};  ///< a browser that has signed in with this login before
 };
 
 /// How many of each are remembered; rounded up to powers of two, 24 bytes each: 384 KiB for each default.
@@ -32,7 +39,10 @@ struct sign_in_capacity {
 struct sign_in_key {
     /// As typed, whether it exists or not. ASCII case is ignored.
     std::string_view login;
-    ip_address client;  ///< an IPv6 address counts by its /64
+    ip_address client;  ///< an IPv6 address counts by its /64, /56 and /48
+    /// A browser that has signed in with this login before (OWASP, "device cookies"); 0 for any other. Its attempts are
+    /// counted by themselves, so that others cannot lock it out.
+    std::uint64_t browser = 0;
 };
 
 /// Counts failed sign-ins in fixed windows that begin with the first failure, and says when there were too many.
@@ -69,7 +79,7 @@ private:
     std::unique_ptr<tables> tables_;
 };
 
-}  // namespace tollgate::inline v0
+}  // namespace tollgate
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/web/detail/sign_in_throttle.ipp>

@@ -10,6 +10,7 @@
 #include <bit>
 #include <cstring>
 #include <mutex>
+#include <span>
 #include <vector>
 
 namespace tollgate::inline v0 {
@@ -18,20 +19,21 @@ namespace detail {
 /// Failures by key: sets of eight as in `window_limiter`.
 class failure_table {
 public:
-    failure_table(std::size_t keys_max, const quota& allowed)
-        : allowed_{allowed}, sets_(std::bit_ceil(((std::max)(keys_max, std::size_t{1}) - 1) / window_set::ways + 1)) {}
+    explicit failure_table(std::size_t keys_max)
+        : sets_(std::bit_ceil(((std::max)(keys_max, std::size_t{1}) - 1) / window_set::ways + 1)) {}
 
     /// When attempts for this key are allowed again, in milliseconds since 1970; empty if they are now.
-    [[nodiscard]] std::optional<std::int64_t> full_until(std::uint64_t key, std::int64_t now) const noexcept {
-        const std::int64_t length = std::int64_t{allowed_.window_seconds} * 1000;
-        const auto* const window = const_cast<failure_table*>(this)->find_open(key, now);
-        if (allowed_.requests == 0) return now + length;
-        if (window == nullptr || window->requests < allowed_.requests) return std::nullopt;
+    [[nodiscard]] std::optional<std::int64_t> full_until(std::uint64_t key, const bounded_quota& allowed,
+                                                         std::int64_t now) const noexcept {
+        const std::int64_t length = std::int64_t{allowed.window_seconds} * 1000;
+        const auto* const window = const_cast<failure_table*>(this)->find_open(key, allowed, now);
+        if (allowed.requests == 0) return now + length;
+        if (window == nullptr || window->requests < allowed.requests) return std::nullopt;
         return window->began_by(now) + length;
     }
 
-    void count(std::uint64_t key, std::int64_t now) noexcept {
-        if (auto* const window = find_open(key, now)) {
+    void count(std::uint64_t key, const bounded_quota& allowed, std::int64_t now) noexcept {
+        if (auto* const window = find_open(key, allowed, now)) {
             window->began_at_milliseconds = window->began_by(now);
             ++window->requests;
             return;
@@ -40,15 +42,16 @@ public:
         std::size_t place = set.find(key);
         if (place == window_set::ways) place = set.least_worth(now);
         set.keys[place] = key;
-        set.windows[place] = {now, 1, allowed_.window_seconds};
+        set.windows[place] = {now, 1, allowed.window_seconds};
     }
 
-    void count_back(std::uint64_t key, std::int64_t now) noexcept {
-        if (auto* const window = find_open(key, now)) --window->requests;
+    void count_back(std::uint64_t key, const bounded_quota& allowed, std::int64_t now) noexcept {
+        if (auto* const window = find_open(key, allowed, now); window != nullptr && window->requests != 0)
+            --window->requests;
     }
 
-    void forget(std::uint64_t key, std::int64_t now) noexcept {
-        if (auto* const window = find_open(key, now)) window->requests = 0;
+    void forget(std::uint64_t key, const bounded_quota& allowed, std::int64_t now) noexcept {
+        if (auto* const window = find_open(key, allowed, now)) window->requests = 0;
     }
 
     [[nodiscard]] std::size_t memory_bytes() const noexcept { return sets_.size() * sizeof(window_set); }
@@ -59,14 +62,14 @@ private:
         return sets_[static_cast<std::size_t>(key) & (sets_.size() - 1)];
     }
 
-    [[nodiscard]] counted_window* find_open(std::uint64_t key, std::int64_t now) noexcept {
+    [[nodiscard]] counted_window* find_open(std::uint64_t key, const bounded_quota& allowed,
+                                            std::int64_t now) noexcept {
         window_set& set = set_of(key);
         const std::size_t place = set.find(key);
-        if (place == window_set::ways || !set.windows[place].is_open(now, allowed_.window_seconds)) return nullptr;
+        if (place == window_set::ways || !set.windows[place].is_open(now, allowed.window_seconds)) return nullptr;
         return &set.windows[place];
     }
 
-    bounded_quota allowed_;
     std::vector<window_set> sets_;
 };
 
@@ -76,41 +79,36 @@ class sign_in_throttle::tables {
 public:
     tables(const sign_in_bounds& bounds, const sign_in_capacity& capacity, const siphash_key& seed)
         : seed_{seed},
-          logins_at_addresses_{capacity.logins_at_addresses, bounds.login_at_address},
-          addresses_{capacity.addresses, bounds.address},
-          logins_{capacity.logins, bounds.login} {}
+          bounds_{bounds},
+          logins_at_addresses_{capacity.logins_at_addresses},
+          addresses_{capacity.addresses},
+          logins_{capacity.logins} {}
 
     [[nodiscard]] std::optional<seconds> begin(const sign_in_key& key, std::int64_t now) noexcept {
-        const auto keys = keys_of(key);
+        const auto all = counters_of(key);
         const std::scoped_lock held{mutex_};
         std::optional<std::int64_t> until;
-        const auto ask = [&](const std::optional<std::int64_t>& full_until) {
-            if (full_until) until = (std::max)(until.value_or(0), *full_until);
-        };
-        ask(logins_at_addresses_.full_until(keys.login_at_address, now));
-        ask(addresses_.full_until(keys.address, now));
-        ask(logins_.full_until(keys.login, now));
+        for (const counter& each : all.used())
+            if (const auto full = each.table->full_until(each.key, each.allowed, now))
+                until = (std::max)(until.value_or(0), *full);
         if (until) return (std::max)(std::chrono::ceil<seconds>(milliseconds{*until - now}), seconds{1});
-        logins_at_addresses_.count(keys.login_at_address, now);
-        addresses_.count(keys.address, now);
-        logins_.count(keys.login, now);
+        for (const counter& each : all.used()) each.table->count(each.key, each.allowed, now);
         return std::nullopt;
     }
 
     void succeed(const sign_in_key& key, std::int64_t now) noexcept {
-        const auto keys = keys_of(key);
+        const auto all = counters_of(key);
         const std::scoped_lock held{mutex_};
-        logins_at_addresses_.forget(keys.login_at_address, now);
-        addresses_.count_back(keys.address, now);
-        logins_.count_back(keys.login, now);
+        for (const counter& each : all.used()) {
+            if (each.table == &logins_at_addresses_) each.table->forget(each.key, each.allowed, now);
+            else each.table->count_back(each.key, each.allowed, now);
+        }
     }
 
     void forgive(const sign_in_key& key, std::int64_t now) noexcept {
-        const auto keys = keys_of(key);
+        const auto all = counters_of(key);
         const std::scoped_lock held{mutex_};
-        logins_at_addresses_.count_back(keys.login_at_address, now);
-        addresses_.count_back(keys.address, now);
-        logins_.count_back(keys.login, now);
+        for (const counter& each : all.used()) each.table->count_back(each.key, each.allowed, now);
     }
 
     [[nodiscard]] std::size_t memory_bytes() const noexcept {
@@ -118,25 +116,49 @@ public:
     }
 
 private:
-    struct counted_keys {
-        std::uint64_t login_at_address;
-        std::uint64_t address;
-        std::uint64_t login;
+    struct counter {
+        detail::failure_table* table = nullptr;
+        std::uint64_t key = 0;
+        detail::bounded_quota allowed{quota{}};
+    };
+    struct counter_list {
+        std::array<counter, 7> all{};
+        std::size_t size = 0;
+        [[nodiscard]] std::span<const counter> used() const noexcept { return {all.data(), size}; }
     };
 
-    [[nodiscard]] counted_keys keys_of(const sign_in_key& key) const noexcept {
-        const std::uint64_t address = limit_key::of(key.client).value();
-        std::array<char, sizeof address + limits::login_bytes_max> text;
-        std::memcpy(text.data(), &address, sizeof address);
+    [[nodiscard]] counter_list counters_of(const sign_in_key& key) noexcept {
         // Longer logins do not exist, so it does not matter that they share failures by prefix.
         const auto login = key.login.substr(0, limits::login_bytes_max);
-        std::transform(login.begin(), login.end(), text.begin() + sizeof address, ascii_lower);
-        const std::string_view all{text.data(), sizeof address + login.size()};
-        return {siphash128(seed_, all).first, siphash(seed_, address),
-                siphash128(seed_, all.substr(sizeof address)).first};
+        counter_list made;
+        const auto add = [&](detail::failure_table& table, const quota& allowed, char kind, std::uint64_t number,
+                             std::string_view text) {
+            std::array<char, 1 + sizeof number + limits::login_bytes_max> hashed;
+            hashed[0] = kind;
+            std::memcpy(hashed.data() + 1, &number, sizeof number);
+            std::transform(text.begin(), text.end(), hashed.begin() + 1 + sizeof number, ascii_lower);
+            const std::string_view all{hashed.data(), 1 + sizeof number + text.size()};
+            made.all[made.size++] = {&table, siphash128(seed_, all).first, detail::bounded_quota{allowed}};
+        };
+        if (key.browser != 0) {
+            add(logins_at_addresses_, bounds_.login_on_browser, 'b', key.browser, login);
+            return made;
+        }
+        const std::uint64_t address = limit_key::of(key.client).value();
+        add(logins_at_addresses_, bounds_.login_at_address, 'a', address, login);
+        add(addresses_, bounds_.address, 'a', address, {});
+        add(logins_, bounds_.login, 'l', 0, login);
+        if (key.client.is_v4()) return made;
+        const std::uint64_t site = address & ~std::uint64_t{0xff}, network = address & ~std::uint64_t{0xffff};
+        add(logins_at_addresses_, bounds_.login_at_site, 's', site, login);
+        add(logins_at_addresses_, bounds_.login_at_network, 'n', network, login);
+        add(addresses_, bounds_.site, 's', site, {});
+        add(addresses_, bounds_.network, 'n', network, {});
+        return made;
     }
 
     siphash_key seed_;
+    sign_in_bounds bounds_;
     std::mutex mutex_;
     detail::failure_table logins_at_addresses_;
     detail::failure_table addresses_;
@@ -166,4 +188,4 @@ TOLLGATE_DECL void sign_in_throttle::forgive(const sign_in_key& key, instant now
 
 TOLLGATE_DECL std::size_t sign_in_throttle::memory_bytes() const noexcept { return tables_->memory_bytes(); }
 
-}  // namespace tollgate::inline v0
+}  // namespace tollgate
