@@ -28,7 +28,11 @@ public:
     explicit user_passwords(Directory& users) : users_{users} {}
 
     tollgate::result<std::optional<tollgate::user_id>> check_password(std::string_view login, std::string_view password) {
-        const hashing_gate::place place{gate_};
+        return check_password({.login = login, .password = password, .client = {}});
+    }
+    tollgate::result<std::optional<tollgate::user_id>> check_password(const tollgate::sign_in_attempt& attempt) {
+        const auto& [login, password, client, is_known_browser] = attempt;
+        const hashing_gate::place place{gate_, {client, is_known_browser}};
         if (!place.admitted()) return tollgate::unavailable("too many passwords are being checked");
         auto known = users_.find_login(login);
         if (!known) return std::move(known).error();
@@ -52,11 +56,11 @@ private:
         }
     }
 
-    // A machine's cores are what hashing is bound by; as many again wait for a few times the time of one, so that two
-    // people who sign in at the same moment both do, and threads that others need are not all taken by those who wait.
+    // Hashing is bound by the cores. Who waits occupies a worker thread, so there are few: with a tenth of a second for each
+    // hash the last one still gets its turn within the patience.
     static gate_bounds bounds() {
         const std::size_t cores = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, 4);
-        return {.inside_max = cores, .waiting_max = cores, .patience = tollgate::seconds{2}};
+        return {.inside_max = cores, .waiting_max = 8, .known_waiting_max = 4, .patience = tollgate::seconds{2}};
     }
 
     Directory& users_;
