@@ -3,6 +3,8 @@
 #include "certificate.hpp"
 #include "output.hpp"
 
+#include <tollgate/http/url.hpp>
+
 #include <algorithm>
 #include <string>
 
@@ -87,5 +89,25 @@ hook_dispatch_settings to_dispatch_settings(const settings& with) {
 public_targets to_target_rule(const settings& with) { return {.private_allowed = with.allow_private_targets}; }
 
 session_settings to_session_settings(const api_settings& api) { return {.auth_url = api.auth_url}; }
+
+/// With public URLs the requests' hosts are known: those of the URLs, and the addresses that are listened on, for checks from
+/// this machine. `localhost` is one of them where a loopback address is.
+http::allowed_hosts to_allowed_hosts(const settings& with, const api_settings& api) {
+    if (with.base_url.empty()) return {};
+    std::vector<std::string> hosts;
+    for (const auto& url : {api.base_url, api.auth_url})
+        if (const auto parsed = http::url::parse(url)) {
+            auto authority = parsed->authority();
+            const auto port = authority.rfind(':');
+            if (port != std::string::npos && authority.find(']', port) == std::string::npos) authority.resize(port);
+            hosts.push_back(std::move(authority));
+        }
+    hosts.insert(hosts.end(), {"localhost", "127.0.0.1", "[::1]"});
+    for (const auto& each : with.listen) {
+        const auto text = each.address.to_text();
+        hosts.push_back(each.address.is_v4() ? text : "[" + text + "]");
+    }
+    return http::allowed_hosts{std::move(hosts)};
+}
 
 }  // namespace reference

@@ -2,6 +2,7 @@
 
 #include "settings.hpp"
 
+#include <tollgate/http/site.hpp>
 #include <tollgate/pipeline/api_settings.hpp>
 #include <tollgate/model/service_catalog.hpp>
 #include <tollgate/oauth/authorization_server.hpp>
@@ -28,5 +29,8 @@ namespace reference {
 /// The same where a webhook is made and where it is connected to.
 [[nodiscard]] tollgate::public_targets to_target_rule(const settings& with);
 [[nodiscard]] tollgate::session_settings to_session_settings(const tollgate::api_settings& api);
+
+/// Any host unless `--base-url` is given.
+[[nodiscard]] tollgate::http::allowed_hosts to_allowed_hosts(const settings& with, const tollgate::api_settings& api);
 
 }  // namespace reference

@@ -44,7 +44,8 @@ public:
 
     handlers(const settings& with, const tollgate::api_settings& shared, Directory& users, Store& store,
              const Clock& clock, request_log& log)
-        : limiter_{with, log},
+        : hosts_{to_allowed_hosts(with, shared)},
+          limiter_{with, log},
           passwords_{users},
           sessions_{to_session_settings(shared), store, passwords_},
           api_{shared, users, store, make_policies(with, clock, limiter_, log)},
@@ -54,6 +55,7 @@ public:
 
     /// Every request names its program, those for people's pages too; the API words the refusal, with its limit fields.
     void handle(const tollgate::http::request& asked, tollgate::http::response& out) noexcept {
+        if (!hosts_.allows(asked)) return refuse_host(asked, out);
         if (names_its_agent(asked)) site_.handle(asked, out);
         else api_.handle(asked, out);
     }
@@ -63,6 +65,10 @@ public:
     [[nodiscard]] tollgate::http::handle_step advance(const tollgate::http::request& request, tollgate::http::response& response,
                                                       tollgate::http::handler_state& state,
                                                       tollgate::http::thread_kind thread) noexcept {
+        if (!hosts_.allows(request)) {
+            refuse_host(request, response);
+            return tollgate::http::handle_step::done;
+        }
         return names_its_agent(request) ? site_.advance(request, response, state, thread)
                                         : api_.advance(request, response, state, thread);
     }
@@ -70,10 +76,17 @@ public:
     [[nodiscard]] const tollgate::api_settings& settings_told() const noexcept { return api_.settings(); }
 
 private:
+    void refuse_host(const tollgate::http::request& request, tollgate::http::response& response) noexcept {
+        api_.handle(tollgate::http::refusal{tollgate::http::status::misdirected_request,
+                                            "This server does not serve the requested host.", request.peer, request.secure},
+                    response);
+    }
+
     static bool names_its_agent(const tollgate::http::request& asked) noexcept {
         return tollgate::require_agent{}.accepts(asked.fields.find(tollgate::http::field_id::user_agent));
     }
 
+    tollgate::http::allowed_hosts hosts_;
     chosen_limiter limiter_;
     tollgate::plain_theme theme_value_;
     theme theme_{theme_value_};

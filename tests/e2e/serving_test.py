@@ -108,6 +108,11 @@ class Starting(Case):
                 self.assert_json(connection.ask("GET", "/account/v1/testservice/get"))
                 missing = connection.ask("GET", "/v1/testservice/get")
                 self.assert_error(missing, 404)
+                for host in ("api.example.com", "API.example.com:443", "example.com", f"127.0.0.1:{port}", "localhost"):
+                    self.assert_json(connection.ask("GET", "/account/v1/testservice/get", {"Host": host}))
+                for host in ("evil.example", "api.example.com.evil.example", "api.example.com.", "192.0.2.1"):
+                    for path in ("/account/v1/testservice/get", "/auth/en/user/sign_in/", "/auth/.well-known/x"):
+                        self.assert_error(connection.ask("GET", path, {"Host": host}), 421)
                 self.assertTrue(missing.json()["documentation_url"].startswith("https://example.com/auth/docs/"))
                 self.assertEqual(200, connection.ask("GET", "/auth/docs/").status)
 

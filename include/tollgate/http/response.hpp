@@ -31,6 +31,7 @@ enum class status : std::uint16_t {
     uri_too_long = 414,
     unsupported_media_type = 415,
     expectation_failed = 417,
+    misdirected_request = 421,
     unprocessable_content = 422,
     too_many_requests = 429,
     header_fields_too_large = 431,
@@ -62,6 +63,7 @@ enum class status : std::uint16_t {
         case status::uri_too_long: return "URI Too Long";
         case status::unsupported_media_type: return "Unsupported Media Type";
         case status::expectation_failed: return "Expectation Failed";
+        case status::misdirected_request: return "Misdirected Request";
         case status::unprocessable_content: return "Unprocessable Content";
         case status::too_many_requests: return "Too Many Requests";
         case status::header_fields_too_large: return "Request Header Fields Too Large";

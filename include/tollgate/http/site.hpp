@@ -62,6 +62,26 @@ namespace detail {
 
 }  // namespace detail
 
+/// The hosts that a server answers for, without ports; none means any. A request that names another one was not meant for
+/// this server: an attacker's name may resolve to it (DNS rebinding), or a proxy is configured wrongly. Respond with 421
+/// (RFC 9110 section 15.5.20).
+class allowed_hosts {
+public:
+    allowed_hosts() = default;
+    explicit allowed_hosts(std::vector<std::string> hosts) : hosts_{std::move(hosts)} {}
+
+    [[nodiscard]] bool allows(const request& request) const noexcept {
+        // Browsers always name a host; health checks with HTTP/1.0 may not.
+        return hosts_.empty() || request.authority().empty() ||
+               std::any_of(hosts_.begin(), hosts_.end(), [&](const std::string& each) {
+                   return detail::is_for_host(request, each);
+               });
+    }
+
+private:
+    std::vector<std::string> hosts_;
+};
+
 /// Several handlers on one listener. The first mount that fits answers; the last one also answers for what none fits and
 /// words what the host refuses.
 ///

@@ -202,3 +202,18 @@ TEST_CASE("a state is one object, made when it is first asked for and destroyed 
     }
     CHECK(alive == 0);
 }
+
+TEST_CASE("only the hosts of a list are allowed, and all without one") {
+    const auto allows = [](const http::allowed_hosts& hosts, std::string_view host) {
+        http::request asked;
+        asked.fields.add("Host", host);
+        return hosts.allows(asked);
+    };
+    const http::allowed_hosts hosts{{"api.example.com", "[::1]"}};
+    for (const char* good : {"api.example.com", "API.example.com", "api.example.com:8443", "[::1]", "[::1]:8443"}) CHECK(allows(hosts, good));
+    for (const char* bad : {"example.com", "api.example.com.", "xapi.example.com", "api.example.com.evil.example", "::1", "127.0.0.1"})
+        CHECK_FALSE(allows(hosts, bad));
+    CHECK(allows({}, "anything.example"));
+    CHECK(allows({}, ""));
+    CHECK(allows(hosts, ""));
+}
