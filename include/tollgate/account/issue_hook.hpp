@@ -107,4 +107,4 @@ template <hook_store Hooks, random_source Random = system_random>
     return std::optional{std::move(*secret)};
 }
 
-}  // namespace tollgate::inline v0
+}  // namespace tollgate

@@ -54,4 +54,4 @@ template <token_store Store, random_source Random = system_random>
     return issued_personal_token{*id, username, secret};
 }
 
-}  // namespace tollgate::inline v0
+}  // namespace tollgate

@@ -40,7 +40,7 @@ enum class field_error : std::uint8_t {
 
 /// An error in one field.
 struct field_fault {
-    std::string_view field;    ///< `name`, `website`, `description` or `redirect_url`
+    std::string_view field;  ///< `name`, `website`, `description` or `redirect_url`
     std::string message;     ///< a sentence that begins with the field's name
     field_error what = field_error::malformed;
 };
@@ -54,6 +54,10 @@ namespace detail {
         return field_error::not_ascii;
     const auto url = http::url::parse(text);
     if (!url) return field_error::malformed;
+    // In browsers a final dot makes another origin, and normalising would remove it.
+    const auto begin = text.find("//") + 2;
+    const auto authority = text.substr(begin, text.find_first_of("/?#", begin) - begin);
+    if (authority.substr(0, authority.rfind(':')).ends_with('.')) return field_error::malformed;
     const bool loopback = url->host == "localhost" ||
                           (url->address && (url->address->is_v4() ? url->address->bytes()[12] == 127
                                                                   : *url->address == ip_address::parse("::1")));
@@ -61,8 +65,9 @@ namespace detail {
     return std::nullopt;
 }
 
-/// As URL libraries write it: scheme and host in lower case, without a default port, `/` for an empty path. A redirect_uri
-/// is compared byte for byte, and applications send what such a library returns. Precondition: the URL is valid.
+/// As URL libraries write it: scheme and host in lower case, without a default port, `/` for an empty path. A
+/// redirect_uri is compared byte for byte, and applications send what such a library returns. Precondition: the URL is
+/// valid.
 [[nodiscard]] inline std::string normalized_url(std::string_view text) {
     const auto url = http::url::parse(text);
     const auto fragment = text.find('#');

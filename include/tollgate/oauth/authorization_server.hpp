@@ -3,6 +3,7 @@
 #include <tollgate/contract/time_source.hpp>
 #include <tollgate/http/detail/client_address.hpp>
 #include <tollgate/http/handler.hpp>
+#include <tollgate/limits/window_limiter.hpp>
 #include <tollgate/oauth/detail/authorization_page.hpp>
 #include <tollgate/oauth/detail/client_endpoints.hpp>
 #include <tollgate/oauth/detail/metadata.hpp>
@@ -76,10 +77,10 @@ public:
     void handle(const http::refusal& refused, http::response& response) noexcept;
 
     /// Only a POST to a known place has its body read; all other requests are answered from the head.
-    [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response, http::handler_state&,
-                                            http::thread_kind thread) noexcept {
-        const bool needs_body = request.method == http::method::post && !needs_no_store(paths_.find(request.target.path)) &&
-                                has_user_agent(request);
+    [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response,
+                                            http::handler_state&, http::thread_kind thread) noexcept {
+        const bool needs_body = request.method == http::method::post &&
+                                !needs_no_store(paths_.find(request.target.path)) && has_user_agent(request);
         if (needs_body && request.body_state == http::body_state::pending) return http::handle_step::needs_body;
         if (thread == http::thread_kind::io && may_block(request)) return http::handle_step::needs_worker;
         handle(request, response);
@@ -141,6 +142,9 @@ private:
     Policies policies_;
     web::page_renderer<web::fitting_theme<Theme>> pages_;
     oauth::paths paths_;
+    window_limiter page_limiter_{{.users = 64, .addresses = std::size_t{1} << 14}};
+    window_limiter refresh_limiter_{
+        {.users = std::size_t{1} << 16, .addresses = 64}};  // users stand for refresh tokens
     std::string docs_url_;
     std::string metadata_;
     secret_text form_key_;
@@ -167,7 +171,7 @@ template <class Sessions, class Store, class Policies, class Theme>
 void authorization_server<Sessions, Store, Policies, Theme>::dispatch(const http::request& request,
                                                                       oauth::request_context& context,
                                                                       http::response& response) {
-    const oauth::client_endpoints<Store, Policies> endpoints{settings_, store_, policies_, docs_url_};
+    const oauth::client_endpoints<Store, Policies> endpoints{settings_, store_, policies_, refresh_limiter_, docs_url_};
     const oauth::authorization_page<Sessions, Store, Policies, web::fitting_theme<Theme>> page{.settings = settings_,
                                                                                                .sessions = sessions_,
                                                                                                .store = store_,
@@ -179,7 +183,12 @@ void authorization_server<Sessions, Store, Policies, Theme>::dispatch(const http
         case oauth::endpoint::revocation: return endpoints.answer_revocation(request, context, response);
         case oauth::endpoint::metadata: return oauth::answer_metadata(request, metadata_, docs_url_, response);
         case oauth::endpoint::authorization:
-        case oauth::endpoint::one_page: return page.answer(request, context, response);
+        case oauth::endpoint::one_page: {
+            const auto window = page_limiter_.take(limit_key::of(context.client), settings_.page_requests, context.now);
+            if (window.admitted) return page.answer(request, context, response);
+            response.add("Retry-After", pipeline::seconds_until(window.resets_at, context.now));
+            return pages_.answer_status(response, http::status::too_many_requests);
+        }
         case oauth::endpoint::none: return answer_not_found(request, response);
     }
 }
@@ -262,4 +271,4 @@ void authorization_server<Sessions, Store, Policies, Theme>::handle(const http::
     }
 }
 
-}  // namespace tollgate::inline v0
+}  // namespace tollgate

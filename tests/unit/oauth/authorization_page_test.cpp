@@ -594,3 +594,15 @@ TEST_CASE("a session without a secret of its own cannot agree to anything", "[oa
     shop.sessions.known.insert({"site=open", session{ann, "ann", ""}});
     check_error(shop.open(shop.asks(), "site=open"), "server_error");
 }
+
+TEST_CASE("pages have a generous window for each address", "[oauth][page][limits]") {
+    auto settings = test_oauth_settings();
+    settings.page_requests = {2, seconds{60}};
+    oauth_shop shop{std::move(settings)};
+    for (int i = 0; i < 2; ++i) check_page(shop.open(shop.asks()), status::ok);
+    const auto refused = shop.open(shop.asks());
+    check_page(refused, status::too_many_requests);
+    CHECK(refused.find("Retry-After") == "60");
+    shop.now += seconds{60};
+    check_page(shop.open(shop.asks()), status::ok);
+}

@@ -64,7 +64,8 @@ TEST_CASE("without a registered redirect its origin has to be the website's", "[
     CHECK(oauth::matches_website("https://app.example/about", "https://app.example/cb?x=1"));
     CHECK(oauth::matches_website("https://app.example", "https://app.example:443/cb"));
     for (const char* sent : {"http://app.example/cb", "https://app.example:444/cb", "https://www.app.example/cb", "https://app.example.evil/",
-                             "https://app.example/cb#x", "https://u@app.example/cb", "//app.example/cb", "/cb", ""})
+                             "https://app.example/cb#x", "https://u@app.example/cb", "https://app.example./cb",
+                             "https://app.example.:443/cb", "https://app.example.?x", "//app.example/cb", "/cb", ""})
         CHECK_FALSE(oauth::matches_website("https://app.example/about", sent));
 }
 

@@ -526,3 +526,18 @@ TEST_CASE("of many exchanges of one code one succeeds, and of many refreshes all
         CHECK(shop.is_good(member(answer, "access_token")));
     }
 }
+
+TEST_CASE("refreshes are bounded for each refresh token", "[oauth][token][refresh][limits]") {
+    auto settings = test_oauth_settings();
+    settings.refreshes = {2, seconds{60}};
+    oauth_shop shop{std::move(settings)};
+    const auto one = member(shop.post(token, shop.exchange_of(shop.make_code())), "refresh_token");
+    const auto other = member(shop.post(token, shop.exchange_of(shop.make_code())), "refresh_token");
+    for (int i = 0; i < 2; ++i) CHECK(shop.post(token, shop.refresh_of(one)).status() == status::ok);
+    const auto refused = shop.post(token, shop.refresh_of(one));
+    check_failure(refused, status::too_many_requests, "temporarily_unavailable");
+    CHECK(refused.find("Retry-After") == "60");
+    CHECK(shop.post(token, shop.refresh_of(other)).status() == status::ok);
+    shop.now += seconds{60};
+    CHECK(shop.post(token, shop.refresh_of(one)).status() == status::ok);
+}

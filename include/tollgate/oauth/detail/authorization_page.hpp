@@ -314,4 +314,4 @@ private:
     }
 };
 
-}  // namespace tollgate::inline v0::oauth
+}  // namespace tollgate::oauth

@@ -78,7 +78,7 @@ struct form_parameter {
 /// The same as a query. Two requests are equal exactly if their queries are; form tokens and codes are bound to it.
 [[nodiscard]] TOLLGATE_DECL std::string to_query(const authorization_request& request);
 
-}  // namespace tollgate::inline v0::oauth
+}  // namespace tollgate::oauth
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/oauth/detail/authorization_request.ipp>

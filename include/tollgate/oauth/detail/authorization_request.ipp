@@ -108,4 +108,4 @@ TOLLGATE_DECL std::string to_query(const authorization_request& request) {
     return query;
 }
 
-}  // namespace tollgate::inline v0::oauth
+}  // namespace tollgate::oauth

@@ -5,6 +5,7 @@
 #include <tollgate/base/secret.hpp>
 #include <tollgate/contract/oauth_store.hpp>
 #include <tollgate/http/request.hpp>
+#include <tollgate/limits/window_limiter.hpp>
 #include <tollgate/oauth/detail/failure.hpp>
 #include <tollgate/oauth/detail/parameters.hpp>
 #include <tollgate/oauth/detail/paths.hpp>
@@ -64,6 +65,11 @@ struct client_request {
 TOLLGATE_DECL void answer_invalid_client(const http::request& request, const request_context& context,
                                          http::response& response, std::string_view docs_url);
 
+/// What refreshes are counted by. Precondition: `is_refresh`.
+[[nodiscard]] TOLLGATE_DECL limit_key key_of_refresh_token(const parameters& sent);
+TOLLGATE_DECL void answer_too_many_refreshes(const verdict& window, instant now, http::response& response,
+                                             std::string_view docs_url);
+
 /// The endpoints that applications call: token (RFC 6749 section 3.2) and revocation (RFC 7009). Refers to members of
 /// an authorization server, for the duration of a call.
 template <oauth_store Store, class Policies>
@@ -71,13 +77,17 @@ struct client_endpoints {
     const oauth_settings& settings;
     Store& store;
     Policies& policies;
+    window_limiter& refresh_limiter;
     std::string_view docs_url;
 
     void answer_token(const http::request& request, request_context& context, http::response& response) const {
         const auto read = authenticate(request, context, response, endpoint::token);
         if (!read) return;
-        auto judged =
-            issue_tokens(read->sent, {read->client, settings, context.now}, store, policy(policies.random));
+        if (is_refresh(read->sent)) {
+            const auto window = refresh_limiter.take(key_of_refresh_token(read->sent), settings.refreshes, context.now);
+            if (!window.admitted) return answer_too_many_refreshes(window, context.now, response, docs_url);
+        }
+        auto judged = issue_tokens(read->sent, {read->client, settings, context.now}, store, policy(policies.random));
         if (!judged) return answer_error(judged.error(), response);
         if (const auto* why = std::get_if<failure>(&*judged))
             return write_failure(response, {.why = *why, .docs_url = docs_url});
@@ -106,7 +116,6 @@ struct client_endpoints {
     }
 
 private:
-    enum class endpoint { token, revocation };
     struct authenticated {
         parameters sent;
         application client;
@@ -158,7 +167,7 @@ private:
     }
 };
 
-}  // namespace tollgate::inline v0::oauth
+}  // namespace tollgate::oauth
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/oauth/detail/client_endpoints.ipp>

@@ -6,6 +6,8 @@
 #include <tollgate/oauth/detail/client_endpoints.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
 
+#include <cstdint>
+#include <cstring>
 #include <utility>
 
 namespace tollgate::inline v0::oauth {
@@ -86,4 +88,19 @@ TOLLGATE_DECL void answer_invalid_client(const http::request& request, const req
     write_failure(response, {.status = http::status::unauthorized, .why = why, .docs_url = docs_url});
 }
 
-}  // namespace tollgate::inline v0::oauth
+TOLLGATE_DECL limit_key key_of_refresh_token(const parameters& sent) {
+    const auto digest = digest_of(sent.find("refresh_token").value_or(""));
+    std::int64_t number = 0;
+    std::memcpy(&number, digest.bytes().data(), sizeof number);
+    return limit_key::of(user_id{number});
+}
+
+TOLLGATE_DECL void answer_too_many_refreshes(const verdict& window, instant now, http::response& response,
+                                             std::string_view docs_url) {
+    response.add("Retry-After", pipeline::seconds_until(window.resets_at, now));
+    const failure why{error_code::temporarily_unavailable,
+                      "Too many refreshes with this refresh token. Use the access tokens until they expire."};
+    write_failure(response, {.status = http::status::too_many_requests, .why = why, .docs_url = docs_url});
+}
+
+}  // namespace tollgate::oauth

@@ -68,7 +68,7 @@ struct consent_view {
 [[nodiscard]] TOLLGATE_DECL std::string consent_title(const consent_view& view);
 TOLLGATE_DECL void write_consent(html_writer& html, const consent_view& view);
 
-}  // namespace tollgate::inline v0::oauth
+}  // namespace tollgate::oauth
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/oauth/detail/consent.ipp>

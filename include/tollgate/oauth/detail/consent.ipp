@@ -101,4 +101,4 @@ TOLLGATE_DECL const message_texts& texts_for(page_failure why, const consent_tex
     return texts.unregistered_redirect;
 }
 
-}  // namespace tollgate::inline v0::oauth
+}  // namespace tollgate::oauth

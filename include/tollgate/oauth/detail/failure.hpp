@@ -51,4 +51,4 @@ struct failure {
             why.message};
 }
 
-}  // namespace tollgate::inline v0::oauth
+}  // namespace tollgate::oauth

@@ -17,7 +17,7 @@ namespace tollgate::inline v0::oauth {
 TOLLGATE_DECL void answer_metadata(const http::request& request, std::string_view metadata, std::string_view docs_url,
                                    http::response& response);
 
-}  // namespace tollgate::inline v0::oauth
+}  // namespace tollgate::oauth
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/oauth/detail/metadata.ipp>

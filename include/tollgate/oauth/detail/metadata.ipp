@@ -53,4 +53,4 @@ TOLLGATE_DECL void answer_metadata(const http::request& request, std::string_vie
     answer_unsupported_method(request, response, {.allowed = "GET, HEAD, OPTIONS", .docs_url = docs_url});
 }
 
-}  // namespace tollgate::inline v0::oauth
+}  // namespace tollgate::oauth

@@ -48,7 +48,7 @@ private:
     std::vector<http::form_member> sent_;
 };
 
-}  // namespace tollgate::inline v0::oauth
+}  // namespace tollgate::oauth
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/oauth/detail/parameters.ipp>

@@ -70,4 +70,4 @@ TOLLGATE_DECL std::optional<failure> parameters::repeated() const {
     return std::nullopt;
 }
 
-}  // namespace tollgate::inline v0::oauth
+}  // namespace tollgate::oauth

@@ -65,7 +65,7 @@ struct request_context {
     std::optional<caller> who;      ///< the signed-in user, on a page
 };
 
-}  // namespace tollgate::inline v0::oauth
+}  // namespace tollgate::oauth
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/oauth/detail/paths.ipp>

@@ -34,4 +34,4 @@ TOLLGATE_DECL std::vector<std::string> paths::mounts() const {
     return prefixes;
 }
 
-}  // namespace tollgate::inline v0::oauth
+}  // namespace tollgate::oauth

@@ -31,4 +31,4 @@ inline constexpr std::string_view challenge_method = "S256";
     return base64url_encode(sha256(verifier).raw());
 }
 
-}  // namespace tollgate::inline v0::oauth
+}  // namespace tollgate::oauth

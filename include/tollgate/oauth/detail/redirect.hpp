@@ -50,7 +50,7 @@ struct redirect_target {
 /// RFC 6749 section 4.1.2.1.
 [[nodiscard]] TOLLGATE_DECL std::string failure_url(const redirect_target& to, const failure& why);
 
-}  // namespace tollgate::inline v0::oauth
+}  // namespace tollgate::oauth
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/oauth/detail/redirect.ipp>

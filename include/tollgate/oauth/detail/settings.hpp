@@ -24,10 +24,15 @@ struct oauth_settings {
     seconds refresh_token_lifetime{std::chrono::days{30}};  ///< since its last use
     seconds refresh_token_end{std::chrono::days{365}};      ///< since it was issued, however often it is used
 
+    /// Requests of one address to the authorization pages: far more than people make.
+    quota page_requests{3000, std::chrono::minutes{10}};
+    /// Refreshes with one refresh token: as many access tokens of it may exist (`limits::access_tokens_per_grant_max`).
+    quota refreshes{1000, std::chrono::hours{1}};
+
     /// Failed client authentications per address; the same windows as the API's anonymous requests.
     quota anonymous_quota{60, std::chrono::hours{1}};
     /// Peers whose X-Forwarded-For and Forwarded fields are trusted.
     std::vector<ip_network> trusted_proxies = {};
 };
 
-}  // namespace tollgate::inline v0
+}  // namespace tollgate

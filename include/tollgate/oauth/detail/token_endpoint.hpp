@@ -151,7 +151,7 @@ template <grant_store Grants, random_source Random>
     return judged_exchange{std::get<failure>(std::move(wanted))};
 }
 
-}  // namespace tollgate::inline v0::oauth
+}  // namespace tollgate::oauth
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/oauth/detail/token_endpoint.ipp>

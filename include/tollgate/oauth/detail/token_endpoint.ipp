@@ -74,4 +74,4 @@ TOLLGATE_DECL failure invalid_refresh_token() {
     return {error_code::invalid_grant, "The refresh token is invalid, expired or revoked."};
 }
 
-}  // namespace tollgate::inline v0::oauth
+}  // namespace tollgate::oauth

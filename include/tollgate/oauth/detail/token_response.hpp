@@ -42,7 +42,7 @@ TOLLGATE_DECL void write_missing_user_agent(http::response& response, const requ
 /// RFC 6749 section 5.1.
 TOLLGATE_DECL void write_tokens(http::response& response, const token_response& issued);
 
-}  // namespace tollgate::inline v0::oauth
+}  // namespace tollgate::oauth
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/oauth/detail/token_response.ipp>

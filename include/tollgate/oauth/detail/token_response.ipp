@@ -74,4 +74,4 @@ TOLLGATE_DECL void write_tokens(http::response& response, const token_response& 
     body.end_object();
 }
 
-}  // namespace tollgate::inline v0::oauth
+}  // namespace tollgate::oauth
