@@ -61,6 +61,7 @@ api_settings to_api_settings(const settings& with, const service_catalog& servic
     made.anonymous_quota = with.anonymous_limit;
     made.user_quota = with.user_limit;
     made.trusted_proxies = with.trusted_proxies;
+    made.client_named_by = with.client_named_by;
     return made;
 }
 
@@ -70,13 +71,15 @@ oauth_settings to_oauth_settings(const settings& with, const api_settings& api) 
             .one_page_services = {"itemplatform"},
             .access_token_lifetime = with.access_token_lifetime,
             .anonymous_quota = api.anonymous_quota,
-            .trusted_proxies = api.trusted_proxies};
+            .trusted_proxies = api.trusted_proxies,
+            .client_named_by = api.client_named_by};
 }
 
 page_settings to_page_settings(const api_settings& api) {
     return {.auth_url = api.auth_url,
             .services = api.services,
             .trusted_proxies = api.trusted_proxies,
+            .client_named_by = api.client_named_by,
             .hooks_per_event_max = api.hooks_per_event_max};
 }
 

@@ -163,9 +163,17 @@ constexpr flag flags[] = {
      "an http or https URL whose path ends in /v1", flag_type::text, read_base_url},
     {"auth-url", "URL", "", "The public address of the pages. Default: from --listen.",
      "an http or https URL without query, fragment or slash at its end", flag_type::text, read_auth_url},
-    {"trusted-proxy", "CIDR", "", "A proxy whose X-Forwarded-For is believed. May be repeated.",
+    {"trusted-proxy", "CIDR", "", "A proxy that names its client in --forwarded-by. May be repeated.",
      "a CIDR block such as 10.0.0.0/8 or 2001:db8::/32, with no bit set behind its prefix (or one address)", flag_type::list,
      [](string_view text, settings& into) { return append(tollgate::ip_network::parse(text), into.trusted_proxies); }},
+    {"forwarded-by", "FIELD", "x-forwarded-for", "The field in which trusted proxies name the client; the other one is ignored.",
+     "x-forwarded-for or forwarded", flag_type::text,
+     [](string_view text, settings& into) {
+         if (text == "x-forwarded-for") into.client_named_by = tollgate::forwarding_field::x_forwarded_for;
+         else if (text == "forwarded") into.client_named_by = tollgate::forwarding_field::forwarded;
+         else return reading::misfit;
+         return reading::taken;
+     }},
     {"anonymous-limit", "LIMIT", "60/hour", "For one client address without valid credentials.", a_quota,
      flag_type::text, [](string_view text, settings& into) { return assign(parse_quota(text), into.anonymous_limit); }},
     {"user-limit", "LIMIT", "1000/day", "For one signed-in user who has no quota of their own.", a_quota,

@@ -40,6 +40,7 @@ struct settings {
     std::string base_url;  ///< empty: from `listen`
     std::string auth_url;  ///< empty: from `listen`
     std::vector<tollgate::ip_network> trusted_proxies;
+    tollgate::forwarding_field client_named_by = tollgate::forwarding_field::x_forwarded_for;
     tollgate::quota anonymous_limit;
     tollgate::quota user_limit;
     tollgate::seconds access_token_lifetime{3600};

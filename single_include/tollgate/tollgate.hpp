@@ -43,6 +43,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <deque>
 #include <exception>
 #include <functional>
 #include <initializer_list>
@@ -64,6 +65,7 @@
 #include <tuple>
 #include <type_traits>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -619,6 +621,13 @@ struct ip_network {
         }
         return true;
     }
+};
+
+/// The header field in which a trusted proxy names its client. Only one counts: proxies pass the other one on as the client
+/// sent it.
+enum class forwarding_field : std::uint8_t {
+    x_forwarded_for,
+    forwarded,  ///< RFC 7239
 };
 
 }  // namespace tollgate
@@ -1410,6 +1419,7 @@ enum class status : std::uint16_t {
     uri_too_long = 414,
     unsupported_media_type = 415,
     expectation_failed = 417,
+    misdirected_request = 421,
     unprocessable_content = 422,
     too_many_requests = 429,
     header_fields_too_large = 431,
@@ -1441,6 +1451,7 @@ enum class status : std::uint16_t {
         case status::uri_too_long: return "URI Too Long";
         case status::unsupported_media_type: return "Unsupported Media Type";
         case status::expectation_failed: return "Expectation Failed";
+        case status::misdirected_request: return "Misdirected Request";
         case status::unprocessable_content: return "Unprocessable Content";
         case status::too_many_requests: return "Too Many Requests";
         case status::header_fields_too_large: return "Request Header Fields Too Large";
@@ -2477,6 +2488,26 @@ namespace detail {
 }
 
 }  // namespace detail
+
+/// The hosts that a server answers for, without ports; none means any. A request that names another one was not meant for
+/// this server: an attacker's name may resolve to it (DNS rebinding), or a proxy is configured wrongly. Respond with 421
+/// (RFC 9110 section 15.5.20).
+class allowed_hosts {
+public:
+    allowed_hosts() = default;
+    explicit allowed_hosts(std::vector<std::string> hosts) : hosts_{std::move(hosts)} {}
+
+    [[nodiscard]] bool allows(const request& request) const noexcept {
+        // Browsers always name a host; health checks with HTTP/1.0 may not.
+        return hosts_.empty() || request.authority().empty() ||
+               std::any_of(hosts_.begin(), hosts_.end(), [&](const std::string& each) {
+                   return detail::is_for_host(request, each);
+               });
+    }
+
+private:
+    std::vector<std::string> hosts_;
+};
 
 /// Several handlers on one listener. The first mount that fits answers; the last one also answers for what none fits and
 /// words what the host refuses.
@@ -3854,6 +3885,9 @@ namespace tollgate::inline v0 {
 ///
 /// Thread rule: callable from many threads at once. Blocking: usually; declare `static constexpr bool blocking = true`.
 /// Errors: an `error` if it could not be checked (unavailable also if too many checks are running); nothing is thrown.
+///
+/// A source that has `check_password(const sign_in_attempt&)` as well is called with that, so that it can share its capacity
+/// fairly between clients.
 template <class P>
 concept password_source = requires(P& p, std::string_view login, std::string_view password) {
     // The user, or empty if login or password is wrong. Takes as long for an unknown login as for a wrong password.
@@ -3892,6 +3926,7 @@ struct sign_in_attempt {
     std::string_view login;
     std::string_view password;
     ip_address client;  ///< behind trusted proxies, the one they name
+    bool is_known_browser = false;  ///< one that has signed in with this login before
 };
 
 /// What an attempt to sign in came to.
@@ -4970,7 +5005,7 @@ template <hook_store Hooks, random_source Random = system_random>
     return std::optional{std::move(*secret)};
 }
 
-}  // namespace tollgate::inline v0
+}  // namespace tollgate
 
 // <tollgate/account/issue_personal_token.hpp>
 
@@ -5017,7 +5052,7 @@ template <token_store Store, random_source Random = system_random>
     return issued_personal_token{*id, username, secret};
 }
 
-}  // namespace tollgate::inline v0
+}  // namespace tollgate
 
 // <tollgate/account/register_application.hpp>
 
@@ -5041,7 +5076,7 @@ enum class field_error : std::uint8_t {
 
 /// An error in one field.
 struct field_fault {
-    std::string_view field;    ///< `name`, `website`, `description` or `redirect_url`
+    std::string_view field;  ///< `name`, `website`, `description` or `redirect_url`
     std::string message;     ///< a sentence that begins with the field's name
     field_error what = field_error::malformed;
 };
@@ -5055,6 +5090,10 @@ namespace detail {
         return field_error::not_ascii;
     const auto url = http::url::parse(text);
     if (!url) return field_error::malformed;
+    // In browsers a final dot makes another origin, and normalising would remove it.
+    const auto begin = text.find("//") + 2;
+    const auto authority = text.substr(begin, text.find_first_of("/?#", begin) - begin);
+    if (authority.substr(0, authority.rfind(':')).ends_with('.')) return field_error::malformed;
     const bool loopback = url->host == "localhost" ||
                           (url->address && (url->address->is_v4() ? url->address->bytes()[12] == 127
                                                                   : *url->address == ip_address::parse("::1")));
@@ -5062,8 +5101,9 @@ namespace detail {
     return std::nullopt;
 }
 
-/// As URL libraries write it: scheme and host in lower case, without a default port, `/` for an empty path. A redirect_uri
-/// is compared byte for byte, and applications send what such a library returns. Precondition: the URL is valid.
+/// As URL libraries write it: scheme and host in lower case, without a default port, `/` for an empty path. A
+/// redirect_uri is compared byte for byte, and applications send what such a library returns. Precondition: the URL is
+/// valid.
 [[nodiscard]] inline std::string normalized_url(std::string_view text) {
     const auto url = http::url::parse(text);
     const auto fragment = text.find('#');
@@ -5131,17 +5171,14 @@ inline std::vector<field_fault> faults_of(const application_request& wanted) {
         const auto add = [&](std::string_view message, field_error what = field_error::malformed) {
             faults.push_back({field, std::string{field}.append(message), what});
         };
+        const auto what = detail::fault_of_url(text);
+        if (what == field_error::insecure)
+            return add(" must be https; http is allowed for loopback addresses only.", *what);
+        if (what == field_error::not_ascii)
+            return add(" must be ASCII: write an international domain name in its ASCII form (xn--...).", *what);
+        if (what) return add(" must be an absolute http or https URL of at most 2048 bytes.");
         const auto url = http::url::parse(text);
-        switch (detail::fault_of_url(text).value_or(field_error::malformed)) {
-            case field_error::insecure:
-                return add(" must be https; http is allowed for loopback addresses only.", field_error::insecure);
-            case field_error::not_ascii:
-                return add(" must be ASCII: write an international domain name in its ASCII form (xn--...).",
-                           field_error::not_ascii);
-            case field_error::malformed: break;
-        }
-        if (!url) add(" must be an absolute http or https URL of at most 2048 bytes.");
-        else if (url->has_user_info) add(" must not contain a user name or password.");
+        if (url->has_user_info) add(" must not contain a user name or password.");
         else if (url->has_fragment && !fragment_allowed) add(" must not have a fragment (#).");
     };
     if (!is_visible_line(wanted.name, limits::application_name_bytes_max))
@@ -5172,8 +5209,9 @@ struct api_settings {
     quota anonymous_quota{60, std::chrono::hours{1}};  ///< for one client address
     quota user_quota{1000, std::chrono::hours{24}};    ///< for one user, unless the directory knows of another
 
-    /// Peers whose X-Forwarded-For and Forwarded fields are believed; from all others they are ignored.
+    /// Proxies that name their clients; of other peers the field is ignored.
     std::vector<ip_network> trusted_proxies = {};
+    forwarding_field client_named_by = forwarding_field::x_forwarded_for;  ///< the field that those proxies set
 
     std::size_t hooks_per_event_max = limits::hooks_per_event_max;
 };
@@ -5388,17 +5426,18 @@ private:
 namespace tollgate::inline v0::http {
 
 namespace detail {
-[[nodiscard]] TOLLGATE_DECL ip_address forwarded_address(const request& asked, std::span<const ip_network> trusted) noexcept;
+[[nodiscard]] TOLLGATE_DECL ip_address forwarded_address(const request& request, std::span<const ip_network> trusted,
+                                                         forwarding_field named_by) noexcept;
 }  // namespace detail
 
-/// Whose request this is: the peer's, unless the peer is a trusted proxy, which says for whom it asks in X-Forwarded-For or
-/// Forwarded (RFC 7239). Read from the right, for every proxy appends what it saw itself: the first address that is no
-/// trusted proxy's counts. What stands left of it is anybody's claim, and so is either field from any other peer.
+/// The address of the client: the peer's, unless the peer is a trusted proxy, which names its client in `named_by`. Read from
+/// the right, because every proxy appends what it saw: the first address that does not belong to a trusted proxy counts. The
+/// client could have sent what is left of it, the other field, and either field over an untrusted peer.
 ///
-/// Where an entry cannot be read (`unknown`, a hidden name, garbage), it is the trusted hop behind it. Where both fields are
-/// sent and disagree it is the peer: which one the proxy wrote, and which one it passed on, is not known.
-[[nodiscard]] inline ip_address client_address(const request& asked, std::span<const ip_network> trusted) noexcept {
-    return trusted.empty() ? asked.peer : detail::forwarded_address(asked, trusted);
+/// If an entry cannot be read (`unknown`, an obfuscated name, garbage), the last trusted hop counts.
+[[nodiscard]] inline ip_address client_address(const request& request, std::span<const ip_network> trusted,
+                                               forwarding_field named_by = forwarding_field::x_forwarded_for) noexcept {
+    return trusted.empty() ? request.peer : detail::forwarded_address(request, trusted, named_by);
 }
 
 }  // namespace tollgate::http
@@ -6366,7 +6405,7 @@ struct judge {
         switch (state.next) {
             case stage::head:
                 state.now = policy(policies.clock).now();
-                state.client = http::client_address(request, settings.trusted_proxies);
+                state.client = http::client_address(request, settings.trusted_proxies, settings.client_named_by);
                 // A request without a User-Agent counts against its address, and so its credentials are not read. Its rejection
                 // comes after the rate limit.
                 state.user_agent_accepted = accepts_user_agent(policy(policies.agent_rule), request);
@@ -6539,6 +6578,84 @@ struct new_cookie {
 
 }  // namespace tollgate::http
 
+// <tollgate/limits/detail/window_set.hpp>
+
+/// What `window_limiter` and `sign_in_throttle` count in.
+namespace tollgate::inline v0::detail {
+
+/// What is counted for one key.
+struct counted_window {
+    std::int64_t began_at_milliseconds;
+    std::uint32_t requests;  ///< 0 for a place that is free
+    std::uint32_t length_seconds;
+
+    /// One that begins after `now`, because the clock went back, is taken to begin now: nobody waits longer than that.
+    [[nodiscard]] std::int64_t began_by(std::int64_t now) const noexcept {
+        return (std::min)(began_at_milliseconds, now);
+    }
+
+    [[nodiscard]] bool is_open(std::int64_t now, std::uint32_t seconds) const noexcept {
+        return requests != 0 && now < began_by(now) + std::int64_t{seconds} * 1000;
+    }
+
+    /// What would be lost by forgetting it.
+    [[nodiscard]] std::uint32_t worth(std::int64_t now) const noexcept {
+        return is_open(now, length_seconds) ? requests : 0;
+    }
+};
+
+/// Three cache lines, of which the first holds all keys: finding one touches two.
+struct alignas(64) window_set {
+    static constexpr std::size_t ways = 8;
+    std::uint64_t keys[ways];
+    counted_window windows[ways];
+
+    /// The key's own place; `ways` if it has none.
+    [[nodiscard]] std::size_t find(std::uint64_t key) const noexcept {
+        std::size_t place = 0;
+        while (place < ways && (keys[place] != key || windows[place].requests == 0)) ++place;
+        return place;
+    }
+
+    /// The place whose loss matters least: free or over, else fewest requests, of equals the oldest.
+    [[nodiscard]] std::size_t least_worth(std::int64_t now) const noexcept {
+        std::size_t least = 0;
+        for (std::size_t place = 1; place < ways; ++place) {
+            const auto worth = windows[place].worth(now);
+            const auto least_so_far = windows[least].worth(now);
+            if (worth < least_so_far || (worth == least_so_far &&
+                                         windows[place].began_at_milliseconds < windows[least].began_at_milliseconds))
+                least = place;
+        }
+        return least;
+    }
+};
+static_assert(sizeof(window_set) == 192);
+
+/// A quota in numbers that cannot overflow a moment: a window of more than a century is one of a century.
+struct bounded_quota {
+    std::uint32_t requests;
+    std::uint32_t window_seconds;
+
+    explicit bounded_quota(const quota& allowed) noexcept
+        : requests{allowed.requests},
+          window_seconds{
+              static_cast<std::uint32_t>(std::clamp<std::int64_t>(allowed.window.count(), 0, 36525LL * 86400))} {}
+
+    [[nodiscard]] verdict judge(bool admitted, std::uint32_t counted, std::int64_t began_at) const noexcept {
+        return {admitted, requests, counted < requests ? requests - counted : 0,
+                from_unix_milliseconds(began_at + std::int64_t{window_seconds} * 1000)};
+    }
+};
+
+inline siphash_key random_siphash_key() {
+    std::array<std::byte, sizeof(siphash_key)> bytes;
+    if (!system_random{}.fill(bytes)) throw std::runtime_error{"OpenSSL gives no random bytes"};
+    return std::bit_cast<siphash_key>(bytes);
+}
+
+}  // namespace tollgate::detail
+
 // <tollgate/web/detail/sign_in_throttle.hpp>
 
 namespace tollgate::inline v0 {
@@ -6549,6 +6666,12 @@ struct sign_in_bounds {
     quota login_at_address{10, std::chrono::minutes{15}};
     quota address{100, std::chrono::minutes{15}};  ///< for all logins: one password tried on many
     quota login{1000, std::chrono::hours{1}};      ///< for all addresses: distributed guessing
+    // IPv6 networks are counted as well, since their owners can use all addresses. A /48 stays far below `login`.
+    quota login_at_site{20, std::chrono::minutes{15}};     ///< one login from an IPv6 /56
+    quota login_at_network{50, std::chrono::minutes{15}};  ///< one login from an IPv6 /48
+    quota site{200, std::chrono::minutes{15}};             ///< an IPv6 /56, for all logins
+    quota network{500, std::chrono::minutes{15}};          ///< an IPv6 /48, for all logins
+    quota login_on_browser{10, std::chrono::minutes{15}};  ///< a browser that has signed in with this login before
 };
 
 /// How many of each are remembered; rounded up to powers of two, 24 bytes each: 384 KiB for each default.
@@ -6562,7 +6685,10 @@ struct sign_in_capacity {
 struct sign_in_key {
     /// As typed, whether it exists or not. ASCII case is ignored.
     std::string_view login;
-    ip_address client;  ///< an IPv6 address counts by its /64
+    ip_address client;  ///< an IPv6 address counts by its /64, /56 and /48
+    /// A browser that has signed in with this login before (OWASP, "device cookies"); 0 for any other. Its attempts are
+    /// counted by themselves, so that others cannot lock it out.
+    std::uint64_t browser = 0;
 };
 
 /// Counts failed sign-ins in fixed windows that begin with the first failure, and says when there were too many.
@@ -6599,7 +6725,7 @@ private:
     std::unique_ptr<tables> tables_;
 };
 
-}  // namespace tollgate::inline v0
+}  // namespace tollgate
 
 // <tollgate/web/cookie_sessions.hpp>
 
@@ -6616,6 +6742,11 @@ struct session_settings {
     seconds lifetime{std::chrono::days{7}};         ///< however often it is used (OWASP: absolute time-out)
     /// How often a use is stored at most, so that most requests only read.
     seconds touch_interval{std::chrono::minutes{5}};
+
+    /// Signs the cookie that marks a browser as known after a sign-in. Empty: random, so that a restart forgets which
+    /// browsers are known. Nodes on one store should share a random one.
+    std::string browser_key = {};
+    seconds browser_lifetime{std::chrono::days{365}};  ///< of that cookie
 
     sign_in_bounds throttle = {};
     sign_in_capacity throttle_capacity = {};
@@ -6637,6 +6768,9 @@ public:
     [[nodiscard]] TOLLGATE_DECL bool set(std::string_view cookie, http::response& response) const;
     TOLLGATE_DECL void clear(http::response& response) const;
 
+    [[nodiscard]] std::string_view name() const noexcept { return name_; }
+    [[nodiscard]] bool is_secure() const noexcept { return secure_; }
+
     /// `{path of auth_url}/en/user/sign_in/?return_to=...`
     [[nodiscard]] TOLLGATE_DECL std::string sign_in_url(std::string_view return_to) const;
 
@@ -6648,6 +6782,26 @@ private:
     std::string name_;
     std::string sign_in_path_;
     bool secure_ = true;
+};
+
+/// The cookie that marks a browser as one that has signed in with a login before (OWASP, "device cookies"): 128 random
+/// bits and an HMAC over them and the login. It admits no one; failed attempts with it are counted separately.
+class browser_cookie {
+public:
+    TOLLGATE_DECL browser_cookie(const session_settings& with, std::string_view session_cookie_name, bool secure);
+
+    /// The browser's number if it has signed in with this login before; otherwise 0.
+    [[nodiscard]] TOLLGATE_DECL std::uint64_t find(const http::request& request, std::string_view login) const;
+    TOLLGATE_DECL void set(std::span<const std::byte, 16> random, std::string_view login,
+                           http::response& response) const;
+
+private:
+    [[nodiscard]] TOLLGATE_DECL digest sign(std::string_view random, std::string_view login) const;
+
+    std::string name_;
+    std::string key_;
+    seconds lifetime_;
+    bool secure_;
 };
 
 /// Sessions with a random cookie and rows in a store. Each sign-in begins a new session, which prevents session
@@ -6665,6 +6819,7 @@ public:
     cookie_sessions(session_settings settings, Store& store, Passwords& passwords, Random random = {})
         : settings_{std::move(settings)},
           cookie_{settings_},
+          browsers_{settings_, cookie_.name(), cookie_.is_secure()},
           throttle_{settings_.throttle, settings_.throttle_capacity},
           store_{&store},
           passwords_{&passwords},
@@ -6688,13 +6843,14 @@ public:
 
     [[nodiscard]] result<sign_in_answer> sign_in(const http::request& request, const sign_in_attempt& attempt,
                                                  instant now, http::response& response) {
-        const sign_in_key key{attempt.login, attempt.client};
+        // What no login or password can be is not worth a slow hash, and must not lock anyone out.
+        if (attempt.login.size() > limits::login_bytes_max || attempt.password.size() > limits::password_bytes_max ||
+            (!attempt.login.empty() && !is_visible_line(attempt.login, limits::login_bytes_max)))
+            return sign_in_answer{};
+        const sign_in_key key{attempt.login, attempt.client, browsers_.find(request, attempt.login)};
         if (const auto wait = throttle_.begin(key, now))
             return sign_in_answer{sign_in_result::throttled, std::nullopt, *wait};
-        // Too long to be valid, and not worth a slow hash.
-        if (attempt.login.size() > limits::login_bytes_max || attempt.password.size() > limits::password_bytes_max)
-            return sign_in_answer{};
-        auto checked = passwords_->check_password(attempt.login, attempt.password);
+        auto checked = check(attempt, key.browser != 0);
         if (!checked) {
             throttle_.forgive(key, now);
             return std::move(checked).error();
@@ -6702,7 +6858,10 @@ public:
         if (!*checked) return sign_in_answer{};
         throttle_.succeed(key, now);
         if (auto ended = end_session_of(request); !ended) return std::move(ended).error();
-        return begin_session({**checked, std::string{attempt.login}, {}}, now, response);
+        auto begun = begin_session({**checked, std::string{attempt.login}, {}}, now, response);
+        std::array<std::byte, 16> random;
+        if (begun && key.browser == 0 && random_.fill(random)) browsers_.set(random, attempt.login, response);
+        return begun;
     }
 
     /// Ends the session of the request and removes its cookie.
@@ -6713,6 +6872,16 @@ public:
     }
 
 private:
+    [[nodiscard]] result<std::optional<user_id>> check(const sign_in_attempt& attempt, bool is_known_browser) {
+        if constexpr (requires { passwords_->check_password(attempt); }) {
+            auto described = attempt;
+            described.is_known_browser = is_known_browser;
+            return passwords_->check_password(described);
+        } else {
+            return passwords_->check_password(attempt.login, attempt.password);
+        }
+    }
+
     // More than one sign-in adds, so that the store does not grow with expired sessions.
     static constexpr std::size_t sweep_rows_max = 4;
 
@@ -6748,6 +6917,7 @@ private:
 
     session_settings settings_;
     session_cookie cookie_;
+    browser_cookie browsers_;
     sign_in_throttle throttle_;
     Store* store_;
     Passwords* passwords_;
@@ -6789,7 +6959,45 @@ inline std::string session_cookie::session_secret_of(std::string_view cookie) {
     return hex_encode(hmac_sha256({.key = cookie, .message = "session secret"}).raw());
 }
 
-}  // namespace tollgate::inline v0
+inline browser_cookie::browser_cookie(const session_settings& with, std::string_view session_cookie_name, bool secure)
+    : name_{std::string{session_cookie_name} + "_browser"},
+      key_{with.browser_key},
+      lifetime_{with.browser_lifetime},
+      secure_{secure} {
+    if (!key_.empty()) return;
+    const auto random = detail::random_siphash_key();
+    key_.assign(reinterpret_cast<const char*>(&random), sizeof random);
+}
+
+inline digest browser_cookie::sign(std::string_view random, std::string_view login) const {
+    std::string message{"known browser\0", 14};
+    message.append(random);
+    std::transform(login.begin(), login.end(), std::back_inserter(message), ascii_lower);
+    return hmac_sha256({.key = key_, .message = message});
+}
+
+inline std::uint64_t browser_cookie::find(const http::request& request, std::string_view login) const {
+    const auto found = http::find_cookie(request.fields, name_);
+    if (!found || found->size() > 128) return 0;
+    const auto dot = found->find('.');
+    if (dot == std::string_view::npos) return 0;
+    const auto random = base64url_decode(found->substr(0, dot));
+    const auto mac = base64url_decode(found->substr(dot + 1));
+    const auto claimed = mac ? digest::from(*mac) : std::nullopt;
+    if (!random || random->size() != 16 || !claimed || *claimed != sign(*random, login)) return 0;
+    std::uint64_t number = 0;
+    std::memcpy(&number, random->data(), sizeof number);
+    return number | 1;  // never 0
+}
+
+inline void browser_cookie::set(std::span<const std::byte, 16> random, std::string_view login,
+                                http::response& response) const {
+    const std::string_view bytes{reinterpret_cast<const char*>(random.data()), random.size()};
+    const auto value = base64url_encode(bytes) + "." + base64url_encode(sign(bytes, login).raw());
+    (void)http::add_cookie(response, {.name = name_, .value = value, .max_age = lifetime_, .secure = secure_});
+}
+
+}  // namespace tollgate
 
 // <tollgate/web/html_writer.hpp>
 
@@ -6867,7 +7075,7 @@ inline void html_writer::escape(std::string_view text) {
     }
 }
 
-}  // namespace tollgate::inline v0
+}  // namespace tollgate
 
 // <tollgate/web/texts.hpp>
 
@@ -7174,6 +7382,7 @@ struct error_texts {
     message_texts method{"Method not allowed", "This page does not support the HTTP method of the request."};
     message_texts too_large{"Request too large", "The submitted form is too large. Nothing was changed."};
     message_texts media_type{"Unsupported media type", "This page accepts only HTML form data. Nothing was changed."};
+    message_texts too_many{"Too many requests", "Wait a moment, then try again."};
     message_texts unavailable{"Service unavailable", "The site is temporarily unavailable. Try again in a moment."};
     message_texts internal{"Something went wrong", "The error was logged. Try again in a moment."};
     message_texts other{"Request failed", "Go back and try again."};
@@ -7207,7 +7416,7 @@ struct page_texts {
     delivery_texts deliveries;
 };
 
-}  // namespace tollgate::inline v0
+}  // namespace tollgate
 
 // <tollgate/web/page_theme.hpp>
 
@@ -7278,7 +7487,7 @@ concept page_theme = requires(const T& t, std::string_view scope, const service_
     t.end_page(html, frame);
 };
 
-}  // namespace tollgate::inline v0
+}  // namespace tollgate
 
 // <tollgate/web/plain_theme.hpp>
 
@@ -7304,7 +7513,7 @@ struct plain_theme {
 
 static_assert(page_theme<plain_theme>);
 
-}  // namespace tollgate::inline v0
+}  // namespace tollgate
 
 // <tollgate/http/detail/response_parser.hpp>
 
@@ -7754,7 +7963,7 @@ struct failure {
             why.message};
 }
 
-}  // namespace tollgate::inline v0::oauth
+}  // namespace tollgate::oauth
 
 // <tollgate/oauth/detail/parameters.hpp>
 
@@ -7793,7 +8002,7 @@ private:
     std::vector<http::form_member> sent_;
 };
 
-}  // namespace tollgate::inline v0::oauth
+}  // namespace tollgate::oauth
 
 // <tollgate/oauth/detail/authorization_request.hpp>
 
@@ -7862,7 +8071,7 @@ struct form_parameter {
 /// The same as a query. Two requests are equal exactly if their queries are; form tokens and codes are bound to it.
 [[nodiscard]] TOLLGATE_DECL std::string to_query(const authorization_request& request);
 
-}  // namespace tollgate::inline v0::oauth
+}  // namespace tollgate::oauth
 
 // <tollgate/web/detail/form.hpp>
 
@@ -8024,7 +8233,7 @@ TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& t
 /// type than `application/x-www-form-urlencoded`, 400 for malformed bytes. An empty body is an empty form.
 [[nodiscard]] TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http::request& request);
 
-}  // namespace tollgate::inline v0::web
+}  // namespace tollgate::web
 
 // <tollgate/web/detail/page.hpp>
 
@@ -8198,7 +8407,7 @@ private:
     page_reach reach_;
 };
 
-}  // namespace tollgate::inline v0::web
+}  // namespace tollgate::web
 
 // <tollgate/oauth/detail/consent.hpp>
 
@@ -8254,7 +8463,7 @@ struct consent_view {
 [[nodiscard]] TOLLGATE_DECL std::string consent_title(const consent_view& view);
 TOLLGATE_DECL void write_consent(html_writer& html, const consent_view& view);
 
-}  // namespace tollgate::inline v0::oauth
+}  // namespace tollgate::oauth
 
 // <tollgate/oauth/detail/settings.hpp>
 
@@ -8274,13 +8483,19 @@ struct oauth_settings {
     seconds refresh_token_lifetime{std::chrono::days{30}};  ///< since its last use
     seconds refresh_token_end{std::chrono::days{365}};      ///< since it was issued, however often it is used
 
+    /// Requests of one address to the authorization pages: far more than people make.
+    quota page_requests{3000, std::chrono::minutes{10}};
+    /// Refreshes with one refresh token: as many access tokens of it may exist (`limits::access_tokens_per_grant_max`).
+    quota refreshes{1000, std::chrono::hours{1}};
+
     /// Failed client authentications per address; the same windows as the API's anonymous requests.
     quota anonymous_quota{60, std::chrono::hours{1}};
-    /// Peers whose X-Forwarded-For and Forwarded fields are trusted.
+    /// Proxies that name their clients; of other peers the field is ignored.
     std::vector<ip_network> trusted_proxies = {};
+    forwarding_field client_named_by = forwarding_field::x_forwarded_for;  ///< the field that those proxies set
 };
 
-}  // namespace tollgate::inline v0
+}  // namespace tollgate
 
 // <tollgate/oauth/detail/paths.hpp>
 
@@ -8336,7 +8551,7 @@ struct request_context {
     std::optional<caller> who;      ///< the signed-in user, on a page
 };
 
-}  // namespace tollgate::inline v0::oauth
+}  // namespace tollgate::oauth
 
 // <tollgate/oauth/detail/redirect.hpp>
 
@@ -8381,7 +8596,7 @@ struct redirect_target {
 /// RFC 6749 section 4.1.2.1.
 [[nodiscard]] TOLLGATE_DECL std::string failure_url(const redirect_target& to, const failure& why);
 
-}  // namespace tollgate::inline v0::oauth
+}  // namespace tollgate::oauth
 
 // <tollgate/oauth/detail/token_endpoint.hpp>
 
@@ -8517,7 +8732,7 @@ template <grant_store Grants, random_source Random>
     return judged_exchange{std::get<failure>(std::move(wanted))};
 }
 
-}  // namespace tollgate::inline v0::oauth
+}  // namespace tollgate::oauth
 
 // <tollgate/web/detail/sign_in_form.hpp>
 
@@ -8566,7 +8781,7 @@ inline void write_sign_in_fields(html_writer& html, std::string_view login, cons
                      faults, texts.forms);
 }
 
-}  // namespace tollgate::inline v0::web
+}  // namespace tollgate::web
 
 // <tollgate/oauth/detail/authorization_page.hpp>
 
@@ -8864,7 +9079,7 @@ private:
     }
 };
 
-}  // namespace tollgate::inline v0::oauth
+}  // namespace tollgate::oauth
 
 // <tollgate/oauth/detail/token_response.hpp>
 
@@ -8900,7 +9115,7 @@ TOLLGATE_DECL void write_missing_user_agent(http::response& response, const requ
 /// RFC 6749 section 5.1.
 TOLLGATE_DECL void write_tokens(http::response& response, const token_response& issued);
 
-}  // namespace tollgate::inline v0::oauth
+}  // namespace tollgate::oauth
 
 // <tollgate/oauth/detail/client_endpoints.hpp>
 
@@ -8950,6 +9165,11 @@ struct client_request {
 TOLLGATE_DECL void answer_invalid_client(const http::request& request, const request_context& context,
                                          http::response& response, std::string_view docs_url);
 
+/// What refreshes are counted by. Precondition: `is_refresh`.
+[[nodiscard]] TOLLGATE_DECL limit_key key_of_refresh_token(const parameters& sent);
+TOLLGATE_DECL void answer_too_many_refreshes(const verdict& window, instant now, http::response& response,
+                                             std::string_view docs_url);
+
 /// The endpoints that applications call: token (RFC 6749 section 3.2) and revocation (RFC 7009). Refers to members of
 /// an authorization server, for the duration of a call.
 template <oauth_store Store, class Policies>
@@ -8957,13 +9177,17 @@ struct client_endpoints {
     const oauth_settings& settings;
     Store& store;
     Policies& policies;
+    window_limiter& refresh_limiter;
     std::string_view docs_url;
 
     void answer_token(const http::request& request, request_context& context, http::response& response) const {
         const auto read = authenticate(request, context, response, endpoint::token);
         if (!read) return;
-        auto judged =
-            issue_tokens(read->sent, {read->client, settings, context.now}, store, policy(policies.random));
+        if (is_refresh(read->sent)) {
+            const auto window = refresh_limiter.take(key_of_refresh_token(read->sent), settings.refreshes, context.now);
+            if (!window.admitted) return answer_too_many_refreshes(window, context.now, response, docs_url);
+        }
+        auto judged = issue_tokens(read->sent, {read->client, settings, context.now}, store, policy(policies.random));
         if (!judged) return answer_error(judged.error(), response);
         if (const auto* why = std::get_if<failure>(&*judged))
             return write_failure(response, {.why = *why, .docs_url = docs_url});
@@ -8992,7 +9216,6 @@ struct client_endpoints {
     }
 
 private:
-    enum class endpoint { token, revocation };
     struct authenticated {
         parameters sent;
         application client;
@@ -9044,7 +9267,7 @@ private:
     }
 };
 
-}  // namespace tollgate::inline v0::oauth
+}  // namespace tollgate::oauth
 
 // <tollgate/oauth/detail/metadata.hpp>
 
@@ -9057,7 +9280,7 @@ namespace tollgate::inline v0::oauth {
 TOLLGATE_DECL void answer_metadata(const http::request& request, std::string_view metadata, std::string_view docs_url,
                                    http::response& response);
 
-}  // namespace tollgate::inline v0::oauth
+}  // namespace tollgate::oauth
 
 // <tollgate/oauth/authorization_server.hpp>
 
@@ -9117,10 +9340,10 @@ public:
     void handle(const http::refusal& refused, http::response& response) noexcept;
 
     /// Only a POST to a known place has its body read; all other requests are answered from the head.
-    [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response, http::handler_state&,
-                                            http::thread_kind thread) noexcept {
-        const bool needs_body = request.method == http::method::post && !needs_no_store(paths_.find(request.target.path)) &&
-                                has_user_agent(request);
+    [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response,
+                                            http::handler_state&, http::thread_kind thread) noexcept {
+        const bool needs_body = request.method == http::method::post &&
+                                !needs_no_store(paths_.find(request.target.path)) && has_user_agent(request);
         if (needs_body && request.body_state == http::body_state::pending) return http::handle_step::needs_body;
         if (thread == http::thread_kind::io && may_block(request)) return http::handle_step::needs_worker;
         handle(request, response);
@@ -9182,6 +9405,9 @@ private:
     Policies policies_;
     web::page_renderer<web::fitting_theme<Theme>> pages_;
     oauth::paths paths_;
+    window_limiter page_limiter_{{.users = 64, .addresses = std::size_t{1} << 14}};
+    window_limiter refresh_limiter_{
+        {.users = std::size_t{1} << 16, .addresses = 64}};  // users stand for refresh tokens
     std::string docs_url_;
     std::string metadata_;
     secret_text form_key_;
@@ -9192,7 +9418,7 @@ void authorization_server<Sessions, Store, Policies, Theme>::answer(const http::
                                                                     oauth::request_context& context,
                                                                     http::response& response) {
     context.now = policy(policies_.clock).now();
-    context.client = http::client_address(request, settings_.trusted_proxies);
+    context.client = http::client_address(request, settings_.trusted_proxies, settings_.client_named_by);
     context.which = paths_.find(request.target.path);
     if (has_user_agent(request)) {
         dispatch(request, context, response);
@@ -9208,7 +9434,7 @@ template <class Sessions, class Store, class Policies, class Theme>
 void authorization_server<Sessions, Store, Policies, Theme>::dispatch(const http::request& request,
                                                                       oauth::request_context& context,
                                                                       http::response& response) {
-    const oauth::client_endpoints<Store, Policies> endpoints{settings_, store_, policies_, docs_url_};
+    const oauth::client_endpoints<Store, Policies> endpoints{settings_, store_, policies_, refresh_limiter_, docs_url_};
     const oauth::authorization_page<Sessions, Store, Policies, web::fitting_theme<Theme>> page{.settings = settings_,
                                                                                                .sessions = sessions_,
                                                                                                .store = store_,
@@ -9220,7 +9446,12 @@ void authorization_server<Sessions, Store, Policies, Theme>::dispatch(const http
         case oauth::endpoint::revocation: return endpoints.answer_revocation(request, context, response);
         case oauth::endpoint::metadata: return oauth::answer_metadata(request, metadata_, docs_url_, response);
         case oauth::endpoint::authorization:
-        case oauth::endpoint::one_page: return page.answer(request, context, response);
+        case oauth::endpoint::one_page: {
+            const auto window = page_limiter_.take(limit_key::of(context.client), settings_.page_requests, context.now);
+            if (window.admitted) return page.answer(request, context, response);
+            response.add("Retry-After", pipeline::seconds_until(window.resets_at, context.now));
+            return pages_.answer_status(response, http::status::too_many_requests);
+        }
         case oauth::endpoint::none: return answer_not_found(request, response);
     }
 }
@@ -9303,7 +9534,58 @@ void authorization_server<Sessions, Store, Policies, Theme>::handle(const http::
     }
 }
 
-}  // namespace tollgate::inline v0
+}  // namespace tollgate
+
+// <tollgate/web/detail/one_time.hpp>
+
+/// What a page may do or show once: forms that create secrets, and the pages that show them.
+namespace tollgate::inline v0::web {
+
+/// How long a sealed text can be opened: a redirect takes seconds, a slow connection perhaps a minute.
+inline constexpr seconds sealed_text_lifetime{300};
+
+using seal_nonce = std::array<std::byte, 12>;
+
+/// Encrypts and authenticates a text (AES-256-GCM) with a key of the session, so that a redirect can carry it in its
+/// URL: only this session can read it, on any node. `[A-Za-z0-9_-]` only. Empty if OpenSSL fails, or the session has no
+/// secret.
+[[nodiscard]] TOLLGATE_DECL std::optional<std::string> seal(const session& who, std::string_view text,
+                                                            const seal_nonce& nonce, instant now);
+
+/// The text that was sealed for this session; empty for any other, and after `sealed_text_lifetime`.
+[[nodiscard]] TOLLGATE_DECL std::optional<std::string> open_sealed(const session& who, std::string_view sealed,
+                                                                   instant now);
+
+/// Remembers what was used. Bounded: the oldest are forgotten, after which a form token or a sealed text is used by
+/// others only if so many were made in the meantime. Any thread; each process has its own.
+class used_once {
+public:
+    /// False if it was claimed before, and not released.
+    [[nodiscard]] bool claim(std::string_view text) {
+        const std::scoped_lock held{mutex_};
+        if (!claimed_.emplace(text).second) return false;
+        order_.emplace_back(text);
+        if (order_.size() > remembered_max) {
+            claimed_.erase(order_.front());
+            order_.pop_front();
+        }
+        return true;
+    }
+    /// It was not used after all.
+    void release(std::string_view text) {
+        const std::scoped_lock held{mutex_};
+        claimed_.erase(std::string{text});
+    }
+
+private:
+    static constexpr std::size_t remembered_max = 4096;
+
+    std::mutex mutex_;
+    std::unordered_set<std::string> claimed_;
+    std::deque<std::string> order_;
+};
+
+}  // namespace tollgate::web
 
 // <tollgate/pages/detail/page.hpp>
 
@@ -9375,6 +9657,9 @@ inline constexpr std::string_view action_name = "action";
 inline constexpr std::string_view done_name = "done";
 inline constexpr std::string_view removal_done = "1";
 
+/// The query parameter with a sealed `secret_view`.
+inline constexpr std::string_view shown_name = "shown";
+
 /// A request for a page, before its session is known.
 struct unauthenticated_request {
     page which;
@@ -9390,6 +9675,7 @@ struct page_context {
     const http::request& request;
     const session& who;
     std::string_view form_token;     ///< for the forms of the response
+    std::string_view posted_token;   ///< the form token of `form`; empty if nothing was posted
     const http::form_fields& form;   ///< what was posted, with a valid form token; empty otherwise
     const http::form_fields& query;  ///< of the URL
     instant now;
@@ -9444,7 +9730,46 @@ public:
                                      url.append(done_name).append("=").append(done));
     }
 
+    /// Claims the submitted form for something that must not be done twice, such as creating a secret; a 403 if the same
+    /// token was used with the same content. A second form of the same page, filled in differently, is another one.
+    [[nodiscard]] bool claim_form() {
+        claimed_.assign(context_.posted_token).append(sha256(context_.request.body).raw());
+        if (pages_.used().claim(claimed_)) return true;
+        claimed_.clear();
+        pages_.renderer().answer_status(response_, http::status::forbidden);
+        return false;
+    }
+    /// Redirects to a page that shows a new secret once, so that reloading does not create another one.
+    [[nodiscard]] result<void> redirect_to_secret(std::string_view text) {
+        web::seal_nonce nonce;
+        if (!random().fill(nonce)) return internal_error("the random source failed");
+        const auto sealed = web::seal(who(), text, nonce, now());
+        if (!sealed) return internal_error("a new secret could not be sealed");
+        claimed_.clear();  // the form stays used
+        return web::answer_see_other(response_, pages_.renderer().site(),
+                                     url_ + "?" + std::string{shown_name} + "=" + *sealed);
+    }
+    /// What the query asks to be shown, the first time; empty otherwise.
+    [[nodiscard]] std::optional<std::string> open_secret() {
+        const auto sealed = query().value_of(shown_name);
+        auto text = web::open_sealed(who(), sealed, now());
+        // HEAD shows nothing.
+        if (!text || context_.request.method != http::method::get || !pages_.used().claim(sealed)) return std::nullopt;
+        return text;
+    }
+    [[nodiscard]] result<void> redirect_to_page() const {
+        return web::answer_see_other(response_, pages_.renderer().site(), url_);
+    }
+
+    page_call(const page_call&) = delete;
+    page_call& operator=(const page_call&) = delete;
+    /// A form that created nothing can be submitted again.
+    ~page_call() {
+        if (!claimed_.empty()) pages_.used().release(claimed_);
+    }
+
 private:
+    std::string claimed_;  ///< empty for none
     Pages& pages_;
     const page_context& context_;
     http::response& response_;
@@ -9469,7 +9794,81 @@ inline bool is_local_target(std::string_view text) noexcept {
     return true;
 }
 
-}  // namespace tollgate::inline v0::pages
+}  // namespace tollgate::pages
+
+// <tollgate/pages/detail/list_parts.hpp>
+
+/// The parts of settings pages: a list, and a form for a new item.
+namespace tollgate::inline v0::pages {
+
+/// A submitted line of text.
+struct typed_line {
+    std::string_view name;
+    std::string_view label;
+    std::string_view text;
+    std::size_t bytes_max;
+    std::string_view missing = {};  ///< the error for an empty one; empty if it is optional
+};
+
+/// Adds the errors of a line.
+TOLLGATE_DECL void check_line(web::form_faults& found, const typed_line& typed, const form_texts& texts);
+
+struct list_heading {
+    std::string_view title;
+    std::string_view about;
+    std::string_view add = {};  ///< links to the form below a list; empty if there is no list
+};
+TOLLGATE_DECL void begin_list_page(html_writer& html, const list_heading& heading);
+
+/// The result of the last action.
+TOLLGATE_DECL void write_notice(html_writer& html, std::string_view text);
+/// Shown instead of an empty list.
+TOLLGATE_DECL void write_empty_list(html_writer& html, std::string_view text);
+
+/// A table that narrow screens show as cards. The ARIA roles are explicit, since browsers drop them from tables with
+/// another display type.
+TOLLGATE_DECL void begin_table(html_writer& html, std::string_view caption,
+                               const std::vector<std::string_view>& columns, std::string_view actions);
+TOLLGATE_DECL void end_table(html_writer& html);
+/// `name` is the row's heading.
+TOLLGATE_DECL void begin_row(html_writer& html, std::string_view column, std::string_view name);
+TOLLGATE_DECL void end_row(html_writer& html);
+/// Cards show the column's name beside the cell; the actions have none.
+TOLLGATE_DECL void begin_cell(html_writer& html, std::string_view column);
+TOLLGATE_DECL void next_cell(html_writer& html, std::string_view column);
+
+/// As names.
+TOLLGATE_DECL void write_scope_codes(html_writer& html, const scope_set& scopes);
+/// As descriptions.
+TOLLGATE_DECL void write_scope_texts(html_writer& html, const scope_set& scopes, const web::scope_text_list& texts);
+
+TOLLGATE_DECL void write_day_or_never(html_writer& html, const std::optional<instant>& at, const form_texts& texts);
+
+/// A link for http and https URLs; otherwise text.
+TOLLGATE_DECL void write_web_link(html_writer& html, std::string_view url, std::string_view text);
+
+TOLLGATE_DECL void begin_form_section(html_writer& html, std::string_view heading);
+TOLLGATE_DECL void end_form_section(html_writer& html);
+
+/// A new secret, and what belongs to it: shown once.
+struct secret_view {
+    struct item {
+        std::string name;  ///< unique on the page
+        std::string label;
+        std::string text;
+    };
+    std::string title;
+    std::string about;
+    std::string back;  ///< the text of the link to the list
+    std::vector<item> items;
+
+    /// As one text, and back. No part contains a zero byte.
+    [[nodiscard]] TOLLGATE_DECL std::string to_text() const;
+    [[nodiscard]] static TOLLGATE_DECL std::optional<secret_view> parse(std::string_view text);
+};
+TOLLGATE_DECL void write_secret(html_writer& html, const page_view& view, const secret_view& shown);
+
+}  // namespace tollgate::pages
 
 // <tollgate/pages/detail/applications_page.hpp>
 
@@ -9492,14 +9891,6 @@ TOLLGATE_DECL void write_applications(html_writer& html, const page_view& view,
                                       std::span<const application> applications, const application_form& typed,
                                       const web::form_faults& faults);
 
-/// Credentials that are shown once.
-struct shown_client {
-    std::string title;
-    std::string_view client_id;
-    std::string_view client_secret;
-};
-TOLLGATE_DECL void write_shown_client(html_writer& html, const page_view& view, const shown_client& shown);
-
 /// The list, and the form of a new application.
 template <class Call>
 [[nodiscard]] result<void> show_applications(Call& call, const application_form& typed = {},
@@ -9512,8 +9903,15 @@ template <class Call>
 }
 
 template <class Call>
-void show_client(Call& call, const shown_client& shown) {
-    call.page(shown.title, {}, [&](html_writer& html) { write_shown_client(html, call.view(), shown); });
+[[nodiscard]] result<void> redirect_to_client(Call& call, std::string title, std::string_view client_id,
+                                              std::string_view client_secret) {
+    const application_texts& texts = call.texts().applications;
+    const secret_view shown{std::move(title),
+                            std::string{texts.made_about},
+                            std::string{texts.back},
+                            {{"client-id", std::string{texts.client_id}, std::string{client_id}},
+                             {"client-secret", std::string{texts.client_secret}, std::string{client_secret}}}};
+    return call.redirect_to_secret(shown.to_text());
 }
 
 template <class Call>
@@ -9523,6 +9921,7 @@ template <class Call>
     auto wanted = typed.wanted_by(call.who().user);
     auto faults = typed.faults(wanted, call.texts());
     if (!faults.empty()) return show_applications(call, typed, faults);
+    if (!call.claim_form()) return {};
     const auto made = register_application(call.store(), std::move(wanted), call.now(), call.random(),
                                            call.settings().applications_per_user_max);
     if (!made && made.error().kind == error_kind::invalid) {
@@ -9530,8 +9929,7 @@ template <class Call>
         return show_applications(call, typed, faults);
     }
     if (!made) return made.error();
-    show_client(call, {fill_in(texts.made_title, typed.name), made->client_id, made->client_secret});
-    return {};
+    return redirect_to_client(call, fill_in(texts.made_title, typed.name), made->client_id, made->client_secret);
 }
 
 /// Only for an application of the user; otherwise not_found.
@@ -9544,13 +9942,14 @@ template <class Call>
     const auto found = std::find_if(applications->begin(), applications->end(),
                                     [&](const application& each) { return each.id == *which; });
     if (found == applications->end()) return not_found();
+    if (!call.claim_form()) return {};
     const auto secret = new_client_secret(call.random());
     if (!secret) return internal_error("the random source failed");
     const auto replaced = call.store().replace_client_secret(call.who().user, *which, digest_of(*secret));
     if (!replaced) return replaced.error();
     if (!*replaced) return not_found();
-    show_client(call, {fill_in(call.texts().applications.renewed_title, found->name), found->client_id, *secret});
-    return {};
+    return redirect_to_client(call, fill_in(call.texts().applications.renewed_title, found->name), found->client_id,
+                              *secret);
 }
 
 /// Only for an application of the user; otherwise not_found.
@@ -9573,7 +9972,7 @@ template <class Call>
     return not_found();
 }
 
-}  // namespace tollgate::inline v0::pages
+}  // namespace tollgate::pages
 
 // <tollgate/pages/detail/authorizations_page.hpp>
 
@@ -9603,7 +10002,7 @@ template <class Call>
     return call.redirect_to_list();
 }
 
-}  // namespace tollgate::inline v0::pages
+}  // namespace tollgate::pages
 
 // <tollgate/pages/detail/sign_in_page.hpp>
 
@@ -9682,7 +10081,8 @@ template <class Pages>
     const sign_in_attempt attempt{
         .login = typed.login,
         .password = context.sent.value_of(web::password_name),
-        .client = http::client_address(context.request, pages.settings().trusted_proxies),
+        .client = http::client_address(context.request, pages.settings().trusted_proxies,
+                                       pages.settings().client_named_by),
     };
     if (const auto faults = web::faults_of(attempt, texts.sign_in); !faults.empty()) {
         response.set_status(http::status::unprocessable_content);
@@ -9702,7 +10102,7 @@ template <class Pages>
     return {};
 }
 
-}  // namespace tollgate::inline v0::pages
+}  // namespace tollgate::pages
 
 // <tollgate/pages/detail/tokens_page.hpp>
 
@@ -9722,8 +10122,6 @@ struct token_form {
 TOLLGATE_DECL void write_tokens(html_writer& html, const page_view& view, std::span<const personal_token> tokens,
                                 const token_form& typed, const web::form_faults& faults);
 
-TOLLGATE_DECL void write_issued_token(html_writer& html, const page_view& view, const issued_personal_token& issued);
-
 /// The list, and the form of a new token.
 template <class Call>
 [[nodiscard]] result<void> show_tokens(Call& call, const token_form& typed = {}, const web::form_faults& faults = {}) {
@@ -9739,17 +10137,21 @@ template <class Call>
     const auto typed = token_form::read(call.form());
     auto faults = typed.faults(call.settings().services, call.texts());
     if (!faults.empty()) return show_tokens(call, typed, faults);
-    const auto issued =
-        issue_personal_token(call.store(), {call.who().user, typed.description, typed.chosen()}, call.now(),
-                             call.random(), call.settings().tokens_per_user_max);
+    if (!call.claim_form()) return {};
+    const auto issued = issue_personal_token(call.store(), {call.who().user, typed.description, typed.chosen()},
+                                             call.now(), call.random(), call.settings().tokens_per_user_max);
     if (!issued && issued.error().kind == error_kind::invalid) {
         faults.add({}, call.texts().tokens.too_many);
         return show_tokens(call, typed, faults);
     }
     if (!issued) return issued.error();
-    call.page(call.texts().tokens.made_title, {},
-              [&](html_writer& html) { write_issued_token(html, call.view(), *issued); });
-    return {};
+    const token_texts& texts = call.texts().tokens;
+    const secret_view shown{std::string{texts.made_title},
+                            std::string{texts.made_about},
+                            std::string{texts.back},
+                            {{"username", std::string{texts.username}, std::string{issued->username.view()}},
+                             {"secret", std::string{texts.secret}, std::string{issued->secret.view()}}}};
+    return call.redirect_to_secret(shown.to_text());
 }
 
 /// Only for a token of the user; otherwise not_found.
@@ -9774,7 +10176,7 @@ template <class Call>
     return not_found();
 }
 
-}  // namespace tollgate::inline v0::pages
+}  // namespace tollgate::pages
 
 // <tollgate/pages/detail/deliveries_page.hpp>
 
@@ -9806,7 +10208,7 @@ template <class Call>
     return named_hook{*of, *which};
 }
 
-}  // namespace tollgate::inline v0::pages
+}  // namespace tollgate::pages
 
 /// The deliveries of one webhook, if the store is an outbox.
 namespace tollgate::inline v0::pages {
@@ -9931,7 +10333,7 @@ template <class Call>
     }
 }
 
-}  // namespace tollgate::inline v0::pages
+}  // namespace tollgate::pages
 
 // <tollgate/pages/detail/webhooks_page.hpp>
 
@@ -9976,14 +10378,6 @@ struct hook_form {
 
 TOLLGATE_DECL void write_hooks(html_writer& html, const page_view& view, const hook_list& list,
                                const service_catalog& services, const hook_form& typed, const web::form_faults& faults);
-
-/// A hook's secret, shown once.
-struct shown_hook_secret {
-    std::string_view title;
-    std::string about;
-    std::string_view secret;
-};
-TOLLGATE_DECL void write_shown_hook_secret(html_writer& html, const page_view& view, const shown_hook_secret& shown);
 
 /// The user's accounts of all services, without their hooks.
 template <class Call>
@@ -10032,6 +10426,17 @@ template <class Call>
 }
 
 template <class Call>
+[[nodiscard]] result<void> redirect_to_hook_secret(Call& call, std::string_view title, std::string about,
+                                                   std::string_view secret) {
+    const webhook_texts& texts = call.texts().webhooks;
+    const secret_view shown{std::string{title},
+                            std::move(about),
+                            std::string{texts.back},
+                            {{"secret", std::string{texts.secret}, std::string{secret}}}};
+    return call.redirect_to_secret(shown.to_text());
+}
+
+template <class Call>
 [[nodiscard]] result<void> create_hook(Call& call) {
     const webhook_texts& texts = call.texts().webhooks;
     auto typed = hook_form::read(call.form());
@@ -10044,6 +10449,7 @@ template <class Call>
             faults.add("target_url", target_fault(allowed.error().message, texts));
     if (!faults.empty()) return show_hooks(call, std::move(*list), typed, faults);
 
+    if (!call.claim_form()) return {};
     const auto made = issue_hook(call.store(),
                                  {.account = *parse_account(typed.account),
                                   .event = typed.event,
@@ -10055,9 +10461,7 @@ template <class Call>
         return show_hooks(call, std::move(*list), typed, faults);
     }
     if (!made) return made.error();
-    const shown_hook_secret shown{texts.made_title, fill_in(texts.made_about, typed.target_url), made->secret};
-    call.page(texts.made_title, {}, [&](html_writer& html) { write_shown_hook_secret(html, call.view(), shown); });
-    return {};
+    return redirect_to_hook_secret(call, texts.made_title, fill_in(texts.made_about, typed.target_url), made->secret);
 }
 
 template <class Call>
@@ -10075,12 +10479,11 @@ template <class Call>
     const webhook_texts& texts = call.texts().webhooks;
     const auto named = require_hook(call, call.form());
     if (!named) return named.error();
+    if (!call.claim_form()) return {};
     const auto secret = renew_hook_secret(call.store(), named->account, named->hook, call.now(), call.random());
     if (!secret) return secret.error();
     if (!*secret) return not_found();
-    const shown_hook_secret shown{texts.renewed_title, std::string{texts.renewed_about}, **secret};
-    call.page(texts.renewed_title, {}, [&](html_writer& html) { write_shown_hook_secret(html, call.view(), shown); });
-    return {};
+    return redirect_to_hook_secret(call, texts.renewed_title, std::string{texts.renewed_about}, **secret);
 }
 
 template <class Call>
@@ -10094,7 +10497,7 @@ template <class Call>
     return not_found();
 }
 
-}  // namespace tollgate::inline v0::pages
+}  // namespace tollgate::pages
 
 // <tollgate/pages/account_pages.hpp>
 
@@ -10105,9 +10508,12 @@ struct page_settings {
     std::string auth_url = {};      ///< without a trailing slash: `https://example.com`
     service_catalog services = {};  ///< their scopes, accounts and events
 
-    /// Peers whose X-Forwarded-For and Forwarded fields are trusted.
+    /// Proxies that name their clients; of other peers the field is ignored.
     std::vector<ip_network> trusted_proxies = {};
+    forwarding_field client_named_by = forwarding_field::x_forwarded_for;  ///< the field that those proxies set
 
+    /// Requests of one user, and of one address without a session: far more than a person makes.
+    quota requests{3000, std::chrono::minutes{10}};
     std::size_t tokens_per_user_max = limits::personal_tokens_per_user_max;
     std::size_t applications_per_user_max = limits::applications_per_user_max;
     std::size_t hooks_per_event_max = limits::hooks_per_event_max;
@@ -10161,8 +10567,8 @@ public:
     void handle(const http::refusal& refused, http::response& response) noexcept;
 
     /// Only a POST to a known page has its body read; all other requests are answered from the head.
-    [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response, http::handler_state&,
-                                            http::thread_kind thread) noexcept {
+    [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response,
+                                            http::handler_state&, http::thread_kind thread) noexcept {
         const bool needs_body = request.method == http::method::post &&
                                 is_served(pages::find_page(request.target.path, renderer_.site().root).which);
         if (needs_body && request.body_state == http::body_state::pending) return http::handle_step::needs_body;
@@ -10191,6 +10597,7 @@ public:
     [[nodiscard]] Policies& policies() noexcept { return policies_; }
     [[nodiscard]] const page_settings& settings() const noexcept { return settings_; }
     [[nodiscard]] const renderer_type& renderer() const noexcept { return renderer_; }
+    [[nodiscard]] web::used_once& used() noexcept { return used_; }
     /// The path of a page.
     [[nodiscard]] std::string url_of(page which) const {
         return renderer_.site().root + std::string{pages::path_of(which)};
@@ -10232,6 +10639,8 @@ private:
     Store& store_;
     Policies policies_;
     renderer_type renderer_;
+    window_limiter limiter_{{.users = std::size_t{1} << 14, .addresses = std::size_t{1} << 14}};
+    web::used_once used_;  ///< form tokens that created something, and secrets that were shown
 };
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
@@ -10277,7 +10686,7 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::
             answer(request, response, now);
             policy(policies_.observer)
                 .on_request(
-                    {request, response, nullptr, http::client_address(request, settings_.trusted_proxies), now});
+                    {request, response, nullptr, http::client_address(request, settings_.trusted_proxies, settings_.client_named_by), now});
         } catch (const std::exception& thrown) {
             answer_exception(thrown.what(), request, response, now);
         } catch (...) {
@@ -10375,13 +10784,24 @@ template <class Users, class Sessions, class Store, class Policies, class Theme>
 result<void> account_pages<Users, Sessions, Store, Policies, Theme>::authenticate(
     const pages::unauthenticated_request& incoming, http::response& response) {
     const bool posted = incoming.request.method == http::method::post;
+    const auto is_admitted = [&](limit_key key) {
+        const auto window = limiter_.take(key, settings_.requests, incoming.now);
+        if (window.admitted) return true;
+        response.add("Retry-After", pipeline::seconds_until(window.resets_at, incoming.now));
+        renderer_.answer_status(response, http::status::too_many_requests);
+        return false;
+    };
+    const auto address = limit_key::of(http::client_address(incoming.request, settings_.trusted_proxies, settings_.client_named_by));
     if constexpr (signs_in)
-        if (incoming.which == page::sign_in)
+        if (incoming.which == page::sign_in) {
+            if (!is_admitted(address)) return {};
             return posted ? pages::post_to_sign_in(*this, {incoming.request, incoming.form, incoming.now}, response)
                           : pages::show_sign_in(*this, {incoming.request, incoming.query, incoming.now}, response);
+        }
 
     const auto who = sessions_.session_of(incoming.request, incoming.now);
     if (!who) return who.error();
+    if (!is_admitted(*who ? limit_key::of((*who)->user) : address)) return {};
     if (!*who) {
         if (incoming.which == page::sign_out) return redirect(response, url_of(page::sign_in));
         auto return_to = url_of(incoming.which);
@@ -10397,8 +10817,10 @@ result<void> account_pages<Users, Sessions, Store, Policies, Theme>::authenticat
     if (!nonce || (*who)->secret.empty())
         return internal_error("the session has no secret, or the random source failed");
     const auto token = web::make_form_token(binding_of(**who), *nonce);
-    return dispatch({incoming.which, incoming.request, **who, token, incoming.form, incoming.query, incoming.now},
-                    response);
+    const auto posted_token = posted ? incoming.form.value_of(web::form_token_name) : std::string_view{};
+    return dispatch(
+        {incoming.which, incoming.request, **who, token, posted_token, incoming.form, incoming.query, incoming.now},
+        response);
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
@@ -10406,6 +10828,13 @@ result<void> account_pages<Users, Sessions, Store, Policies, Theme>::dispatch(co
                                                                               http::response& response) {
     call here{*this, context, response};
     const bool posted = context.request.method == http::method::post;
+    if (!posted && context.query.find(pages::shown_name) != nullptr) {
+        const auto text = here.open_secret();
+        const auto shown = text ? pages::secret_view::parse(*text) : std::nullopt;
+        if (!shown) return here.redirect_to_page();
+        here.page(shown->title, {}, [&](html_writer& html) { pages::write_secret(html, here.view(), *shown); });
+        return {};
+    }
     switch (context.which) {
         case page::sign_out:
             if constexpr (signs_in) return sign_out(context, response);
@@ -10458,7 +10887,7 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::answer_page(http::r
     renderer_.answer(response, frame, std::forward<Write>(write));
 }
 
-}  // namespace tollgate::inline v0
+}  // namespace tollgate
 
 // <tollgate/manual/detail/oauth_pages.hpp>
 
@@ -12113,84 +12542,6 @@ namespace tollgate::inline v0::http {
 [[nodiscard]] TOLLGATE_DECL std::optional<milliseconds> parse_retry_after(std::string_view text, instant now) noexcept;
 
 }  // namespace tollgate::http
-
-// <tollgate/limits/detail/window_set.hpp>
-
-/// What `window_limiter` and `sign_in_throttle` count in.
-namespace tollgate::inline v0::detail {
-
-/// What is counted for one key.
-struct counted_window {
-    std::int64_t began_at_milliseconds;
-    std::uint32_t requests;  ///< 0 for a place that is free
-    std::uint32_t length_seconds;
-
-    /// One that begins after `now`, because the clock went back, is taken to begin now: nobody waits longer than that.
-    [[nodiscard]] std::int64_t began_by(std::int64_t now) const noexcept {
-        return (std::min)(began_at_milliseconds, now);
-    }
-
-    [[nodiscard]] bool is_open(std::int64_t now, std::uint32_t seconds) const noexcept {
-        return requests != 0 && now < began_by(now) + std::int64_t{seconds} * 1000;
-    }
-
-    /// What would be lost by forgetting it.
-    [[nodiscard]] std::uint32_t worth(std::int64_t now) const noexcept {
-        return is_open(now, length_seconds) ? requests : 0;
-    }
-};
-
-/// Three cache lines, of which the first holds all keys: finding one touches two.
-struct alignas(64) window_set {
-    static constexpr std::size_t ways = 8;
-    std::uint64_t keys[ways];
-    counted_window windows[ways];
-
-    /// The key's own place; `ways` if it has none.
-    [[nodiscard]] std::size_t find(std::uint64_t key) const noexcept {
-        std::size_t place = 0;
-        while (place < ways && (keys[place] != key || windows[place].requests == 0)) ++place;
-        return place;
-    }
-
-    /// The place whose loss matters least: free or over, else fewest requests, of equals the oldest.
-    [[nodiscard]] std::size_t least_worth(std::int64_t now) const noexcept {
-        std::size_t least = 0;
-        for (std::size_t place = 1; place < ways; ++place) {
-            const auto worth = windows[place].worth(now);
-            const auto least_so_far = windows[least].worth(now);
-            if (worth < least_so_far || (worth == least_so_far &&
-                                         windows[place].began_at_milliseconds < windows[least].began_at_milliseconds))
-                least = place;
-        }
-        return least;
-    }
-};
-static_assert(sizeof(window_set) == 192);
-
-/// A quota in numbers that cannot overflow a moment: a window of more than a century is one of a century.
-struct bounded_quota {
-    std::uint32_t requests;
-    std::uint32_t window_seconds;
-
-    explicit bounded_quota(const quota& allowed) noexcept
-        : requests{allowed.requests},
-          window_seconds{
-              static_cast<std::uint32_t>(std::clamp<std::int64_t>(allowed.window.count(), 0, 36525LL * 86400))} {}
-
-    [[nodiscard]] verdict judge(bool admitted, std::uint32_t counted, std::int64_t began_at) const noexcept {
-        return {admitted, requests, counted < requests ? requests - counted : 0,
-                from_unix_milliseconds(began_at + std::int64_t{window_seconds} * 1000)};
-    }
-};
-
-inline siphash_key random_siphash_key() {
-    std::array<std::byte, sizeof(siphash_key)> bytes;
-    if (!system_random{}.fill(bytes)) throw std::runtime_error{"OpenSSL gives no random bytes"};
-    return std::bit_cast<siphash_key>(bytes);
-}
-
-}  // namespace tollgate::detail
 
 // <tollgate/server/detail/connection_limiter.hpp>
 
@@ -15418,23 +15769,17 @@ inline ip_address right_most_untrusted(const forwarded_hops& hops, ip_address ho
     return hop;
 }
 
-TOLLGATE_DECL ip_address forwarded_address(const request& asked, std::span<const ip_network> trusted) noexcept {
-    if (!is_trusted(asked.peer, trusted)) return asked.peer;
-    const bool has_forwarded = asked.fields.count(field_id::forwarded) != 0;
-    const bool has_x_forwarded_for = asked.fields.count(field_id::x_forwarded_for) != 0;
-    if (!has_forwarded && !has_x_forwarded_for) return asked.peer;
-
-    forwarded_hops forwarded;
-    forwarded_hops x_forwarded_for;
-    for (const field& line : asked.fields) {
-        if (ascii_iequals(line.name, "forwarded")) add_forwarded_line(line.value, forwarded);
-        else if (ascii_iequals(line.name, "x-forwarded-for")) add_x_forwarded_for_line(line.value, x_forwarded_for);
+TOLLGATE_DECL ip_address forwarded_address(const request& request, std::span<const ip_network> trusted,
+                                           forwarding_field named_by) noexcept {
+    if (!is_trusted(request.peer, trusted)) return request.peer;
+    forwarded_hops hops;
+    for (const field& line : request.fields) {
+        if (named_by == forwarding_field::forwarded && ascii_iequals(line.name, "forwarded"))
+            add_forwarded_line(line.value, hops);
+        else if (named_by == forwarding_field::x_forwarded_for && ascii_iequals(line.name, "x-forwarded-for"))
+            add_x_forwarded_for_line(line.value, hops);
     }
-    const auto by_forwarded = right_most_untrusted(forwarded, asked.peer, trusted);
-    const auto by_x_forwarded_for = right_most_untrusted(x_forwarded_for, asked.peer, trusted);
-    if (!has_forwarded) return by_x_forwarded_for;
-    if (!has_x_forwarded_for || by_forwarded == by_x_forwarded_for) return by_forwarded;
-    return asked.peer;
+    return right_most_untrusted(hops, request.peer, trusted);
 }
 
 }  // namespace tollgate::http::detail
@@ -15560,20 +15905,21 @@ namespace detail {
 /// Failures by key: sets of eight as in `window_limiter`.
 class failure_table {
 public:
-    failure_table(std::size_t keys_max, const quota& allowed)
-        : allowed_{allowed}, sets_(std::bit_ceil(((std::max)(keys_max, std::size_t{1}) - 1) / window_set::ways + 1)) {}
+    explicit failure_table(std::size_t keys_max)
+        : sets_(std::bit_ceil(((std::max)(keys_max, std::size_t{1}) - 1) / window_set::ways + 1)) {}
 
     /// When attempts for this key are allowed again, in milliseconds since 1970; empty if they are now.
-    [[nodiscard]] std::optional<std::int64_t> full_until(std::uint64_t key, std::int64_t now) const noexcept {
-        const std::int64_t length = std::int64_t{allowed_.window_seconds} * 1000;
-        const auto* const window = const_cast<failure_table*>(this)->find_open(key, now);
-        if (allowed_.requests == 0) return now + length;
-        if (window == nullptr || window->requests < allowed_.requests) return std::nullopt;
+    [[nodiscard]] std::optional<std::int64_t> full_until(std::uint64_t key, const bounded_quota& allowed,
+                                                         std::int64_t now) const noexcept {
+        const std::int64_t length = std::int64_t{allowed.window_seconds} * 1000;
+        const auto* const window = const_cast<failure_table*>(this)->find_open(key, allowed, now);
+        if (allowed.requests == 0) return now + length;
+        if (window == nullptr || window->requests < allowed.requests) return std::nullopt;
         return window->began_by(now) + length;
     }
 
-    void count(std::uint64_t key, std::int64_t now) noexcept {
-        if (auto* const window = find_open(key, now)) {
+    void count(std::uint64_t key, const bounded_quota& allowed, std::int64_t now) noexcept {
+        if (auto* const window = find_open(key, allowed, now)) {
             window->began_at_milliseconds = window->began_by(now);
             ++window->requests;
             return;
@@ -15582,15 +15928,16 @@ public:
         std::size_t place = set.find(key);
         if (place == window_set::ways) place = set.least_worth(now);
         set.keys[place] = key;
-        set.windows[place] = {now, 1, allowed_.window_seconds};
+        set.windows[place] = {now, 1, allowed.window_seconds};
     }
 
-    void count_back(std::uint64_t key, std::int64_t now) noexcept {
-        if (auto* const window = find_open(key, now)) --window->requests;
+    void count_back(std::uint64_t key, const bounded_quota& allowed, std::int64_t now) noexcept {
+        if (auto* const window = find_open(key, allowed, now); window != nullptr && window->requests != 0)
+            --window->requests;
     }
 
-    void forget(std::uint64_t key, std::int64_t now) noexcept {
-        if (auto* const window = find_open(key, now)) window->requests = 0;
+    void forget(std::uint64_t key, const bounded_quota& allowed, std::int64_t now) noexcept {
+        if (auto* const window = find_open(key, allowed, now)) window->requests = 0;
     }
 
     [[nodiscard]] std::size_t memory_bytes() const noexcept { return sets_.size() * sizeof(window_set); }
@@ -15601,14 +15948,14 @@ private:
         return sets_[static_cast<std::size_t>(key) & (sets_.size() - 1)];
     }
 
-    [[nodiscard]] counted_window* find_open(std::uint64_t key, std::int64_t now) noexcept {
+    [[nodiscard]] counted_window* find_open(std::uint64_t key, const bounded_quota& allowed,
+                                            std::int64_t now) noexcept {
         window_set& set = set_of(key);
         const std::size_t place = set.find(key);
-        if (place == window_set::ways || !set.windows[place].is_open(now, allowed_.window_seconds)) return nullptr;
+        if (place == window_set::ways || !set.windows[place].is_open(now, allowed.window_seconds)) return nullptr;
         return &set.windows[place];
     }
 
-    bounded_quota allowed_;
     std::vector<window_set> sets_;
 };
 
@@ -15618,41 +15965,36 @@ class sign_in_throttle::tables {
 public:
     tables(const sign_in_bounds& bounds, const sign_in_capacity& capacity, const siphash_key& seed)
         : seed_{seed},
-          logins_at_addresses_{capacity.logins_at_addresses, bounds.login_at_address},
-          addresses_{capacity.addresses, bounds.address},
-          logins_{capacity.logins, bounds.login} {}
+          bounds_{bounds},
+          logins_at_addresses_{capacity.logins_at_addresses},
+          addresses_{capacity.addresses},
+          logins_{capacity.logins} {}
 
     [[nodiscard]] std::optional<seconds> begin(const sign_in_key& key, std::int64_t now) noexcept {
-        const auto keys = keys_of(key);
+        const auto all = counters_of(key);
         const std::scoped_lock held{mutex_};
         std::optional<std::int64_t> until;
-        const auto ask = [&](const std::optional<std::int64_t>& full_until) {
-            if (full_until) until = (std::max)(until.value_or(0), *full_until);
-        };
-        ask(logins_at_addresses_.full_until(keys.login_at_address, now));
-        ask(addresses_.full_until(keys.address, now));
-        ask(logins_.full_until(keys.login, now));
+        for (const counter& each : all.used())
+            if (const auto full = each.table->full_until(each.key, each.allowed, now))
+                until = (std::max)(until.value_or(0), *full);
         if (until) return (std::max)(std::chrono::ceil<seconds>(milliseconds{*until - now}), seconds{1});
-        logins_at_addresses_.count(keys.login_at_address, now);
-        addresses_.count(keys.address, now);
-        logins_.count(keys.login, now);
+        for (const counter& each : all.used()) each.table->count(each.key, each.allowed, now);
         return std::nullopt;
     }
 
     void succeed(const sign_in_key& key, std::int64_t now) noexcept {
-        const auto keys = keys_of(key);
+        const auto all = counters_of(key);
         const std::scoped_lock held{mutex_};
-        logins_at_addresses_.forget(keys.login_at_address, now);
-        addresses_.count_back(keys.address, now);
-        logins_.count_back(keys.login, now);
+        for (const counter& each : all.used()) {
+            if (each.table == &logins_at_addresses_) each.table->forget(each.key, each.allowed, now);
+            else each.table->count_back(each.key, each.allowed, now);
+        }
     }
 
     void forgive(const sign_in_key& key, std::int64_t now) noexcept {
-        const auto keys = keys_of(key);
+        const auto all = counters_of(key);
         const std::scoped_lock held{mutex_};
-        logins_at_addresses_.count_back(keys.login_at_address, now);
-        addresses_.count_back(keys.address, now);
-        logins_.count_back(keys.login, now);
+        for (const counter& each : all.used()) each.table->count_back(each.key, each.allowed, now);
     }
 
     [[nodiscard]] std::size_t memory_bytes() const noexcept {
@@ -15660,25 +16002,49 @@ public:
     }
 
 private:
-    struct counted_keys {
-        std::uint64_t login_at_address;
-        std::uint64_t address;
-        std::uint64_t login;
+    struct counter {
+        detail::failure_table* table = nullptr;
+        std::uint64_t key = 0;
+        detail::bounded_quota allowed{quota{}};
+    };
+    struct counter_list {
+        std::array<counter, 7> all{};
+        std::size_t size = 0;
+        [[nodiscard]] std::span<const counter> used() const noexcept { return {all.data(), size}; }
     };
 
-    [[nodiscard]] counted_keys keys_of(const sign_in_key& key) const noexcept {
-        const std::uint64_t address = limit_key::of(key.client).value();
-        std::array<char, sizeof address + limits::login_bytes_max> text;
-        std::memcpy(text.data(), &address, sizeof address);
+    [[nodiscard]] counter_list counters_of(const sign_in_key& key) noexcept {
         // Longer logins do not exist, so it does not matter that they share failures by prefix.
         const auto login = key.login.substr(0, limits::login_bytes_max);
-        std::transform(login.begin(), login.end(), text.begin() + sizeof address, ascii_lower);
-        const std::string_view all{text.data(), sizeof address + login.size()};
-        return {siphash128(seed_, all).first, siphash(seed_, address),
-                siphash128(seed_, all.substr(sizeof address)).first};
+        counter_list made;
+        const auto add = [&](detail::failure_table& table, const quota& allowed, char kind, std::uint64_t number,
+                             std::string_view text) {
+            std::array<char, 1 + sizeof number + limits::login_bytes_max> hashed;
+            hashed[0] = kind;
+            std::memcpy(hashed.data() + 1, &number, sizeof number);
+            std::transform(text.begin(), text.end(), hashed.begin() + 1 + sizeof number, ascii_lower);
+            const std::string_view all{hashed.data(), 1 + sizeof number + text.size()};
+            made.all[made.size++] = {&table, siphash128(seed_, all).first, detail::bounded_quota{allowed}};
+        };
+        if (key.browser != 0) {
+            add(logins_at_addresses_, bounds_.login_on_browser, 'b', key.browser, login);
+            return made;
+        }
+        const std::uint64_t address = limit_key::of(key.client).value();
+        add(logins_at_addresses_, bounds_.login_at_address, 'a', address, login);
+        add(addresses_, bounds_.address, 'a', address, {});
+        add(logins_, bounds_.login, 'l', 0, login);
+        if (key.client.is_v4()) return made;
+        const std::uint64_t site = address & ~std::uint64_t{0xff}, network = address & ~std::uint64_t{0xffff};
+        add(logins_at_addresses_, bounds_.login_at_site, 's', site, login);
+        add(logins_at_addresses_, bounds_.login_at_network, 'n', network, login);
+        add(addresses_, bounds_.site, 's', site, {});
+        add(addresses_, bounds_.network, 'n', network, {});
+        return made;
     }
 
     siphash_key seed_;
+    sign_in_bounds bounds_;
     std::mutex mutex_;
     detail::failure_table logins_at_addresses_;
     detail::failure_table addresses_;
@@ -15708,7 +16074,7 @@ TOLLGATE_DECL void sign_in_throttle::forgive(const sign_in_key& key, instant now
 
 TOLLGATE_DECL std::size_t sign_in_throttle::memory_bytes() const noexcept { return tables_->memory_bytes(); }
 
-}  // namespace tollgate::inline v0
+}  // namespace tollgate
 
 // <tollgate/web/detail/plain_theme_style.hpp>
 
@@ -15968,7 +16334,7 @@ TOLLGATE_DECL void plain_theme::end_page(html_writer& html, const page_frame&) c
     html.add("</main>\n</body>\n</html>\n");
 }
 
-}  // namespace tollgate::inline v0
+}  // namespace tollgate
 
 // <tollgate/http/detail/response_parser.ipp>
 
@@ -16829,7 +17195,7 @@ TOLLGATE_DECL std::optional<failure> parameters::repeated() const {
     return std::nullopt;
 }
 
-}  // namespace tollgate::inline v0::oauth
+}  // namespace tollgate::oauth
 
 // <tollgate/oauth/detail/pkce.hpp>
 
@@ -16858,7 +17224,7 @@ inline constexpr std::string_view challenge_method = "S256";
     return base64url_encode(sha256(verifier).raw());
 }
 
-}  // namespace tollgate::inline v0::oauth
+}  // namespace tollgate::oauth
 
 // <tollgate/oauth/detail/authorization_request.ipp>
 
@@ -16962,7 +17328,7 @@ TOLLGATE_DECL std::string to_query(const authorization_request& request) {
     return query;
 }
 
-}  // namespace tollgate::inline v0::oauth
+}  // namespace tollgate::oauth
 
 // <tollgate/web/detail/form.ipp>
 
@@ -17164,7 +17530,7 @@ TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http
     return std::move(*read);
 }
 
-}  // namespace tollgate::inline v0::web
+}  // namespace tollgate::web
 
 // <tollgate/web/detail/page.ipp>
 
@@ -17263,6 +17629,7 @@ TOLLGATE_DECL const message_texts& message_for(http::status status, const error_
         case http::status::method_not_allowed: return texts.method;
         case http::status::content_too_large: return texts.too_large;
         case http::status::unsupported_media_type: return texts.media_type;
+        case http::status::too_many_requests: return texts.too_many;
         case http::status::service_unavailable: return texts.unavailable;
         case http::status::internal_server_error: return texts.internal;
         default: return texts.other;
@@ -17298,7 +17665,7 @@ TOLLGATE_DECL void write_moment(html_writer& html, instant at) {
     html.add("<time datetime=\"{}\">{}</time>", to_iso8601(at).view(), moment_text(at));
 }
 
-}  // namespace tollgate::inline v0::web
+}  // namespace tollgate::web
 
 // <tollgate/oauth/detail/consent.ipp>
 
@@ -17393,7 +17760,7 @@ TOLLGATE_DECL const message_texts& texts_for(page_failure why, const consent_tex
     return texts.unregistered_redirect;
 }
 
-}  // namespace tollgate::inline v0::oauth
+}  // namespace tollgate::oauth
 
 // <tollgate/oauth/detail/paths.ipp>
 
@@ -17429,7 +17796,7 @@ TOLLGATE_DECL std::vector<std::string> paths::mounts() const {
     return prefixes;
 }
 
-}  // namespace tollgate::inline v0::oauth
+}  // namespace tollgate::oauth
 
 // <tollgate/oauth/detail/redirect.ipp>
 
@@ -17456,6 +17823,18 @@ inline std::optional<std::string> without_loopback_port(std::string_view text) {
 
 }  // namespace detail
 
+namespace detail {
+
+/// To browsers `https://app.example.` is another origin than `https://app.example`, although both are one name in DNS.
+/// Precondition: an absolute URL without user info.
+inline bool has_final_dot(std::string_view url) noexcept {
+    const auto begin = url.find("//") + 2;
+    const auto authority = url.substr(begin, url.find_first_of("/?#", begin) - begin);
+    return authority.substr(0, authority.rfind(':')).ends_with('.');
+}
+
+}  // namespace detail
+
 TOLLGATE_DECL bool is_redirect_text(std::string_view text) noexcept {
     return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c <= '~' && c != '#'; });
 }
@@ -17469,7 +17848,8 @@ TOLLGATE_DECL bool matches_registered(std::string_view registered, std::string_v
 TOLLGATE_DECL bool matches_website(std::string_view website, std::string_view redirect_uri) {
     const auto home = http::url::parse(website);
     const auto sent = http::url::parse(redirect_uri);
-    return home && sent && home->origin() == sent->origin() && !sent->has_user_info && !sent->has_fragment;
+    return home && sent && home->origin() == sent->origin() && !sent->has_user_info && !sent->has_fragment &&
+           !detail::has_final_dot(redirect_uri);
 }
 
 TOLLGATE_DECL std::optional<std::string> choose_redirect(const application& client,
@@ -17511,7 +17891,7 @@ TOLLGATE_DECL std::string failure_url(const redirect_target& to, const failure& 
     return detail::url_with(to, {{"error", to_text(why.code)}, {"error_description", why.description}});
 }
 
-}  // namespace tollgate::inline v0::oauth
+}  // namespace tollgate::oauth
 
 // <tollgate/oauth/detail/token_endpoint.ipp>
 
@@ -17584,7 +17964,7 @@ TOLLGATE_DECL failure invalid_refresh_token() {
     return {error_code::invalid_grant, "The refresh token is invalid, expired or revoked."};
 }
 
-}  // namespace tollgate::inline v0::oauth
+}  // namespace tollgate::oauth
 
 // <tollgate/oauth/detail/token_response.ipp>
 
@@ -17656,7 +18036,7 @@ TOLLGATE_DECL void write_tokens(http::response& response, const token_response& 
     body.end_object();
 }
 
-}  // namespace tollgate::inline v0::oauth
+}  // namespace tollgate::oauth
 
 // <tollgate/oauth/detail/client_endpoints.ipp>
 
@@ -17738,7 +18118,23 @@ TOLLGATE_DECL void answer_invalid_client(const http::request& request, const req
     write_failure(response, {.status = http::status::unauthorized, .why = why, .docs_url = docs_url});
 }
 
-}  // namespace tollgate::inline v0::oauth
+TOLLGATE_DECL limit_key key_of_refresh_token(const parameters& sent) {
+    const auto digest = digest_of(sent.find("refresh_token").value_or(""));
+    std::int64_t number = 0;
+    std::memcpy(&number, digest.bytes().data(), sizeof number);
+    // Ids are positive.
+    return limit_key::of(user_id{(number & std::numeric_limits<std::int64_t>::max()) | 1});
+}
+
+TOLLGATE_DECL void answer_too_many_refreshes(const verdict& window, instant now, http::response& response,
+                                             std::string_view docs_url) {
+    response.add("Retry-After", pipeline::seconds_until(window.resets_at, now));
+    const failure why{error_code::temporarily_unavailable,
+                      "Too many refreshes with this refresh token. Use the access tokens until they expire."};
+    write_failure(response, {.status = http::status::too_many_requests, .why = why, .docs_url = docs_url});
+}
+
+}  // namespace tollgate::oauth
 
 // <tollgate/oauth/detail/metadata.ipp>
 
@@ -17785,66 +18181,212 @@ TOLLGATE_DECL void answer_metadata(const http::request& request, std::string_vie
     answer_unsupported_method(request, response, {.allowed = "GET, HEAD, OPTIONS", .docs_url = docs_url});
 }
 
-}  // namespace tollgate::inline v0::oauth
+}  // namespace tollgate::oauth
 
-// <tollgate/pages/detail/list_parts.hpp>
+// <tollgate/web/detail/one_time.ipp>
 
-/// The parts of settings pages: a list, and a form for a new item.
+namespace tollgate::inline v0::web {
+
+namespace detail {
+
+inline constexpr std::size_t seal_tag_bytes = 16;
+inline constexpr std::size_t seal_time_bytes = 8;
+
+struct cipher_context_free {
+    void operator()(EVP_CIPHER_CTX* context) const noexcept { EVP_CIPHER_CTX_free(context); }
+};
+using cipher_context = std::unique_ptr<EVP_CIPHER_CTX, cipher_context_free>;
+
+[[nodiscard]] inline digest seal_key(const session& who) {
+    return hmac_sha256({.key = who.secret, .message = "sealed text"});
+}
+
+[[nodiscard]] inline const unsigned char* to_bytes(const void* data) noexcept {
+    return static_cast<const unsigned char*>(data);
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL std::optional<std::string> seal(const session& who, std::string_view text, const seal_nonce& nonce,
+                                              instant now) {
+    if (who.secret.empty()) return std::nullopt;
+    const auto key = detail::seal_key(who);
+    std::string plain(detail::seal_time_bytes, '\0');
+    const std::int64_t time = to_unix_milliseconds(now);
+    std::memcpy(plain.data(), &time, sizeof time);
+    plain.append(text);
+
+    std::string sealed(reinterpret_cast<const char*>(nonce.data()), nonce.size());
+    sealed.resize(nonce.size() + plain.size() + detail::seal_tag_bytes);
+    auto* const out = reinterpret_cast<unsigned char*>(sealed.data()) + nonce.size();
+    const detail::cipher_context context{EVP_CIPHER_CTX_new()};
+    int written = 0;
+    if (!context ||
+        EVP_EncryptInit_ex(context.get(), EVP_aes_256_gcm(), nullptr, detail::to_bytes(key.bytes().data()),
+                           detail::to_bytes(nonce.data())) != 1 ||
+        EVP_EncryptUpdate(context.get(), out, &written, detail::to_bytes(plain.data()),
+                          static_cast<int>(plain.size())) != 1 ||
+        EVP_EncryptFinal_ex(context.get(), out + written, &written) != 1 ||
+        EVP_CIPHER_CTX_ctrl(context.get(), EVP_CTRL_AEAD_GET_TAG, detail::seal_tag_bytes, out + plain.size()) != 1)
+        return std::nullopt;
+    return base64url_encode(sealed);
+}
+
+TOLLGATE_DECL std::optional<std::string> open_sealed(const session& who, std::string_view sealed, instant now) {
+    constexpr std::size_t nonce_bytes = std::tuple_size_v<seal_nonce>;
+    auto bytes = base64url_decode(sealed);
+    if (who.secret.empty() || !bytes || bytes->size() < nonce_bytes + detail::seal_time_bytes + detail::seal_tag_bytes)
+        return std::nullopt;
+    const auto key = detail::seal_key(who);
+    const std::size_t size = bytes->size() - nonce_bytes - detail::seal_tag_bytes;
+    std::string plain(size, '\0');
+    const detail::cipher_context context{EVP_CIPHER_CTX_new()};
+    int written = 0;
+    if (!context ||
+        EVP_DecryptInit_ex(context.get(), EVP_aes_256_gcm(), nullptr, detail::to_bytes(key.bytes().data()),
+                           detail::to_bytes(bytes->data())) != 1 ||
+        EVP_DecryptUpdate(context.get(), reinterpret_cast<unsigned char*>(plain.data()), &written,
+                          detail::to_bytes(bytes->data() + nonce_bytes), static_cast<int>(size)) != 1 ||
+        EVP_CIPHER_CTX_ctrl(context.get(), EVP_CTRL_AEAD_SET_TAG, detail::seal_tag_bytes,
+                            bytes->data() + nonce_bytes + size) != 1 ||
+        EVP_DecryptFinal_ex(context.get(), reinterpret_cast<unsigned char*>(plain.data()) + written, &written) != 1)
+        return std::nullopt;
+    std::int64_t time = 0;
+    std::memcpy(&time, plain.data(), sizeof time);
+    const instant made = from_unix_milliseconds(time);
+    if (now < made || now >= made + sealed_text_lifetime) return std::nullopt;
+    return plain.substr(detail::seal_time_bytes);
+}
+
+}  // namespace tollgate::web
+
+// <tollgate/pages/detail/list_parts.ipp>
+
 namespace tollgate::inline v0::pages {
 
-/// A submitted line of text.
-struct typed_line {
-    std::string_view name;
-    std::string_view label;
-    std::string_view text;
-    std::size_t bytes_max;
-    std::string_view missing = {};  ///< the error for an empty one; empty if it is optional
-};
+TOLLGATE_DECL void check_line(web::form_faults& found, const typed_line& typed, const form_texts& texts) {
+    if (typed.text.empty()) {
+        if (!typed.missing.empty()) found.add(typed.name, typed.missing);
+    } else if (typed.text.size() > typed.bytes_max) {
+        found.add(typed.name, fill_in(texts.too_long, std::to_string(typed.bytes_max)), typed.label);
+    } else if (!is_visible_line(typed.text, typed.bytes_max)) {
+        const bool blank = typed.text.find_first_not_of(' ') == std::string_view::npos;
+        if (blank && !typed.missing.empty()) found.add(typed.name, typed.missing);
+        else found.add(typed.name, texts.not_plain, typed.label);
+    }
+}
 
-/// Adds the errors of a line.
-TOLLGATE_DECL void check_line(web::form_faults& found, const typed_line& typed, const form_texts& texts);
+TOLLGATE_DECL void begin_list_page(html_writer& html, const list_heading& heading) {
+    html.add("<div class=\"heading\">\n<h1>{}</h1>\n", heading.title);
+    if (!heading.add.empty()) html.add("<a class=\"button\" href=\"#new\">{}</a>\n", heading.add);
+    html.add("</div>\n<p class=\"lead\">{}</p>\n", heading.about);
+}
 
-struct list_heading {
-    std::string_view title;
-    std::string_view about;
-    std::string_view add = {};  ///< links to the form below a list; empty if there is no list
-};
-TOLLGATE_DECL void begin_list_page(html_writer& html, const list_heading& heading);
+TOLLGATE_DECL void write_notice(html_writer& html, std::string_view text) {
+    html.add("<p class=\"notice\" role=\"status\">{}</p>\n", text);
+}
 
-/// The result of the last action.
-TOLLGATE_DECL void write_notice(html_writer& html, std::string_view text);
-/// Shown instead of an empty list.
-TOLLGATE_DECL void write_empty_list(html_writer& html, std::string_view text);
+TOLLGATE_DECL void write_empty_list(html_writer& html, std::string_view text) {
+    html.add("<p class=\"nothing\">{}</p>\n", text);
+}
 
-/// A table that narrow screens show as cards. The ARIA roles are explicit, since browsers drop them from tables with
-/// another display type.
 TOLLGATE_DECL void begin_table(html_writer& html, std::string_view caption,
-                               const std::vector<std::string_view>& columns, std::string_view actions);
-TOLLGATE_DECL void end_table(html_writer& html);
-/// `name` is the row's heading.
-TOLLGATE_DECL void begin_row(html_writer& html, std::string_view column, std::string_view name);
-TOLLGATE_DECL void end_row(html_writer& html);
-/// Cards show the column's name beside the cell; the actions have none.
-TOLLGATE_DECL void begin_cell(html_writer& html, std::string_view column);
-TOLLGATE_DECL void next_cell(html_writer& html, std::string_view column);
+                               const std::vector<std::string_view>& columns, std::string_view actions) {
+    html.add(
+        "<table role=\"table\">\n<caption class=\"unseen\">{}</caption>\n<thead role=\"rowgroup\"><tr role=\"row\">",
+        caption);
+    for (const auto each : columns) html.add("<th role=\"columnheader\" scope=\"col\">{}</th>", each);
+    html.add(
+        "<th role=\"columnheader\" scope=\"col\"><span class=\"unseen\">{}</span></th></tr></thead>\n<tbody "
+        "role=\"rowgroup\">\n",
+        actions);
+}
 
-/// As names.
-TOLLGATE_DECL void write_scope_codes(html_writer& html, const scope_set& scopes);
-/// As descriptions.
-TOLLGATE_DECL void write_scope_texts(html_writer& html, const scope_set& scopes, const web::scope_text_list& texts);
+TOLLGATE_DECL void end_table(html_writer& html) { html.add("</tbody>\n</table>\n"); }
 
-TOLLGATE_DECL void write_day_or_never(html_writer& html, const std::optional<instant>& at, const form_texts& texts);
+TOLLGATE_DECL void begin_row(html_writer& html, std::string_view column, std::string_view name) {
+    html.add("<tr role=\"row\"><th role=\"rowheader\" scope=\"row\" data-label=\"{}\">{}</th>\n", column, name);
+}
 
-/// A link for http and https URLs; otherwise text.
-TOLLGATE_DECL void write_web_link(html_writer& html, std::string_view url, std::string_view text);
+TOLLGATE_DECL void end_row(html_writer& html) { html.add("</td></tr>\n"); }
 
-TOLLGATE_DECL void begin_form_section(html_writer& html, std::string_view heading);
-TOLLGATE_DECL void end_form_section(html_writer& html);
+TOLLGATE_DECL void begin_cell(html_writer& html, std::string_view column) {
+    if (column.empty()) html.add("<td role=\"cell\" class=\"actions\">");
+    else html.add("<td role=\"cell\" data-label=\"{}\">", column);
+}
 
-/// The end of a page that shows a secret once.
-TOLLGATE_DECL void end_secret_page(html_writer& html, const page_view& view, std::string_view back);
+TOLLGATE_DECL void next_cell(html_writer& html, std::string_view column) {
+    html.add("</td>\n");
+    begin_cell(html, column);
+}
 
-}  // namespace tollgate::inline v0::pages
+TOLLGATE_DECL void write_scope_codes(html_writer& html, const scope_set& scopes) {
+    html.add("<ul class=\"codes\">");
+    scopes.for_each([&](std::string_view each) {
+        html.add("<li><code>{}</code></li>", each);
+        return true;
+    });
+    html.add("</ul>");
+}
+
+TOLLGATE_DECL void write_scope_texts(html_writer& html, const scope_set& scopes, const web::scope_text_list& texts) {
+    html.add("<ul class=\"texts\">");
+    scopes.for_each([&](std::string_view each) {
+        html.add("<li>{}</li>", texts.find(each));
+        return true;
+    });
+    html.add("</ul>");
+}
+
+TOLLGATE_DECL void write_day_or_never(html_writer& html, const std::optional<instant>& at, const form_texts& texts) {
+    if (at) web::write_day(html, *at);
+    else html.add("<span class=\"quiet\">{}</span>", texts.never);
+}
+
+TOLLGATE_DECL void write_web_link(html_writer& html, std::string_view url, std::string_view text) {
+    const auto leads_to = http::url::parse(url);
+    // User information can make a URL look like that of another host.
+    if (leads_to && !leads_to->has_user_info)
+        html.add("<a href=\"{}\" rel=\"external noopener noreferrer\">{}</a>", url, text);
+    else html.add("{}", text);
+}
+
+TOLLGATE_DECL void begin_form_section(html_writer& html, std::string_view heading) {
+    html.add("<section class=\"form\" id=\"new\" aria-labelledby=\"new-heading\">\n<h2 id=\"new-heading\">{}</h2>\n",
+             heading);
+}
+
+TOLLGATE_DECL void end_form_section(html_writer& html) { html.add("</section>\n"); }
+
+TOLLGATE_DECL std::string secret_view::to_text() const {
+    std::string text = title + '\0' + about + '\0' + back;
+    for (const item& each : items)
+        for (const auto* part : {&each.name, &each.label, &each.text}) text.append(1, '\0').append(*part);
+    return text;
+}
+
+TOLLGATE_DECL std::optional<secret_view> secret_view::parse(std::string_view text) {
+    std::vector<std::string> parts;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const auto end = (std::min)(text.find('\0', begin), text.size());
+        parts.emplace_back(text.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    if (parts.size() < 3 || parts.size() % 3 != 0) return std::nullopt;
+    secret_view made{parts[0], parts[1], parts[2], {}};
+    for (std::size_t i = 3; i < parts.size(); i += 3) made.items.push_back({parts[i], parts[i + 1], parts[i + 2]});
+    return made;
+}
+
+TOLLGATE_DECL void write_secret(html_writer& html, const page_view& view, const secret_view& shown) {
+    html.add("<h1>{}</h1>\n<p>{}</p>\n", shown.title, shown.about);
+    for (const auto& each : shown.items)
+        web::write_copyable_text(html, {.name = each.name, .label = each.label, .text = each.text});
+    html.add("<p class=\"caution\">{}</p>\n<p><a class=\"button\" href=\"{}\">{}</a></p>\n",
+             view.texts.forms.shown_once, view.url, shown.back);
+}
+
+}  // namespace tollgate::pages
 
 // <tollgate/pages/detail/applications_page.ipp>
 
@@ -17990,16 +18532,7 @@ TOLLGATE_DECL void write_applications(html_writer& html, const page_view& view,
     detail::write_application_form(html, view, typed, faults);
 }
 
-TOLLGATE_DECL void write_shown_client(html_writer& html, const page_view& view, const shown_client& shown) {
-    const application_texts& texts = view.texts.applications;
-    html.add("<h1>{}</h1>\n<p>{}</p>\n", shown.title, texts.made_about);
-    web::write_copyable_text(html, {.name = "client-id", .label = texts.client_id, .text = shown.client_id});
-    web::write_copyable_text(html,
-                             {.name = "client-secret", .label = texts.client_secret, .text = shown.client_secret});
-    end_secret_page(html, view, texts.back);
-}
-
-}  // namespace tollgate::inline v0::pages
+}  // namespace tollgate::pages
 
 // <tollgate/pages/detail/authorizations_page.ipp>
 
@@ -18038,7 +18571,7 @@ TOLLGATE_DECL void write_authorizations(html_writer& html, const page_view& view
     end_table(html);
 }
 
-}  // namespace tollgate::inline v0::pages
+}  // namespace tollgate::pages
 
 // <tollgate/pages/detail/sign_in_page.ipp>
 
@@ -18070,7 +18603,7 @@ TOLLGATE_DECL void write_sign_out(html_writer& html, const sign_out_view& view) 
     html.add("<button>{}</button>\n</form>\n", texts.out_title);
 }
 
-}  // namespace tollgate::inline v0::pages
+}  // namespace tollgate::pages
 
 // <tollgate/pages/detail/tokens_page.ipp>
 
@@ -18176,15 +18709,7 @@ TOLLGATE_DECL void write_tokens(html_writer& html, const page_view& view, std::s
     detail::write_token_form(html, view, typed, faults);
 }
 
-TOLLGATE_DECL void write_issued_token(html_writer& html, const page_view& view, const issued_personal_token& issued) {
-    const token_texts& texts = view.texts.tokens;
-    html.add("<h1>{}</h1>\n<p>{}</p>\n", texts.made_title, texts.made_about);
-    web::write_copyable_text(html, {.name = "username", .label = texts.username, .text = issued.username});
-    web::write_copyable_text(html, {.name = "secret", .label = texts.secret, .text = issued.secret});
-    end_secret_page(html, view, texts.back);
-}
-
-}  // namespace tollgate::inline v0::pages
+}  // namespace tollgate::pages
 
 // <tollgate/pages/detail/deliveries_page.ipp>
 
@@ -18371,7 +18896,7 @@ TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, co
     detail::write_paging(html, view, history);
 }
 
-}  // namespace tollgate::inline v0::pages
+}  // namespace tollgate::pages
 
 // <tollgate/pages/detail/webhooks_page.ipp>
 
@@ -18579,13 +19104,7 @@ TOLLGATE_DECL void write_hooks(html_writer& html, const page_view& view, const h
     detail::write_hook_form(html, view, list, services, typed, faults);
 }
 
-TOLLGATE_DECL void write_shown_hook_secret(html_writer& html, const page_view& view, const shown_hook_secret& shown) {
-    html.add("<h1>{}</h1>\n<p>{}</p>\n", shown.title, shown.about);
-    web::write_copyable_text(html, {.name = "secret", .label = view.texts.webhooks.secret, .text = shown.secret});
-    end_secret_page(html, view, view.texts.webhooks.back);
-}
-
-}  // namespace tollgate::inline v0::pages
+}  // namespace tollgate::pages
 
 // <tollgate/manual/detail/writer.hpp>
 
@@ -23275,111 +23794,6 @@ TOLLGATE_DECL void epoll_loop_group::close() noexcept {
 }  // namespace tollgate::server_detail
 
 #endif  // __linux__
-
-// <tollgate/pages/detail/list_parts.ipp>
-
-namespace tollgate::inline v0::pages {
-
-TOLLGATE_DECL void check_line(web::form_faults& found, const typed_line& typed, const form_texts& texts) {
-    if (typed.text.empty()) {
-        if (!typed.missing.empty()) found.add(typed.name, typed.missing);
-    } else if (typed.text.size() > typed.bytes_max) {
-        found.add(typed.name, fill_in(texts.too_long, std::to_string(typed.bytes_max)), typed.label);
-    } else if (!is_visible_line(typed.text, typed.bytes_max)) {
-        const bool blank = typed.text.find_first_not_of(' ') == std::string_view::npos;
-        if (blank && !typed.missing.empty()) found.add(typed.name, typed.missing);
-        else found.add(typed.name, texts.not_plain, typed.label);
-    }
-}
-
-TOLLGATE_DECL void begin_list_page(html_writer& html, const list_heading& heading) {
-    html.add("<div class=\"heading\">\n<h1>{}</h1>\n", heading.title);
-    if (!heading.add.empty()) html.add("<a class=\"button\" href=\"#new\">{}</a>\n", heading.add);
-    html.add("</div>\n<p class=\"lead\">{}</p>\n", heading.about);
-}
-
-TOLLGATE_DECL void write_notice(html_writer& html, std::string_view text) {
-    html.add("<p class=\"notice\" role=\"status\">{}</p>\n", text);
-}
-
-TOLLGATE_DECL void write_empty_list(html_writer& html, std::string_view text) {
-    html.add("<p class=\"nothing\">{}</p>\n", text);
-}
-
-TOLLGATE_DECL void begin_table(html_writer& html, std::string_view caption,
-                               const std::vector<std::string_view>& columns, std::string_view actions) {
-    html.add(
-        "<table role=\"table\">\n<caption class=\"unseen\">{}</caption>\n<thead role=\"rowgroup\"><tr role=\"row\">",
-        caption);
-    for (const auto each : columns) html.add("<th role=\"columnheader\" scope=\"col\">{}</th>", each);
-    html.add(
-        "<th role=\"columnheader\" scope=\"col\"><span class=\"unseen\">{}</span></th></tr></thead>\n<tbody "
-        "role=\"rowgroup\">\n",
-        actions);
-}
-
-TOLLGATE_DECL void end_table(html_writer& html) { html.add("</tbody>\n</table>\n"); }
-
-TOLLGATE_DECL void begin_row(html_writer& html, std::string_view column, std::string_view name) {
-    html.add("<tr role=\"row\"><th role=\"rowheader\" scope=\"row\" data-label=\"{}\">{}</th>\n", column, name);
-}
-
-TOLLGATE_DECL void end_row(html_writer& html) { html.add("</td></tr>\n"); }
-
-TOLLGATE_DECL void begin_cell(html_writer& html, std::string_view column) {
-    if (column.empty()) html.add("<td role=\"cell\" class=\"actions\">");
-    else html.add("<td role=\"cell\" data-label=\"{}\">", column);
-}
-
-TOLLGATE_DECL void next_cell(html_writer& html, std::string_view column) {
-    html.add("</td>\n");
-    begin_cell(html, column);
-}
-
-TOLLGATE_DECL void write_scope_codes(html_writer& html, const scope_set& scopes) {
-    html.add("<ul class=\"codes\">");
-    scopes.for_each([&](std::string_view each) {
-        html.add("<li><code>{}</code></li>", each);
-        return true;
-    });
-    html.add("</ul>");
-}
-
-TOLLGATE_DECL void write_scope_texts(html_writer& html, const scope_set& scopes, const web::scope_text_list& texts) {
-    html.add("<ul class=\"texts\">");
-    scopes.for_each([&](std::string_view each) {
-        html.add("<li>{}</li>", texts.find(each));
-        return true;
-    });
-    html.add("</ul>");
-}
-
-TOLLGATE_DECL void write_day_or_never(html_writer& html, const std::optional<instant>& at, const form_texts& texts) {
-    if (at) web::write_day(html, *at);
-    else html.add("<span class=\"quiet\">{}</span>", texts.never);
-}
-
-TOLLGATE_DECL void write_web_link(html_writer& html, std::string_view url, std::string_view text) {
-    const auto leads_to = http::url::parse(url);
-    // User information can make a URL look like that of another host.
-    if (leads_to && !leads_to->has_user_info)
-        html.add("<a href=\"{}\" rel=\"external noopener noreferrer\">{}</a>", url, text);
-    else html.add("{}", text);
-}
-
-TOLLGATE_DECL void begin_form_section(html_writer& html, std::string_view heading) {
-    html.add("<section class=\"form\" id=\"new\" aria-labelledby=\"new-heading\">\n<h2 id=\"new-heading\">{}</h2>\n",
-             heading);
-}
-
-TOLLGATE_DECL void end_form_section(html_writer& html) { html.add("</section>\n"); }
-
-TOLLGATE_DECL void end_secret_page(html_writer& html, const page_view& view, std::string_view back) {
-    html.add("<p class=\"caution\">{}</p>\n<p><a class=\"button\" href=\"{}\">{}</a></p>\n",
-             view.texts.forms.shown_once, view.url, back);
-}
-
-}  // namespace tollgate::inline v0::pages
 
 // <tollgate/manual/detail/api_pages.ipp>
 

@@ -30,7 +30,7 @@ class Usage(Case):
         text = run_command("serve", "--help").stdout
         for flag in ("data", "store", "limits", "listen", "tls-cert", "tls-key", "plain", "threads", "base-url",
                      "auth-url",
-                     "trusted-proxy", "anonymous-limit", "user-limit", "access-token-seconds", "allow-private-targets",
+                     "trusted-proxy", "forwarded-by", "anonymous-limit", "user-limit", "access-token-seconds", "allow-private-targets",
                      "webhook-retry",
                      "max-header-bytes", "max-body-bytes", "header-timeout", "idle-timeout", "max-connections", "demo",
                      "log", "config"):

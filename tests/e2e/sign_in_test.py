@@ -39,13 +39,16 @@ class SigningIn:
         visitor = Visitor(self.server)
         page = visitor.sign_in(self.server.demo["login"], self.server.demo["password"], follow=False)
         self.assertEqual(303, page.status)
-        line, = page.answer.all("Set-Cookie")
+        line, browser = page.answer.all("Set-Cookie")
         pair, *attributes = line.split("; ")
         name, _, value = pair.partition("=")
         self.assertRegex(value, r"^tgw_[A-Za-z0-9]{49}$")
         expected = {"Path=/", "HttpOnly", "SameSite=Lax"} | ({"Secure"} if self.server.tls else set())
         self.assertEqual(expected, set(attributes))
         self.assertEqual(bool(self.server.tls), name.startswith("__Host-"))
+        pair, *attributes = browser.split("; ")
+        self.assertRegex(pair, rf"^{name}_browser=[\w-]{{22}}\.[\w-]{{43}}$")
+        self.assertEqual(expected | {"Max-Age=31536000"}, set(attributes))
 
     def test_a_login_in_other_letters_is_the_same_person(self):
         signed_in(self.server, self.server.demo["login"].upper(), self.server.demo["password"])
@@ -81,7 +84,7 @@ class SigningIn:
 
     def test_a_cookie_that_was_made_up_is_nobody(self):
         visitor = signed_in(self.server)
-        (name, value), = visitor.cookies.items()
+        (name, value), _ = visitor.cookies.items()
         for made_up in ("", "tgw_" + "0" * 49, value[:-1] + ("a" if value[-1] != "a" else "b"), value + "a",
                         value.lower(), "%00", "a" * 4000, f"{value}; {name}=tgw_{'1' * 49}"):
             with self.subTest(cookie=made_up):
@@ -128,7 +131,7 @@ class SigningIn:
         form = next(each for each in page.forms if each.url.endswith("/en/user/sign_out/"))
         done = visitor.submit(form, follow=False)
         self.assertEqual(303, done.status)
-        self.assertEqual({}, visitor.cookies)
+        self.assertEqual([True], [name.endswith("_browser") for name in visitor.cookies], "the browser stays known")
         self.assertEqual(303, visitor.get(TOKENS, follow=False).status)
         visitor.cookies = cookies
         self.assertEqual(303, visitor.get(TOKENS, follow=False).status, "the old cookie is worth nothing")
@@ -151,9 +154,9 @@ class Cookies(Case):
                     listen=f"127.0.0.1:{port}") as server:
             visitor = Visitor(server)
             page = visitor.sign_in(server.demo["login"], server.demo["password"], follow=False)
-            line, = page.answer.all("Set-Cookie")
-            self.assertTrue(line.startswith("__Host-"), line)
-            self.assertIn("; Secure", line)
+            for line in page.answer.all("Set-Cookie"):
+                self.assertTrue(line.startswith("__Host-"), line)
+                self.assertIn("; Secure", line)
             self.assertEqual(200, visitor.get(TOKENS, follow=False).status)
             self.assertEqual(403, visitor.post("/en/user/sign_in/", [], fields={
                 "Sec-Fetch-Site": None, "Origin": f"http://127.0.0.1:{port}"}).status, "the origin is the public one")
@@ -184,6 +187,33 @@ class Throttle(Case):
             self.assertEqual(429, Visitor(server, **here).sign_in("DEMO", server.demo["password"]).status)
             signed_in(server, **elsewhere)
             signed_in(server, "other", "a password", **here)
+
+    def test_a_browser_that_has_signed_in_before_is_not_locked_out_by_others(self):
+        with Server("--demo", "--log", "off") as server:
+            visitor = signed_in(server)
+            form = next(each for each in visitor.get(TOKENS).forms if each.url.endswith("/en/user/sign_out/"))
+            visitor.submit(form)
+            self.assertEqual([422] * 10 + [429], self.fail(server, "demo", 11))
+            self.assertEqual(429, Visitor(server).sign_in("demo", server.demo["password"]).status)
+            self.assertEqual(200, visitor.sign_in("demo", server.demo["password"]).status)
+
+    def test_passwords_that_are_too_long_lock_nobody_out(self):
+        with Server("--demo", "--log", "off") as server:
+            for password in ("x" * 1025, "x" * 30000):
+                for _ in range(12):
+                    page = Visitor(server).post("/en/user/sign_in/", [("login", "demo"), ("password", password)])
+                    self.assertEqual(422, page.status)
+            signed_in(server)
+
+    def test_wrong_passwords_of_others_do_not_keep_a_right_one_out(self):
+        with Server("--demo", "--trusted-proxy", "127.0.0.1", "--log", "off", store="memory:") as server, \
+                concurrent.futures.ThreadPoolExecutor(8) as many:
+            guesses = [many.submit(self.fail, server, f"nobody{i}", 10, **{"X-Forwarded-For": f"198.51.100.{i}"}) for i in range(8)]
+            for i in range(5):
+                page = Visitor(server, **{"X-Forwarded-For": "192.0.2.1"}).sign_in("demo", server.demo["password"])
+                self.assertEqual(200, page.status)
+            for each in guesses:
+                self.assertEqual({422, 503} | set(each.result()), {422, 503})
 
     def test_guesses_at_the_same_time_are_no_more_than_ten(self):
         with Server("--demo") as server, concurrent.futures.ThreadPoolExecutor(8) as many:

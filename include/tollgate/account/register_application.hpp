@@ -135,17 +135,14 @@ inline std::vector<field_fault> faults_of(const application_request& wanted) {
         const auto add = [&](std::string_view message, field_error what = field_error::malformed) {
             faults.push_back({field, std::string{field}.append(message), what});
         };
+        const auto what = detail::fault_of_url(text);
+        if (what == field_error::insecure)
+            return add(" must be https; http is allowed for loopback addresses only.", *what);
+        if (what == field_error::not_ascii)
+            return add(" must be ASCII: write an international domain name in its ASCII form (xn--...).", *what);
+        if (what) return add(" must be an absolute http or https URL of at most 2048 bytes.");
         const auto url = http::url::parse(text);
-        switch (detail::fault_of_url(text).value_or(field_error::malformed)) {
-            case field_error::insecure:
-                return add(" must be https; http is allowed for loopback addresses only.", field_error::insecure);
-            case field_error::not_ascii:
-                return add(" must be ASCII: write an international domain name in its ASCII form (xn--...).",
-                           field_error::not_ascii);
-            case field_error::malformed: break;
-        }
-        if (!url) add(" must be an absolute http or https URL of at most 2048 bytes.");
-        else if (url->has_user_info) add(" must not contain a user name or password.");
+        if (url->has_user_info) add(" must not contain a user name or password.");
         else if (url->has_fragment && !fragment_allowed) add(" must not have a fragment (#).");
     };
     if (!is_visible_line(wanted.name, limits::application_name_bytes_max))

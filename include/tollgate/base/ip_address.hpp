@@ -71,6 +71,13 @@ struct ip_network {
     }
 };
 
+/// The header field in which a trusted proxy names its client. Only one counts: proxies pass the other one on as the client
+/// sent it.
+enum class forwarding_field : std::uint8_t {
+    x_forwarded_for,
+    forwarded,  ///< RFC 7239
+};
+
 }  // namespace tollgate
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)

@@ -71,6 +71,7 @@
 #include <tollgate/store/detail/memory/sessions.ipp>
 #include <tollgate/store/memory.ipp>
 #include <tollgate/web/detail/form.ipp>
+#include <tollgate/web/detail/one_time.ipp>
 #include <tollgate/web/detail/page.ipp>
 #include <tollgate/web/detail/sign_in_throttle.ipp>
 #include <tollgate/web/plain_theme.ipp>

@@ -155,7 +155,7 @@ void authorization_server<Sessions, Store, Policies, Theme>::answer(const http::
                                                                     oauth::request_context& context,
                                                                     http::response& response) {
     context.now = policy(policies_.clock).now();
-    context.client = http::client_address(request, settings_.trusted_proxies);
+    context.client = http::client_address(request, settings_.trusted_proxies, settings_.client_named_by);
     context.which = paths_.find(request.target.path);
     if (has_user_agent(request)) {
         dispatch(request, context, response);

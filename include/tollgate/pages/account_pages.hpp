@@ -44,8 +44,9 @@ struct page_settings {
     std::string auth_url = {};      ///< without a trailing slash: `https://example.com`
     service_catalog services = {};  ///< their scopes, accounts and events
 
-    /// Peers whose X-Forwarded-For and Forwarded fields are trusted.
+    /// Proxies that name their clients; of other peers the field is ignored.
     std::vector<ip_network> trusted_proxies = {};
+    forwarding_field client_named_by = forwarding_field::x_forwarded_for;  ///< the field that those proxies set
 
     /// Requests of one user, and of one address without a session: far more than a person makes.
     quota requests{3000, std::chrono::minutes{10}};
@@ -221,7 +222,7 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::
             answer(request, response, now);
             policy(policies_.observer)
                 .on_request(
-                    {request, response, nullptr, http::client_address(request, settings_.trusted_proxies), now});
+                    {request, response, nullptr, http::client_address(request, settings_.trusted_proxies, settings_.client_named_by), now});
         } catch (const std::exception& thrown) {
             answer_exception(thrown.what(), request, response, now);
         } catch (...) {
@@ -326,7 +327,7 @@ result<void> account_pages<Users, Sessions, Store, Policies, Theme>::authenticat
         renderer_.answer_status(response, http::status::too_many_requests);
         return false;
     };
-    const auto address = limit_key::of(http::client_address(incoming.request, settings_.trusted_proxies));
+    const auto address = limit_key::of(http::client_address(incoming.request, settings_.trusted_proxies, settings_.client_named_by));
     if constexpr (signs_in)
         if (incoming.which == page::sign_in) {
             if (!is_admitted(address)) return {};

@@ -24,8 +24,9 @@ struct api_settings {
     quota anonymous_quota{60, std::chrono::hours{1}};  ///< for one client address
     quota user_quota{1000, std::chrono::hours{24}};    ///< for one user, unless the directory knows of another
 
-    /// Peers whose X-Forwarded-For and Forwarded fields are believed; from all others they are ignored.
+    /// Proxies that name their clients; of other peers the field is ignored.
     std::vector<ip_network> trusted_proxies = {};
+    forwarding_field client_named_by = forwarding_field::x_forwarded_for;  ///< the field that those proxies set
 
     std::size_t hooks_per_event_max = limits::hooks_per_event_max;
 };

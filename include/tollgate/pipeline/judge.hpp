@@ -38,7 +38,7 @@ struct judge {
         switch (state.next) {
             case stage::head:
                 state.now = policy(policies.clock).now();
-                state.client = http::client_address(request, settings.trusted_proxies);
+                state.client = http::client_address(request, settings.trusted_proxies, settings.client_named_by);
                 // A request without a User-Agent counts against its address, and so its credentials are not read. Its rejection
                 // comes after the rate limit.
                 state.user_agent_accepted = accepts_user_agent(policy(policies.agent_rule), request);

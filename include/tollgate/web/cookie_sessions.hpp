@@ -145,7 +145,7 @@ public:
                                                  instant now, http::response& response) {
         // What no login or password can be is not worth a slow hash, and must not lock anyone out.
         if (attempt.login.size() > limits::login_bytes_max || attempt.password.size() > limits::password_bytes_max ||
-            !is_visible_line(attempt.login, limits::login_bytes_max))
+            (!attempt.login.empty() && !is_visible_line(attempt.login, limits::login_bytes_max)))
             return sign_in_answer{};
         const sign_in_key key{attempt.login, attempt.client, browsers_.find(request, attempt.login)};
         if (const auto wait = throttle_.begin(key, now))

@@ -178,3 +178,12 @@ TEST_CASE("a secret is not shown after five minutes, and a form that made nothin
     CHECK(to_number(late.status()) == 303);
     CHECK_FALSE(has(late, "tgp_"));
 }
+
+TEST_CASE("a form of the same page that is filled in differently is another one") {
+    page_shop shop;
+    const auto token = "&form_token=" + page_shop::token_on(shop.get(path));
+    for (const char* description : {"a", "b"})
+        CHECK(to_number(shop.post_as_it_is(path, std::string{"scopes=sitesmaker&description="} + description + token).status()) == 303);
+    CHECK(to_number(shop.post_as_it_is(path, "scopes=sitesmaker&description=b" + token).status()) == 403);
+    CHECK(tokens_of(shop, ann).size() == 2);
+}

@@ -116,7 +116,7 @@ struct site {
         auto answer = sessions.sign_in(asked, {login, password, ip_address::v4(192, 0, 2, 1)}, now, out);
         set_cookie = out.find("Set-Cookie");
         browser_cookie.clear();
-        for (const auto line : all_cookies(out))
+        for (const auto& line : all_cookies(out))
             if (line.find("_browser=") != std::string_view::npos) browser_cookie = line;
         fields_added = out.field_block().size();
         return answer;

@@ -9,17 +9,18 @@
 namespace tollgate::inline v0::http {
 
 namespace detail {
-[[nodiscard]] TOLLGATE_DECL ip_address forwarded_address(const request& asked, std::span<const ip_network> trusted) noexcept;
+[[nodiscard]] TOLLGATE_DECL ip_address forwarded_address(const request& request, std::span<const ip_network> trusted,
+                                                         forwarding_field named_by) noexcept;
 }  // namespace detail
 
-/// Whose request this is: the peer's, unless the peer is a trusted proxy, which says for whom it asks in X-Forwarded-For or
-/// Forwarded (RFC 7239). Read from the right, for every proxy appends what it saw itself: the first address that is no
-/// trusted proxy's counts. What stands left of it is anybody's claim, and so is either field from any other peer.
+/// The address of the client: the peer's, unless the peer is a trusted proxy, which names its client in `named_by`. Read from
+/// the right, because every proxy appends what it saw: the first address that does not belong to a trusted proxy counts. The
+/// client could have sent what is left of it, the other field, and either field over an untrusted peer.
 ///
-/// Where an entry cannot be read (`unknown`, a hidden name, garbage), it is the trusted hop behind it. Where both fields are
-/// sent and disagree it is the peer: which one the proxy wrote, and which one it passed on, is not known.
-[[nodiscard]] inline ip_address client_address(const request& asked, std::span<const ip_network> trusted) noexcept {
-    return trusted.empty() ? asked.peer : detail::forwarded_address(asked, trusted);
+/// If an entry cannot be read (`unknown`, an obfuscated name, garbage), the last trusted hop counts.
+[[nodiscard]] inline ip_address client_address(const request& request, std::span<const ip_network> trusted,
+                                               forwarding_field named_by = forwarding_field::x_forwarded_for) noexcept {
+    return trusted.empty() ? request.peer : detail::forwarded_address(request, trusted, named_by);
 }
 
 }  // namespace tollgate::http

@@ -126,23 +126,17 @@ inline ip_address right_most_untrusted(const forwarded_hops& hops, ip_address ho
     return hop;
 }
 
-TOLLGATE_DECL ip_address forwarded_address(const request& asked, std::span<const ip_network> trusted) noexcept {
-    if (!is_trusted(asked.peer, trusted)) return asked.peer;
-    const bool has_forwarded = asked.fields.count(field_id::forwarded) != 0;
-    const bool has_x_forwarded_for = asked.fields.count(field_id::x_forwarded_for) != 0;
-    if (!has_forwarded && !has_x_forwarded_for) return asked.peer;
-
-    forwarded_hops forwarded;
-    forwarded_hops x_forwarded_for;
-    for (const field& line : asked.fields) {
-        if (ascii_iequals(line.name, "forwarded")) add_forwarded_line(line.value, forwarded);
-        else if (ascii_iequals(line.name, "x-forwarded-for")) add_x_forwarded_for_line(line.value, x_forwarded_for);
+TOLLGATE_DECL ip_address forwarded_address(const request& request, std::span<const ip_network> trusted,
+                                           forwarding_field named_by) noexcept {
+    if (!is_trusted(request.peer, trusted)) return request.peer;
+    forwarded_hops hops;
+    for (const field& line : request.fields) {
+        if (named_by == forwarding_field::forwarded && ascii_iequals(line.name, "forwarded"))
+            add_forwarded_line(line.value, hops);
+        else if (named_by == forwarding_field::x_forwarded_for && ascii_iequals(line.name, "x-forwarded-for"))
+            add_x_forwarded_for_line(line.value, hops);
     }
-    const auto by_forwarded = right_most_untrusted(forwarded, asked.peer, trusted);
-    const auto by_x_forwarded_for = right_most_untrusted(x_forwarded_for, asked.peer, trusted);
-    if (!has_forwarded) return by_x_forwarded_for;
-    if (!has_x_forwarded_for || by_forwarded == by_x_forwarded_for) return by_forwarded;
-    return asked.peer;
+    return right_most_untrusted(hops, request.peer, trusted);
 }
 
 }  // namespace tollgate::http::detail

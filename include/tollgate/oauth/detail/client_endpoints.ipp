@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 namespace tollgate::inline v0::oauth {
@@ -92,7 +93,8 @@ TOLLGATE_DECL limit_key key_of_refresh_token(const parameters& sent) {
     const auto digest = digest_of(sent.find("refresh_token").value_or(""));
     std::int64_t number = 0;
     std::memcpy(&number, digest.bytes().data(), sizeof number);
-    return limit_key::of(user_id{number});
+    // Ids are positive.
+    return limit_key::of(user_id{(number & std::numeric_limits<std::int64_t>::max()) | 1});
 }
 
 TOLLGATE_DECL void answer_too_many_refreshes(const verdict& window, instant now, http::response& response,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/digest.hpp>
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
@@ -161,13 +162,12 @@ public:
                                      url.append(done_name).append("=").append(done));
     }
 
-    /// Claims the form token for something that must not be done twice, such as creating a secret; a 403 if it was
-    /// used.
+    /// Claims the submitted form for something that must not be done twice, such as creating a secret; a 403 if the same
+    /// token was used with the same content. A second form of the same page, filled in differently, is another one.
     [[nodiscard]] bool claim_form() {
-        if (pages_.used().claim(context_.posted_token)) {
-            claimed_ = true;
-            return true;
-        }
+        claimed_.assign(context_.posted_token).append(sha256(context_.request.body).raw());
+        if (pages_.used().claim(claimed_)) return true;
+        claimed_.clear();
         pages_.renderer().answer_status(response_, http::status::forbidden);
         return false;
     }
@@ -177,7 +177,7 @@ public:
         if (!random().fill(nonce)) return internal_error("the random source failed");
         const auto sealed = web::seal(who(), text, nonce, now());
         if (!sealed) return internal_error("a new secret could not be sealed");
-        claimed_ = false;  // the form token stays used
+        claimed_.clear();  // the form stays used
         return web::answer_see_other(response_, pages_.renderer().site(),
                                      url_ + "?" + std::string{shown_name} + "=" + *sealed);
     }
@@ -197,11 +197,11 @@ public:
     page_call& operator=(const page_call&) = delete;
     /// A form that created nothing can be submitted again.
     ~page_call() {
-        if (claimed_) pages_.used().release(context_.posted_token);
+        if (!claimed_.empty()) pages_.used().release(claimed_);
     }
 
 private:
-    bool claimed_ = false;
+    std::string claimed_;  ///< empty for none
     Pages& pages_;
     const page_context& context_;
     http::response& response_;

@@ -93,7 +93,8 @@ template <class Pages>
     const sign_in_attempt attempt{
         .login = typed.login,
         .password = context.sent.value_of(web::password_name),
-        .client = http::client_address(context.request, pages.settings().trusted_proxies),
+        .client = http::client_address(context.request, pages.settings().trusted_proxies,
+                                       pages.settings().client_named_by),
     };
     if (const auto faults = web::faults_of(attempt, texts.sign_in); !faults.empty()) {
         response.set_status(http::status::unprocessable_content);
